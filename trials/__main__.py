@@ -57,7 +57,7 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
 
 
 def attempt(trial: type[Trial], options: argparse.Namespace, waypost: Waypost, directory: Path) -> int:
-    """The trial in a process of its own."""
+    """Runs the trial in its own process."""
     attempted = trial(options, waypost, directory)
     kept = f"everything is kept in {directory}"
     try:

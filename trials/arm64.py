@@ -1,4 +1,4 @@
-"""The package for arm64, in the Debian releases that it is for, under emulation, beside what x86-64 does."""
+"""The package for arm64 under emulation, in the Debian releases that it supports, compared with x86-64."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .trial import Option, Trial, count
 from .waypost import ROOT, Waypost, configuration
 
 RELEASES = ("12", "13")
-# What Swift's shared libraries for arm64 run in, with which the tests are linked.
+# The system in which Swift's shared libraries for arm64, with which the tests are linked, run.
 TESTED = "13"
 DRIVE = ROOT / "fixtures/nmea/town.nmea"
 DEMO_SECONDS = 600
@@ -28,7 +28,7 @@ RESIDENT_MEBIBYTES = 22
 
 
 class OtherArchitecture(Trial):
-    """Has the package for arm64 do in Debian 12 and 13 what x86-64 does, and runs the tests, under qemu."""
+    """Compares the package for arm64 with that for x86-64 in Debian 12 and 13 under qemu, and runs the tests."""
 
     name = "arm64-test"
     options = (Option("--seconds", 60, "of service, after which its memory is read", count),
@@ -54,7 +54,7 @@ class OtherArchitecture(Trial):
         return "\n".join([*told, "arm64 was seen under qemu, and on no board"])
 
     def installed(self, release: str, system: EmulatedSystem) -> str:
-        """What the installed program does there."""
+        """The results of the installed program there."""
         logs = [directory for directory in (ROOT / "fixtures/nmea", ROOT.parent / "shared/data") if directory.is_dir()]
         system.furnish(ROOT, *logs[1:])
         directory = self.directory / release
@@ -75,7 +75,7 @@ class OtherArchitecture(Trial):
                 f"demo: {' '.join(demo.split())}; binary {size:.1f} MiB; {self.resident(there, directory)}")
 
     def replayed(self, there: Waypost, directory: Path) -> str:
-        """Delivers a drive as fast as it goes; everything that was accepted must arrive."""
+        """Delivers a drive as fast as possible; everything that was accepted must arrive."""
         simulator = Simulator(there, directory)
         simulator.start()
         self.ends_with(simulator.stop)
@@ -86,7 +86,8 @@ class OtherArchitecture(Trial):
         return require(f"replay: {arrived} of {accepted}", ("not everything arrived", arrived == accepted > 0))
 
     def resident(self, there: Waypost, directory: Path) -> str:
-        """What the service has resident after a while with a receiver and a Fleet Engine, on either architecture."""
+        """The resident memory of the service after a while with a receiver and a Fleet Engine, on either architecture.
+        """
         found, seconds = [], self.arguments.seconds
         for name, waypost in (("arm64", there), ("x86-64", self.waypost)):
             place = directory / name
@@ -112,6 +113,6 @@ class OtherArchitecture(Trial):
 
 
 def fixes(waypost: Waypost, log: Path) -> tuple[int, bytes, bytes]:
-    """How `waypost fixes` ends, and what it writes."""
+    """The exit status and the output of `waypost fixes`."""
     ended = subprocess.run([waypost.path, "fixes", log], stdin=subprocess.DEVNULL, capture_output=True)
     return ended.returncode, ended.stdout, ended.stderr

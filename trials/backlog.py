@@ -1,4 +1,4 @@
-"""A start with much to deliver."""
+"""A start with a large backlog."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .waypost import ROOT, Ledger, configuration
 FIRST_LIVE_SECONDS = 1.0  # from the start of the process to its live position at the simulator
 RESIDENT_MEBIBYTES = 32
 DRAINED_PER_SECOND = 2000
-# More than a start with an empty outbox reads: the ends of the store that are looked at, and what is sent meanwhile.
+# The maximum read in excess of a start with an empty outbox: the ends of the store, and the updates sent meanwhile.
 READ_MORE_MEBIBYTES = 1
-LIVE_UPDATES = 4  # whose bytes are compared with those of the backlog
+LIVE_UPDATES = 4  # The drive whose bytes are compared with those of the backlog.
 
 
 class Counts(NamedTuple):
-    """What the service says at one moment."""
+    """The service's counts at one moment."""
 
     at: float
     delivered: float
@@ -39,7 +39,7 @@ class Counts(NamedTuple):
 
 
 class Start(NamedTuple):
-    """A service under way, the seconds to its first live position, and the bytes that it had read by then."""
+    """A running service, the seconds until its first live position, and the bytes that it had read by then."""
 
     service: Service
     feed: Feed
@@ -49,7 +49,9 @@ class Start(NamedTuple):
 
 
 class Backlog(Trial):
-    """Starts `waypost run` with pending updates: the live position goes out at once, memory and time to drain are bounded."""
+    """Starts `waypost run` with pending updates: the live position is sent at once, memory and time to drain are
+    bounded.
+    """
 
     name = "backlog-test"
     options = (Option("--updates", 1_000_000, "how many are pending"),)
@@ -114,13 +116,13 @@ class Backlog(Trial):
             ("not fewer bytes an update while draining than live", sent_draining < sent_live))
 
     def start(self, configured: Path) -> Start:
-        """A service that has sent its first live position."""
+        """Returns a service that has sent its first live position."""
         service = Service(self.waypost, configured, self.directory / "service.log")
         self.ends_with(service.kill)
         feed = Feed(service)
 
         def first_live() -> float | None:
-            # A position that is as young as the service.
+            # A position that is as recent as the service's start.
             return next((arrival.received for arrival in self.simulator.record.news()
                          if arrival.kind == "last" and arrival.fixed > service.started - 2), None)
 
@@ -129,7 +131,7 @@ class Backlog(Trial):
 
     @staticmethod
     def counts(service: Service, what: str, seconds: float, are_reached: Callable[[Counts], bool]) -> Counts:
-        """The first counts that are."""
+        """Returns the first counts that are available."""
         now = Counts.of(service)
 
         def reached() -> Counts | None:
@@ -144,7 +146,7 @@ class Backlog(Trial):
 
 
 def judge_arrivals(record: Record, ledger: Ledger, updates: int, since: float) -> float:
-    """Everything accepted has arrived; gives how late the latest live position came, in seconds."""
+    """Checks that everything accepted has arrived. Returns the maximum delay of a live position in seconds."""
     if ledger["delivered"] != ledger["accepted"] or ledger["accepted"] <= updates:
         raise Failed(f"not everything was delivered: {ledger}")
     arrived: set[float] = set()

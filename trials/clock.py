@@ -1,4 +1,4 @@
-"""A wrong clock, tokens of a short life, and an issuer that is slow."""
+"""A wrong clock, short-lived tokens, and a slow issuer."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .trial import Option, Trial
 from .waypost import ROOT, configuration
 
 INTERVAL = 5  # between two updates, in seconds
-KEPT_LIFE = 300  # of a token, in seconds: the Driver SDK's rule
-FETCH_DELAY = 3  # of the issuer; an update that waits for a token is that late
+KEPT_LIFE = 300  # a token's lifetime in seconds: the Driver SDK's rule
+FETCH_DELAY = 3  # the issuer's delay; an update that waits for a token is this late
 LATEST = 1.5  # an update's age on arrival: the receiver's cycle, half a second, and a loaded machine
 
 
 class WrongClock(Trial):
-    """Runs `waypost run` with short tokens, a slow issuer and a wrong clock: no update may wait for a token."""
+    """Runs `waypost run` with short-lived tokens, a slow issuer and a wrong clock: no update may wait for a token."""
 
     name = "clock-test"
     options = (Option("--seconds", 1200, "how long"), Option("--token-life", 360, "seconds, more than 300"))
@@ -53,7 +53,7 @@ class WrongClock(Trial):
         return judge(seconds, self.arguments.token_life - KEPT_LIFE, fetches, arrivals, outcomes)
 
     def service(self, origin: str, tokens: str) -> Service:
-        """The service alone gets the wrong clock; its timers stay right, as on a machine whose clock is set."""
+        """Starts the service alone with the wrong clock. Its timers stay right, as on a machine whose clock is set."""
         self.stamp = self.directory / "clock"
         self.stamp.write_text("+0\n")
         environment = dict(os.environ, LD_PRELOAD=f"{self.real_timers()}:{faketime_library()}",
@@ -61,8 +61,8 @@ class WrongClock(Trial):
                            FAKETIME_TIMESTAMP_FILE=str(self.stamp), FAKETIME_NO_CACHE="1", TZ="UTC")
         configured = configuration(
             self.directory / "outbox.json", origin, authorization={"url": tokens}, reporting={"intervalSeconds": INTERVAL})
-        # libfaketime adds to the environment of the first program it meets, where Swift then misses its arguments: env
-        # is the first.
+        # libfaketime adds variables to the environment of the first program, in which Swift then can't find its
+        # arguments. So env is the first program.
         service = Service(self.waypost, configured, self.directory / "service.log", environment, before=["/usr/bin/env"],
                           status=f"unix:{self.directory / 'status'}")
         self.ends_with(lambda: remove_memory(service.process.pid))
@@ -75,7 +75,7 @@ class WrongClock(Trial):
         return library
 
     def drive(self, service: Service, schedule: list[tuple[float, str]], seconds: int) -> None:
-        """A fix a second, each written at the moment that it states."""
+        """Sends one fix per second, each written at the time that it states."""
         begin = time.monotonic()
         for second in range(seconds):
             while schedule and schedule[0][0] <= second:
@@ -92,20 +92,22 @@ def faketime_library() -> Path:
 
 
 def remove_memory(process: int) -> None:
-    """What libfaketime leaves behind for a process that does not exit by itself."""
+    """Removes the files that libfaketime leaves behind for a process that doesn't exit by itself."""
     for kind in ("sem.faketime_sem", "faketime_shm"):
         Path(f"/dev/shm/{kind}_{process}").unlink(missing_ok=True)
 
 
 def clock_schedule(seconds: int) -> list[tuple[float, str]]:
-    """What the service's clock says, from which second on: years off, and jumps of an hour each way."""
+    """The service's wrong times, each with the second from which it applies: years off, and jumps of an hour in each
+    direction.
+    """
     settings = ["@1970-01-01 00:01:00", "+0", "+3600", "+0", "-3600", "@2080-01-01 00:00:00"]
     return [(seconds * number / len(settings), setting) for number, setting in enumerate(settings)]
 
 
 def judge(seconds: int, reuse: int, fetches: list[float], arrivals: list[tuple[float, float]],
           outcomes: dict[str, Any]) -> str:
-    # The first update waits for the first token, and those of the meantime with it.
+    # The first update waits for the first token, and so do those that follow meanwhile.
     after = [received - fixed for received, fixed in arrivals
              if fetches and received > fetches[0] + FETCH_DELAY + LATEST]
     due = (seconds - FETCH_DELAY) // INTERVAL

@@ -1,4 +1,4 @@
-"""The dashboard of packaging/monitoring drawn without Grafana: its panels, with what a Prometheus answers to them."""
+"""Draws the dashboard of packaging/monitoring without Grafana: its panels, with the answers of a Prometheus."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from html import escape
 from itertools import pairwise
 from typing import Any
 
-ROW, COLUMN = 34, 58  # pixels of one unit of a panel's place
-LABELS = 46  # what stands left of a chart
+ROW, COLUMN = 34, 58  # pixels per unit of a panel's position
+LABELS = 46  # the width of the labels at the left of a chart
 COLOURS = ("#73bf69", "#f2cc0c", "#5794f2", "#ff9830", "#b877d9", "#8ab8ff", "#ff7383", "#96d98d")
 GROUND = {"none": "#2c3235", "green": "#299c46", "orange": "#c4711a", "red": "#c4162a", "yellow": "#a88a00", "blue": "#1f60c4"}
 STYLE = f"""body {{ margin: 0; background: #111217; color: #ccccdc; font: 13px sans-serif; width: {24 * COLUMN}px; position: relative; }}
@@ -21,14 +21,14 @@ text {{ fill: #9fa7b3; font: 11px sans-serif; }} table {{ width: 100%; border-sp
 td, th {{ text-align: left; padding: 5px; border-bottom: 1px solid #2c3235; }} .key span {{ margin-right: 12px; white-space: nowrap; }}"""
 
 Series = dict[str, Any]
-# From when to when is drawn, in seconds.
+# The start and end of the drawn time in seconds.
 Span = tuple[float, float]
-# The series of a query: over the time that is drawn, or as they are at its end.
+# Returns the series of a query: over the drawn time, or at its end.
 Asked = Callable[[str, bool], list[Series]]
 
 
 def page(dashboard: dict[str, Any], asked: Asked, span: Span) -> str:
-    """The whole dashboard as one document."""
+    """Returns the whole dashboard as one document."""
     height = max(panel["gridPos"]["y"] + panel["gridPos"]["h"] for panel in dashboard["panels"]) * ROW
     drawn = "".join(section(panel, asked, span) for panel in dashboard["panels"])
     return (f'<!doctype html><meta charset="utf-8"><title>{escape(dashboard["title"])}</title><style>{STYLE}</style>'
@@ -71,7 +71,7 @@ def points(series: Series) -> Iterator[tuple[float, float]]:
 
 
 def apart(named: list[tuple[str, Series]]) -> list[tuple[str, Series]]:
-    """What lies in each bucket alone, the slowest first; each holds those below it."""
+    """Returns the count of each bucket alone, the slowest first; in the data, each bucket includes those below it."""
     rising = sorted(named, key=lambda pair: float(pair[1]["metric"]["le"]))
     below: dict[float, float] = {}
     alone = []
@@ -83,12 +83,12 @@ def apart(named: list[tuple[str, Series]]) -> list[tuple[str, Series]]:
 
 
 def across(moment: float, width: int, span: Span) -> float:
-    """Where a moment is in a panel of that width: at one place in all of them."""
+    """Returns the position of a moment in a panel of this width, which is the same in all panels."""
     return LABELS + (moment - span[0]) / (span[1] - span[0]) * (width - 2 * LABELS)
 
 
 def chart(named: list[tuple[str, Series]], size: tuple[int, int], span: Span, config: dict[str, Any]) -> str:
-    """Lines, of which some have an axis of their own at the right, by the panel's overrides."""
+    """Returns lines, some of which have their own axis at the right, as the panel's overrides say."""
     unit = config["defaults"].get("unit", "")
     is_log = config["defaults"].get("custom", {}).get("scaleDistribution", {}).get("type") == "log"
     units = {told: override_of(config, told, "unit", unit) for told, _ in named}
@@ -125,7 +125,9 @@ def override_of(config: dict[str, Any], told: str, id: str, otherwise: Any) -> A
 
 
 def bands(named: list[tuple[str, Series]], size: tuple[int, int], span: Span, colours: list[str] | None = None) -> str:
-    """A band for each series: in its colour where it is, or without colours, with more the stronger."""
+    """Returns a band for each series, in the colour of its state, or without colours with an opacity that shows the
+    value.
+    """
     every = [point for _, series in named for point in points(series)]
     if not every:
         return "<p>No data</p>"
@@ -134,7 +136,7 @@ def bands(named: list[tuple[str, Series]], size: tuple[int, int], span: Span, co
     high, cells = height / len(named), ""
     for number, (told, series) in enumerate(named):
         for moment, value in points(series):
-            # What holds at a moment has held since the one before.
+            # A value has been valid since the previous moment.
             left, right = (across(max(place, span[0]), width, span) for place in (moment - step, moment))
             paint = f'fill="{colours[number]}"' if colours else f'fill="#5794f2" fill-opacity="{value / most:.2f}"'
             cells += (f'<rect x="{left:.1f}" y="{number * high:.1f}" width="{right - left + .3:.1f}" '
@@ -151,7 +153,7 @@ def key(names: list[str], colours: Sequence[str] = COLOURS) -> str:
 
 
 def table(panel: dict[str, Any], asked: Asked) -> str:
-    """A row for each van, the columns as its transformation names them."""
+    """Returns one row per van, with the columns that the transformation names."""
     [organized] = [step["options"] for step in panel["transformations"] if step["id"] == "organize"]
     units = {override["matcher"]["options"]: property["value"] for override in panel["fieldConfig"]["overrides"]
              for property in override["properties"] if property["id"] == "unit"}

@@ -1,4 +1,4 @@
-"""A disk that fills up under the service."""
+"""A disk that fills up while the service runs."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from .waypost import Ledger, Waypost, configuration
 FAULTS = ["--errors", "503:0.1", "--resets", "0.02"]
 DISK_BYTES = 4 << 20
 DRIVE_BEGAN = 5 * 86_400  # seconds ago
-# Seconds of the drive in a second of the trial; an update is due every five of them.
+# Seconds of the drive per second of the trial. An update is due every five of them.
 PACE = 100
-# A loaded machine is slow; what takes longer than this, in seconds, does not come.
+# Generous for a loaded machine: an event that takes longer than this, in seconds, counts as missing.
 PATIENCE = 60
-# A store keeps up to 1,024 pages that a drained backlog left free, and takes some fifteen updates into one.
+# A store keeps up to 1,024 pages that a drained backlog left free. Each page has room for some fifteen updates.
 FILL_SECONDS = PATIENCE + 1024 * 15 * 5 // PACE
 
 
 class Filler(threading.Thread):
-    """Takes whatever space there is while the disk is to be full, also what the service gives back."""
+    """Takes all space while the disk should be full, including the space that the service frees."""
 
     def __init__(self, disk: Path) -> None:
         super().__init__(daemon=True)
@@ -62,7 +62,9 @@ class Filler(threading.Thread):
 
 
 class FullDisk(Trial):
-    """Fills the disk under a running `waypost run`: it goes on, the live position goes on, and nothing is lost."""
+    """Fills the disk under a running `waypost run`: the service keeps running, the live position is sent, and nothing
+    is lost.
+    """
 
     name = "disk-test"
     options = (Option("--rounds", 20, "how often", count),)
@@ -76,7 +78,7 @@ class FullDisk(Trial):
         self.configuration = configuration(
             directory / "config.json", self.simulator.origin, outbox={"path": str(self.disk / "outbox.sqlite")},
             upload={"retry": {"initialDelaySeconds": 0.05, "maximumDelaySeconds": 0.2}})
-        # Times of fix, in seconds since 1970, that the outbox took.
+        # The times of the fixes that the outbox accepted, in seconds since 1970.
         self.accepted: set[float] = set()
 
     def run(self) -> str:
@@ -106,7 +108,7 @@ class FullDisk(Trial):
 
     def round(self, number: int) -> None:
         self.filler.is_full = True
-        # Nothing is delivered for a while: what waits needs space, until there is none.
+        # Nothing is delivered for a while: pending updates need space, until there is none.
         self.simulator.signal(signal.SIGSTOP)
         try:
             self.service.wait(f"round {number}: the outbox is full", lambda: self.says(is_memory_only=True), FILL_SECONDS)
@@ -128,7 +130,9 @@ class FullDisk(Trial):
         self.note_accepted()
 
     def says(self, is_memory_only: bool) -> bool:
-        """Whether the service says that the outbox takes nothing, or that it does; not while nothing answers."""
+        """Returns whether the service reports that the outbox rejects updates, or accepts them; neither if it doesn't
+        answer.
+        """
         status = self.service.status()
         return status is not None and any(found["code"] == "disk_full" for found in status["conditions"]) == is_memory_only
 
@@ -136,14 +140,16 @@ class FullDisk(Trial):
         return max(self.simulator.vehicle()["fixTimes"], default="")
 
     def note_accepted(self) -> None:
-        """Reads the accepted updates so far from the log that the service records on another disk."""
+        """Reads the updates accepted so far from the log that the service records on another disk."""
         for path in self.recording.glob("log-*.txt"):
             with open(path) as lines:
                 self.accepted |= {moment(line.split()[-1]) for line in lines
                                   if " debug: accepted update " in line and line.endswith("\n")}
 
     def conclude(self, first: int) -> tuple[Ledger, int]:
-        """Lets everything be delivered while the disk is free, and judges; gives how many were never stored."""
+        """Lets everything be delivered while the disk has space, and checks the counts. Returns how many were never
+        stored.
+        """
         stated = {float(first + second) for second in range(self.feed.end())}
         unstored: int = self.service.settle(PATIENCE)["counts"]["notStored"]
         self.service.stop()
@@ -151,8 +157,8 @@ class FullDisk(Trial):
         ledger = self.waypost.ledger(self.configuration)
         if ledger["delivered"] != ledger["accepted"]:
             raise Failed(f"not everything was delivered: {ledger}")
-        # Exact: each second of the drive has a time of fix of its own, an update has the time of its fix, and the
-        # recording names it when the outbox has taken it. What arrived besides was sent from memory only.
+        # This is exact: each second of the drive has its own time of fix, an update has the time of its fix, and the
+        # recording names it once the outbox has accepted it. Anything else that arrived was sent from memory only.
         if len(self.accepted) != ledger["accepted"]:
             raise Failed(f"{ledger['accepted']} were accepted, {len(self.accepted)} when the outbox took them")
         arrived = self.simulator.record.fixes()
@@ -167,7 +173,7 @@ class FullDisk(Trial):
         return ledger, unstored
 
     def keep_store(self) -> None:
-        """The disk goes when the trial ends; for whoever looks for the reason, the store stays."""
+        """The disk is removed when the trial ends. The store is kept for an investigation."""
         self.filler.end()
         self.service.kill()
         shutil.copytree(self.disk, self.directory / "store", ignore=shutil.ignore_patterns("filler"))

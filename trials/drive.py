@@ -1,4 +1,4 @@
-"""A drive along a circle, as the sentences that a receiver writes at 1 Hz."""
+"""A drive along a circle, as the sentences of a receiver at 1 Hz."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import math
 from pathlib import Path
 
 SPEED_METERS_PER_SECOND, RADIUS_METERS = 14.0, 3000.0
-# So narrow that no update tells the way to it without a shape point.
+# So narrow that the track needs shape points between updates.
 NARROW_METERS = 100.0
 _METERS_PER_DEGREE = 111_195
 _LATITUDE, _LONGITUDE = 48.1, 11.5
 
 
 def moment(text: str) -> float:
-    """Seconds since 1970 of a time in RFC 3339."""
+    """Returns a time in RFC 3339 as seconds since 1970."""
     return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
 
@@ -32,7 +32,7 @@ def angle(degrees: float, digits: int, letters: str) -> str:
 
 
 def epoch(second: float, now: float, radius: float = RADIUS_METERS) -> str:
-    """RMC and GGA after so many seconds of the drive, at `now` in seconds since 1970."""
+    """Returns RMC and GGA for the position after this many seconds of the drive, at `now` in seconds since 1970."""
     turn = SPEED_METERS_PER_SECOND * second / radius
     latitude = _LATITUDE + radius * math.cos(turn) / _METERS_PER_DEGREE
     longitude = _LONGITUDE + radius * math.sin(turn) / (_METERS_PER_DEGREE * math.cos(math.radians(_LATITUDE)))
@@ -45,6 +45,6 @@ def epoch(second: float, now: float, radius: float = RADIUS_METERS) -> str:
 
 
 def write_drive(path: Path, begin: float, seconds: int, radius: float = RADIUS_METERS) -> None:
-    """A log that begins at `begin` in seconds since 1970."""
+    """Returns a log that starts at `begin` in seconds since 1970."""
     with open(path, "w", newline="") as log:
         log.writelines(epoch(second, begin + second, radius) for second in range(seconds))

@@ -1,4 +1,4 @@
-"""What each policy costs, and what somebody sees who follows the vehicle."""
+"""The cost of each policy, and the errors that a follower of the vehicle sees."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ from .waypost import configuration
 
 
 class Policy(NamedTuple):
-    """A section `reporting`, and what must be seen with it against `BASE`."""
+    """A section `reporting`, and the limits with it, compared with `BASE`."""
 
     name: str
     reporting: dict[str, object]
-    # Metres by which the told track may be off.
+    # The maximum error of the reported track in metres.
     track: float | None = None
-    # At most so much of the requests and bytes of `BASE`: on average, and on each drive.
+    # The maximum share of the requests and bytes of `BASE`: on average, and for each drive.
     mean: tuple[float, float] | None = None
     each: tuple[float, float] | None = None
-    # The worst live error in metres.
+    # The maximum live error in metres.
     live: float | None = None
-    # Whether nothing answers in the middle third of the drive, which is the town's.
+    # Whether the server is down in the middle third of the drive, which is in town.
     has_outage: bool = False
-    # Whether the answers repeat the vehicle, as they do to whoever does not say what they shall have.
+    # Whether the answers contain the whole vehicle, as they do unless the client restricts them.
     has_whole_answers: bool = False
 
 
 BARE = Policy("interval 10 s, track off", {"intervalSeconds": 10, "trackToleranceMeters": "off"})
-# What an agent costs that tells a bare position every ten seconds and knows of nothing else.
+# The cost of an agent that sends only a position every ten seconds.
 BASE = BARE._replace(name="interval 10 s, track off, whole answers", has_whole_answers=True)
 POLICIES = (
     BASE, BARE,
@@ -59,29 +59,29 @@ SLACK_METERS = 0.1  # what a log and a request round away
 
 
 class Replay(NamedTuple):
-    """A drive that was replayed with one policy, not yet scored."""
+    """A drive that was replayed with one policy, but not scored yet."""
 
     drive: str
     vehicle: str
     policy: Policy
     driven: list[Place]
-    # Over TLS, both ways, without the headers of TCP and IP.
+    # Over TLS, in both directions, without the headers of TCP and IP.
     wire_bytes: int
     written_bytes: int
 
 
 class Run(NamedTuple):
-    """What one drive came to with one policy."""
+    """The result of one drive with one policy."""
 
     drive: str
     policy: Policy
     figures: Figures
-    # Over TLS, both ways, without the headers of TCP and IP.
+    # Over TLS, in both directions, without the headers of TCP and IP.
     wire_bytes: int
     written_bytes: int
-    # The fewest places that tell the track within the bound.
+    # The minimum number of points that describe the track within the bound.
     fewest: int
-    # What the replay's own summary says.
+    # The figures of the replay's own summary.
     summary: dict[str, Any]
 
     def an_hour(self, value: float) -> float:
@@ -89,7 +89,7 @@ class Run(NamedTuple):
 
 
 class Economy(Trial):
-    """Replays drives, recorded and made anew, by each policy: requests, bytes on the wire, errors of a follower."""
+    """Replays recorded and generated drives with each policy: requests, bytes on the wire, errors of a follower."""
 
     name = "economy"
     options = (Option("--speed", 60, "how much faster than they were the drives are replayed", count),
@@ -115,7 +115,7 @@ class Economy(Trial):
             tasks = [pool.submit(self.replay, policy, *drive) for policy in policies for drive in drives
                      if not policy.has_outage or drive[0] == journeys.TOWN]
             replays = [task.result() for task in tasks]
-        # Scoring holds the interpreter's lock and would delay the requests of a replay that still runs.
+        # Scoring holds the interpreter's lock, and would delay the requests of a running replay.
         runs = [self.score(replay) for replay in replays]
         failures = self.judge(runs)
         told = "\n".join([table(runs), "", *named(runs), *(failures or ["every floor is kept"]),
@@ -128,7 +128,7 @@ class Economy(Trial):
         print(f"economy: {words}", file=sys.stderr)
 
     def known(self) -> Iterator[Policy]:
-        """The policies whose keys this release has."""
+        """Returns the policies whose keys this release has."""
         keys = json.loads(call(self.waypost.path, "config", "--schema"))["properties"]["reporting"]["properties"]
         for policy in POLICIES:
             missing = [key for key in policy.reporting if key not in keys]
@@ -184,7 +184,7 @@ class Economy(Trial):
                    json.loads((self.directory / f"{replay.vehicle}.json").read_text()))
 
     def check(self, name: str, uploads: Path, figures: Figures) -> None:
-        """Where the workshop's own measure is, it must say the same; it counts jumps."""
+        """If the workshop's own measure is available, it must agree; it counts jumps."""
         script = journeys.RECORDED / "score.py"
         if not script.exists():
             return
@@ -195,7 +195,7 @@ class Economy(Trial):
                 self.say(f"{name}: score.py says {key} {other[key]}, and not {value:.1f}; it takes jumps for driving")
 
     def judge(self, runs: list[Run]) -> list[str]:
-        """What is not as it must be, a line each."""
+        """Returns each violated limit as one line."""
         base = {run.drive: run for run in runs if run.policy.name == BASE.name}
         failures: list[str] = []
         for policy in dict.fromkeys(run.policy.name for run in runs):
@@ -219,7 +219,7 @@ class Economy(Trial):
 
 
 def disagreements(run: Run) -> Iterator[str]:
-    """What `waypost replay` says otherwise of the same drive, where it says it; it knows of no outage."""
+    """Compares with the figures in the summary of `waypost replay`, which doesn't know of the outage."""
     for key, value in (("requestsPerHour", run.an_hour(run.figures.requests)), ("liveErrorMetersP95", run.figures.live95),
                        ("trackErrorMetersP95", run.figures.track95)):
         told = run.summary.get(key)
@@ -232,7 +232,7 @@ def words(moment: Moment) -> str:
 
 
 def named(runs: list[Run]) -> Iterator[str]:
-    """What exceeds a bound where it does not count: no update was allowed yet, or the vehicle was parked."""
+    """Returns errors beyond a bound that don't count, because no update was allowed yet or the vehicle was parked."""
     for run in runs:
         live, track = run.figures.live_worst, run.figures.track_worst
         if run.policy.live and live.off > run.policy.live and not live.is_avoidable:
@@ -242,7 +242,7 @@ def named(runs: list[Run]) -> Iterator[str]:
 
 
 def table(runs: list[Run]) -> str:
-    """A line for each drive and policy, and the mean of each policy."""
+    """Returns one line for each drive and policy, and the mean of each policy."""
     rows = [("drive", "policy", "requests/h", "kB/h", "past/req", "live p50", "p95", "max m", "track p95", "max m",
              "places/h", "fewest/h", "flash kB/h")]
     for policy in dict.fromkeys(run.policy.name for run in runs):
@@ -268,7 +268,7 @@ def text(row: list[Any]) -> tuple[str, ...]:
 
 
 class Wire:
-    """A relay to a port of this machine that counts what passes, both ways."""
+    """A relay to a port of this machine that counts the bytes in both directions."""
 
     def __init__(self, port: int) -> None:
         self._target, self.bytes, self._lock = port, 0, threading.Lock()
@@ -285,7 +285,7 @@ class Wire:
         self._listener.close()
 
     def breaks(self, after: float, seconds: float) -> None:
-        """Carries nothing for so many seconds, after so many."""
+        """Drops the traffic for a number of seconds, after a delay."""
         def turn(is_broken: bool) -> None:
             with self._lock:
                 self._is_broken = is_broken

@@ -16,21 +16,22 @@ from .processes import end_now, start
 from .waypost import ROOT
 
 BUILD = (".build/arm64", "release")
-# Of the compiler that scripts/cross has; what it links needs a newer C library than Debian 12's.
+# From the compiler that scripts/cross uses. Programs that it links need a newer C library than Debian 12's.
 RUNTIME = Path(os.environ.get("CROSS", "/var/cache/waypost/arm64")) / "swift/runtime/swift/linux"
-# Their tests start programs, with limits of time that an emulator exceeds: what fails there is told, and fails nothing.
+# Tests of these modules start programs, with time limits that an emulator exceeds. Their failures are reported, but
+# don't fail the trial.
 STARTING = frozenset({
     "AgentTests", "BackendAuthorizationTests", "CurlTransportTests", "DeliverySimulationTests",
     "FleetEngineSimulatorTests", "GNSSReceiverTests", "LinkTests", "SQLiteOutboxTests"})
 LEFT_OUT = {"ArchitectureTests": "it reads the sources, and runs nothing of them"}
-# What the emulator does not do: a test that does not pass for it is told with the reason.
-EMULATOR = {"LinuxPlatformTests.SerialLines/hasItsBaudRate(baudRate:speed:)": "qemu 7.2 sets no rate above 460,800 baud"}
-# What stands behind some tests; those whose program is not there are left out, and say so.
+# Limitations of the emulator: a test that fails because of one is reported with the reason.
+EMULATOR = {"LinuxPlatformTests.SerialLines/useTheirBaudRate(baudRate:speed:)": "qemu 7.2 sets no rate above 460,800 baud"}
+# Programs that some tests need. Tests whose program is missing are skipped, and say so.
 TOOLS = ("faketime", "gpsd", "libstdc++6", "nginx-light", "openssl", "procps")
 
 
 class Outcome(NamedTuple):
-    """What became of the tests of one module, by their names."""
+    """The results of the tests of one module, by test name."""
 
     cases: int
     passed: frozenset[str]
@@ -40,19 +41,19 @@ class Outcome(NamedTuple):
 
     @staticmethod
     def read(events: Iterable[str]) -> Outcome:
-        """Of the events of one run; a test that did not come to its end has failed."""
+        """Reads the events of one run. A test that did not end has failed."""
         cases, is_whole = 0, False
         told: dict[str, set[str]] = {"testStarted": set(), "testEnded": set(), "testSkipped": set(), "issueRecorded": set()}
         for line in events:
             try:
                 event = json.loads(line)
             except ValueError:
-                continue  # the run ended while it was written
+                continue  # the run ended while this line was written
             payload = event["payload"] if event["kind"] == "event" else {}
             kind, test = payload.get("kind"), payload.get("testID", "")
             cases += kind == "testCaseEnded"
             is_whole |= kind == "runEnded"
-            # A suite has no place in a file in its name.
+            # A suite's name doesn't contain its file.
             if kind in told and ".swift:" in test and not payload.get("issue", {}).get("isKnown", False):
                 told[kind].add(test.rpartition("/")[0])
         failed = told["issueRecorded"] | told["testStarted"] - told["testEnded"]
@@ -61,7 +62,7 @@ class Outcome(NamedTuple):
 
 
 def modules() -> list[str]:
-    """Every module of tests that there is something to run of, those with most to run first."""
+    """Returns every module with tests, those with the most tests first."""
     sizes = {directory.name: sum(file.stat().st_size for file in directory.rglob("*.swift")) for directory in ROOT.glob("Tests/*Tests")}
     return sorted(sizes.keys() - LEFT_OUT.keys(), key=lambda name: -sizes[name])
 
@@ -78,7 +79,7 @@ def build() -> None:
 
 
 def run(system: EmulatedSystem, directory: Path, limit: int) -> str:
-    """Runs them in a system that has the package, whose program is what they start; one module on each processor."""
+    """Runs the tests in a system with the package, whose program they start; one module per processor."""
     system.show(RUNTIME)
     began = time.monotonic()
     waiting, outcomes = modules(), dict[str, Outcome]()
@@ -101,7 +102,9 @@ def run(system: EmulatedSystem, directory: Path, limit: int) -> str:
 
 
 def command(system: EmulatedSystem, name: str, directory: Path, limit: int) -> list[str]:
-    """What runs the tests of one module, for so many seconds at most, and writes their events to `directory`."""
+    """Returns the command that runs the tests of one module for at most this many seconds, and writes their events to
+    `directory`.
+    """
     return ["timeout", "--kill-after=10", str(limit), *system.command(
         ROOT.joinpath(*BUILD, "waypostPackageTests.xctest"), "--testing-library", "swift-testing", "--no-parallel",
         "--filter", f"^{name}[.]", "--event-stream-output-path", directory / f"{name}.jsonl", "--event-stream-version", 0,
@@ -109,7 +112,7 @@ def command(system: EmulatedSystem, name: str, directory: Path, limit: int) -> l
 
 
 def judge(outcomes: Mapping[str, Outcome], seconds: int) -> str:
-    """Tells what passed and what did not; only what starts no program must have passed."""
+    """Reports the passed and failed tests. Only tests that start no program must have passed."""
     passed = sum(len(outcome.passed) for outcome in outcomes.values())
     ended = passed + sum(len(outcome.failed) for outcome in outcomes.values())
     left_out = sum(len(outcome.left_out) for outcome in outcomes.values())

@@ -1,4 +1,4 @@
-"""Programs of another architecture, run by this one's kernel with an emulator."""
+"""Programs of another architecture, run by this machine's kernel with an emulator."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from .failure import Failed
 from .waypost import ROOT
 
 FORMATS = Path("/proc/sys/fs/binfmt_misc")
-# What the emulated program sees lies in this range of the emulator's own addresses, and nothing else does.
+# The emulated program's memory is in this range of the emulator's own addresses, and nothing else is.
 GUEST_BASE, GUEST_SIZE = 0x10_0000_0000, 0x10_0000_0000
 SURROUNDINGS = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LANG": "C.UTF-8", "NO_COLOR": "1"}
 
 
 @contextlib.contextmanager
 def emulated_arm64() -> Iterator[None]:
-    """While this holds, the kernel starts programs for arm64 with qemu, as on a machine where systemd set it up."""
+    """While this is active, the kernel starts arm64 programs with qemu, as on a machine where systemd has registered
+    it.
+    """
     if not FORMATS.joinpath("register").exists():
         subprocess.run(["mount", "-t", "binfmt_misc", "binfmt_misc", FORMATS], check=True)
     ours = FORMATS / "qemu-aarch64"
@@ -35,7 +37,7 @@ def emulated_arm64() -> Iterator[None]:
 
 
 class EmulatedSystem:
-    """The root of a Debian for arm64 in a directory, whose programs run emulated. No service manager runs in it."""
+    """The root directory of a Debian for arm64, whose programs run under emulation. It has no service manager."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -46,7 +48,7 @@ class EmulatedSystem:
         subprocess.run(["env", "ARCHITECTURES=arm64", ROOT / "scripts/debian-root", release, root, *packages], check=True)
 
     def furnish(self, *directories: Path) -> None:
-        """Gives it devices, processes and `directories`, until the trial ends."""
+        """Provides devices, processes and `directories` in it, until the trial ends."""
         for kind, place in (("proc", "proc"), ("tmpfs", "run"), ("tmpfs", "tmp")):
             subprocess.run(["mount", "-t", kind, kind, self.root / place], check=True)
         subprocess.run(["mount", "--rbind", "/dev", self.root / "dev"], check=True)
@@ -54,19 +56,19 @@ class EmulatedSystem:
             self.show(directory)
 
     def show(self, directory: Path) -> None:
-        """Gives it a directory of this machine, at the same place."""
+        """Mounts a directory of this machine at the same path."""
         place = self.root / directory.relative_to("/")
         place.mkdir(parents=True, exist_ok=True)
         subprocess.run(["mount", "--rbind", directory, place], check=True)
 
     def command(self, *words: object, **environment: object) -> list[str]:
-        """What runs `words` in it, as its own process and no child."""
+        """Returns the command that runs `words` in it directly, not as a child."""
         settings = SURROUNDINGS | {name: str(value) for name, value in environment.items()}
         return ["chroot", str(self.root), "/usr/bin/env", "-i", *(f"{name}={value}" for name, value in settings.items()),
                 *map(str, words)]
 
     def call(self, *words: object, seconds: float = 120) -> str:
-        """What a command prints; fails with its words when it does."""
+        """Returns the output of a command; fails with its message if the command does."""
         ended = subprocess.run(self.command(*words), stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                timeout=seconds)
         if ended.returncode != 0:
@@ -74,7 +76,8 @@ class EmulatedSystem:
         return ended.stdout
 
     def program(self, path: Path, *words: object) -> Path:
-        """Writes a script at `path` that is `words` in this system; its memory can be told apart (`guest_memory`)."""
+        """Writes a script at `path` that runs `words` in this system; its memory can be distinguished (`guest_memory`).
+        """
         command = self.command(*words, QEMU_GUEST_BASE=hex(GUEST_BASE), QEMU_RESERVED_VA=hex(GUEST_SIZE))
         path.write_text(f"#!/bin/sh\nexec {' '.join(command)} \"$@\"\n")
         path.chmod(0o755)
@@ -82,7 +85,9 @@ class EmulatedSystem:
 
 
 def guest_memory(maps: str) -> int:
-    """What an emulated program has resident, in KiB, of /proc/PID/smaps of its emulator; without what that needs itself."""
+    """Returns the resident memory of an emulated program in KiB, from /proc/PID/smaps of its emulator, without the
+    emulator's own.
+    """
     total, counts = 0, False
     for line in maps.splitlines():
         if range_ := re.match(r"([0-9a-f]+)-[0-9a-f]+ ", line):

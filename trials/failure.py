@@ -1,14 +1,14 @@
-"""How a trial fails."""
+"""The failure of a trial."""
 
 from __future__ import annotations
 
 
 class Failed(Exception):
-    """A promise was broken; the words say which, on which value."""
+    """A broken promise. The message names it and the offending value."""
 
 
 def require(figures: str, *claims: tuple[str, bool]) -> str:
-    """Gives the figures when every claim is kept; fails with what was broken, and the figures, when one is not."""
+    """Returns the figures if every claim holds; otherwise fails with the broken ones and the figures."""
     if broken := [words for words, is_kept in claims if not is_kept]:
         raise Failed(f"{'; '.join(broken)}: {figures}")
     return figures

@@ -32,21 +32,21 @@ CALLS = {
     "rename": "rename,renameat,renameat2",
 }
 ERRORS = ("ENOSPC", "EIO", "EINTR")
-LAST_CALL = 200  # of each thread, as strace counts them
+LAST_CALL = 200  # per thread, as strace counts
 DRIVE_SECONDS = 600
 WRITTEN = ["output", "errors"] + [f"config.sqlite{suffix}" for suffix in (
     "", "-wal", "-shm", ".lock", ".reserve", ".count", ".rebuilt", ".rebuilt-wal", ".rebuilt-shm")]
 RUN_SECONDS = 120
 WORKERS = 2
-# After so many runs of a kind in which no call was left to fail, the rest would be the same.
+# After this many runs of a kind without a failed call, all further ones would be the same.
 UNREACHED = 3
-# Done; failed; bad data; unavailable; bad configuration. 127 is the loader's word for a library that it cannot open.
+# Success; failure; bad data; unavailable; bad configuration. 127 is the loader's status if it can't open a library.
 NAMED = (0, 1, 65, 69, 78)
 LOADER = "error while loading shared libraries"
-# libdispatch ends a process that cannot read how its own threads do, and without the second of these files Swift's
-# runtime finds no arguments, which is answered as wrong usage; no program has a say in that.
+# libdispatch ends a process that can't read the state of its own threads. Without the second of these files, Swift's
+# runtime finds no arguments, which is reported as wrong usage. A program can't prevent either.
 RUNTIME_READS, RUNTIME_ENDS = re.compile(r'"/proc/(\d+/stat|self/maps)"'), (-signal.SIGILL, 64)
-# One cause breaks many runs.
+# One cause may break many runs.
 SHOWN = 10
 
 
@@ -67,7 +67,7 @@ class Case(NamedTuple):
                    "-e", f"inject={calls}:error={self.error}:when={self.number}"]
         if self.call != "write":
             return [*command, "--seccomp-bpf"]
-        # An eventfd never fails like a file: of all writes, those to the store and to what the program prints.
+        # An eventfd never fails like a file. Of all writes, only those to the store and to the output fail.
         return command + [word for name in WRITTEN for word in ("-P", str(directory / name))]
 
     def reproduction(self) -> str:
@@ -77,7 +77,7 @@ class Case(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """How a run ended, and what it printed."""
+    """The end of a run, and its output."""
 
     status: int
     output: str
@@ -87,7 +87,7 @@ class Ended(NamedTuple):
         return (self.output + self.errors)[-500:]
 
     def told(self) -> int:
-        """How many it said were accepted."""
+        """Returns how many updates it reported as accepted."""
         try:
             accepted: int = json.loads(self.output)["accepted"]
             return accepted
@@ -96,7 +96,7 @@ class Ended(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What came of a case."""
+    """The result of a case."""
 
     case: Case
     status: int | None
@@ -105,7 +105,9 @@ class Found(NamedTuple):
 
 
 class FailingCalls(Trial):
-    """Lets one system call of `waypost replay` fail in each run, of the first 200 of a kind: no crash, nothing is lost."""
+    """Makes one system call of `waypost replay` fail in each run, out of the first 200 of a kind: no crash, nothing is
+    lost.
+    """
 
     name = "fault-test"
     options = (Option("--calls", LAST_CALL, "of each kind, ever wider apart"),)
@@ -143,7 +145,7 @@ class FailingCalls(Trial):
 
 
 class Bench:
-    """One worker's place: a simulator, two drives that follow each other, and an outbox for each case."""
+    """One worker's directory: a simulator, two consecutive drives, and an outbox for each case."""
 
     def __init__(self, waypost: Waypost, shorten: Path, directory: Path) -> None:
         self.waypost, self.shorten, self.directory = waypost, shorten, directory
@@ -175,7 +177,7 @@ class Bench:
 
     def replay(self, drive: Path, configured: Path, before: Sequence[str] = (),
                environment: Mapping[str, str] | None = None) -> Ended:
-        """Runs to the end; what it prints goes to files, which can fail as all files can."""
+        """Runs the program to its end. Its output goes to files, which can fail like all files."""
         outputs = [configured.parent / "output", configured.parent / "errors"]
         with open(outputs[0], "wb") as output, open(outputs[1], "wb") as errors:
             process = subprocess.Popen(
@@ -184,7 +186,7 @@ class Bench:
         try:
             status = process.wait(timeout=RUN_SECONDS)
         except subprocess.TimeoutExpired:
-            # strace alone would leave behind what it watches.
+            # Killing strace alone would leave the traced program behind.
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             raise
@@ -192,7 +194,7 @@ class Bench:
         return Ended(status, printed, said.strip())
 
     def faulty(self, case: Case, configured: Path, directory: Path) -> tuple[Ended, list[str]]:
-        """The run that fails, with the calls that did."""
+        """Returns the failing run, with the calls that failed."""
         trace = directory / "trace"
         if case.error == "short":
             environment = dict(os.environ, LD_PRELOAD=str(self.shorten), SHORT_WRITE=str(case.number),
@@ -207,7 +209,7 @@ class Bench:
         return {moment(update["time"]) for update in self.waypost.outbox(configured, "export")}
 
     def judge_store(self, ended: Ended, configured: Path) -> tuple[int, set[float]]:
-        """What the outbox holds after the fault: how many were accepted, and which wait."""
+        """Returns the contents of the outbox after the fault: the number of accepted updates, and the pending ones."""
         if not configured.with_suffix(".sqlite").exists():
             return 0, set()
         words, pending = self.waypost.ledger(configured), self.pending(configured)
@@ -247,14 +249,14 @@ def judge_end(ended: Ended, failed: list[str]) -> None:
 
 
 def numbers(count: int) -> list[int]:
-    """All calls, or so many of them, ever wider apart."""
+    """Returns all numbers of calls, or this many of them at increasing distances."""
     if count >= LAST_CALL:
         return list(range(1, LAST_CALL + 1))
     return sorted({round(LAST_CALL ** (index / max(1, count - 1))) for index in range(count)})
 
 
 def cases(numbers: list[int]) -> list[list[Case]]:
-    """Kinds of fault, each with its cases in order."""
+    """Returns the kinds of fault, each with its cases in order."""
     kinds = [(call, error) for call in CALLS for error in ERRORS] + [("write", "short")]
     return [[Case(call, error, number) for number in numbers] for call, error in kinds]
 
@@ -276,7 +278,7 @@ def examine_kind(kind: list[Case], benches: queue.Queue[Bench]) -> list[Found]:
 
 
 def row(found: list[Found]) -> str:
-    """How the runs of a kind ended in which a call failed."""
+    """Returns the exit statuses of the runs of a kind in which a call failed."""
     case, reached = found[0].case, [one for one in found if one.was_injected]
     statuses = collections.Counter(one.status for one in reached)
     words = ", ".join(f"{count} ended with {status}" for status, count in sorted(statuses.items(), key=str))

@@ -1,4 +1,4 @@
-"""Vans that Ansible enrols, and the system of a van whose disk is a read-only image."""
+"""Vans that Ansible enrols, and a van whose disk is a read-only image."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from .waiting import until
 from .waypost import ROOT
 
 VAN = "van-1"
-IDENTITY = "/var/lib/vehicle"  # of a read-only image: what makes this van itself
+IDENTITY = "/var/lib/vehicle"  # on a read-only image: the files that identify this van
 PLAY_SECONDS = 300
-# From the first process to the service that is ready, on a busy machine. Nothing of a network, a receiver or a server is
-# there, and what asks for an address does not end.
+# The time from the first process until the service is ready, on a busy machine. There is no network, receiver or
+# server, and a program that requests an address never ends.
 START_SECONDS = 20
 HANGING = """[Unit]
 DefaultDependencies=no
@@ -41,7 +41,7 @@ TimeoutStartSec=infinity
 [Install]
 WantedBy=multi-user.target
 """
-# For Ansible a chroot; the commands run in the system that was booted there.
+# Ansible sees a chroot, but the commands run in the system that was booted there.
 ENTER = """#!/bin/sh
 shift
 exec nsenter --target {process} --mount --pid --uts --ipc --cgroup --wd=/ \\
@@ -50,7 +50,9 @@ exec nsenter --target {process} --mount --pid --uts --ipc --cgroup --wd=/ \\
 
 
 class Fleet(Installed):
-    """Has Ansible enrol a van in a Debian with systemd, twice, and boots that as a read-only image that loses its power."""
+    """Lets Ansible enrol a van in a Debian with systemd, twice, and boots the result as a read-only image that loses
+    its power.
+    """
 
     name = "fleet-test"
     options = (Option("--boots", 3, "how often the image is booted", count),)
@@ -69,7 +71,7 @@ class Fleet(Installed):
             arguments.package = str(packaged(call("dpkg", "--print-architecture").strip()))
         arguments.system = ROOT / f"build/fleet-test-{arguments.release}"
         shutil.rmtree(arguments.system, ignore_errors=True)
-        # What Ansible needs there comes with the system, too.
+        # The programs that Ansible needs are part of the system.
         System.make(arguments.system, arguments.release,
                     [*dependencies(Path(arguments.package)), "python3", "python3-apt"])
 
@@ -112,7 +114,7 @@ class Fleet(Installed):
         return f"enrolled with {changes} changes in {seconds:.0f} s, then none in {again_seconds:.0f} s"
 
     def change(self) -> str:
-        """A configuration that is right is taken, by a restart where that is needed; one that is wrong changes nothing."""
+        """A valid configuration is applied, with a restart if necessary; an invalid one changes nothing."""
         process = self.system.property("waypost", "MainPID")
         changes, _ = self.play(self.configuration(reporting={"intervalSeconds": 7}))
         if changes != 2 or self.system.property("waypost", "MainPID") != process:
@@ -129,11 +131,11 @@ class Fleet(Installed):
         return "a new configuration is taken, a wrong one refused"
 
     def credentials(self) -> str:
-        """The key as systemd hands it to the service: encrypted, as it is, and one that cannot be decrypted."""
+        """systemd passes the key to the service encrypted, in plain text, and in a form that can't be decrypted."""
         encrypted, name = "/etc/credstore.encrypted/waypost.backend-key", "waypost.backend-key"
         self.system.call("mkdir", "--parents", "--mode=700", "/etc/credstore.encrypted")
         self.system.call("systemd-creds", "encrypt", f"--name={name}", "/etc/waypost/backend-key", encrypted)
-        # It comes with a start, and the role proves the configuration that names it before that is in force.
+        # A credential is passed at the start. The role checks the configuration that names it before it is in force.
         written = self.system.file(CONFIGURATION).read_text()
         self.system.call("systemctl", "restart", "waypost")
         self.play(self.configuration(
@@ -160,7 +162,7 @@ class Fleet(Installed):
         self.system.attempt("systemctl", "restart", "waypost")
 
     def until_delivered(self, how: str) -> None:
-        """A token was fetched by this process, for an upload that succeeded."""
+        """This process has fetched a token, for an upload that succeeded."""
         def delivers() -> bool:
             told = self.system.attempt("waypost", "status", "--json", "--config", CONFIGURATION).stdout
             status = json.loads(told) if told else {}
@@ -184,7 +186,7 @@ class Fleet(Installed):
         return "another id and a second enrolment are refused"
 
     def configuration(self, **sections: dict[str, Any]) -> dict[str, Any]:
-        """The variables of the role; `sections` are put over the sections of that name."""
+        """Returns the variables of the role; `sections` replace the sections with the same names."""
         written: dict[str, dict[str, Any]] = {
             "vehicle": {"providerId": "trial", "vehicleId": {"file": "/etc/vehicle-id"}},
             "receiver": {"type": "tcp", "host": "127.0.0.1", "port": self.receiver.server_address[1]},
@@ -193,7 +195,7 @@ class Fleet(Installed):
                 "headers": {"Authorization": {"file": "/etc/waypost/backend-key", "scheme": "basic"}}},
             "reporting": {"intervalSeconds": 5, "heartbeatSeconds": 60}, "upload": {"endpoint": self.simulator.origin},
             "outbox": {"path": STORE}}
-        # How well the key's place is closed before there is a key.
+        # The permissions of the key's directory and file before there is a key.
         place = self.system.file("/etc/waypost")
         look = (f"stat --format '%a %u' {place} >{self.directory}/before-key; "
                 f"stat --format '%a %s' {place}/backend-key >>{self.directory}/before-key; exec \"$@\"")
@@ -203,7 +205,7 @@ class Fleet(Installed):
             "waypost_configuration": {name: section | sections.get(name, {}) for name, section in written.items()}}
 
     def play(self, variables: dict[str, Any]) -> tuple[int, float]:
-        """How much the playbook changed, and how long it took."""
+        """Returns the number of changes that the playbook made, and its duration."""
         begin = time.monotonic()
         ended, words = self.playbook(variables)
         recap = re.search(rf"{VAN} .*changed=(\d+) .*failed=0", words)
@@ -239,7 +241,7 @@ class Fleet(Installed):
     # A read-only image.
 
     def make_image(self) -> None:
-        """What an image's maker does: id and key lie in the state, /tmp in memory."""
+        """The steps of an image's maker: id and key are in the state, /tmp is in memory."""
         configuration = self.system.file(CONFIGURATION)
         told = configuration.read_text()
         for name in ("/etc/vehicle-id", "/etc/waypost/backend-key"):
@@ -254,7 +256,7 @@ class Fleet(Installed):
             shutil.move(kept, identity / kept.name)
             os.chown(identity / kept.name, owner.st_uid, owner.st_gid)
         self.state.chmod(0o755)
-        # An interface that waits for an address, as `auto eth0` of ifupdown does.
+        # An interface that waits for an address, like `auto eth0` of ifupdown.
         self.system.file("/etc/systemd/system/networking.service").write_text(HANGING)
         self.system.call("systemctl", "enable", "networking.service")
         if not self.system.file("/usr/lib/systemd/system/tmp.mount").exists():
@@ -277,7 +279,7 @@ class Fleet(Installed):
                 raise Failed(f"the image can be written: {left}")
             self.simulator.start("--trust-key", self.backend.public)
             self.receiver = Receiver(self.receiver.server_address[1])
-            # Of the boot before nothing is lost, and this one goes on.
+            # Nothing of the previous boot is lost, and this one continues.
             self.until_told("the ledger continues", lambda ledger: ledger["accepted"] > accepted and not ledger["pending"])
             accepted = self.ledger()["accepted"]
             self.system.end()

@@ -1,4 +1,4 @@
-"""What somebody sees who follows a vehicle by its updates alone, and how few places could tell the same track."""
+"""The view of a follower who knows only a vehicle's updates, and the minimum number of points for the same track."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from typing import NamedTuple
 from .drive import moment
 
 _EARTH = 6371008.8
-# A follower lets the vehicle drive on for so long, in seconds.
+# A follower extrapolates the vehicle's motion for this many seconds.
 _LONGEST_LEAD = 60
-# Fixes farther apart than this, in seconds, have a hole between them, which is not judged.
+# Fixes farther apart than this, in seconds, have a gap between them, which isn't judged.
 _HOLE = 30
-# Metres: what rounding moves a place, and how far from its parking place a vehicle has left it; metres a second from
-# which on one that was parked moves.
+# In metres: the error of rounding, and the distance from its parking place at which a vehicle has left it. In metres
+# per second: the speed from which a parked vehicle moves.
 _ROUNDING, _SAME_PLACE, _MOVING = 0.02, 5.0, 1.5
-# Two updates are this far apart, in seconds, but for what a receiver's times are off their second.
+# The minimum time between two updates in seconds, except for the deviation of a receiver's times from the full second.
 _SHORTEST = 4.9
-# Of a fast receiver, fixes closer in time are left out.
+# Fixes of a fast receiver that are closer in time are ignored.
 _CLOSEST = 0.9
-# No vehicle is faster than this, in metres a second, unless so many fixes in a row say so.
+# No vehicle is faster than this, in metres per second, unless this many consecutive fixes confirm it.
 _FASTEST, _QUORUM = 83.0, 3
-# The optimum joins no two places that are farther apart than so many fixes, which bounds the search.
+# The optimum joins no two points that are farther apart than this many fixes, which bounds the search.
 _REACH = 120
 
 
 class Place(NamedTuple):
-    """Where and when, in seconds and metres, and how fast it goes east and north in metres a second."""
+    """Time and place in seconds and metres, and the speed to the east and north in metres per second."""
 
     time: float
-    # Metres east as they are at the equator.
+    # Metres east, scaled to the equator.
     x: float
     y: float
     east: float
     north: float
-    # What such a metre is here.
+    # The length of such a metre at this latitude.
     shrinking: float = 1.0
 
     def distance(self, x: float, y: float) -> float:
@@ -54,7 +54,7 @@ class Place(NamedTuple):
 
 def place(time: float, latitude: float, longitude: float, speed: float | None, heading: float | None,
           before: Place | None = None) -> Place:
-    """Who states no heading stands still for a follower, unless the way from the place before tells more."""
+    """A place without a heading stands still for a follower, unless the track from the previous place shows more."""
     here = Place(time, math.radians(longitude) * _EARTH, math.radians(latitude) * _EARTH, 0.0, 0.0,
                  math.cos(math.radians(latitude)))
     if speed is not None and heading is not None:
@@ -67,14 +67,14 @@ def place(time: float, latitude: float, longitude: float, speed: float | None, h
 
 
 class Upload(NamedTuple):
-    """One request: when it went out by the drive's time, and what it told, the live place last."""
+    """One request: its start by the drive's time, and its places, the live one last."""
 
     time: float
     told: list[Place]
 
 
 def track(fixes: Path) -> list[Place]:
-    """The true drive, of what `waypost fixes` prints; a jump that no vehicle makes is left out."""
+    """Returns the true drive from the output of `waypost fixes`, without jumps that no vehicle makes."""
     told = [json.loads(line) for line in fixes.read_text().splitlines()]
     kept: list[Place] = []
     doubted: list[Place] = []
@@ -94,7 +94,7 @@ def track(fixes: Path) -> list[Place]:
 
 
 def uploads(lines: Iterable[str], vehicle: str | None = None) -> list[Upload]:
-    """What a simulator recorded with `--record-uploads`, of one vehicle."""
+    """Returns one vehicle's updates as recorded by a simulator with `--record-uploads`."""
     read: list[Upload] = []
     for line in lines:
         told = json.loads(line)
@@ -106,7 +106,7 @@ def uploads(lines: Iterable[str], vehicle: str | None = None) -> list[Upload]:
 
 
 class Moment(NamedTuple):
-    """How far a follower is off in metres, how many seconds after the drive's first fix and after the last update."""
+    """A follower's error in metres, with the seconds since the drive's first fix and since the last update."""
 
     off: float = 0.0
     at: float = 0.0
@@ -114,12 +114,13 @@ class Moment(NamedTuple):
 
     @property
     def is_avoidable(self) -> bool:
-        """Whether another update could have gone out: they are five seconds apart."""
+        """Returns whether another update could have been sent, because updates are five seconds apart."""
         return self.age >= _SHORTEST
 
 
 class Figures(NamedTuple):
-    """Metres, and the worst moments: live, of all and of those that another update could have avoided; of the track."""
+    """Errors in metres and the worst moments: of the live position, both all and the avoidable ones, and of the track.
+    """
 
     hours: float
     requests: int
@@ -130,7 +131,7 @@ class Figures(NamedTuple):
     live_avoidable: Moment
     track95: float
     track_worst: Moment
-    # Without the drift of a parked vehicle, which is told in one place.
+    # Without the drift of a parked vehicle, which is reported in one place.
     track_moving: Moment
 
 
@@ -139,7 +140,7 @@ def _rank(values: Sequence[float], share: float) -> float:
 
 
 def measure(driven: Sequence[Place], sent: Sequence[Upload]) -> Figures:
-    """How far a follower is off at every fix, and how far the line through all that was told."""
+    """Returns the errors of a follower at every fix, and of the line through all reported places."""
     live, last, index = [], None, 0
     for number, true in enumerate(driven):
         while index < len(sent) and sent[index].time <= true.time:
@@ -162,7 +163,7 @@ def measure(driven: Sequence[Place], sent: Sequence[Upload]) -> Figures:
                 one.time <= begin and end <= other.time for begin, end in holes):
             continue
         moment = Moment(_distance(one, other, true), true.time - driven[0].time, true.time - one.time)
-        # Where the leg ends the vehicle is told to be elsewhere than its receiver has it: it is parked.
+        # At the end of the leg the reported place differs from the receiver's, because the vehicle is parked.
         there = true_places.get(other.time)
         is_held = there.distance(other.x, other.y) > _ROUNDING if there else (one.x, one.y) == (other.x, other.y)
         is_there = other.distance(*_between(one, other, true.time)) <= _SAME_PLACE
@@ -178,21 +179,21 @@ def measure(driven: Sequence[Place], sent: Sequence[Upload]) -> Figures:
 
 
 def _between(one: Place, other: Place, time: float) -> tuple[float, float]:
-    """Where a vehicle is that goes evenly from one place to the other."""
+    """Returns the position of a vehicle that moves evenly from one place to the other."""
     share = (time - one.time) / (other.time - one.time) if other.time > one.time else 0
     return one.x + share * (other.x - one.x), one.y + share * (other.y - one.y)
 
 
 def _distance(one: Place, other: Place, true: Place) -> float:
-    """From there to where it truly is."""
+    """Returns the distance from there to the true place."""
     return true.distance(*_between(one, other, true.time))
 
 
 def optimum(driven: Sequence[Place], bound: float) -> int:
-    """The fewest fixes that tell the track within `bound`, for one who knows the whole of it: by dynamic programming."""
+    """Returns the minimum number of fixes that describe the known track within `bound`, by dynamic programming."""
     fewest = [0] + [len(driven)] * (len(driven) - 1)
     for start, one in enumerate(driven):
-        # The speeds, east and north, that pass every fix so far: a box around them, to know when there is none left.
+        # The speeds to the east and north that pass every fix so far, as a bounding box, to know when none is left.
         east, north = (-math.inf, math.inf), (-math.inf, math.inf)
         for end in range(start + 1, min(len(driven), start + _REACH + 1)):
             other = driven[end]

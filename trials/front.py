@@ -10,9 +10,9 @@ from .processes import call, end_now, start
 
 
 class Front:
-    """Answers for the simulator at `upstream`, with a certificate that `authority` vouches for.
+    """Answers for the simulator at `upstream`, with a certificate signed by `authority`.
 
-    It has two ports: at the second every answer is whole, whatever the request wants it to have.
+    It has two ports: at the second, every answer contains the whole vehicle, whatever the request asks for.
     """
 
     def __init__(self, directory: Path, upstream: str, host: str = "127.0.0.1") -> None:

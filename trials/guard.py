@@ -1,10 +1,10 @@
-"""Whatever ends a trial, its processes end with it, and with them its mounts and its networks.
+"""Ends a trial's processes, mounts and networks with the trial, however it ends.
 
-Three processes: this one, which others know and signal; a guard in a session of its own, which a signal to the group
-does not reach; and the trial. The guard adopts every process below it that loses its parent, and kills what is left
-when the trial has ended, which it tells the trial to do when this process is gone. For root, guard and trial have mounts
-and networks of their own, which the kernel takes away with their last process; so trials disturb neither each other nor
-what else runs here.
+There are three processes: this one, which others know and signal; a guard in its own session, which a signal to the
+group doesn't reach; and the trial. The guard adopts every process below it that loses its parent, and kills the
+remaining ones when the trial has ended. When this process is gone, the guard tells the trial to end. For root, guard
+and trial have their own mounts and networks, which the kernel removes with their last process, so trials disturb
+neither each other nor other programs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 ENDINGS = (signal.SIGTERM, signal.SIGINT)
-# A trial that is told to end keeps what tells why, and ends what it started.
+# The time in which a trial that must end saves its diagnostics and ends its processes.
 GRACE_SECONDS = 15
 
 # From <linux/prctl.h>, <sched.h>, <sys/mount.h>, <linux/sockios.h>, <net/if.h>.
@@ -33,21 +33,21 @@ SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
-# Whether this process has mounts and networks of its own.
+# Whether this process has its own mounts and networks.
 is_alone = False
-# Whether a signal ends the trial; a thread that works long looks at it.
+# Whether a signal ends the trial; a thread with long work checks it.
 is_ending = False
 
 
 def run(trial: Callable[[], int]) -> int:
-    """Runs `trial` under guard; gives its exit status."""
+    """Runs `trial` under guard. Returns its exit status."""
     sys.stdout.flush()
     sys.stderr.flush()
     starter = os.getpid()
-    # With nohup somebody wants it to outlive who started it.
+    # With nohup, the user wants it to outlive the program that started it.
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         _end_with(os.getppid(), signal.SIGTERM)
-    # What comes before everybody can take it waits.
+    # Signals wait until every process can handle them.
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
     guard = os.fork()
     if guard == 0:
@@ -89,7 +89,7 @@ def _stand_guard(starter: int, trial: Callable[[], int]) -> int:
 
 def _try(guard: int, trial: Callable[[], int]) -> int:
     def end(number: int) -> None:
-        """Ends the trial through its `finally`; another signal does not disturb that."""
+        """Ends the trial through its `finally`; another signal doesn't disturb that."""
         global is_ending
         if not is_ending:
             is_ending = True
@@ -116,14 +116,14 @@ def _hear(action: Callable[[int], None]) -> None:
 
 
 def _end_with(parent: int, number: int) -> None:
-    """Has the kernel send a signal to this process when its parent ends, or has ended."""
+    """Makes the kernel send a signal to this process when its parent ends or has ended."""
     _libc.prctl(PR_SET_PDEATHSIG, int(number), 0, 0, 0)
     if os.getppid() != parent:
         os.kill(os.getpid(), number)
 
 
 def _be_alone() -> None:
-    """Root leaves the mounts and networks of everybody else; without that a trial that needs it says so."""
+    """Gives root separate mounts and networks. Without root, a trial that needs them says so."""
     global is_alone
     if os.geteuid() != 0 or _libc.unshare(CLONE_NEWNS | CLONE_NEWNET) != 0:
         return
@@ -133,7 +133,7 @@ def _be_alone() -> None:
 
 
 def _kill_children() -> None:
-    """Kills every process below this one: those whose parent is killed become its children."""
+    """Kills every process below this one. Children of killed processes become its own children."""
     while True:
         for child in _children():
             with contextlib.suppress(ProcessLookupError):
@@ -148,7 +148,7 @@ def _children() -> list[int]:
     found = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            # After the name, which may hold anything: the state, then the parent.
+            # The state and the parent follow the name, which may contain anything.
             if int(status.read_text(errors="replace").rpartition(")")[2].split()[1]) == os.getpid():
                 found.append(int(status.parent.name))
     return found

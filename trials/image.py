@@ -31,8 +31,8 @@ LAYOUT = ROOT / "build/image/waypost/layout"
 LIMIT = 45_000_000
 PATIENCE = 60
 USER, DIALOUT = 10001, 20
-# $0 is the root file system, read-only; $1 the volume, $2 the configuration, $3 the receiver. The rest starts the process
-# that the image names, as the first one of its own namespace.
+# $0 is the root file system, read-only; $1 is the volume, $2 the configuration, $3 the receiver. The remaining
+# arguments start the process that the image names, as the first one of its own namespace.
 RUN = r"""
 set -e
 cd "$0"
@@ -53,7 +53,7 @@ exec chroot . setpriv --reuid=10001 --regid=10001 --groups=20 --no-new-privs --b
 
 
 class Terminal:
-    """A receiver behind a pseudo terminal, at 1 Hz, which stays while containers come and go."""
+    """A receiver behind a pseudo-terminal, at 1 Hz, which stays while containers are replaced."""
 
     def __init__(self) -> None:
         self._receiver, line = pty.openpty()
@@ -69,11 +69,13 @@ class Terminal:
     def _drive(self) -> None:
         while not self._ended.wait(1):
             now = time.time()
-            with contextlib.suppress(BlockingIOError):  # nobody reads
+            with contextlib.suppress(BlockingIOError):  # no process reads
                 os.write(self._receiver, epoch(int(now) % 100_000, now).encode())
 
     def free(self) -> None:
-        """Ends the exclusive use by a process that was killed. A serial line forgets it by itself, a pty doesn't."""
+        """Ends the exclusive use by a process that was killed. A serial port ends it by itself, a pseudo-terminal
+        doesn't.
+        """
         line = os.open(self.path, os.O_RDWR | os.O_NOCTTY)
         fcntl.ioctl(line, termios.TIOCNXCL)
         os.close(line)
@@ -143,7 +145,7 @@ class Image(Trial):
     # The image.
 
     def describe(self) -> tuple[int, dict[str, Any]]:
-        """Its compressed size and its configuration."""
+        """Returns the compressed size and the configuration."""
         def blob(descriptor: dict[str, Any]) -> Any:
             return json.loads((LAYOUT / "blobs/sha256" / descriptor["digest"].partition(":")[2]).read_text())
 
@@ -153,7 +155,7 @@ class Image(Trial):
         found = [image for image in blob(entry)["manifests"] if image["platform"]["architecture"] == ours]
         if len(found) != 1:
             raise Failed(f"the layout has {len(found)} images for {ours}")
-        # One image alone, as a runtime picks it from the index.
+        # Each image alone, as a runtime selects it from the index.
         self.layout = self.directory / "layout"
         shutil.copytree(LAYOUT, self.layout)
         found[0]["annotations"] = {"org.opencontainers.image.ref.name": self.tag}
@@ -187,7 +189,7 @@ class Image(Trial):
             raise Failed(f"the service is not up: {(self.directory / 'container.log').read_text()}")
 
     def enter(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """What a command says, run in the container as its user."""
+        """Returns the output of a command, run in the container as its user."""
         return subprocess.run(
             ["nsenter", "--target", str(self.first), "--mount", "--pid", "--root", "--wd", "setpriv", f"--reuid={USER}",
              f"--regid={USER}", f"--groups={DIALOUT}", "env", "-i", "PATH=/usr/bin:/bin", *words],
@@ -212,7 +214,7 @@ class Image(Trial):
         return found
 
     def expect_walls(self) -> None:
-        """It is the first process, not root, and writes in its volume alone."""
+        """The service is the first process, isn't root, and writes only to its volume."""
         status = Path(f"/proc/{self.first}/status").read_text()
         found = re.findall(r"(?m)^(NSpid|Uid|CapBnd|NoNewPrivs):\s*(.*)$", status)
         told = {name: value.split() for name, value in found}
@@ -223,7 +225,7 @@ class Image(Trial):
                 raise Failed(f"{path} can be written")
 
     def stop(self) -> None:
-        """As a runtime stops it: SIGTERM to the first process."""
+        """Stops the container like a runtime: SIGTERM to the first process."""
         os.kill(self.first, getattr(signal, self.image["StopSignal"]))
         try:
             ended = self.container.wait(15)

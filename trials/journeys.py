@@ -1,4 +1,4 @@
-"""Drives for a measure of economy: recorded ones, where they are, and others made anew from a seed."""
+"""Drives for the economy trial: recorded ones, if available, and others generated from a seed."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .drive import angle, sentence
 from .waypost import ROOT
 
 RECORDED = ROOT.parent / "shared/data/drives"
-_BEGIN = 1_767_600_000.0  # 2026-01-05, where a drive states no date
+_BEGIN = 1_767_600_000.0  # 2026-01-05, if a drive has no date
 _METERS_PER_DEGREE = 111_195
 _KNOT = 0.514444
 TOWN = "town"
 
 
 class Row(NamedTuple):
-    """What a receiver knows in one epoch."""
+    """A receiver's values in one epoch."""
 
     time: float
     latitude: float
@@ -32,7 +32,7 @@ class Row(NamedTuple):
 
 
 def recorded() -> list[Path]:
-    """None where there are none."""
+    """Returns `None` if there are none."""
     return sorted([*RECORDED.glob("*.csv.gz"), *RECORDED.glob("*.nmea.gz")])
 
 
@@ -41,7 +41,7 @@ def name(path: Path) -> str:
 
 
 def log(path: Path, directory: Path) -> Path:
-    """The recorded drive as a receiver's log: what is none becomes one."""
+    """Returns the recorded drive as a receiver's log; a table is converted to one."""
     if ".csv" not in path.name:
         return path
     made = directory / f"{name(path)}.nmea"
@@ -50,7 +50,7 @@ def log(path: Path, directory: Path) -> Path:
 
 
 def table(path: Path) -> Iterator[Row]:
-    """The rows of a table, of its first receiver where there are several."""
+    """Returns the rows of a table; of several receivers, those of the first."""
     def number(row: dict[str, str], key: str) -> float | None:
         return float(row[key]) if row.get(key) else None
 
@@ -68,7 +68,7 @@ def table(path: Path) -> Iterator[Row]:
 
 
 def write(path: Path, rows: Iterator[Row]) -> None:
-    """RMC and GGA of every epoch; a field that is not known is empty."""
+    """Returns RMC and GGA of every epoch; unknown fields are empty."""
     with open(path, "w", newline="") as lines:
         for row in rows:
             utc = datetime.datetime.fromtimestamp(round(row.time, 3), datetime.timezone.utc)
@@ -81,7 +81,7 @@ def write(path: Path, rows: Iterator[Row]) -> None:
 
 
 class Journey:
-    """A vehicle along streets, corners and stops that chance makes, and the wandering error of its receiver."""
+    """A vehicle on random streets, with corners and stops, and its receiver's drifting error."""
 
     def __init__(self, seed: int) -> None:
         self._chance = random.Random(seed)
@@ -140,7 +140,7 @@ class Journey:
 
 
 def generated(seed: int, directory: Path) -> list[Path]:
-    """A town drive, a motorway and a delivery round with forty stops."""
+    """A town drive, a drive on a motorway, and a delivery round with forty stops."""
     made = []
     for kind, rows in ((TOWN, Journey(seed).town()), ("motorway", Journey(seed + 1).motorway()),
                        ("delivery-round", Journey(seed + 2).round())):

@@ -16,18 +16,18 @@ from .trial import Option, Trial, count
 from .waiting import until
 from .waypost import Waypost, configuration
 
-# Every kind of trouble that a delivery can meet while it is killed.
+# Every kind of fault that a delivery can meet while it is killed.
 FAULTS = ["--errors", "503:0.2,401:0.03", "--resets", "0.05", "--drops", "0.05", "--delay", "0..0.02"]
-# One drive a start; the reporting interval makes about one update of every five fixes. Most of them are still pending when it is
-# killed, and wait for the last run.
+# One drive per start. The reporting interval turns about every fifth fix into an update. Most updates are still pending
+# when the run is killed, and wait for the last run.
 DRIVE_SECONDS = 1800
 FIRST_ACCEPTED_SECONDS = 20
-# The last run delivers all that the others have left: it may take its time, but never stand still for so long.
+# The last run delivers all remaining updates. It may be slow, but must not stall for this long.
 STANDSTILL_SECONDS = 60
 
 
 class Kills(Trial):
-    """Kills `waypost replay` with SIGKILL at random moments and proves that nothing accepted is lost."""
+    """Kills `waypost replay` with SIGKILL at random moments, and checks that nothing accepted is lost."""
 
     name = "kill-test"
     options = (Option("--kills", 50, "how often", count),)
@@ -42,9 +42,9 @@ class Kills(Trial):
             upload={"retry": {"initialDelaySeconds": 0.05, "maximumDelaySeconds": 0.2}})
         self.first = round(time.time()) - (self.kills + 2) * (DRIVE_SECONDS + 60)
         self.accepted = 0
-        # Times of fix that the outbox held after a kill: each must reach the simulator in the end.
+        # The times of fixes that the outbox had after a kill; each must reach the simulator in the end.
         self.seen_pending: set[float] = set()
-        # Those of these that tell where and when alone: shape points.
+        # Those with only a time and a place: shape points.
         self.seen_points: set[float] = set()
         self.slowest_start = 0.0
 
@@ -68,7 +68,7 @@ class Kills(Trial):
                 f"seed {self.arguments.seed}, {self.seconds()} s)")
 
     def replay(self, number: int) -> subprocess.Popen[bytes]:
-        """Each round's drive follows the one before it, so that every accepted time of fix is unique."""
+        """Writes each round's drive so that it follows the previous one, and every accepted time of fix is unique."""
         log = self.directory / f"drive-{number}.nmea"
         write_drive(log, self.first + number * (DRIVE_SECONDS + 60), DRIVE_SECONDS, NARROW_METERS)
         with open(self.directory / "replay.out", "wb") as output, open(self.directory / "replay.err", "wb") as errors:
@@ -76,7 +76,7 @@ class Kills(Trial):
                                     stdout=output, stderr=errors)
 
     def kill_one(self, number: int) -> bool:
-        """Kills a run some time after its first acceptance; gives whether it was still at work."""
+        """Kills a run some time after its first acceptance. Returns whether it was still working."""
         before = self.size()
         started = time.monotonic()
         replay = self.replay(number)
@@ -94,7 +94,7 @@ class Kills(Trial):
         return ended_before is None
 
     def last(self) -> int:
-        """One run to its end; gives its exit status."""
+        """Runs one process to its end. Returns its exit status."""
         replay = self.replay(self.kills)
         delivered = -1
         try:
@@ -108,7 +108,7 @@ class Kills(Trial):
             end_now(replay)
 
     def size(self) -> tuple[tuple[str, int, int], ...]:
-        """Grows with each transaction, whatever the outbox keeps beside its main file."""
+        """Returns a size that grows with each transaction, whichever files the outbox has next to its main file."""
         return tuple(sorted((file.name, file.stat().st_size, file.stat().st_mtime_ns)
                             for file in self.directory.glob("outbox.sqlite*")))
 
@@ -138,7 +138,7 @@ class Kills(Trial):
         self.seen_points |= {moment(update["time"]) for update in waiting if "speedMetersPerSecond" not in update}
 
     def conclude(self) -> tuple[int, int]:
-        """How many were accepted, and how many arrived more than once."""
+        """Returns how many were accepted, and how many arrived more than once."""
         ledger = self.waypost.ledger(self.configuration)
         arrived = self.delivered_times()
         if ledger["pending"] or ledger["delivered"] != ledger["accepted"]:

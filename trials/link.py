@@ -1,4 +1,4 @@
-"""A network that goes and comes back."""
+"""A network that fails and returns."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from .trial import Option, Trial, count
 from .waypost import ROOT, Ledger, configuration
 
 INTERVAL = 5  # between two updates, in seconds
-# By whether the kernel tells that the network is back: within which time, in seconds, the first fresh position must be
-# accepted then, at the 95th percentile.
+# By whether the kernel announces the network's return: the maximum time in seconds until the first fresh position is
+# accepted, at the 95th percentile.
 LIMITS = {True: 3.0, False: 15.0}
 RETURN_SECONDS = 45
-SETTLE_SECONDS = 60  # at the end: the longest backoff, and some exchanges
+SETTLE_SECONDS = 60  # at the end: the maximum backoff, and some exchanges
 
 
 class BrokenLink(Trial):
-    """Takes the network from `waypost run`, 1 to 20 s each time, and measures how soon a fresh position arrives."""
+    """Cuts `waypost run` off its network, 1 to 20 s each time, and measures how soon a fresh position arrives."""
 
     name = "link-test"
     options = (Option("--flaps", 20, "how often", count),)
@@ -42,7 +42,7 @@ class BrokenLink(Trial):
         self.simulator.start()
         front, authority = self.front()
         self.log = Log(self.directory / "service.log")
-        # As it is shipped: how soon it tries again is measured here.
+        # Settings as shipped, because the time of the next attempt is measured here.
         shipped = json.loads((ROOT / "config.example.json").read_text())["upload"]
         configured = configuration(
             self.directory / "config.json", front, upload=shipped | authority | {"endpoint": front}, authorization=authority,
@@ -51,7 +51,7 @@ class BrokenLink(Trial):
         self.ends_with(self.service.kill)
         feed = Feed(self.service)
         self.wait_for_arrival(time.time() - 1, 30)
-        # From the network's return to a fresh position, in seconds, by whether the kernel told of it.
+        # The seconds from the network's return to a fresh position, by whether the kernel announced it.
         latencies: dict[bool, list[float]] = {True: [], False: []}
         kinds = list(self.network.KINDS.items())
         for number in range(self.arguments.flaps):
@@ -60,33 +60,35 @@ class BrokenLink(Trial):
         feed.end()
         self.service.settle(SETTLE_SECONDS)
         self.service.stop()
-        # Exact: each fix states another time, and an update has the time of its fix.
+        # This is exact: each fix states a different time, and an update has the time of its fix.
         arrived = len(self.simulator.record.fixes())
         figures = judge(latencies, self.log.failures(), self.waypost.ledger(configured), arrived)
         return f"{figures}\n{self.arguments.flaps} flaps, seed {self.arguments.seed}, {self.seconds()} s"
 
     def front(self) -> tuple[str, dict[str, object]]:
-        """nginx with TLS and HTTP/2 before the simulator, where the vehicle reaches it: its origin, and who vouches."""
+        """Starts nginx with TLS and HTTP/2 in front of the simulator, reachable for the vehicle. Returns its origin and
+        authority.
+        """
         front = Front(self.directory, self.simulator.origin, HERE)
         self.ends_with(front.stop)
         return front.origin, {"caFile": str(front.authority)}
 
     def flap(self, number: int, kind: str) -> float:
-        """Takes the network for a while; gives how late the first fresh position after its return was."""
+        """Cuts the network for a while. Returns the delay of the first fresh position after its return."""
         down = 20 ** self.chance.random()
         time.sleep(self.chance.uniform(2, 5))
         self.network.take(kind)
         time.sleep(down)
         since = self.network.give_back(kind)
         arrival = self.wait_for_arrival(since, RETURN_SECONDS)
-        # When nothing was waiting, there is nothing to be late with before the next position.
+        # If nothing was pending, the next position is the first that can be late.
         due = since if self.log.was_waiting(since) else min(arrival, self.log.next_accepted(since))
         print(f"link-test: {number}: {kind}, {down:.1f} s down, fresh position after {arrival - due:.2f} s",
               file=sys.stderr)
         return arrival - due
 
     def wait_for_arrival(self, since: float, seconds: float) -> float:
-        """When the first last location arrived, from `since` on, that was known at that moment or later."""
+        """Returns the arrival of the first last location after `since` that was known at the given moment or later."""
         def fresh() -> float | None:
             return next((one.received for one in self.simulator.record.all()
                          if one.kind == "last" and one.received >= since and one.fixed >= since - INTERVAL - 1.5), None)
@@ -95,20 +97,20 @@ class BrokenLink(Trial):
 
 
 class Log:
-    """What the service's log says, with its times in seconds since 1970."""
+    """The service's log, with its times in seconds since 1970."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def told(self, words: str) -> list[tuple[float, str]]:
-        """When it said something that begins so, and what followed, in order."""
+        """Returns the times of lines that start with these words, and the rest of each line, in order."""
         with open(self.path) as lines:
             entries = [json.loads(line) for line in lines if line.endswith("\n") and words in line]
         return [(moment(entry["time"]), entry["message"].removeprefix(words)) for entry in entries
                 if entry["message"].startswith(words)]
 
     def was_waiting(self, at: float) -> bool:
-        """Whether an update was accepted and not delivered at that moment."""
+        """Returns whether an update was accepted but not delivered at that moment."""
         accepted = sum(1 for when, _ in self.told("accepted update ") if when <= at)
         return accepted > sum(int(rest.split()[0]) for when, rest in self.told("delivered ") if when <= at)
 
@@ -125,7 +127,7 @@ def percentile(values: Iterable[float], part: int) -> float:
 
 
 def returns(is_told: bool, values: list[float]) -> tuple[str, bool]:
-    """The figures of one kind of return, and whether they are within the limit."""
+    """Returns the figures of one kind of return, and whether they are within the limit."""
     middle, late, limit = percentile(values, 50), percentile(values, 95), LIMITS[is_told]
     return (f"{'told by the kernel' if is_told else 'in silence'}: {len(values)} returns, "
             f"p50 {middle:.2f} s, p95 {late:.2f} s, max {max(values):.2f} s (limit of p95 {limit:.0f} s)"), late <= limit
@@ -140,7 +142,8 @@ def judge(latencies: dict[bool, list[float]], failures: list[float], ledger: Led
             f"{ledger['accepted']} accepted, {ledger['delivered']} delivered, {arrived} arrived"]),
         ("no return was measured", bool(measured)),
         ("a fresh position was late", all(is_soon for _, is_soon in measured)),
-        # The line of a failure says when it was noticed, not when its attempt began: two may fall into one second.
+        # The line of a failure states when it was noticed, not when its attempt started, so two may fall into one
+        # second.
         ("the other side is not spared", rate <= 2),
         ("not everything was delivered", ledger["delivered"] == ledger["accepted"]),
         ("what arrived is not what was accepted", arrived == ledger["accepted"]))

@@ -1,4 +1,6 @@
-"""Ten thousand vehicles of `waypost replay` in one process, beside the simulator, and at full speed beside h2load."""
+"""Ten thousand vehicles of `waypost replay` in one process against the simulator, and at full speed compared with
+h2load.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,10 @@ RESIDENT_KIBIBYTES_A_VEHICLE = 64
 RESIDENT_MEBIBYTES = 1024
 P99_SECONDS = 1.0
 LATE_SECONDS = 1.0
-# At full speed: as many as work through their drives in some seconds.
+# At full speed: as many vehicles as complete their drives in some seconds.
 FAST_VEHICLES, FAST_SECONDS = 2000, 600
 H2LOAD_REQUESTS = 50_000
-# Beyond the drive's own time.
+# In addition to the drive's own time.
 GRACE_SECONDS = 120
 
 
@@ -34,12 +36,14 @@ def encoded(part: dict[str, str]) -> str:
     return base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=")
 
 
-# About as long as those that Fleet Engine takes; nginx reads none.
+# About as long as the tokens of Fleet Engine; nginx doesn't read them.
 TOKEN = f"{encoded({'alg': 'RS256'})}.{encoded({'aud': 'https://fleetengine.googleapis.com/', 'padding': 'x' * 200})}.{'c2ln' * 90}"
 
 
 class Load(Trial):
-    """Drives many vehicles at real speed: all arrives, in time, in bounded memory; then compares full speed with h2load's."""
+    """Drives many vehicles at real speed: all arrives in time, in bounded memory; then compares full speed with
+    h2load's.
+    """
 
     name = "load-test"
     options = (Option("--vehicles", 10_000, "how many", count),
@@ -78,7 +82,7 @@ class Load(Trial):
             (f"a vehicle more than {LATE_SECONDS} s late", late <= LATE_SECONDS))
 
     def full_speed(self) -> str:
-        """The same nginx with TLS and HTTP/2 for both, one after the other."""
+        """Measures both with the same nginx with TLS and HTTP/2, one after the other."""
         port = self.start_nginx()
         origin, trust = f"https://localhost:{port}", str(self.directory / "server.pem")
         told, _, _ = self.replay(
@@ -104,7 +108,7 @@ class Load(Trial):
 
     def replay(self, origin: str, vehicles: int, seconds: int, speed: str,
                **sections: dict[str, object]) -> tuple[dict[str, Any], int, int]:
-        """The summary of a replay, how many KiB were resident at most, and how many threads there were."""
+        """Returns the summary of a replay, its maximum resident KiB, and its number of threads."""
         configured = configuration(
             self.directory / f"load-{speed}.json", origin, reporting={"intervalSeconds": INTERVAL_SECONDS},
             **{"upload": {}, **sections})
@@ -132,7 +136,7 @@ class Load(Trial):
 
     @staticmethod
     def status(process: int) -> dict[str, int]:
-        """The numbers in /proc/PID/status; none of a process that has ended."""
+        """Returns the numbers in /proc/PID/status; empty for a process that has ended."""
         try:
             lines = Path(f"/proc/{process}/status").read_text().splitlines()
         except OSError:
@@ -141,7 +145,7 @@ class Load(Trial):
         return {word[0]: int(word[1]) for word in words if len(word) > 1 and word[1].isdigit()}
 
     def start_nginx(self) -> int:
-        """One that answers as Fleet Engine does to whatever vehicle, and gives everybody the same token."""
+        """A server that answers like Fleet Engine for any vehicle, and issues the same token for all."""
         port = free_port()
         call("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
              "subjectAltName=DNS:localhost", "-keyout", self.directory / "server.key", "-out", self.directory / "server.pem")

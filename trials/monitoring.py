@@ -28,16 +28,16 @@ from .waypost import ROOT, configuration
 
 FILES = ROOT / "packaging/monitoring"
 VEHICLE = "van-1"
-INTERVAL = 5  # between two scrapes, in seconds; a minute on the road
+INTERVAL = 5  # between two scrapes, in seconds; a minute in production
 WAIT_SECONDS = 60
 MINUTES_A_MONTH = 30 * 24 * 60
 OF_PROMETHEUS = 5  # series of each scrape: up, scrape_duration_seconds and their like
-# Stated only once something has happened.
+# Exported only once the event has occurred.
 CONDITIONAL = {"waypost_seconds_since_token_rejection"}
 
 
 class Monitoring(Trial):
-    """Sends a service's metrics from a Prometheus agent to another Prometheus; rules and dashboard are asked there."""
+    """Sends a service's metrics from a Prometheus agent to another Prometheus, which evaluates rules and dashboard."""
 
     name = "monitoring-test"
     options = (Option("--seconds", 40, "for which metrics are sent", count),)
@@ -106,7 +106,7 @@ class Monitoring(Trial):
         return service
 
     def fleet(self) -> tuple[subprocess.Popen[bytes], int]:
-        """The fleet's Prometheus, and its port."""
+        """Starts the fleet's Prometheus. Returns its port."""
         port, config = free_port(), self.directory / "fleet.yml"
         shutil.copy(FILES / "waypost.rules.yml", self.directory)
         config.write_text(replaced((FILES / "fleet.yml").read_text(), "evaluation_interval: 60s", "evaluation_interval: 5s"))
@@ -115,7 +115,7 @@ class Monitoring(Trial):
             "--web.enable-remote-write-receiver"), port
 
     def agent(self, service: Service, port: int, profile: str) -> tuple[subprocess.Popen[bytes], int]:
-        """The van's, and its port."""
+        """Starts the van's Prometheus. Returns its port."""
         config, own = self.directory / f"van-{profile}.yml", free_port()
         text = (FILES / "van.yml").read_text()
         text = replaced(text, "127.0.0.1:9464", f"127.0.0.1:{service.port}")
@@ -154,7 +154,7 @@ def told(service: Service, more: str) -> bool:
 
 
 def check_metrics(said: str) -> None:
-    """As Prometheus's own judge of metrics has it."""
+    """Checks the metrics with Prometheus's own tool."""
     judged = subprocess.run(["promtool", "check", "metrics"], input=said, capture_output=True, text=True,
                             timeout=ONE_COMMAND_SECONDS)
     if judged.returncode != 0 or judged.stderr:
@@ -162,21 +162,21 @@ def check_metrics(said: str) -> None:
 
 
 def queries(dashboard: dict[str, Any]) -> Iterator[str]:
-    """What the panels ask."""
+    """Returns the queries of the panels."""
     for panel in dashboard["panels"]:
         for target in panel.get("targets", []):
             yield plain(target["expr"])
 
 
 def plain(query: str) -> str:
-    """The query with a value for each variable."""
+    """Returns the query with a value for each variable."""
     return query.replace("$vehicle", ".*").replace("$__rate_interval", "1m")
 
 
 def find_strangers(texts: Iterable[str], stated: set[str]) -> None:
-    """Fails for a metric that the service does not state."""
+    """Fails if a query uses a metric that the service doesn't export."""
     for text in texts:
-        # Names of recorded rules have a colon in them.
+        # Names of recording rules contain a colon.
         for name in re.findall(r"(?<![\w:])waypost_\w+", text):
             family = name.removesuffix("_bucket")
             if family not in stated | CONDITIONAL:
@@ -197,7 +197,7 @@ def answers(port: int) -> bool:
 
 
 def ask(port: int, query: str, since: str = "") -> list[dict[str, Any]]:
-    """The series that Prometheus answers a query with, now or over a time."""
+    """Returns the series with which Prometheus answers a query, now or over a time."""
     verb = "query_range" if since else "query"
     try:
         answer = json.loads(fetch(f"http://127.0.0.1:{port}/api/v1/{verb}?query={urllib.parse.quote(query)}{since}"))
@@ -208,7 +208,7 @@ def ask(port: int, query: str, since: str = "") -> list[dict[str, Any]]:
 
 
 class Costs(NamedTuple):
-    """What an agent takes of the van."""
+    """The resources that an agent uses in the van."""
 
     series: float
     bytes_each: float

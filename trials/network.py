@@ -1,4 +1,4 @@
-"""Ports, and a vehicle's network that can be taken away."""
+"""Ports, and a vehicle's network that can be cut."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .failure import Failed
 from .processes import call
 from .waiting import until
 
-ANSWER_SECONDS = 20  # until somebody listens
+ANSWER_SECONDS = 20  # until a program listens
 CARRIER_SECONDS = 20
-# RFC 2544 keeps these addresses for tests.
+# RFC 2544 reserves these addresses for tests.
 HERE, THERE = "198.18.77.1", "198.18.77.2"
 
 
@@ -27,7 +27,7 @@ def free_port(host: str = "127.0.0.1") -> int:
 
 
 def listens(process: subprocess.Popen[bytes], host: str, port: int) -> bool:
-    """Whether somebody answers there in time, and before `process` ends."""
+    """Returns whether a program answers there in time, and before `process` ends."""
     def answers() -> bool:
         try:
             with socket.create_connection((host, port), timeout=1):
@@ -46,21 +46,21 @@ def fetch(url: str) -> str:
 
 
 class VehicleNetwork:
-    """A vehicle's network in a namespace of its own, and the pair of links between it and the trial's.
+    """A vehicle's network in its own namespace, and the pair of links between it and the trial's network.
 
-    All of it ends with the trial, whose network and mounts are its own.
+    All of it ends with the trial, which has its own network and mounts.
     """
 
     SPACE, NEAR, FAR = "vehicle", "near", "far"
-    # How a command is run where the vehicle is.
+    # The prefix of a command that runs where the vehicle is.
     ENTER = ("ip", "netns", "exec", SPACE)
-    # How the network goes, and whether the kernel of the vehicle's side tells when it is back.
+    # How the network fails, and whether the vehicle's kernel announces its return.
     KINDS = {"address": True, "link": True, "carrier": True, "silent": False}
 
     def make(self) -> None:
         if not guard.is_alone:
             raise Failed("nothing was tested: it needs root and network namespaces")
-        # Names of namespaces are kept below it.
+        # The names of namespaces are kept below this directory.
         call("mount", "-t", "tmpfs", "tmpfs", "/run")
         call("ip", "netns", "add", self.SPACE)
         call("ip", "link", "add", self.NEAR, "type", "veth", "peer", "name", self.FAR, "netns", self.SPACE)
@@ -82,8 +82,8 @@ class VehicleNetwork:
             call("ip", "route", "add", "blackhole", f"{THERE}/32")
 
     def give_back(self, kind: str) -> float:
-        """Gives the moment from which on the network is there, in seconds since 1970."""
-        # From before: the service can be quicker than the last command.
+        """Restores the network. Returns the moment from which it works, in seconds since 1970."""
+        # From before the last command, because the service can be faster.
         since = time.time()
         if kind == "address":
             self._inside("addr", "add", f"{THERE}/24", "dev", self.FAR)
@@ -101,7 +101,9 @@ class VehicleNetwork:
         call("ip", "-n", self.SPACE, *words)
 
     def _last_without_carrier(self, since: float) -> float:
-        """The last moment, from `since` on, at which the vehicle's link did not work yet: the kernel takes its time."""
+        """Returns the last moment after `since` at which the vehicle's link didn't work yet, because the kernel is
+        slow.
+        """
         last = since
         while last < since + CARRIER_SECONDS:
             asked = time.time()

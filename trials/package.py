@@ -1,4 +1,4 @@
-"""The Debian package on systems as operators have them."""
+"""The Debian package on systems like those of operators."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from .waypost import ROOT, Ledger, Waypost, configuration
 CONFIGURATION = "/etc/waypost/config.json"
 STORE = "/var/lib/waypost/outbox.sqlite"
 PATIENCE = 60
-INSTALLED_SECONDS = 300  # what an operator has for the way from package to delivery
-# Built into nothing: the same package under later versions.
+INSTALLED_SECONDS = 300  # the time that an operator has from package to delivery
+# Not built: the same package with later versions.
 LATER, BROKEN = "99.1", "99.2"
 
 
 def packaged(architecture: str) -> Path:
-    """The package for that architecture that `make deb` made."""
+    """Returns the package for that architecture that `make deb` made."""
     found = sorted((ROOT / "build/deb").glob(f"waypost_*_{architecture}.deb"))
     if len(found) != 1:
         raise SystemExit(f"{len(found)} packages for {architecture} are in build/deb; type: make deb ARCH={architecture}")
@@ -41,7 +41,7 @@ def packaged(architecture: str) -> Path:
 
 
 def dependencies(package: Path) -> list[str]:
-    """What comes with a system that the package is put in without a network."""
+    """Packages in a system in which the package is installed without a network."""
     depends = call("dpkg-deb", "--field", package, "Depends").strip()
     return [re.split(r"[ |(]", word.strip())[0] for word in depends.split(",")]
 
@@ -56,14 +56,14 @@ class Receiver(socketserver.ThreadingTCPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def stop(self) -> None:
-        """Nobody listens any more; who is connected hears it to the end."""
+        """Stops listening; programs that are connected receive the rest."""
         self.shutdown()
         self.server_close()
 
 
 class _ReceiverLine(socketserver.StreamRequestHandler):
     def handle(self) -> None:
-        with contextlib.suppress(OSError):  # whoever listened has gone
+        with contextlib.suppress(OSError):  # the program has disconnected
             while True:
                 now = time.time()
                 self.wfile.write(epoch(int(now) % 100_000, now).encode())
@@ -77,7 +77,7 @@ class Installed(Trial):
 
     def ledger(self) -> Ledger:
         told = self.system.attempt("waypost", "status", "--json", "--config", CONFIGURATION)
-        if told.returncode not in (0, 1):  # 1 while something is the matter
+        if told.returncode not in (0, 1):  # 1 while there is a problem
             raise Failed(f"waypost status ended with {told.returncode}: {told.stderr}")
         ledger: Ledger = json.loads(told.stdout)["ledger"]
         return ledger
@@ -87,7 +87,7 @@ class Installed(Trial):
             try:
                 return claim(self.ledger())
             except Failed:
-                return False  # it is not up yet
+                return False  # it isn't up yet
 
         if not until(holds, PATIENCE, pause=0.2):
             words = self.system.attempt("journalctl", "--unit", "waypost", "--no-pager", "--lines", "30").stdout
@@ -95,7 +95,9 @@ class Installed(Trial):
 
 
 class Packages(Installed):
-    """Installs, upgrades, downgrades, removes and purges the package in a Debian with systemd; nothing accepted is lost."""
+    """Installs, upgrades, downgrades, removes and purges the package in a Debian with systemd; nothing accepted is
+    lost.
+    """
 
     name = "deb-test"
     options = (Option("--updates", 10_000, "how many are pending at the upgrade"),)
@@ -151,7 +153,7 @@ class Packages(Installed):
         action()
         self.times.append((name, time.monotonic() - begin))
 
-    # The way of an operator.
+    # The steps of an operator.
 
     def refuse_beside_one_by_hand(self) -> None:
         by_hand = self.system.file("/usr/local/bin/waypost")
@@ -179,10 +181,10 @@ class Packages(Installed):
             self.directory / "config.json", self.simulator.origin,
             receiver={"type": "tcp", "host": "127.0.0.1", "port": receiver.server_address[1]}, outbox={"path": STORE},
             status={"listen": "127.0.0.1:9464"})
-        # As an editor writes: the same file, with the rights it has.
+        # Like an editor: the same file, with its permissions.
         self.system.file(CONFIGURATION).write_text(written.read_text())
         self.edited = written.read_text()
-        # As the README has it, in the sandbox; and as the service's user, outside of it.
+        # As in the README, in the sandbox; and as the service's user, outside it.
         for user, lines in (("root", 1), ("waypost", 2)):
             said = self.system.call("waypost", "check", user=user)
             if said.count("\n") != lines or "ok " not in said or ("sandbox not checked" in said) != (user == "waypost"):
@@ -190,7 +192,7 @@ class Packages(Installed):
         self.check_in_sandbox()
 
     def check_in_sandbox(self) -> None:
-        """What the unit keeps from the service: a directory, a device, /tmp."""
+        """The unit hides a directory, a device and /tmp from the service."""
         for section, key, path, words in (
                 ("outbox", "path", "/data/outbox.sqlite", "ReadWritePaths=/data"),
                 ("receiver", "device", "/dev/ttySC0", "DeviceAllow=/dev/ttySC0 rw"),
@@ -227,7 +229,7 @@ class Packages(Installed):
         self.until_told("more is accepted", lambda ledger: ledger["accepted"] > self.arguments.updates)
 
     def replace(self, package: Path) -> None:
-        """Upgrade or downgrade: the service restarts with its outbox, and what was edited stays."""
+        """Upgrades or downgrades: the service restarts with its outbox, and edited files are kept."""
         before, process = self.ledger(), self.system.property("waypost", "MainPID")
         self.expect(self.dpkg("--force-confdef", "--force-confold", "--install", package))
         if self.system.property("waypost", "MainPID") == process:
@@ -241,7 +243,7 @@ class Packages(Installed):
             raise Failed(f"before {before}, after {after}")
 
     def fail_to_upgrade(self) -> None:
-        """A package that breaks off while it is unpacked: what was there goes on."""
+        """A package whose unpacking fails: the previous version keeps running."""
         version, before = self.version(), self.ledger()
         broken = self.repacked(BROKEN, change_example=False)
         broken.write_bytes(broken.read_bytes()[:-200_000])
@@ -259,7 +261,7 @@ class Packages(Installed):
         ledger = self.ledger_at_rest()
         self.accepted = ledger["accepted"]
         arrived = {arrival.fixed for arrival in self.simulator.record.all()}
-        # The first position came before the outbox was replaced by the one with a backlog.
+        # The first position was accepted before the outbox was replaced by the one with a backlog.
         if ledger["delivered"] != self.accepted or len(arrived) < self.accepted:
             raise Failed(f"{ledger}, and {len(arrived)} arrived")
 
@@ -288,7 +290,7 @@ class Packages(Installed):
     # What the system says.
 
     def dpkg(self, *words: object) -> subprocess.CompletedProcess[str]:
-        """dpkg in the system; a package is given by its place outside."""
+        """Runs dpkg in the system; a package is specified by its path outside."""
         brought: list[object] = []
         for word in words:
             if isinstance(word, Path):
@@ -306,7 +308,7 @@ class Packages(Installed):
         return self.system.call("dpkg-query", "--show", "--showformat", "${db:Status-Abbrev} ${Version}", "waypost")
 
     def repacked(self, version: str, change_example: bool) -> Path:
-        """The same package under another version, with another example where that is asked."""
+        """Makes the same package with another version, and another example if requested."""
         tree, package = self.directory / f"tree-{version}", self.directory / f"waypost_{version}.deb"
         call("dpkg-deb", "--raw-extract", self.package, tree)
         control = tree / "DEBIAN/control"

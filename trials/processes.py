@@ -1,4 +1,4 @@
-"""Other programs: those that answer, and those that run beside the trial."""
+"""Other programs: those whose output is read, and those that run next to the trial."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ONE_COMMAND_SECONDS = 60
 
 
 def call(*words: object) -> str:
-    """What a command prints; fails with its words when it does."""
+    """Returns the output of a command; fails with its message if the command does."""
     try:
         answer = subprocess.run(list(map(str, words)), stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                 timeout=ONE_COMMAND_SECONDS)
@@ -23,14 +23,14 @@ def call(*words: object) -> str:
 
 
 def start(*words: object, log: Path) -> subprocess.Popen[bytes]:
-    """A program whose output nobody reads, and whose words go to the end of `log`."""
+    """Starts a program whose messages are appended to `log`, and whose other output is discarded."""
     with open(log, "ab") as errors:
         return subprocess.Popen(
             list(map(str, words)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors)
 
 
 def end_now(process: subprocess.Popen[bytes] | None) -> None:
-    """Kills a process that still runs."""
+    """Kills a process if it is still running."""
     if process and process.poll() is None:
         process.kill()
         process.wait()

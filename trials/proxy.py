@@ -1,4 +1,4 @@
-"""A vehicle whose network lets nothing out but a proxy."""
+"""A vehicle whose network permits connections only through a proxy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ PATIENCE = 60
 
 
 class Proxied(Installed):
-    """Drives in a Debian with tinyproxy between vehicle and Fleet Engine: an outage, a wrong password, a forbidden server."""
+    """Drives in a Debian with tinyproxy between vehicle and Fleet Engine: an outage, a wrong password, a forbidden
+    server.
+    """
 
     name = "proxy-test"
     root = "it boots a system"
@@ -67,7 +69,7 @@ class Proxied(Installed):
         written = configuration(
             self.directory / "config.json", self.front.origin,
             receiver={"type": "tcp", "host": "127.0.0.1", "port": receiver.server_address[1]}, outbox={"path": STORE},
-            # The token's way is plain http to this machine, the update's has TLS inside.
+            # The token is requested by plain http to this machine; the update is sent with TLS inside.
             authorization={"url": self.simulator.origin + "/token/driver/{vehicleId}", "proxy": proxy},
             upload={"endpoint": self.front.origin, "caFile": AUTHORITY, "proxy": proxy},
             status={"listen": "127.0.0.1:9464"})
@@ -90,7 +92,7 @@ class Proxied(Installed):
         self.system.call("systemctl", "stop", "proxy")
 
     def pending_because(self, words: str) -> None:
-        """Fails unless updates wait, and `waypost why` says so in these words."""
+        """Fails unless updates are pending and `waypost why` gives this reason."""
         self.until_told(f"updates wait: {words}", lambda ledger: ledger["pending"] >= 2)
         if not until(lambda: words in self.why(), PATIENCE, pause=0.5):
             raise Failed(f"waypost why doesn't say '{words}': {self.why()}")
@@ -153,7 +155,7 @@ class Proxied(Installed):
         return self.system.attempt("dpkg-query", "--show", "--showformat", "${Version}", "libcurl4*").stdout
 
     def find_no_password(self) -> None:
-        """In the journal, in what the service says of itself, in a bundle."""
+        """In the journal, in the service's status, and in a bundle."""
         self.system.call("systemctl", "start", "waypost")
         said = [self.system.call("journalctl", "--no-pager", "--unit", "waypost"), self.system.call("waypost", "config"),
                 self.system.call("sh", "-c", "waypost bundle -o - | tr -d '\\0'")]

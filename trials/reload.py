@@ -1,4 +1,4 @@
-"""Another configuration while the service delivers: again and again, and not always a good one."""
+"""Reloads while the service delivers, repeatedly and sometimes with an invalid configuration."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from .trial import Option, Trial, count
 from .waypost import Ledger, Waypost, configuration
 
 VEHICLE = "van-1"
-SPEED = 20  # of the drive: with an update each 5 s of it, four a second
-ANSWER_SECONDS = 20  # for one reload on a loaded machine; it takes milliseconds
+SPEED = 20  # of the drive: one update per 5 s of it, four per second
+ANSWER_SECONDS = 20  # for one reload on a loaded machine; normally milliseconds
 SETTLE_SECONDS = 120
 DONE, REJECTED = "configuration reloaded", "reload rejected"
-# Answers that take their time, so that reloads come in the middle of exchanges, and a few that fail.
+# Slow answers, so that reloads happen during exchanges, and a few failures.
 FAULTS = ["--delay", "0..0.1", "--errors", "503:0.05"]
-# What one trial may leave behind: connections and threads that come and go.
+# Descriptors and threads that may remain, because connections and threads come and go.
 MORE_DESCRIPTORS, MORE_THREADS = 6, 4
 
 Document = dict[str, Any]
 
 
 class Step(NamedTuple):
-    """One reload: the text of the file, and to which simulator it leads; `None` where it is bad."""
+    """One reload: the text of the file, and the simulator that it names; `None` if it is invalid."""
 
     text: str
     endpoint: int | None
 
 
 class Reign(NamedTuple):
-    """From when on and until when updates may have been sent to a simulator, in seconds since 1970."""
+    """The time in which updates may have been sent to a simulator, in seconds since 1970."""
 
     endpoint: int
     since: float
@@ -49,7 +49,7 @@ class Reign(NamedTuple):
 
 
 class ReceiverService(Service):
-    """`waypost run` whose receiver sends datagrams: standard input would end with its first image."""
+    """`waypost run` whose receiver sends datagrams, because standard input would end with its first image."""
 
     def __init__(self, waypost: Waypost, configured: Path, log: Path) -> None:
         self.receiver = ("127.0.0.1", free_port())
@@ -64,7 +64,8 @@ class ReceiverService(Service):
 
 
 class Reloads(Trial):
-    """Reloads `waypost run` under load, a third of the times with a bad file: nothing may be lost or sent wrongly."""
+    """Reloads `waypost run` under load, a third of the times with an invalid file: nothing may be lost or sent wrongly.
+    """
 
     name = "reload-test"
     options = (Option("--reloads", 600, "how often", count), Option("--every", 1, "seconds from one to the next", float))
@@ -117,7 +118,7 @@ class Reloads(Trial):
             ("something is left behind", after[0] <= size[0] + MORE_DESCRIPTORS and after[1] <= size[1] + MORE_THREADS))
 
     def take(self, step: Step, service: Service, reigns: list[Reign]) -> list[Reign]:
-        """One reload; gives who reigns after it."""
+        """Reloads once. Returns the simulator that is used afterwards."""
         word = REJECTED if step.endpoint is None else DONE
         before = service.log.read_text(errors="replace").count(word)
         asked = time.time()
@@ -126,12 +127,12 @@ class Reloads(Trial):
         line = service.wait(f"{word!r} in the log", lambda: found(service.log, word, before + 1), ANSWER_SECONDS, 0.01)
         if step.endpoint is None or step.endpoint == reigns[-1].endpoint:
             return reigns
-        # The old run has ended before the line is written, by the millisecond.
+        # The old run has ended before the line is written, to the millisecond.
         done = moment(line.split()[0]) + 0.001
         return [*reigns[:-1], reigns[-1]._replace(until=done), Reign(step.endpoint, asked, done)]
 
     def steps(self, document: Document, reloads: int) -> list[Step]:
-        """A third of them bad, but not the last, which must leave the service able to deliver the rest."""
+        """A third of the files are invalid, but not the last one, after which the service must deliver the rest."""
         bad = set(self.chance.sample(range(reloads - 1), reloads // 3)) if reloads > 1 else set()
         steps, endpoint = [], 0
         for number in range(reloads):
@@ -143,7 +144,7 @@ class Reloads(Trial):
         return steps
 
     def good(self, document: Document, endpoint: int) -> Document:
-        """To one of the simulators, with other values of other keys."""
+        """Names one of the simulators, with other values of other keys."""
         origin = self.simulators[endpoint].origin
         return document | {
             "authorization": {"type": "http", "url": origin + "/token/driver/{vehicleId}"},
@@ -155,7 +156,7 @@ class Reloads(Trial):
         }
 
     def bad(self, document: Document) -> str:
-        """A file that a reload must not take."""
+        """Returns a file that a reload must reject."""
         good = self.good(document, self.chance.choice([0, 1]))
         text = json.dumps(good, indent=2)
         return self.chance.choice([
@@ -167,14 +168,15 @@ class Reloads(Trial):
 
 
 def found(log: Path, word: str, number: int) -> str | None:
-    """The line of the log that has the word for so many times, once it is whole."""
+    """Returns the line of the log that contains the words for this many times, once it is complete."""
     lines = [line for line in log.read_text(errors="replace").split("\n")[:-1] if word in line]
     return lines[number - 1] if len(lines) >= number else None
 
 
 def is_allowed(endpoint: int, made: float, received: float, reigns: Sequence[Reign]) -> bool:
-    """Whether what was made and received then can have been sent while the simulator reigned."""
-    # They follow each other; only the last that began before it arrived, and those before that, come into question.
+    """Returns whether an update accepted and received at these times can have been sent while the simulator was used.
+    """
+    # The periods follow each other. Only the last that started before the arrival, and earlier ones, are candidates.
     last = bisect.bisect_right([reign.since for reign in reigns], received)
     for reign in reversed(reigns[:last]):
         if reign.until < made:
@@ -186,12 +188,14 @@ def is_allowed(endpoint: int, made: float, received: float, reigns: Sequence[Rei
 
 def judge(bad: Sequence[bool], told: tuple[int, int], ledger: Ledger, arrivals: Sequence[Sequence[Arrival]],
           outcomes: Sequence[dict[str, int]], reigns: Sequence[Reign], fed: Callable[[float], float]) -> str:
-    """`told`: how many reloads the service called done, and rejected; `fed`: when a fix was written to it."""
+    """`told`: the numbers of reloads that the service reported as done and as rejected; `fed`: when a fix was written
+    to it.
+    """
     fixes = [{arrival.fixed for arrival in there} for there in arrivals]
     every = fixes[0] | fixes[1]
     wrong = [arrival for endpoint, there in enumerate(arrivals) for arrival in there
              if arrival.vehicle != VEHICLE or not is_allowed(endpoint, fed(arrival.fixed), arrival.received, reigns)]
-    # One that was lost on its way and sent again says so, as a heartbeat does.
+    # An update that was lost on its way is sent again and marked as such, like a heartbeat.
     sent = [arrival.fixed for there in arrivals for arrival in there if not arrival.is_heartbeat]
     repeated = len(sent) - len(set(sent))
     lost = ledger["accepted"] - len(every)

@@ -1,4 +1,4 @@
-"""The package from a signed Debian repository, on a fresh system that has nothing of Waypost."""
+"""The package from a signed Debian repository, on a fresh system without anything of Waypost."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 class WebServer(http.server.ThreadingHTTPServer):
-    """Serves the files of a directory, as any web server would."""
+    """Serves the files of a directory, like any web server."""
 
     def __init__(self, directory: Path) -> None:
         super().__init__(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(directory)))
@@ -41,7 +41,7 @@ class WebServer(http.server.ThreadingHTTPServer):
 
 
 class SigningKey:
-    """A key for one trial, in a file as `gpg --export-secret-keys` writes it."""
+    """A key for one trial, in a file as written by `gpg --export-secret-keys`."""
 
     def __init__(self, directory: Path, name: str) -> None:
         self.path, ring = directory / f"{name}.key", directory / f"{name}.ring"
@@ -53,7 +53,9 @@ class SigningKey:
 
 
 class Repository(Packages):
-    """Has a fresh Debian install and upgrade from a signed repository, and refuse what was changed or signed by others."""
+    """Lets a fresh Debian install and upgrade from a signed repository, and reject packages changed or signed by
+    others.
+    """
 
     name = "repository-test"
     tools = {"apt-ftparchive": "apt-utils", "dpkg-deb": "dpkg", "gpg": "gnupg", "mmdebstrap": "mmdebstrap",
@@ -65,7 +67,8 @@ class Repository(Packages):
         arguments.package = arguments.package or str(packaged(call("dpkg", "--print-architecture").strip()))
         arguments.system = ROOT / f"build/repository-test-{arguments.release}"
         shutil.rmtree(arguments.system, ignore_errors=True)
-        # No library that Waypost needs is installed. apt has fetched them, because the trial's network is its own.
+        # No library that Waypost needs is installed. apt has fetched the libraries, because the trial has its own
+        # network.
         System.make(arguments.system, arguments.release, [])
         shutil.copy("/etc/resolv.conf", arguments.system / "etc/resolv.conf")
         for command in (["update"], ["install", "--download-only", "--no-install-recommends",
@@ -101,7 +104,7 @@ class Repository(Packages):
         return f"Debian {self.arguments.release}: {told}; {self.accepted} accepted, delivered and arrived"
 
     def publish(self, key: SigningKey, *packages: Path) -> None:
-        """Puts the packages into the repository, as `make apt-repository` does."""
+        """Adds the packages to the repository, like `make apt-repository`."""
         incoming = self.directory / "incoming"
         shutil.rmtree(incoming, ignore_errors=True)
         incoming.mkdir()
@@ -117,14 +120,14 @@ class Repository(Packages):
         if made.returncode != 0:
             raise Failed(f"scripts/apt-repository: {made.stderr}")
 
-    # What an operator types.
+    # The commands of an operator.
 
     def apt(self, *words: str) -> subprocess.CompletedProcess[str]:
         return self.system.attempt("apt-get", "--quiet", "--yes", "-o", "Dpkg::Options::=--force-confdef",
                                    "-o", "Dpkg::Options::=--force-confold", *words)
 
     def update(self) -> subprocess.CompletedProcess[str]:
-        """The lists of this repository alone."""
+        """Updates the lists of this repository only."""
         return self.apt("update", "-o", f"Dir::Etc::SourceList={SOURCES}", "-o", "Dir::Etc::SourceParts=-",
                         "-o", "APT::Get::List-Cleanup=0", "-o", "APT::Update::Error-Mode=any")
 
@@ -136,7 +139,7 @@ class Repository(Packages):
         self.expect(self.update())
 
     def dpkg(self, *words: object) -> subprocess.CompletedProcess[str]:
-        """The same by apt: what is to be installed is published before."""
+        """Installs by apt; the package is published before."""
         if words[-1] == self.package:
             return self.apt("install", "--no-install-recommends", "waypost")
         assert isinstance(words[-1], Path)
@@ -145,7 +148,7 @@ class Repository(Packages):
         return self.apt("install", "--only-upgrade", "waypost")
 
     def refuse_changed(self) -> None:
-        """One byte of the package differs from what was signed."""
+        """One byte of the package differs from the signed one."""
         version = self.version()
         newer = self.repacked("99.3", change_example=False)
         self.publish(self.key, newer)

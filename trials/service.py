@@ -21,9 +21,9 @@ from .processes import ONE_COMMAND_SECONDS, end_now
 from .waiting import until
 from .waypost import Waypost
 
-FEED_SECONDS = 60  # a service that reads nothing for so long stands still
+FEED_SECONDS = 60  # a service that reads nothing for this long is stalled
 STOP_SECONDS = 20
-QUIET_SECONDS = 2  # without a new update: what the receiver said last was taken
+QUIET_SECONDS = 2  # without a new update: the receiver's last fix was processed
 
 Found = TypeVar("Found")
 
@@ -31,7 +31,7 @@ Found = TypeVar("Found")
 class Service:
     """`waypost run` that reads standard input and answers at a status address.
 
-    `before` stands before the command, as what enters a network namespace; `options` behind it.
+    `before` precedes the command, such as a command that enters a network namespace; `options` follow it.
     """
 
     def __init__(self, waypost: Waypost, configuration: Path, log: Path, environment: Mapping[str, str] | None = None,
@@ -52,7 +52,7 @@ class Service:
         os.set_blocking(self._input, False)
 
     def write(self, text: str) -> None:
-        """Writes all of it; fails when the service has ended, or reads nothing for a minute."""
+        """Writes everything; fails if the service has ended, or reads nothing for a minute."""
         left = memoryview(text.encode())
         while left:
             if not select.select([], [self._input], [], FEED_SECONDS)[1]:
@@ -65,7 +65,9 @@ class Service:
                 raise Failed(f"the service reads no more; {self.state()}") from None
 
     def wait(self, what: str, claim: Callable[[], Found | None], seconds: float, pause: float = 0.05) -> Found:
-        """What `claim` says as soon as it says something, while the service runs and takes what the receiver says."""
+        """Returns the value of `claim` as soon as it has one, while the service runs and reads the receiver's
+        sentences.
+        """
         def found() -> Found | None:
             if self.feed:
                 self.feed.check()
@@ -81,7 +83,7 @@ class Service:
         raise Failed(f"not within {seconds:.0f} s: {what}; {self.state()}")
 
     def metrics(self) -> dict[str, float] | None:
-        """Names, labels included, to values; `None` while nothing answers."""
+        """Returns values by name, including labels; `None` if there is no answer."""
         try:
             lines = fetch(f"http://127.0.0.1:{self.port}/metrics").splitlines()
         except (urllib.error.URLError, OSError):
@@ -89,19 +91,20 @@ class Service:
         return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if line[:1] not in "#")}
 
     def status(self) -> dict[str, Any] | None:
-        """What `waypost status` says, asked where the service is; `None` while nothing answers."""
+        """Returns the output of `waypost status`, run where the service is; `None` if there is no answer."""
         answer = subprocess.run(
             [*self.before, str(self.waypost.path), "status", "--json", "--config", str(self.configuration)],
             stdin=subprocess.DEVNULL, capture_output=True, timeout=ONE_COMMAND_SECONDS)
-        # 1 says that something is wrong at the moment, as it is in most trials.
+        # 1 means that there is a problem at the moment, which is the case in most trials.
         return json.loads(answer.stdout) if answer.returncode in (0, 1) else None
 
     def is_over(self) -> bool:
         return self.process.poll() is not None
 
     def settle(self, seconds: float) -> dict[str, Any]:
-        """Waits until nothing is pending and nothing more is accepted; gives the status."""
-        # The service is asked, not its outbox: that learns of the last delivery with the next update, or at the end.
+        """Waits until nothing is pending and nothing more is accepted. Returns the status."""
+        # The service is asked instead of its outbox, which learns of the last delivery with the next update or at the
+        # end.
         status: dict[str, Any] | None = None
         since = time.monotonic()
 
@@ -119,7 +122,7 @@ class Service:
         raise Failed(f"not everything is delivered {seconds} s after the drive: {words}; {self.state()}")
 
     def stop(self) -> None:
-        """Ends the service in order; fails when it ends in another way."""
+        """Stops the service cleanly; fails if it ends in another way."""
         self.process.terminate()
         try:
             status = self.process.wait(timeout=STOP_SECONDS)
@@ -133,7 +136,7 @@ class Service:
         end_now(self.process)
 
     def state(self) -> str:
-        """Whether it runs, or how it ended, and its last words."""
+        """Returns whether it runs, or how it ended, and its last messages."""
         try:
             return f"the service ended with {self.process.wait(timeout=1)}: {self.last_words()}"
         except subprocess.TimeoutExpired:
@@ -143,7 +146,7 @@ class Service:
         return self.log.read_text(errors="replace")[-2000:]
 
     def memory(self, name: str) -> int:
-        """A line of /proc/PID/status that counts memory, as VmHWM, in KiB."""
+        """Returns a memory figure of /proc/PID/status, such as VmHWM, in KiB."""
         return int(self._proc("status").split(f"\n{name}:", 1)[1].split(None, 1)[0])
 
     def descriptors(self) -> int:
@@ -153,7 +156,7 @@ class Service:
         return len(os.listdir(f"/proc/{self.process.pid}/task"))
 
     def bytes_read(self) -> tuple[int, int]:
-        """All that was read by system calls, and what of it came from the device."""
+        """Returns the bytes read by system calls, and those of them that came from the device."""
         figures = dict(line.split(": ") for line in self._proc("io").splitlines())
         return int(figures["rchar"]), int(figures["read_bytes"])
 
@@ -162,8 +165,10 @@ class Service:
 
 
 class Feed(threading.Thread):
-    """A receiver at 1 Hz, from now on. Each epoch is written at the moment that it states; with `first`, in seconds since
-    1970, the drive begins there and is `speed` times as fast."""
+    """A receiver at 1 Hz, from now on. Each epoch is written at the time that it states.
+
+    With `first`, in seconds since 1970, the drive starts at that time and is `speed` times as fast.
+    """
 
     def __init__(self, service: Service, first: float | None = None, speed: float = 1,
                  radius: float = RADIUS_METERS) -> None:
@@ -186,12 +191,12 @@ class Feed(threading.Thread):
             self.failure = failure
 
     def check(self) -> None:
-        """Fails when the service took nothing more."""
+        """Fails if the service accepted nothing more."""
         if self.failure:
             raise self.failure
 
     def end(self) -> int:
-        """Ends the drive; gives its length in seconds."""
+        """Ends the drive. Returns its length in seconds."""
         self._ended.set()
         self.join()
         self.check()
@@ -199,7 +204,7 @@ class Feed(threading.Thread):
 
 
 def find_no_token(directory: Path) -> None:
-    """Fails when a file of the trial holds what looks like a JSON Web Token."""
+    """Fails if a file of the trial contains text that looks like a JSON Web Token."""
     for path in directory.iterdir():
         if path.is_file() and re.search(rb"eyJ[\w-]{20}", path.read_bytes()):
             raise Failed(f"a token stands in {path}")

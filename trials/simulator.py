@@ -1,4 +1,4 @@
-"""The simulated Fleet Engine, what arrived at it, and an issuer of tokens that can fail."""
+"""The simulated Fleet Engine, the positions that arrived at it, and an issuer of tokens that can fail."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ class Arrival(NamedTuple):
 
 
 def disorder(arrivals: Iterable[Arrival]) -> list[Arrival]:
-    """What broke the order of time, of one vehicle: a last location before an earlier one, or a past one that is not in
-    its place among those of its request, whose last location comes behind them."""
+    """Returns one vehicle's breaches of the order of time: a last location older than an earlier one, or a past
+    location out of place in its request, whose last location follows the past ones.
+    """
     found: list[Arrival] = []
     newest, before = 0.0, None
     for arrival in arrivals:
@@ -51,7 +52,8 @@ def disorder(arrivals: Iterable[Arrival]) -> list[Arrival]:
 
 
 class Record:
-    """What arrived at a simulator, from the file that gets a line for each position; a line may be half written."""
+    """Returns what arrived at a simulator, from the file with one line per position; the last line may be incomplete.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path, self._place = path, 0
@@ -62,7 +64,7 @@ class Record:
                 yield from (Arrival.of(line) for line in lines if line.endswith(b"\n"))
 
     def news(self) -> list[Arrival]:
-        """What came since the last call."""
+        """Returns what has arrived since the last call."""
         if not self.path.exists():
             return []
         with open(self.path, "rb") as lines:
@@ -73,12 +75,12 @@ class Record:
         return [Arrival.of(line) for line in text.splitlines()]
 
     def fixes(self) -> set[float]:
-        """The times of fix that arrived."""
+        """Returns the times of the fixes that arrived."""
         return {arrival.fixed for arrival in self.all()}
 
 
 class Simulator:
-    """`waypost simulator` on a port that it keeps over restarts."""
+    """`waypost simulator` on a port that it keeps across restarts."""
 
     process: subprocess.Popen[bytes] | None = None
 
@@ -111,14 +113,14 @@ class Simulator:
         return told
 
     def vehicle(self, name: str = "van-1") -> dict[str, Any]:
-        """What arrived for a vehicle since the start."""
+        """Returns what has arrived for a vehicle since the start."""
         found: dict[str, Any] | None = json.loads(fetch(self.origin + "/record.json"))["vehicles"].get(
             f"providers/trial/vehicles/{name}")
         return found or {"fixTimes": [], "forgottenFixTimes": 0}
 
 
 class Issuer(http.server.ThreadingHTTPServer):
-    """Passes token requests on to the simulator at `origin`, late by `delay` seconds; answers 500 while it is down."""
+    """Passes token requests on to the simulator at `origin` after `delay` seconds; answers 500 while it is down."""
 
     def __init__(self, origin: str, delay: float = 0, vehicle: str = "van-1") -> None:
         super().__init__(("127.0.0.1", 0), _IssuerRequest)

@@ -1,4 +1,4 @@
-"""A long drive through everything that can fail."""
+"""A long drive during which everything that can fail does."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .trial import Option, Trial
 from .waypost import Ledger, configuration
 
 INTERVAL = 10  # between two updates, in seconds
-# Memory may grow by so much over the whole drive before it counts as a slope: a few pages of the allocator.
+# The growth of memory over the whole drive that doesn't count as a slope: a few pages of the allocator.
 GROWTH_KIBIBYTES = 512
 WARM_UP = 0.4  # of the drive
-DRAIN_SECONDS = 180  # at the end; a refused token holds delivery for up to 60 s, a silent issuer as long
-# What a life of the simulator is like; each begins with a new signing key, so that the token in use is refused.
+DRAIN_SECONDS = 180  # at the end; a rejected token holds delivery for up to 60 s, and so does a silent issuer
+# The faults in one life of the simulator. Each life has a new signing key, so the token in use is rejected.
 LIVES = {
     "calm": [],
     "errors": ["--errors", "503:0.2,401:0.02", "--delay", "0..0.05"],
@@ -33,7 +33,7 @@ LIVES = {
 
 
 class Sample(NamedTuple):
-    """The service after so many seconds of the drive; memory in KiB, resident with the pages of files."""
+    """The service after this many seconds of the drive; memory in KiB, resident including the pages of files."""
 
     second: int
     allocated: int
@@ -43,7 +43,7 @@ class Sample(NamedTuple):
 
 
 class Weather:
-    """Ends the simulator at random moments, lets it come back in another mood, and stops it dead in between."""
+    """Kills the simulator at random moments, restarts it with other faults, and stops it in between."""
 
     def __init__(self, simulator: Simulator, seconds: float, chance: random.Random) -> None:
         self.simulator, self.chance = simulator, chance
@@ -52,13 +52,14 @@ class Weather:
         self.counts = {mood: 0 for mood in LIVES}
         self.next_change = time.monotonic() + self.mean_life
         self.continues: float | None = None
-        # Seconds since 1970 from each standstill to the end of that life: what was given up meanwhile comes in any order.
+        # In seconds since 1970, from each stop to the end of that life. Requests abandoned meanwhile arrive in any
+        # order.
         self.standstills: list[tuple[float, float]] = []
         self.stopped_at: float | None = None
         simulator.start("--seed", 1)
 
     def pass_by(self, now: float) -> None:
-        """Does what is due."""
+        """Carries out the actions that are due."""
         if self.continues and now >= self.continues:
             self.simulator.signal(signal.SIGCONT)
             self.continues = None
@@ -69,7 +70,7 @@ class Weather:
             if self.stopped_at:
                 self.standstills.append((self.stopped_at, time.time()))
             self.continues = self.stopped_at = None
-            # Nobody listens for a while.
+            # No program listens for a while.
             self.next_change = now + self.chance.uniform(0, 0.1 * self.mean_life)
             return
         if not self.moods:
@@ -95,7 +96,9 @@ class Weather:
 
 
 class Soak(Trial):
-    """Drives `waypost run` for hours, faster than real, while everything around it fails: nothing grows, nothing is lost."""
+    """Drives `waypost run` for hours, faster than real, while everything around it fails: nothing grows, nothing is
+    lost.
+    """
 
     name = "soak-test"
     options = (Option("--hours", 24, "of the drive", float), Option("--speed", 60, "hours of it in an hour", float))
@@ -116,7 +119,7 @@ class Soak(Trial):
         samples = self.drive(service)
         self.weather.clear()
         status = service.settle(DRAIN_SECONDS)
-        time.sleep(1)  # connections that were given up are closed
+        time.sleep(1)  # abandoned connections are closed
         at_rest = (service.descriptors(), service.threads())
         service.stop()
         (self.directory / "samples.csv").write_text("".join(",".join(map(str, sample)) + "\n" for sample in samples))
@@ -141,7 +144,7 @@ class Soak(Trial):
         return samples
 
     def judge_delivery(self, ledger: Ledger) -> int:
-        """Gives how many arrived more than once."""
+        """Returns how many arrived more than once."""
         if ledger["delivered"] != ledger["accepted"]:
             raise Failed(f"not everything was delivered: {ledger}")
         arrivals = list(self.simulator.record.all())
@@ -155,7 +158,7 @@ class Soak(Trial):
             raise Failed(f"{ledger['accepted']} were accepted, {len(arrived)} times of fix arrived")
         if strangers := arrived - {float(self.first + second) for second in range(self.length)}:
             raise Failed(f"{len(strangers)} times of fix arrived that no receiver stated; the first is {min(strangers)}")
-        # A fix may give way to a newer one while the machine is busy.
+        # A fix may be replaced by a newer one while the machine is busy.
         if ledger["accepted"] < 0.8 * self.length / INTERVAL:
             raise Failed(f"only {ledger['accepted']} updates of a drive of {self.length} s were accepted")
         return len(times) - len(arrived)
@@ -179,8 +182,8 @@ class Soak(Trial):
         if growth - doubt > GROWTH_KIBIBYTES:
             raise Failed(f"memory grows by {growth:.0f} ± {doubt:.0f} KiB in this drive, may by {GROWTH_KIBIBYTES}: "
                          f"{figures}")
-        # What is open at the end was there early: what comes with an exchange goes with it, and the pool's threads stay
-        # few.
+        # The descriptors and threads that are open at the end were open early: those of an exchange end with it, and
+        # the pool has few threads.
         for name, values, rest in (("descriptors", open_now, at_rest[0]), ("threads", running, at_rest[1])):
             before = max(values[:len(values) // 3])
             if rest > before + 1 or max(values) > before + 3:
@@ -189,7 +192,7 @@ class Soak(Trial):
 
 
 def slope(samples: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Least squares of (seconds, value): the slope, and twice its standard error."""
+    """Returns the slope of (seconds, value) by least squares, and twice its standard error."""
     times, values = zip(*samples)
     line = statistics.linear_regression(times, values)
     middle = statistics.mean(times)

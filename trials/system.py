@@ -1,4 +1,4 @@
-"""A Debian system of its own, with systemd as its first process, as an operator's gateway has it."""
+"""A separate Debian system with systemd as its first process, like an operator's gateway."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from .waypost import ROOT
 BOOT_SECONDS = 60
 ONE_COMMAND_SECONDS = 120
 
-# Namespaces of its own for mounts, processes and control groups; the network is the trial's. systemd asks for a mounted
-# cgroup2, and for a first process that knows it is in a container. With $1 all is read-only but that directory, as /var.
+# Separate namespaces for mounts, processes and control groups; the network is the trial's. systemd needs a mounted
+# cgroup2, and a first process that knows it is in a container. With $1, everything is read-only except this directory,
+# such as /var.
 BOOT = r"""
 set -e
 cd "$0"
@@ -48,17 +49,19 @@ class System:
 
     @staticmethod
     def make(root: Path, release: str, packages: list[str]) -> None:
-        """A root with systemd and `packages`; it needs the network."""
+        """Creates a root with systemd and `packages`; needs the network."""
         needed = ["dbus", "procps", "systemd", "systemd-sysv", *packages]
         subprocess.run([ROOT / "scripts/debian-root", release, root, *needed], check=True)
 
     def boot(self, state: Path | None = None) -> None:
-        """Boots, and returns when all is up. With `state`, the `/var` of a read-only image, as soon as systemd answers."""
+        """Boots, and returns when everything is up. With `state`, the `/var` of a read-only image, as soon as systemd
+        answers.
+        """
         with open(self.log, "ab") as words:
             self._outer = subprocess.Popen(
                 ["unshare", "--mount", "--pid", "--uts", "--ipc", "--cgroup", "--fork", "--kill-child",
                  "sh", "-c", BOOT, str(self.root), str(state or "")], stdin=subprocess.DEVNULL, stdout=words, stderr=words)
-        # unshare waits for the one that it forked, which becomes systemd.
+        # unshare waits for the process that it forked, which becomes systemd.
         children = Path(f"/proc/{self._outer.pid}/task/{self._outer.pid}/children")
         states = ("running", "degraded") if state is None else ("starting", "running", "degraded")
 
@@ -79,7 +82,7 @@ class System:
         self._outer.wait()
 
     def attempt(self, *words: object, user: str = "root") -> subprocess.CompletedProcess[str]:
-        """What a command said and how it ended, run in the system."""
+        """Returns the output of a command and how it ended, run in the system."""
         entered = ["nsenter", "--target", self.first, "--mount", "--pid", "--uts", "--ipc", "--cgroup", "--wd=/"]
         person = [] if user == "root" else ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
         surroundings = ["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "DEBIAN_FRONTEND=noninteractive"]
@@ -87,16 +90,18 @@ class System:
                               capture_output=True, text=True, timeout=ONE_COMMAND_SECONDS)
 
     def call(self, *words: object, user: str = "root") -> str:
-        """What a command prints, its errors behind; fails with its words when it does."""
+        """Returns the output of a command, followed by its errors; fails with its message if the command does."""
         ended = self.attempt(*words, user=user)
         if ended.returncode != 0:
             raise Failed(f"{' '.join(map(str, words))} ended with {ended.returncode}: {ended.stdout}{ended.stderr}")
         return ended.stdout + ended.stderr
 
     def property(self, unit: str, name: str) -> str:
-        """A property of a unit, as systemd shows it."""
+        """Returns a property of a unit, as systemd shows it."""
         return self.call("systemctl", "show", "--property", name, "--value", unit).strip()
 
     def file(self, path: str) -> Path:
-        """A file of the system, seen from outside; `/run`, `/dev` and `/proc` are not what the system sees."""
+        """Returns the path of a file of the system from outside; `/run`, `/dev` and `/proc` are not those that the
+        system sees.
+        """
         return self.root / path.removeprefix("/")

@@ -1,4 +1,4 @@
-"""The token backend of the examples behind nginx, and vans that get their tokens there."""
+"""The token backend of the examples behind nginx, and vans that get their tokens from it."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ SLOW_CLIENTS, STALL_SECONDS = 40, 5
 
 
 class Backend:
-    """The example's backend, which signs with a key of its own; `public` is the half that the simulator is to trust."""
+    """The example's backend, which signs with its own key; `public` is the half that the simulator must trust."""
 
     def __init__(self, directory: Path) -> None:
         self.log, self.vans, self.public = directory / "backend.log", directory / "vans", directory / "public.pem"
-        # Apart from what is searched for tokens: a key may look like one.
+        # Kept apart from the files that are searched for tokens, because a key may look like one.
         self.keys = directory / "keys"
         self.keys.mkdir()
         self._account, key = self.keys / "account.json", self.keys / "key.pem"
         self.port = free_port()
         call("openssl", "genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", key)
         call("openssl", "pkey", "-in", key, "-pubout", "-out", self.public)
-        # As Google's console hands it out.
+        # In the format of Google's console.
         self._account.write_text(json.dumps({
             "client_email": "backend@trial.iam.gserviceaccount.com", "private_key_id": "key-1", "private_key": key.read_text()}))
         self.vans.mkdir()
@@ -57,7 +57,7 @@ class Backend:
             raise Failed(f"the backend does not answer: {self.log.read_text()}")
 
     def stop(self) -> None:
-        """Its worker ends with it."""
+        """Stops the backend together with its worker."""
         self._process.terminate()
         self._process.wait()
 
@@ -103,7 +103,7 @@ class TokenBackend(Trial):
             ("the backend does not say what it signed", "driver token for van-1" in said),
             ("a key stands in a log", not any(key in said for key in self.secrets)))
 
-    # The proxy before the backend.
+    # The proxy in front of the backend.
 
     def start_proxy(self) -> None:
         self.port = free_port()
@@ -115,7 +115,7 @@ class TokenBackend(Trial):
             raise Failed(f"nginx does not answer: {log.read_text()}")
 
     def nginx_configuration(self) -> Path:
-        """The example's, at places of the trial."""
+        """Returns the example's configuration, with the trial's paths."""
         server = (EXAMPLE / "nginx.conf").read_text()
         for written, here in [("listen 443", f"listen 127.0.0.1:{self.port}"), ("/etc/token-backend", str(self.backend.keys)),
                               ("unix:/run/token-backend/socket", f"127.0.0.1:{self.backend.port}")]:
@@ -133,7 +133,7 @@ class TokenBackend(Trial):
              "-addext", f"subjectAltName=DNS:{name}", "-keyout", self.file(f"{file}.key"), "-out", self.file(f"{file}.pem"))
 
     def file(self, name: str) -> Path:
-        """A key, or what belongs to one."""
+        """Creates a key, or a file that belongs to one."""
         return self.backend.keys / name
 
     # The vans.
@@ -164,10 +164,10 @@ class TokenBackend(Trial):
             consumerAuthorization={**asked, "url": origin + "/token/consumer/{tripId}", "tokenKey": "TRIP_TOKEN_KEY"},
             status={"listen": "127.0.0.1:0"})
 
-    # What they see.
+    # The vans' results.
 
     def drive(self, vans: list[Path]) -> None:
-        """All of them at once: each service ends when what it read is delivered."""
+        """Runs all of them at once; each service ends when everything that it read is delivered."""
         services = [start(self.waypost.path, "run", "--config", van, log=van.with_suffix(".log")) for van in vans]
         try:
             for van, service in zip(vans, services):
@@ -194,14 +194,14 @@ class TokenBackend(Trial):
         call(self.waypost.path, "check", "--online", "--config", van)
 
     def expect_refusals(self, vans: list[Path]) -> None:
-        """Each with its status, in the words of `waypost token`."""
+        """Requests a token with each status, and checks the message of `waypost token`."""
         first, second, by_certificate = vans[0], vans[1 % len(vans)], vans[-1]
         stolen = json.loads(first.read_text())["authorization"]["headers"]
         self.make_certificate("forged", by_certificate.stem)
         self.make_certificate("expired", "van-old", "3 days ago")
-        # It was good then; one that has ended is not enrolled.
+        # It was valid before; an enrolment that has expired isn't one.
         call("faketime", "3 days ago", *self.backend.enrol_command("van-old", "--certificate", self.file("expired.pem")))
-        # A certificate is public: the header that carries one counts when nginx wrote it, however it is spelt.
+        # A certificate is public: the header with a certificate counts only if nginx wrote it, in any spelling.
         sent = urllib.parse.quote(self.file(f"{by_certificate.stem}.pem").read_text())
         for told, status in [
             (self.token(self.configured(second.stem, {"headers": stolen}, "another")), "403"),
@@ -215,7 +215,7 @@ class TokenBackend(Trial):
                 raise Failed(f"{status} was to be answered: {told.stdout}{told.stderr}")
 
     def expect_no_stall(self, van: Path) -> None:
-        """Slow clients, which never complete their requests, keep nobody else waiting."""
+        """Checks that slow clients, which never complete their requests, delay no other client."""
         with contextlib.ExitStack() as slow:
             for _ in range(SLOW_CLIENTS):
                 client = slow.enter_context(socket.create_connection(("127.0.0.1", self.backend.port)))

@@ -1,4 +1,4 @@
-"""A token endpoint that fails for long, and then other keys."""
+"""A token endpoint that fails for a long time, and then signs with other keys."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .trial import Option, Trial
 from .waypost import Ledger, configuration
 
 INTERVAL = 5  # between two updates, in seconds
-TOKEN_LIFE = 320  # renewed after half a minute, and over in the middle of a long outage
+TOKEN_LIFE = 320  # renewed after half a minute, and expired in the middle of a long outage
 BEGIN = 10  # of the outage, in seconds of the drive
-BACK_WITHIN = 65  # of its end: the longest backoff, a minute, and an exchange
-CHANGE_AFTER = BACK_WITHIN + 10  # of its end: the keys change
+BACK_WITHIN = 65  # after its end: the maximum backoff, a minute, and an exchange
+CHANGE_AFTER = BACK_WITHIN + 10  # after its end: the keys change
 END_AFTER = CHANGE_AFTER + 4 * INTERVAL
 LATEST = 1.5  # an update's age on arrival: the receiver's cycle, half a second, and a loaded machine
 SETTLE_SECONDS = 90
@@ -50,7 +50,9 @@ class TokenOutage(Trial):
 
 
 def drive(service: Service, issuer: Issuer, outage: range, seconds: int) -> float:
-    """A fix a second, each written at the moment that it states; gives when the first was, in seconds since 1970."""
+    """Sends one fix per second, each written at the time that it states. Returns the time of the first in seconds since
+    1970.
+    """
     began, begin = time.time(), time.monotonic()
     for second in range(seconds):
         issuer.is_down = second in outage
@@ -68,7 +70,7 @@ def judge(down: int, began: float, ledger: Ledger, summary: dict[str, Any], fetc
     if len(failures) < 2 or not later:
         raise Failed(f"{len(failures)} token fetches failed, {len(answered)} were answered later, {len(later)} updates "
                      "came then")
-    # All that one request brings arrives at the same time.
+    # All positions of one request arrive at the same time.
     first = min(arrival.received for arrival in later)
     age = min((first - arrival.fixed for arrival in later if arrival.received == first and arrival.kind == "last"),
               default=math.inf)
@@ -84,7 +86,7 @@ def judge(down: int, began: float, ledger: Ledger, summary: dict[str, Any], fetc
         ("the order is not kept", not summary["lastLocationsBackInTime"] and not summary["pastLocationsOutOfOrder"]),
         ("the newest position did not come first", age <= INTERVAL + LATEST),
         ("the return was noticed late", first - back <= BACK_WITHIN),
-        # The wait doubles from a second or two to a minute, drawn from its upper half: some eight, then one each half
-        # minute. A change of the host's network ends a wait, as it is to; for root the trial has a network of its own.
+        # The wait doubles from a second or two to a minute, drawn from its upper half: about eight waits, then one per
+        # half minute. A change of the host's network ends a wait, as intended; for root the trial has its own network.
         ("the endpoint is not spared", gap >= 1 and len(failures) <= 8 + down / 30),
         ("the change of keys was to be felt once", refused == 1))

@@ -1,4 +1,4 @@
-"""What every trial is: its name, its options, what it needs of the machine, and its end."""
+"""The common part of all trials: name, options, requirements of the machine, and end."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .waypost import Waypost
 
 
 class Option(NamedTuple):
-    """A number on the command line of one trial."""
+    """A numeric option of one trial."""
 
     flag: str
     default: float
@@ -23,21 +23,22 @@ class Option(NamedTuple):
 
 
 def count(text: str) -> int:
-    """How often something is to happen. Never happening proves nothing."""
+    """Parses the number of repetitions. Zero repetitions prove nothing."""
     if int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} proves nothing, must be 1 or more")
     return int(text)
 
 
 class Trial:
-    """One trial. `run` gives the figures to print, or fails; what `ends_with` was given is ended in any case."""
+    """One trial. `run` returns the figures to print, or fails; everything passed to `ends_with` is ended in any case.
+    """
 
     name: ClassVar[str]
     options: ClassVar[tuple[Option, ...]] = ()
     has_seed: ClassVar[bool] = False
-    # Why it needs root, in words that follow its name.
+    # Why the trial needs root, as words that follow its name.
     root: ClassVar[str | None] = None
-    # Programs that have to be there, with the Debian packages that have them.
+    # Required programs, with the Debian packages that contain them.
     tools: ClassVar[dict[str, str]] = {}
 
     def __init__(self, arguments: argparse.Namespace, waypost: Waypost, directory: Path) -> None:
@@ -48,23 +49,23 @@ class Trial:
 
     @classmethod
     def add_options(cls, parser: argparse.ArgumentParser) -> None:
-        """Options that are no numbers."""
+        """Adds options that aren't numbers."""
 
     @classmethod
     def prepare(cls, arguments: argparse.Namespace) -> None:
-        """Builds what the trial needs besides the program, before it is alone."""
+        """Builds what the trial needs in addition to the program, before it is isolated."""
 
     def run(self) -> str:
         raise NotImplementedError
 
     def ends_with(self, ending: Callable[[], object]) -> None:
-        """Has `ending` called when the trial ends, however it does; the last one first."""
+        """Registers `ending` to be called when the trial ends in any way; the last one is called first."""
         self._endings.callback(ending)
 
     def end(self) -> None:
         self._endings.close()
 
     def seconds(self) -> int:
-        """How long it has taken so far."""
+        """The elapsed time so far."""
         return round(time.monotonic() - self._began)
 

@@ -1,4 +1,4 @@
-"""Waiting with an end."""
+"""Waiting with a time limit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Found = TypeVar("Found")
 
 
 def until(claim: Callable[[], Found], seconds: float, pause: float = 0.05) -> Found:
-    """What `claim` says as soon as it says something; after `seconds` whatever it says then."""
+    """Returns the value of `claim` as soon as it has one; after `seconds`, whatever it returns then."""
     deadline = time.monotonic() + seconds
     while True:
         is_late = time.monotonic() >= deadline

@@ -20,32 +20,32 @@ Ledger = dict[str, int]
 
 
 class Waypost:
-    """The binary, and what it says of an outbox."""
+    """The binary, and its description of an outbox."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @classmethod
     def installed(cls, given: str | None) -> Waypost:
-        """The binary that is named, here or by $WAYPOST; else the one to be installed, which is built."""
+        """Returns the binary named here or by $WAYPOST; otherwise the one to be installed, which is built."""
         given = given or os.environ.get("WAYPOST")
         if given is None:
             subprocess.run([ROOT / "scripts/release"], check=True, stdout=sys.stderr)
         return cls(Path(given or ROOT / "build/waypost").resolve())
 
     def replay(self, drive: Path, configuration: Path) -> list[str]:
-        """The command that delivers a log as fast as it can, through the configured outbox."""
+        """Returns the command that delivers a log as fast as possible, through the configured outbox."""
         outbox = json.loads(configuration.read_text())["outbox"]["path"]
         return [str(self.path), "replay", str(drive), "--config", str(configuration), "--outbox", outbox, "--speed", "max",
                 "--keep-time", "--json"]
 
     def outbox(self, configuration: Path, verb: str, *options: str) -> list[dict[str, Any]]:
-        """The lines of `waypost outbox VERB`."""
+        """Returns the lines of `waypost outbox VERB`."""
         lines = call(self.path, "outbox", verb, "--config", configuration, *options)
         return [json.loads(line) for line in lines.splitlines()]
 
     def ledger(self, configuration: Path) -> Ledger:
-        """The five words of the outbox, which must balance."""
+        """Returns the five counts of the outbox, which must balance."""
         [listing] = self.outbox(configuration, "list", "--json")
         words = {word: listing[word] for word in WORDS}
         if words["accepted"] != sum(words[word] for word in WORDS[1:]):
@@ -54,7 +54,7 @@ class Waypost:
 
 
 def configuration(path: Path, origin: str, vehicle: str = "van-1", **sections: Mapping[str, object]) -> Path:
-    """Writes a configuration for the simulator at `origin`; `sections` are put over the sections of that name."""
+    """Writes a configuration for the simulator at `origin`; `sections` replace the sections with the same names."""
     document: dict[str, dict[str, object]] = {
         "vehicle": {"providerId": "trial", "vehicleId": vehicle},
         "receiver": {"type": "stdin"},

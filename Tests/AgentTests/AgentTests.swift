@@ -7,7 +7,7 @@ import Operations
 import Waypost
 import WaypostTestSupport
 
-/// The service as a program embeds it, with a token provider of its own.
+/// The service embedded in a program that has its own token provider.
 @Suite(.timeLimit(.minutes(2))) struct Agents {
     private let bench: ServiceBench
     private let configuration: Configuration
@@ -23,7 +23,7 @@ import WaypostTestSupport
             })
     }
 
-    /// The configured provider, which counts how often it is asked; `beforeAnswer` hears the number of the asking.
+    /// Returns the configured provider, which counts its calls. `beforeAnswer` receives the number of each call.
     private func provider(beforeAnswer: @escaping @Sendable (Int) async -> Void = { _ in }) throws
         -> ScriptedAuthorization
     {
@@ -35,16 +35,16 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [(CachePolicy(), false), (.askingAtEveryUpdate, true)])
-    func askTheirProviderAsThePolicySays(policy: CachePolicy, atEveryUpdate: Bool) async throws {
+    func askTheirProviderAccordingToThePolicy(policy: CachePolicy, atEveryUpdate: Bool) async throws {
         let provider = try provider()
         try await Agent(configuration, authorization: provider, cachePolicy: policy).run()
         let updates = try #require(await bench.vehicle?.updates)
         #expect(updates > 3)
-        // The state at the end is an update as well, and may be the second within the same moment.
+        // The final state is an update, too, and may be the second one at the same moment.
         #expect(atEveryUpdate ? provider.asked.count >= updates : provider.asked.count == 1, "\(provider.asked.count)")
     }
 
-    @Test func askAgainWhenTheyForgetTheirToken() async throws {
+    @Test func askAgainAfterForgettingTheirToken() async throws {
         let agent = Locked<Agent?>(nil)
         let provider = try provider { number in
             if number == 1 { await agent.withLock { $0 }?.forgetToken() }
@@ -52,8 +52,8 @@ import WaypostTestSupport
         let made = Agent(configuration, authorization: provider)
         agent.withLock { $0 = made }
         try await made.run()
-        agent.withLock { $0 = nil }  // as it holds the provider, and the provider this
-        await made.forgetToken()  // which does nothing any more
+        agent.withLock { $0 = nil }  // the agent holds the provider, and the provider holds this closure,
+        await made.forgetToken()  // which no longer does anything
         #expect(provider.asked.count == 2)
     }
 }

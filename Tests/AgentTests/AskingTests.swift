@@ -7,14 +7,14 @@ import TimeAndChance
 import Operations
 import WaypostTestSupport
 
-/// `waypost status` and `waypost why`, of a service that runs and of one that does not.
+/// `waypost status` and `waypost why`, with a running service and without one.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct Asking {
     static func edit(_ bench: ServiceBench) -> (inout ServiceSetup) -> Void {
         let address = "unix:" + bench.directory.path("status")
         return { $0.status = address }
     }
 
-    @Test func tellsOfTheRunningService() async throws {
+    @Test func reportsOnTheRunningService() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let service = try bench.start(Self.edit(bench))
@@ -33,7 +33,7 @@ import WaypostTestSupport
         let verdict = try JSONValue(parsing: whyJSON.standardOutput)
         #expect(verdict["well"]?.boolValue == true && verdict["conditions"]?.arrayValue?.isEmpty == true)
         #expect(verdict["vehicle"]?.stringValue == "providers/p/vehicles/van-7" && whyJSON.ending == .exited(0))
-        // However long each of these takes, the receiver has not fallen silent.
+        // However long these commands take, the receiver must not have fallen silent.
         try receiver.send(drive[1])
         let page = try await BuiltProgram.run(["status", "--config", config])
         let text = String(decoding: page.standardOutput, as: UTF8.self)
@@ -49,7 +49,7 @@ import WaypostTestSupport
         for words in [["why"], ["why", "--json"], ["status"], ["status", "--json"]] {
             let outcome = try await BuiltProgram.run(words + ["--config", config])
             #expect(outcome.ending == .exited(1), "\(words)")
-            // By then it may have been tried in vain.
+            // By then, a delivery may have failed.
             let said = String(decoding: outcome.standardOutput, as: UTF8.self)
             #expect(said.contains("it is reopened") || said.contains("no such device"), "\(said)")
         }
@@ -61,7 +61,7 @@ import WaypostTestSupport
         #expect(words.contains("the service is not running") && words.contains("systemctl status waypost"))
     }
 
-    @Test func warnsAtTheStartOfAConfigurationThatOthersCanChange() async throws {
+    @Test func warnsAtStartIfOthersCanChangeTheConfiguration() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure(Self.edit(bench))
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: config)
@@ -72,44 +72,46 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    @Test func namesTheServicesThatGoByAnotherConfiguration() {
+    @Test func namesTheServicesThatUseAnotherConfiguration() {
         let one = HoldingProcess(processID: 7, command: "waypost")
         #expect(Operations.RunningService.hint(atOthers: []).isEmpty)
         #expect(
             Operations.RunningService.hint(atOthers: [one])
-                == "; waypost (process 7) runs by another configuration: to ask it, name that file with --config")
+                == "; waypost (process 7) runs with another configuration: to query it, specify that file with "
+                + "--config")
         #expect(
             Operations.RunningService.hint(atOthers: [one, one, one]).hasPrefix(
                 "; waypost (process 7) and 2 more run by"))
     }
 
-    /// At another address, by another file, with another outbox.
-    @Test func isFoundWhereItIsNotAskedFor() async throws {
+    /// The service has another address, configuration file and outbox.
+    @Test func findsAServiceWithAnotherConfiguration() async throws {
         let (asked, running) = (try ServiceBench(), try ServiceBench())
         let service = try running.start()
         try #require(await service.errors.line(saying: "status at") != nil)
         let why = try await BuiltProgram.run(["why", "--config", try asked.configure { $0.status = "127.0.0.1:1" }])
         #expect(why.ending == .exited(69))
-        // Other tests' services may be named in its place.
+        // The message may name services of other tests instead.
         let words = String(decoding: why.standardError, as: UTF8.self)
         let other = /; waypost run .* \(process \d+\) (and \d+ more run|runs) by another configuration:/
         #expect(words.contains(other), "\(words)")
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// A process of which nothing tells that it is stopped.
-    @Test func saysThatAServiceHangs() {
+    /// A process that shows no sign of being stopped.
+    @Test func reportsAHangingService() {
         let words = Operations.RunningService.silence(
             at: .loopback(host: "127.0.0.1", port: 9464), of: HoldingProcess(processID: getpid(), command: "waypost"),
             "/o/outbox.sqlite", SystemError(call: "read", number: EAGAIN))
         #expect(
             words
                 == "waypost (process \(getpid())) has the outbox /o/outbox.sqlite, but nothing answers within 10 s on "
-                + "127.0.0.1:9464: it hangs, or goes by another configuration (name its file with --config); end it (kill "
+                + "127.0.0.1:9464: it hangs, or uses another configuration (specify that file with --config); end it "
+                + "(kill "
                 + "\(getpid())) and start it again")
     }
 
-    /// A Unix socket is for its owner and root.
+    /// Only its owner and root may use a Unix socket.
     @Test(.enabled(if: geteuid() == 0, "only root may ask as another user"))
     func saysWhoMayAsk() async throws {
         let bench = try ServiceBench()
@@ -125,7 +127,7 @@ import WaypostTestSupport
             String(decoding: outcome.standardError, as: UTF8.self)
                 == "waypost: \(address) is closed to uid 4711; run this as root (sudo), or see systemctl status waypost\n"
         )
-        // It does not take the service's receiver and outbox for nobody's.
+        // It must not report that the service's receiver and outbox are free.
         let check = try await ChildProcess(
             arguments: BuiltProgram.waypost(for: 4711) + [
                 "check", "--online", "--config", bench.directory.path("config.json"),
@@ -140,8 +142,8 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// The reason for which a run ended itself: shown while the service is down, told and taken by the next one.
-    @Test func tellsWhyTheLastRunEndedItself() async throws {
+    /// The reason why a run ended itself is shown while the service is down; the next run logs it and removes it.
+    @Test func reportsWhyTheLastRunEndedItself() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure(Self.edit(bench))
         let path = StallRecord.path(besideOutbox: bench.directory.path("outbox.sqlite"))
@@ -167,8 +169,8 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// Somebody else's connections, more than the service keeps and the kernel queues.
-    @Test func isAnsweredThoughOthersHoldEveryConnection() async throws {
+    /// Other clients hold more connections than the service serves and the kernel queues.
+    @Test func isAnsweredWhileOthersHoldEveryConnection() async throws {
         let bench = try ServiceBench()
         let reservation = try LoopbackSocket.reservation()
         let port = reservation.port
@@ -182,7 +184,8 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// Whoever asks is told of the process that has the outbox, and not that nothing runs, nor to end its own service.
+    /// The message names the process that has the outbox. It must not say that nothing runs, or advise the user to stop
+    /// their own service.
     @Test func namesAServiceThatDoesNotAnswer() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
@@ -196,7 +199,7 @@ import WaypostTestSupport
         let unheard =
             "\(owner) has the outbox \(bench.directory.path("outbox.sqlite")), but nothing listens on unix:\(address): "
         let lost =
-            unheard + "it goes by another configuration (name its file with --config), or its socket was removed; "
+            unheard + "it uses another configuration (specify that file with --config), or its socket was removed; "
             + "end it (kill \(service.processID)) and start it again"
         let why = try await BuiltProgram.run(["why", "--config", config])
         #expect(why.ending == .exited(69))
@@ -220,16 +223,18 @@ import WaypostTestSupport
         withExtendedLifetime(receiver) {}
     }
 
-    @Test func saysThatAFreePortCannotBeAsked() async throws {
+    @Test func reportsThatPortZeroCannotBeAsked() async throws {
         let bench = try ServiceBench()
         let outcome = try await BuiltProgram.run(["status", "--config", try bench.configure()])
         #expect(outcome.ending == .exited(69))
-        #expect(String(decoding: outcome.standardError, as: UTF8.self).contains("give it a number"))
+        #expect(String(decoding: outcome.standardError, as: UTF8.self).contains("set a fixed port"))
 
         let service = try bench.start()
         try #require(await service.errors.line(saying: "status at") != nil)
         let again = try await BuiltProgram.run(["why", "--config", bench.directory.path("config.json")])
-        let words = "(process \(service.processID)) has the outbox, and cannot be asked: status.listen is 127.0.0.1:0, "
+        let words =
+            "(process \(service.processID)) has the outbox, but cannot be queried: status.listen is "
+            + "127.0.0.1:0, "
         #expect(again.ending == .exited(69))
         #expect(String(decoding: again.standardError, as: UTF8.self).contains(words))
         #expect(await service.terminate().ending == .exited(0))

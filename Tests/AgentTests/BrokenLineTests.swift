@@ -4,7 +4,7 @@ import WaypostTestSupport
 @testable import Operations
 
 @Suite struct BrokenLines {
-    /// Returns the lines after the first of the problem of a text that isn't JSON.
+    /// Returns all lines but the first of the error for a text that isn't JSON.
     static func shown(_ text: String) -> [String] {
         do {
             _ = try Configuration(json: Array(text.utf8), file: "config.json")
@@ -41,12 +41,12 @@ import WaypostTestSupport
             "    |                                       ^"
         ),
     ])
-    func areShownWithAMarkBelowThePlace(text: String, line: String, mark: String) {
+    func areShownWithAMarkBelowTheFault(text: String, line: String, mark: String) {
         #expect(Self.shown(text) == [line, mark])
     }
 
-    /// A configuration full of secrets is broken at each place by each common mistake.
-    @Test func showNoSecret() throws {
+    /// A configuration full of secrets is broken at each position by each common error.
+    @Test func hideSecrets() throws {
         let text = """
             {"vehicle": {"providerId": "p", "vehicleId": "v"}, "receiver": {"type": "stdin"},
              "authorization": {"type": "http", "url": "https://hush@b/?k=hush", "method": "POST", "body": "hush",

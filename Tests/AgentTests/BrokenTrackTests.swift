@@ -4,7 +4,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-/// Logs of which nothing holds together: every command comes to its end, and leaves what it was asked for.
+/// Logs whose fixes contradict each other in every way: each command ends, and writes what was requested.
 @Suite(
     .timeLimit(.minutes(5)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
@@ -14,7 +14,7 @@ struct BrokenTracks {
         case jumps, gaps, backward, stops, midnights, years, talkers, texts
     }
 
-    /// More than any list or sketch of a summary holds.
+    /// More than any list or sketch in a summary holds.
     private static let epochs = 10_000
 
     private let directory: TemporaryDirectory
@@ -32,7 +32,7 @@ struct BrokenTracks {
 
     private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-    /// RMC of a second since 2026-01-05, at whole degrees north.
+    /// Returns an RMC sentence `second` seconds after 2026-01-05, at whole degrees north.
     private static func position(_ second: Int, latitude: Int = 48, knots: Int = 20, talker: String = "GP") -> String {
         let time = UTCTime(millisecondsSince1970: 1_767_571_200_000 + Int64(second) * 1000)
         let (date, ofDay) = (time.civilDate, time.millisecondOfDay / 1000)
@@ -41,7 +41,7 @@ struct BrokenTracks {
                 + "01100.0000,E,\(knots).0,90.0,\(two(date.day))\(two(date.month))\(two(date.year % 100)),,,A")
     }
 
-    /// ZDA and GGA of a minute and second after midnight.
+    /// Returns ZDA and GGA sentences for a minute and second after midnight.
     private static func dated(_ time: String, year: String) -> String {
         sentence("GPZDA,00\(time).00,05,01,\(year),00,00")
             + sentence("GPGGA,00\(time).00,4800.0,N,01100.0,E,1,08,1.0,5.0,M,47.0,M,,")
@@ -62,7 +62,7 @@ struct BrokenTracks {
         }
     }
 
-    @Test(arguments: Kind.allCases) func comeToAnEnd(kind: Kind) async throws {
+    @Test(arguments: Kind.allCases) func areProcessedInBoundedTime(kind: Kind) async throws {
         let text = (0..<Self.epochs).map { Self.epoch(kind, $0) }.joined()
         let log = try directory.write(text.utf8, to: "\(kind).nmea")
         let page = directory.path("page.html")

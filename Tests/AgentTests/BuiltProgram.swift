@@ -4,7 +4,7 @@ import WaypostTestSupport
 
 /// The programs that are tested as processes.
 enum BuiltProgram {
-    /// `waypost` as it was built together with these tests; `WAYPOST_PROGRAM` names another one, as the installed one.
+    /// `waypost`, built together with these tests. `WAYPOST_PROGRAM` names another one, such as the installed one.
     static let waypost: String = {
         let environment = ProcessInfo.processInfo.environment
         if let path = environment["WAYPOST_PROGRAM"] { return path }
@@ -16,18 +16,18 @@ enum BuiltProgram {
         return Fixtures.checkout.appending(path: ".build/debug/waypost").path
     }()
 
-    /// The time after which a program hangs, however busy the machine is.
+    /// The time after which a program is considered hanging, even on a busy machine.
     static let hangs = Duration.seconds(100)
 
-    /// Runs `waypost` with `words` to its end.
+    /// Runs `waypost` with the arguments `words` until it ends.
     static func run(_ words: [String], timeLimit: Duration = hangs) async throws -> ChildProcess.Outcome {
         try await ChildProcess(
             arguments: [waypost] + words, environment: environment, timeLimit: timeLimit, outputLimit: 1 << 22
         ).run()
     }
 
-    /// `waypost` as root's tests start it for the user with this number, who may read whatever is on the way to it, and
-    /// may not write what the tests covered.
+    /// Returns the arguments with which root starts `waypost` as `user`. This user can read every file that it needs,
+    /// but can't write the tests' coverage data.
     static func waypost(for user: Int) -> [String] {
         [
             "/usr/bin/env", "LLVM_PROFILE_FILE=/dev/null", "/usr/bin/setpriv", "--reuid=\(user)", "--regid=\(user)",
@@ -36,7 +36,7 @@ enum BuiltProgram {
         ]
     }
 
-    /// What a program needs of our environment when the tests run under a tool.
+    /// The variables of our environment that a program needs when the tests run under a tool.
     static var environment: [String: String] {
         ProcessInfo.processInfo.environment.filter {
             ["LLVM_PROFILE_FILE", "TSAN_OPTIONS", "ASAN_OPTIONS", "LSAN_OPTIONS", "SWIFT_BACKTRACE"].contains($0.key)

@@ -10,15 +10,15 @@ import WaypostTestSupport
 
 @Suite(.serialized, .timeLimit(.minutes(2))) struct BundleCommands {
     private static let secret = "S3cretOfAnOperator"
-    /// Where satellites stand, and the position to a few metres.
+    /// A satellite's elevation, which reveals the position roughly.
     private static let elevations = #""elevationDegrees" : "#
 
     private static func text(_ outcome: ChildProcess.Outcome) -> String {
         String(decoding: outcome.standardOutput + outcome.standardError, as: UTF8.self)
     }
 
-    /// All of it, of a service that runs: nothing secret, and positions only where they are wanted.
-    @Test func holdWhatAHelpDeskNeedsAndNothingElse() async throws {
+    /// The whole bundle of a running service: no secrets, and positions only in the parts that need them.
+    @Test func containExactlyTheSupportFiles() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let tokenURL = bench.simulator.tokenURL(for: .onDemandTrips)
@@ -65,8 +65,9 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// `-o` of a configuration, of a token, of another's archive: it stays as it is. An earlier bundle may go.
-    @Test func neverReplaceWhatIsNoBundle() async throws {
+    /// `-o` names a configuration, a token or another archive by mistake: the file is kept. An earlier bundle may be
+    /// replaced.
+    @Test func neverReplaceOtherFiles() async throws {
         let directory = try TemporaryDirectory()
         let config = directory.path("none.json")
         for contents in [#"{"vehicle": {}}"#, "eyJ.e30.c2ln", "Waypost"].map({ Array($0.utf8) }) {
@@ -86,8 +87,8 @@ import WaypostTestSupport
         }
     }
 
-    /// The configuration is unreadable: the rest is there, and missing parts are named.
-    @Test func tellWhatIsMissing() async throws {
+    /// The configuration is unreadable: the bundle has everything else, and lists the missing parts.
+    @Test func listMissingItems() async throws {
         let directory = try TemporaryDirectory()
         let config = try directory.write("{\"vehicle\": ".utf8, to: "config.json")
         let path = directory.path("bundle.txt")
@@ -102,11 +103,11 @@ import WaypostTestSupport
         #expect(FileManager.default.fileExists(atPath: path))
     }
 
-    /// A help desk hears what is wrong with a file, and whose it is.
-    @Test func tellWhatIsWrongWithTheConfiguration() async throws {
+    /// The help desk learns what is wrong with a file and who owns it.
+    @Test func reportConfigurationErrors() async throws {
         let directory = try TemporaryDirectory()
         let text =
-            CheckCommand.good.replacing("FOLDER", with: directory.path("")).dropLast()
+            CheckCommand.good.replacing("DIRECTORY", with: directory.path("")).dropLast()
             + #","status": {"listen": "127.0.0.1:1"}, "reporting": {"intervalSeconds": 10000}}"#
         let config = try directory.write(text.utf8, to: "config.json")
         let outcome = try await BuiltProgram.run(["bundle", "--config", config, "-o", "-"])
@@ -120,8 +121,8 @@ import WaypostTestSupport
         #expect(all.contains("nothing listens on 127.0.0.1:1"), "it asks the service that the file names: \(all)")
     }
 
-    /// What the service knows is told though its outbox hangs.
-    @Test func comeThoughTheOutboxHangs() async throws {
+    /// The bundle has the service's state, although its outbox hangs.
+    @Test func areWrittenWhileTheOutboxHangs() async throws {
         let bench = try ServiceBench()
         let hang = try await HangingService.outboxThatHangs(in: bench.directory, with: .system)
         let service = try bench.start { $0.status = "unix:" + bench.directory.path("status") }
@@ -134,8 +135,8 @@ import WaypostTestSupport
         _ = consume hang
     }
 
-    /// One line, and no half file.
-    @Test func sayWhereTheyCannotBeWritten() async throws {
+    /// The error is one line, and no partial file remains.
+    @Test func reportThatTheyCannotBeWritten() async throws {
         let directory = try TemporaryDirectory()
         for (path, words) in [
             (directory.path("none/bundle.txt"), "create it, or name another file"),

@@ -15,11 +15,11 @@ import Testing
             "/dev/serial/by-id/usb-SimTech_SIM7600_…-if02-port0: receiving"
         ),
     ])
-    func areFreedOfPositionsAndSerialNumbers(text: String, struck: String) {
+    func omitPositionsAndSerialNumbers(text: String, struck: String) {
         #expect(BundledText.line(text) == struck)
     }
 
-    @Test func areFreedOfSecrets() {
+    @Test func omitSecrets() {
         let token = "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJhIn0.c2lnbmF0dXJlc2lnbmF0dXJl"
         let text = "one\nAuthorization: Bearer \(token)\npassword=hunter2hunter2\ntwo\u{1B}[2J"
         let shown = String(decoding: BundledText.lines(Array(text.utf8)), as: UTF8.self)
@@ -27,7 +27,8 @@ import Testing
         #expect(shown.hasPrefix("one\n") && shown.contains("\ntwo"))
     }
 
-    /// What is no value of a key whose values are known to be harmless is struck out, a misspelt key's as well.
+    /// Every value is redacted, unless its key is known to have harmless values. So the value of a misspelt key is,
+    /// too.
     @Test(arguments: [
         (#"{"vehicle":{"vehicleId":"van-7"}}"#, #"{"vehicle":{"vehicleId":"van-7"}}"#),
         (#"{"authorization":{"headers":{"X-Api-Key":"s3cret"}}}"#, #"{"authorization":{"headers":{"X-Api-Key":"…"}}}"#),
@@ -59,7 +60,7 @@ import Testing
             #"{"policy":"accuracy","trackToleranceMeters":"off","baudRate":"automatic","vehicleId":7}"#
         ),
     ])
-    func strikeSecretsOutOfAConfiguration(text: String, shown: String) throws {
+    func redactSecretsInAConfiguration(text: String, shown: String) throws {
         let value = BundledText.configuration(try JSONValue(parsing: Array(text.utf8)))
         #expect(value == (try JSONValue(parsing: Array(shown.utf8))), "\(value)")
     }

@@ -4,7 +4,7 @@ import TimeAndChance
 import Operations
 import WaypostTestSupport
 
-/// What a check says of certificates by the time: a client's, from 2020 to 2099, and its authority's, of one day.
+/// Checks of certificates at various times: the client's is valid from 2020 to 2099, its authority's for one day.
 @Suite(.enabled(if: TestCertificates.areAvailable, "openssl is needed"), .timeLimit(.minutes(1)))
 struct CertificateFiles {
     private static let end = UTCTime(year: 2099, month: 12, day: 31, millisecondOfDay: 86_399_000)
@@ -35,7 +35,7 @@ struct CertificateFiles {
                 "is not valid before 2020-01-01T00:00:00Z: \(remedy) 1970-01-01 today, set this machine's clock")
         ),
     ])
-    func areJudgedByTheTime(now: UTCTime, line: CheckLine?) async throws {
+    func areJudgedByTheCurrentTime(now: UTCTime, line: CheckLine?) async throws {
         let directory = try TemporaryDirectory()
         try await TestCertificates.make(in: directory)
         let (certificate, key) = TestCertificates.client(in: directory)
@@ -48,8 +48,8 @@ struct CertificateFiles {
         #expect(lines.filter { $0.name == "authorization" } == [told].compactMap { $0 })
     }
 
-    /// A file may hold several authorities: as long as one of them is valid, servers can be.
-    @Test func areJudgedByTheAuthorityThatLastsLongest() async throws {
+    /// A file may hold several authorities. If one of them is valid, servers can be trusted.
+    @Test func areJudgedByTheAuthorityThatExpiresLast() async throws {
         let directory = try TemporaryDirectory()
         try await TestCertificates.make(in: directory)
         let now = UTCTime(year: 2030, month: 1, day: 1)
@@ -62,7 +62,7 @@ struct CertificateFiles {
         #expect(try told(["expired.pem", "client.pem", "ca.pem"]) == [])
         let lines = try told(["ca.pem", "expired.pem"])
         #expect(lines.map(\.verdict) == [.fail])
-        // Not the one of 2020.
+        // The later end, not that of expired.pem in 2020.
         #expect(lines.first?.text.contains("holds a certificate that ended on 20") == true, "\(lines)")
         #expect(lines.first?.text.contains("2020-01-02") == false, "\(lines)")
     }

@@ -8,17 +8,17 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-/// `waypost check`: what it finds with nobody asked, and beside a service that runs.
+/// `waypost check` without `--online`, and next to a running service.
 @Suite(
     .serialized, .timeLimit(.minutes(3)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
 )
 struct CheckCommand {
     struct Case: CustomTestStringConvertible {
-        /// Replaces this part of a good configuration; FOLDER stands for the test's.
+        /// The part of a good configuration to replace; DIRECTORY stands for the test's directory.
         let part: String
         let with: String
-        /// The name of the line, and how its text begins.
+        /// The name of the line and the start of its text.
         let line: String
         var testDescription: String { line }
     }
@@ -26,12 +26,12 @@ struct CheckCommand {
     static let good = #"""
         {"vehicle": {"providerId": "p", "vehicleId": "van-7"},
          "receiver": {"type": "tcp", "host": "127.0.0.1"},
-         "authorization": {"type": "file", "path": "FOLDER/token"},
+         "authorization": {"type": "file", "path": "DIRECTORY/token"},
          "upload": {"endpoint": "http://127.0.0.1:1"},
-         "outbox": {"path": "FOLDER/o/outbox.sqlite"}}
+         "outbox": {"path": "DIRECTORY/o/outbox.sqlite"}}
         """#
     private static let receiver = #"{"type": "tcp", "host": "127.0.0.1"}"#
-    private static let authorization = #"{"type": "file", "path": "FOLDER/token"}"#
+    private static let authorization = #"{"type": "file", "path": "DIRECTORY/token"}"#
 
     static let cases = [
         Case(
@@ -43,14 +43,14 @@ struct CheckCommand {
             part: receiver, with: #"{"type": "serial", "device": "/dev/ttyUSB0 "}"#,
             line: "receiver: receiver.device is \"/dev/ttyUSB0 \", with a space at its start or end; remove it"),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "FOLDER/o/outbox.sqlite ",
-            line: "outbox: outbox.path is \"FOLDER/o/outbox.sqlite \", with a space at its start or end; remove it"),
+            part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/o/outbox.sqlite ",
+            line: "outbox: outbox.path is \"DIRECTORY/o/outbox.sqlite \", with a space at its start or end; remove it"),
         Case(
-            part: "FOLDER/token", with: "FOLDER/<van>/token",
-            line: "authorization: authorization.path is \"FOLDER/<van>/token\", with a placeholder that nothing has"),
+            part: "DIRECTORY/token", with: "DIRECTORY/<van>/token",
+            line: "authorization: authorization.path is \"DIRECTORY/<van>/token\", with a placeholder that nothing has"),
         Case(
-            part: #""upload""#, with: #""status": {"listen": "unix:FOLDER/{vehicleId}"}, "upload""#,
-            line: "status: status.listen is \"FOLDER/{vehicleId}\", with a placeholder that nothing has filled in"),
+            part: #""upload""#, with: #""status": {"listen": "unix:DIRECTORY/{vehicleId}"}, "upload""#,
+            line: "status: status.listen is \"DIRECTORY/{vehicleId}\", with a placeholder that nothing has filled in"),
         Case(
             part: #""van-7""#, with: #""van-7", "privateModeFile": "/var/lib/vehicle/{vehicleId}""#,
             line:
@@ -62,78 +62,83 @@ struct CheckCommand {
         Case(
             part: authorization, with: #"{"type": "command", "command": ["~/bin/token"]}"#,
             line:
-                "authorization: authorization.command: there is no ~/bin/token, because only a shell reads ~ as a home; "
+                "authorization: authorization.command: there is no ~/bin/token, because only a shell expands ~; "
         ),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["/bin/echo token"]}"#,
             line:
                 "authorization: authorization.command: there is no /bin/echo token; write the program and each "
-                + "argument as separate texts: [\"/bin/echo\", \"argument\"]"),
+                + "argument as separate strings: [\"/bin/echo\", \"argument\"]"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["cat /x/t | head -n 1"]}"#,
             line:
                 "authorization: authorization.command: there is no cat /x/t | head -n 1; write the program and each "
-                + "argument as separate texts: [\"cat\", \"argument\"]; for a shell, write "),
+                + "argument as separate strings: [\"cat\", \"argument\"]; for a shell, write "),
         Case(
             part: receiver, with: #"{"type": "serial", "device": "ttyUSB0"}"#,
             line: "receiver: receiver.device is \"ttyUSB0\""),
         Case(
-            part: receiver, with: #"{"type": "serial", "device": "FOLDER/open"}"#,
-            line: "receiver: receiver.device: FOLDER/open is a file, not a serial port; name a device"),
+            part: receiver, with: #"{"type": "serial", "device": "DIRECTORY/open"}"#,
+            line: "receiver: receiver.device: DIRECTORY/open is a file, not a serial port; name a device"),
         Case(
             part: receiver, with: #"{"type": "serial", "device": "/dev/null"}"#,
             line: "receiver: receiver.device: /dev/null is a device of the subsystem mem, not a serial port; name "),
         Case(
-            part: receiver, with: #"{"type": "file", "path": "FOLDER/none"}"#,
-            line: "receiver: receiver.path: FOLDER/none does not exist; "),
+            part: receiver, with: #"{"type": "file", "path": "DIRECTORY/none"}"#,
+            line: "receiver: receiver.path: DIRECTORY/none does not exist; "),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "o/outbox.sqlite",
+            part: "DIRECTORY/o/outbox.sqlite", with: "o/outbox.sqlite",
             line: "outbox: outbox.path is \"o/outbox.sqlite\", "),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "FOLDER/new/",
-            line: "outbox: outbox.path is \"FOLDER/new/\", a directory; name the file in it"),
+            part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/new/",
+            line: "outbox: outbox.path is \"DIRECTORY/new/\", a directory; name the file in it"),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "FOLDER/o",
-            line: "outbox: outbox.path: FOLDER/o is a directory, not a file; specify a file in that directory"),
+            part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/o",
+            line: "outbox: outbox.path: DIRECTORY/o is a directory, not a file; specify a file in that directory"),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "/proc/outbox.sqlite",
-            line: "outbox: outbox.path: /proc/outbox.sqlite can't be made, because /proc is not "),
+            part: "DIRECTORY/o/outbox.sqlite", with: "/proc/outbox.sqlite",
+            line: "outbox: outbox.path: /proc/outbox.sqlite can't be created, because /proc is not "),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "/dev/full",
+            part: "DIRECTORY/o/outbox.sqlite", with: "/dev/full",
             line: "outbox: outbox.path: /dev/full is a device, not a file; choose another path"),
         Case(
-            part: #""outbox":"#, with: #""status": {"listen": "unix:FOLDER/none/status"}, "outbox":"#,
+            part: #""outbox":"#, with: #""status": {"listen": "unix:DIRECTORY/none/status"}, "outbox":"#,
             line:
-                "status: status.listen: cannot listen on unix:FOLDER/none/status: No such file or directory; create FOLDER/none "
+                "status: status.listen: cannot listen on unix:DIRECTORY/none/status: No such file or directory; create DIRECTORY/none "
         ),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "FOLDER/open",
+            part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/open",
             line:
-                "outbox: outbox.path: FOLDER/open isn't a Waypost outbox but text, and is left unchanged; set another"
+                "outbox: outbox.path: DIRECTORY/open isn't a Waypost outbox but text, and is left unchanged; set another"
         ),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "FOLDER/open/o/outbox.sqlite",
-            line: "outbox: outbox.path: FOLDER/open/o/outbox.sqlite can't be made, because FOLDER/open is not "),
-        Case(
-            part: "FOLDER/token", with: "FOLDER/open",
-            line:
-                "authorization: the token comes from the file FOLDER/open, which holds a secret and is open to every user; "
+            part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/open/o/outbox.sqlite",
+            line: "outbox: outbox.path: DIRECTORY/open/o/outbox.sqlite can't be created, because DIRECTORY/open is not "
         ),
         Case(
-            part: "FOLDER/token", with: "FOLDER/none",
-            line: "authorization: the token comes from the file FOLDER/none, which can't be read: No such"),
+            part: "DIRECTORY/token", with: "DIRECTORY/open",
+            line:
+                "authorization: the token comes from the file DIRECTORY/open, which holds a secret and can be read by "
+                + "every user; "
+        ),
+        Case(
+            part: "DIRECTORY/token", with: "DIRECTORY/none",
+            line: "authorization: the token comes from the file DIRECTORY/none, which can't be read: No such"),
         Case(
             part: authorization,
             with:
-                #"{"type": "http", "url": "https://b.internal/", "headers": {"Authorization": {"file": "FOLDER/open"}}}"#,
+                #"{"type": "http", "url": "https://b.internal/", "headers": {"Authorization": {"file": "DIRECTORY/open"}}}"#,
             line:
-                "authorization: header Authorization comes from the file FOLDER/open, which holds a secret and is open to "
+                "authorization: header Authorization comes from the file DIRECTORY/open, which holds a secret and can be "
+                + "read by "
         ),
         Case(
             part: authorization,
-            with: #"{"type": "http", "url": "https://b.internal/", "method": "POST", "body": {"file": "FOLDER/open"}}"#,
+            with:
+                #"{"type": "http", "url": "https://b.internal/", "method": "POST", "body": {"file": "DIRECTORY/open"}}"#,
             line:
-                "authorization: authorization.body comes from the file FOLDER/open, which holds a secret and is open to "
+                "authorization: authorization.body comes from the file DIRECTORY/open, which holds a secret and can be "
+                + "read by "
         ),
         Case(
             part: authorization, with: #"{"type": "http", "url": "https://backend.example.com/{vehicleId}"}"#,
@@ -145,32 +150,35 @@ struct CheckCommand {
             part: "http://127.0.0.1:1", with: "https://fleetengine.googleapis.com/fleet",
             line: "upload: upload.endpoint has a path after https://fleetengine.googleapis.com, and"),
         Case(
-            part: authorization, with: #"{"type": "command", "command": ["FOLDER/none"]}"#,
-            line: "authorization: authorization.command: there is no FOLDER/none; check that it is installed"),
+            part: authorization, with: #"{"type": "command", "command": ["DIRECTORY/none"]}"#,
+            line:
+                "authorization: authorization.command: there is no DIRECTORY/none; check that the program is installed"),
         Case(
-            part: authorization, with: #"{"type": "command", "command": ["FOLDER/token"]}"#,
-            line: "authorization: authorization.command: FOLDER/token is not executable; run chmod +x "),
+            part: authorization, with: #"{"type": "command", "command": ["DIRECTORY/token"]}"#,
+            line: "authorization: authorization.command: DIRECTORY/token is not executable; run chmod +x "),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["no-such-program"]}"#,
             line: "authorization: authorization.command: there is no program no-such-program in PATH"),
         Case(
-            part: authorization, with: #"{"type": "command", "command": ["FOLDER/o"]}"#,
-            line: "authorization: authorization.command: FOLDER/o is a directory, not a program; name a program"),
+            part: authorization, with: #"{"type": "command", "command": ["DIRECTORY/o"]}"#,
+            line: "authorization: authorization.command: DIRECTORY/o is a directory, not a program; specify a program"),
         Case(
-            part: authorization, with: #"{"type": "command", "command": ["FOLDER/windows"]}"#,
-            line: "authorization: authorization.command: FOLDER/windows has the line ends of Windows; run"),
+            part: authorization, with: #"{"type": "command", "command": ["DIRECTORY/windows"]}"#,
+            line: "authorization: authorization.command: DIRECTORY/windows has Windows line endings; run"),
         Case(
             part: authorization,
-            with: #"{"type": "command", "command": ["/bin/true"], "environment": {"KEY": {"file": "FOLDER/open"}}}"#,
+            with: #"{"type": "command", "command": ["/bin/true"], "environment": {"KEY": {"file": "DIRECTORY/open"}}}"#,
             line:
-                "authorization: variable KEY comes from the file FOLDER/open, which holds a secret and is open to every "
+                "authorization: variable KEY comes from the file DIRECTORY/open, which holds a secret and can be read by "
+                + "every "
         ),
         Case(
-            part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"FOLDER/none\"",
-            line: "upload: upload.caFile FOLDER/none cannot be read: No such file or directory; check the path, and "),
+            part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"DIRECTORY/none\"",
+            line: "upload: upload.caFile DIRECTORY/none cannot be read: No such file or directory; check the path, and "
+        ),
         Case(
-            part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"FOLDER/open\"",
-            line: "upload: upload.caFile FOLDER/open has no line that begins with -----BEGIN; name a PEM file"),
+            part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"DIRECTORY/open\"",
+            line: "upload: upload.caFile DIRECTORY/open has no line that begins with -----BEGIN; name a PEM file"),
         Case(
             part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"/dev/zero\"",
             line: "upload: upload.caFile /dev/zero is a device, not a file; name a PEM file"),
@@ -186,18 +194,18 @@ struct CheckCommand {
         try FileSystem.createDirectory(at: directory.path("o"))
     }
 
-    @Test(arguments: cases) func findsWhatIsNotComplete(row: Case) async throws {
+    @Test(arguments: cases) func reportsIncompleteSettings(row: Case) async throws {
         let (lines, ending) = try await check(Self.good.replacing(row.part, with: row.with))
         #expect(ending == .exited(78))
         #expect(!lines.contains { $0.hasPrefix("ok ") }, "\(lines)")
         let (name, text) = row.line.cut(at: ": ")
-        let expected = "FAIL  \(name.padding(to: 13))  \(text.replacing("FOLDER", with: directory.url.path))"
+        let expected = "FAIL  \(name.padding(to: 13))  \(text.replacing("DIRECTORY", with: directory.url.path))"
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines), not \(expected)")
     }
 
-    /// As open as the file in which it stands.
+    /// The secret is as readable as the file that contains it.
     @Test(arguments: [(0o644, true), (0o640, false)])
-    func notesASecretInAnOpenConfiguration(mode: Int, isOpen: Bool) async throws {
+    func notesASecretInAConfigurationThatEveryUserCanRead(mode: Int, isOpen: Bool) async throws {
         let http = #"{"type": "http", "url": "https://b.internal/", "headers": {"X-Api-Key": "hunter2"}}"#
         let (lines, _) = try await check(Self.good.replacing(Self.authorization, with: http), mode: mode)
         let key = "note  authorization  authorization.headers.X-Api-Key"
@@ -206,80 +214,81 @@ struct CheckCommand {
         #expect(!lines.contains { $0.contains("hunter2") }, "\(lines)")
     }
 
-    /// Making would end at the first of them.
-    @Test func findsEachCertificateFile() async throws {
+    /// Creating a transport would stop at the first bad file.
+    @Test func checksEachCertificateFile() async throws {
         let (lines, ending) = try await check(
             Self.good.replacing(
                 Self.authorization,
                 with: #"""
-                    {"type": "http", "url": "https://b.internal/", "caFile": "FOLDER/none",
-                     "clientCertificateFile": "FOLDER/open", "clientKeyFile": "FOLDER/token"}
+                    {"type": "http", "url": "https://b.internal/", "caFile": "DIRECTORY/none",
+                     "clientCertificateFile": "DIRECTORY/open", "clientKeyFile": "DIRECTORY/token"}
                     """#))
         #expect(ending == .exited(78))
         let names = [
-            "caFile FOLDER/none cannot", "clientCertificateFile FOLDER/open has", "clientKeyFile FOLDER/token has",
+            "caFile DIRECTORY/none cannot", "clientCertificateFile DIRECTORY/open has",
+            "clientKeyFile DIRECTORY/token has",
         ]
         let found = lines.filter { $0.hasPrefix("FAIL  authorization  authorization.") }
         #expect(found.count == names.count, "\(lines)")
         for (line, name) in zip(found, names) {
-            #expect(line.contains(".\(name.replacing("FOLDER", with: directory.url.path)) "), "\(line)")
+            #expect(line.contains(".\(name.replacing("DIRECTORY", with: directory.url.path)) "), "\(line)")
         }
     }
 
-    /// In each other's place, of another pair, and right.
+    /// Swapped, of another pair, and right.
     @Test(
         .enabled(if: TestCertificates.areAvailable, "openssl is needed"),
         arguments: [
             (
                 "client.key", "client.pem",
                 [
-                    "clientCertificateFile FOLDER/client.key holds a private key and no certificate; name the certificate's",
-                    "clientKeyFile FOLDER/client.pem holds a certificate and no private key; name the key's file, and this",
+                    "clientCertificateFile DIRECTORY/client.key holds a private key and no certificate; name the certificate's",
+                    "clientKeyFile DIRECTORY/client.pem holds a certificate and no private key; name the key's file, and this",
                 ]
             ),
             (
                 "client.pem", "good.key",
                 [
-                    "clientKeyFile FOLDER/good.key does not go with authorization.clientCertificateFile FOLDER/client.pem: "
+                    "clientKeyFile DIRECTORY/good.key does not go with authorization.clientCertificateFile DIRECTORY/client.pem: "
                 ]
             ),
             ("client.pem", "client.key", []),
         ] as [(String, String, [String])])
-    func findsACertificateThatIsNotOfItsKey(certificate: String, key: String, found: [String]) async throws {
+    func reportsACertificateThatDoesNotMatchItsKey(certificate: String, key: String, found: [String]) async throws {
         try await TestCertificates.make(in: directory)
         let (lines, ending) = try await check(
             Self.good.replacing(
                 Self.authorization,
                 with: #"""
-                    {"type": "http", "url": "https://b.internal/", "clientCertificateFile": "FOLDER/\#(certificate)",
-                     "clientKeyFile": "FOLDER/\#(key)"}
+                    {"type": "http", "url": "https://b.internal/", "clientCertificateFile": "DIRECTORY/\#(certificate)",
+                     "clientKeyFile": "DIRECTORY/\#(key)"}
                     """#))
         #expect(ending == .exited(found.isEmpty ? 0 : 78), "\(lines)")
         let failures = lines.filter { $0.hasPrefix("FAIL") }
         #expect(failures.count == found.count, "\(lines)")
         for (line, words) in zip(failures, found) {
-            #expect(line.contains("authorization." + words.replacing("FOLDER", with: directory.url.path)), "\(line)")
+            #expect(line.contains("authorization." + words.replacing("DIRECTORY", with: directory.url.path)), "\(line)")
         }
     }
 
-    /// A directory that is missing or a file, and one that is closed to the service.
+    /// The directory is missing, is a file, or is closed to the service.
     @Test(arguments: [
         (
-            "FOLDER/none/private",
-            "is in a directory that does not exist, so that the vehicle is never private; make the directory"
+            "DIRECTORY/none/private",
+            "is in a directory that does not exist, so the vehicle is never private; create the directory"
         ),
         (
-            "FOLDER/open/private",
-            "is in a directory that does not exist, so that the vehicle is never private; make the directory"
+            "DIRECTORY/open/private",
+            "is in a directory that does not exist, so the vehicle is never private; create the directory"
         ),
         (
             "/proc/waypost/private",
-            "is in a directory that does not exist, so that the vehicle is never private; make the directory"
+            "is in a directory that does not exist, so the vehicle is never private; create the directory"
         ),
-        ("FOLDER/closed/private", "can't be seen by uid 64995, so that the vehicle is always private; open its"),
-        ("FOLDER/o/private", nil), ("FOLDER/o", "is a directory, so that the vehicle is always private; name a file"),
+        ("DIRECTORY/closed/private", "can't be seen by uid 64995, so the vehicle is always private; give that user"),
+        ("DIRECTORY/o/private", nil), ("DIRECTORY/o", "is a directory, so the vehicle is always private; use the path"),
     ])
-    func looksAtTheDirectoryOfThePrivateSwitch(path: String, words: String?) async throws {
+    func checksTheDirectoryOfThePrivateSwitch(path: String, words: String?) async throws {
         try FileSystem.createDirectory(at: directory.path("closed"))
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory.path("closed"))
         if path.contains("closed") {
@@ -290,36 +299,36 @@ struct CheckCommand {
             Self.good.replacing(#""van-7""#, with: #""van-7", "privateModeFile": "\#(path)""#))
         #expect(ending == .exited(words == nil ? 0 : 78), "\(lines)")
         guard let words else { return }
-        let place = path.replacing("FOLDER", with: directory.url.path)
+        let place = path.replacing("DIRECTORY", with: directory.url.path)
         let expected = "FAIL  vehicle        vehicle.privateModeFile: \(place) \(words)"
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines)")
     }
 
-    /// A switch that is on, that is in memory, and that goes with the service.
+    /// A switch that is on, one in memory, and one that is removed with the service.
     @Test(arguments: [
-        ("FOLDER/open", "exists now, so that the vehicle is private"), ("/dev/shm/no-switch", "is in memory, so that"),
+        ("DIRECTORY/open", "exists now, so the vehicle is private"), ("/dev/shm/no-switch", "is in memory, so"),
         ("/run/waypost/none/private", "is in /run/waypost, which systemd removes"),
     ])
     func notesWhereAPrivateSwitchIs(path: String, words: String) async throws {
         let (lines, ending) = try await check(
             Self.good.replacing(#""van-7""#, with: #""van-7", "privateModeFile": "\#(path)""#))
         #expect(ending == .exited(0))
-        let place = path.replacing("FOLDER", with: directory.url.path)
+        let place = path.replacing("DIRECTORY", with: directory.url.path)
         let expected = "note  vehicle        vehicle.privateModeFile: \(place) \(words)"
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines)")
     }
 
-    @Test func findsTheExampleUnedited() async throws {
+    @Test func recognisesTheUneditedExample() async throws {
         let example = try String(
             contentsOf: Fixtures.checkout.appending(path: "config.example.json"), encoding: .utf8)
         let (lines, ending) = try await check(example)
         #expect(ending == .exited(78))
-        // Its outbox, in /var/lib, is for a service's user to make.
+        // Its outbox is in /var/lib, where the service's user must create it.
         let failures = lines.filter { $0.hasPrefix("FAIL") && !$0.contains(" outbox.path: ") }
         #expect(failures.count == 2, "\(lines)")
     }
 
-    @Test func saysThatAConfigurationIsComplete() async throws {
+    @Test func reportsThatAConfigurationIsComplete() async throws {
         let (lines, ending) = try await check(Self.good)
         #expect(ending == .exited(0))
         let words = "is complete: providers/p/vehicles/van-7; to try receiver, token and Fleet Engine too, add --online"
@@ -328,34 +337,35 @@ struct CheckCommand {
 
     @Test(
         .enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"), arguments: [false, true])
-    func findsThatAnOutboxHasNoRoom(isFull: Bool) async throws {
+    func reportsThatTheOutboxHasNoRoom(isFull: Bool) async throws {
         let disk = try TinyFileSystem(at: directory.path("disk"), megabytes: 2)
         if isFull { try disk.fill() }
         let (lines, ending) = try await check(
-            Self.good.replacing("FOLDER/o/outbox.sqlite", with: "FOLDER/disk/outbox.sqlite"))
+            Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/disk/outbox.sqlite"))
         #expect(ending == .exited(isFull ? 78 : 0))
         let words =
-            "FAIL  outbox         outbox.path: only 0 kB are free at \(directory.path("disk")), and an outbox needs 1000 kB; "
+            "FAIL  outbox         outbox.path: only 0 kB are free at \(directory.path("disk")), but an outbox needs 1000 kB; "
         #expect(lines.contains { $0.hasPrefix(words) } == isFull, "\(lines)")
         withExtendedLifetime(disk) {}
     }
 
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"), arguments: [3, 0])
-    func findsThatNoFileCanBeMade(inodes: Int) async throws {
+    func reportsThatNoFileCanBeCreated(inodes: Int) async throws {
         let place = directory.path("disk")
         unsafe mkdir(place, 0o700)
-        // The directory itself is one.
+        // The path is a directory itself.
         try valueOrSystemError("mount") { unsafe mount("tmpfs", place, "tmpfs", 0, "size=4m,nr_inodes=\(inodes + 1)") }
         defer { unsafe umount2(place, CInt(MNT_DETACH)) }
         let (lines, ending) = try await check(
-            Self.good.replacing("FOLDER/o/outbox.sqlite", with: "FOLDER/disk/outbox.sqlite"))
+            Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/disk/outbox.sqlite"))
         #expect(ending == .exited(78))
         let words =
-            "FAIL  outbox         outbox.path: the file system of \(place) has \(inodes) inodes left, and an outbox needs 8 "
+            "FAIL  outbox         outbox.path: the file system of \(place) has \(inodes) inodes left, but an outbox "
+            + "needs 8;"
         #expect(lines.contains { $0.hasPrefix(words) }, "\(lines)")
     }
 
-    /// Modes say that it may, whatever it is that keeps it from writing there.
+    /// The modes permit writing, whatever else prevents it.
     @Test(.enabled(if: geteuid() == 0, "only root can act as another user"), arguments: [0o700, 0o500])
     func triesToWriteAsTheOutboxsOwner(mode: mode_t) async throws {
         unsafe chown(directory.path("o"), 12345, 12345)
@@ -368,12 +378,12 @@ struct CheckCommand {
         #expect(try FileSystem.names(inDirectory: directory.path("o")).isEmpty)
     }
 
-    /// As in a container whose user namespace has few users: the kernel shows all others as one.
+    /// In a container, a user namespace may have few users; the kernel shows all others as one.
     @Test(.enabled(if: geteuid() == 0, "only root can act as another user"))
-    func saysThatAUserNamespaceLacksAUser() async throws {
+    func reportsThatAUserNamespaceLacksTheUser() async throws {
         unsafe chown(directory.path("o"), 12345, 12345)
         let config = try directory.write(
-            Self.good.replacing("FOLDER", with: directory.url.path).utf8, to: "config.json", mode: 0o640)
+            Self.good.replacing("DIRECTORY", with: directory.url.path).utf8, to: "config.json", mode: 0o640)
         let outcome = try await ChildProcess(
             arguments: [
                 "/usr/bin/unshare", "--user", "--map-root-user", BuiltProgram.waypost, "check", "--config", config,
@@ -386,7 +396,7 @@ struct CheckCommand {
             "\(said)")
     }
 
-    @Test func findsAStatusPortThatIsTaken() async throws {
+    @Test func reportsAStatusPortThatIsTaken() async throws {
         let holder = try LoopbackSocket(.stream)
         let (lines, ending) = try await check(
             Self.good.replacing(
@@ -396,8 +406,8 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(words) && $0.contains(") holds it; ") }, "\(lines)")
     }
 
-    /// The service has its own port.
-    @Test func takesThePortOfTheServiceThatRunsForFree() async throws {
+    /// The port is held by the service itself.
+    @Test func considersThePortOfTheRunningServiceFree() async throws {
         let reserved = try LoopbackSocket.reservation()
         let config = try ServiceSetup(status: "127.0.0.1:\(reserved.port)").write(in: directory)
         let service = try RunningProgram(
@@ -410,33 +420,33 @@ struct CheckCommand {
     }
 
     @Test(.enabled(if: FileSystem.volume(of: "/tmp") == .other, "/tmp is in memory here"))
-    func notesAnOutboxInADirectoryThatIsEmptied() async throws {
+    func notesAnOutboxInADirectoryThatTheSystemEmpties() async throws {
         let outbox = "/tmp/waypost-no-such-directory/outbox.sqlite"
-        let (lines, ending) = try await check(Self.good.replacing("FOLDER/o/outbox.sqlite", with: outbox))
+        let (lines, ending) = try await check(Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: outbox))
         #expect(ending == .exited(0))
         let words = "note  outbox         outbox.path: \(outbox) is in /tmp, which many systems empty "
         #expect(lines.contains { $0.hasPrefix(words) }, "\(lines)")
     }
 
-    /// What a restart of the machine takes.
+    /// A restart of the machine deletes the file.
     @Test(.enabled(if: FileSystem.volume(of: "/dev/shm") == .memory, "/dev/shm is not in memory here"))
     func notesAnOutboxInMemory() async throws {
         let outbox = "/dev/shm/waypost-no-such-directory/outbox.sqlite"
-        let (lines, ending) = try await check(Self.good.replacing("FOLDER/o/outbox.sqlite", with: outbox))
+        let (lines, ending) = try await check(Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: outbox))
         #expect(ending == .exited(0))
-        let words = "note  outbox         outbox.path: \(outbox) is in memory (tmpfs), so that "
+        let words = "note  outbox         outbox.path: \(outbox) is in memory (tmpfs), so "
         #expect(lines.contains { $0.hasPrefix(words) }, "\(lines)")
     }
 
-    /// systemd makes it when the service starts.
-    @Test func leavesAStatusDirectoryToTheUnit() async throws {
+    /// systemd creates the directory when the service starts.
+    @Test func acceptsAStatusDirectoryThatSystemdWillCreate() async throws {
         let (lines, ending) = try await check(
             Self.good.replacing(
                 #""outbox":"#, with: #""status": {"listen": "unix:/run/waypost-no-such/status"}, "outbox":"#))
         #expect(ending == .exited(0) && lines.count == 1, "\(lines)")
     }
 
-    /// What machines read: one object, whatever was found, with the exit codes of the lines for people.
+    /// Output for programs: one JSON object for any result, with the same exit codes as the text.
     @Test(
         arguments: [
             (good, 0, ["ok configuration"]),
@@ -444,9 +454,9 @@ struct CheckCommand {
             (good.replacing("van-7", with: "van-7 "), 78, ["fail vehicle"]),
             (good.replacing("\"p\"", with: "7"), 78, ["fail configuration"]),
         ] as [(String, Int32, [String])])
-    func saysItAsOneObject(configuration: String, code: Int32, checks: [String]) async throws {
+    func printsOneJSONObject(configuration: String, code: Int32, checks: [String]) async throws {
         let config = try directory.write(
-            withOwnStatus(configuration).replacing("FOLDER", with: directory.url.path).utf8, to: "config.json")
+            withOwnStatus(configuration).replacing("DIRECTORY", with: directory.url.path).utf8, to: "config.json")
         let outcome = try await BuiltProgram.run(["check", "--json", "--config", config])
         #expect(outcome.ending == .exited(code) && outcome.standardError.isEmpty)
         let object = try JSONValue(parsing: outcome.standardOutput)
@@ -462,9 +472,9 @@ struct CheckCommand {
         #expect((object["checks"]?.arrayValue ?? []).allSatisfy { $0["text"]?.stringValue?.isEmpty == false })
     }
 
-    /// A simulator takes any project, Fleet Engine only one's own.
+    /// A simulator accepts any project, but Fleet Engine only the customer's own.
     @Test(arguments: [("http://127.0.0.1:1", "note", Int32(0)), ("https://fleetengine.googleapis.com", "FAIL", 78)])
-    func knowsTheExamplesProject(endpoint: String, verdict: String, code: Int32) async throws {
+    func recognisesTheExamplesProject(endpoint: String, verdict: String, code: Int32) async throws {
         let example = Self.good.replacing("\"p\"", with: "\"my-cloud-project\"")
         let (lines, ending) = try await check(example.replacing("http://127.0.0.1:1", with: endpoint))
         #expect(ending == .exited(code))
@@ -476,23 +486,23 @@ struct CheckCommand {
         (#""van-7""#, #""\"van-7\"""#, #"vehicle.vehicleId is "van-7", a line of a settings file;"#),
         (#""van-7""#, #""'van-7'""#, "vehicle.vehicleId is 'van-7', a line of a settings file; write"),
         (
-            #""FOLDER/token""#, #""FOLDER/token\n""#,
-            #"authorization.path is "FOLDER/token ", with a line break at its start or end; remove it"#
+            #""DIRECTORY/token""#, #""DIRECTORY/token\n""#,
+            #"authorization.path is "DIRECTORY/token ", with a line break at its start or end; remove it"#
         ),
     ])
-    func findsWhatAroundAValueIsNoneOfIt(part: String, value: String, words: String) async throws {
+    func reportsQuotesAndSpacesAroundAValue(part: String, value: String, words: String) async throws {
         let (lines, ending) = try await check(Self.good.replacing(part, with: value))
         #expect(ending == .exited(78))
-        let text = words.replacing("FOLDER", with: directory.url.path)
+        let text = words.replacing("DIRECTORY", with: directory.url.path)
         #expect(lines.contains { $0.hasPrefix("FAIL") && $0.contains("  \(text)") }, "\(lines)")
         #expect(lines.allSatisfy { $0.hasPrefix("FAIL") || $0.hasPrefix("note") }, "\(lines)")
     }
 
-    /// They may belong to the value.
+    /// The quotes may belong to the value.
     @Test(
         arguments: [
-            (#""\"hunter2\"""#, true), (#""Bearer 'hunter2'""#, true), (#"{"file": "FOLDER/quoted"}"#, true),
-            (#"{"file": "FOLDER/token"}"#, false), (#""a \"hunter2\" b""#, false),
+            (#""\"hunter2\"""#, true), (#""Bearer 'hunter2'""#, true), (#"{"file": "DIRECTORY/quoted"}"#, true),
+            (#"{"file": "DIRECTORY/token"}"#, false), (#""a \"hunter2\" b""#, false),
         ])
     func notesQuotesAroundAHeadersValue(value: String, isNoted: Bool) async throws {
         try directory.write("\"hunter2\"\n".utf8, to: "quoted", mode: 0o600)
@@ -505,7 +515,7 @@ struct CheckCommand {
         #expect(!lines.contains { $0.contains("hunter2") })
     }
 
-    /// Fleet Engine may know it.
+    /// Fleet Engine may know the value.
     @Test(arguments: [
         (#""van-7""#, #""VEHICLE_ID=van-7""#, "vehicle.vehicleId is VEHICLE_ID=van-7, a line of a settings file"),
         (
@@ -524,7 +534,7 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix("note  vehicle        \(words)") }, "\(lines)")
     }
 
-    /// Whoever can change these files decides what Waypost does.
+    /// Whoever can change these files controls Waypost.
     @Test func failsForFilesThatOthersCanChange() async throws {
         let script = try directory.write("#!/bin/sh\n".utf8, to: "script", mode: 0o777)
         let key = try directory.write("key".utf8, to: "key", mode: 0o622)
@@ -552,7 +562,7 @@ struct CheckCommand {
         let (lines, ending) = try await check(Self.good.replacing(Self.authorization, with: http))
         #expect(ending == .exited(0))
         let notes = lines.filter {
-            // The test's file is open to every user, which is a note of its own.
+            // Every user can read the test's file, which is noted in another line.
             $0.hasPrefix("note  authorization  authorization.headers.X-Key ") && !$0.contains(" is in ")
         }
         #expect(notes.count == (isNoted ? 1 : 0), "\(lines)")
@@ -581,22 +591,22 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(words) } == isNoted, "\(lines)")
     }
 
-    @Test(arguments: [("FOLDER/new/outbox.sqlite", true), ("FOLDER/o/outbox.sqlite", false)])
-    func notesADirectoryThatIsYetToBeMade(path: String, isNoted: Bool) async throws {
-        let (lines, ending) = try await check(Self.good.replacing("FOLDER/o/outbox.sqlite", with: path))
+    @Test(arguments: [("DIRECTORY/new/outbox.sqlite", true), ("DIRECTORY/o/outbox.sqlite", false)])
+    func notesADirectoryThatDoesNotExistYet(path: String, isNoted: Bool) async throws {
+        let (lines, ending) = try await check(Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: path))
         #expect(ending == .exited(0))
         let isThere = lines.contains {
-            $0.hasPrefix("note  outbox") && $0.contains("/new does not exist yet, and is made at")
+            $0.hasPrefix("note  outbox") && $0.contains("/new does not exist yet, and is created when")
         }
         #expect(isThere == isNoted, "\(lines)")
     }
 
     @Test(arguments: [("onDemandTrips", 0), ("scheduledTasks", 1)])
-    func notesAStateThatADeliveryVehicleHasNot(service: String, count: Int) async throws {
+    func notesAStateThatDeliveryVehiclesDoNotHave(service: String, count: Int) async throws {
         let (lines, ending) = try await check(
             Self.good.replacing(#""van-7""#, with: #""van-7", "service": "\#(service)", "stateOnStop": "OFFLINE""#))
         #expect(ending == .exited(0))
-        let words = "note  vehicle        vehicle.stateOnStop does nothing with scheduledTasks: "
+        let words = "note  vehicle        vehicle.stateOnStop has no effect with scheduledTasks: "
         #expect(lines.count == 1 + count && lines.count { $0.hasPrefix(words) } == count, "\(lines)")
     }
 
@@ -616,17 +626,17 @@ struct CheckCommand {
         #expect(ending == .exited(0) && !lines.contains { $0.contains("upload.endpoint") }, "\(lines)")
     }
 
-    @Test func notesAPortThatNobodyKnows() async throws {
+    @Test func notesARandomPort() async throws {
         let (lines, ending) = try await check(
             Self.good.replacing("\"outbox\"", with: "\"status\": {\"listen\": \"127.0.0.1:0\"}, \"outbox\""))
         #expect(ending == .exited(0))
         #expect(
-            lines.contains { $0.hasPrefix("note  status         status.listen: port 0 is another port at") },
+            lines.contains { $0.hasPrefix("note  status         status.listen: port 0 means another port at") },
             "\(lines)")
     }
 
-    /// The service's environment has what this one lacks.
-    @Test func notesAVariableThatIsNotSetHere() async throws {
+    /// The service's environment may have a variable that is missing here.
+    @Test func notesAVariableThatIsNotSetInThisShell() async throws {
         let (lines, ending) = try await check(
             Self.good.replacing(
                 Self.authorization,
@@ -639,8 +649,8 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(note) }, "\(lines)")
     }
 
-    /// What `check` rejects the service warns of, and goes on.
-    @Test func isAgreedWithByTheService() async throws {
+    /// The service warns about a value that `check` rejects, and continues.
+    @Test func theServiceWarnsOfTheSameProblem() async throws {
         let bench = try ServiceBench()
         let service = try bench.start { $0.receiver = #"{"type": "serial", "device": "ttyX"}"# }
         #expect(
@@ -649,8 +659,8 @@ struct CheckCommand {
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// The serial line is in the service's hands: it is asked, and another check of it would be refused.
-    @Test func asksTheServiceThatRuns() async throws {
+    /// The service holds the serial line, so the check asks it. Another check of the line would be rejected.
+    @Test func asksTheRunningService() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let address = "unix:" + bench.directory.path("status")
@@ -679,7 +689,7 @@ struct CheckCommand {
                 "ok    configuration", "ok    service      ", "ok    outbox       ", "ok    receiver     ",
                 "ok    token        ", "ok    Fleet Engine ",
             ])
-        // Of another file's outbox the service knows nothing.
+        // The service knows nothing about another file's outbox.
         let own = bench.directory.path("outbox.sqlite")
         let text = try String(contentsOfFile: config, encoding: .utf8)
         for (name, words) in [
@@ -696,8 +706,8 @@ struct CheckCommand {
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// One fault is told once.
-    @Test func opensNoOutboxThatCannotBeUsed() async throws {
+    /// A fault is reported only once.
+    @Test func doesNotOpenAnUnusableOutbox() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure {
             $0.receiver = #"{"type": "stdin"}"#
@@ -713,8 +723,8 @@ struct CheckCommand {
         #expect(lines.last?.hasSuffix("  \(path) is not opened, because it can't be used (above)") == true, "\(lines)")
     }
 
-    /// As an operator checks with sudo, before the first start and while the service is stopped: what is made there is
-    /// the service's.
+    /// An operator checks with sudo before the first start and while the service is stopped. The files that the check
+    /// creates belong to the service.
     @Test(.enabled(if: geteuid() == 0, "only root can act as another user"), arguments: [false, true])
     func opensTheOutboxAsItsOwner(isThere: Bool) async throws {
         let bench = try ServiceBench()
@@ -722,7 +732,7 @@ struct CheckCommand {
         unsafe mkdir(directory, 0o750)
         if isThere { try bench.directory.write("".utf8, to: "o/outbox.sqlite") }
         for place in isThere ? [directory, path] : [directory] { unsafe chown(place, 12345, 12345) }
-        // Read after the outbox, with the rights of root.
+        // This file is read after the outbox, with the rights of root.
         let token = try bench.directory.write("not a token".utf8, to: "token")
         unsafe chmod(token, 0o600)
         let config = try bench.configure {
@@ -743,13 +753,13 @@ struct CheckCommand {
         }
     }
 
-    /// The first fix says whether the vehicle is in one; what is printed is the same all the same.
-    @Test(arguments: [300, 100]) func tellsNothingOfAPrivateZone(radius: Int) async throws {
+    /// The first fix shows whether the vehicle is in the zone, but the output must be the same in both cases.
+    @Test(arguments: [300, 100]) func disclosesNothingAboutAPrivateZone(radius: Int) async throws {
         let bench = try ServiceBench()
         let epochs = Array(RecentDrive(epochs: 3))
         let log = try bench.directory.write(epochs.flatMap(\.sentences), to: "drive.nmea")
         let place = try #require(epochs[0].truth)
-        // To the north, by so many metres.
+        // To the north, by this distance.
         let latitude = place.latitude + 200 / 111_200
         let config = try bench.configure {
             $0.receiver = #"{"type": "file", "path": "\#(log)"}"#
@@ -763,8 +773,8 @@ struct CheckCommand {
         #expect(said.contains("\nok    receiver       fix of ") && !said.contains("ivate"), "\(said)")
     }
 
-    /// Each takes bytes away from the other, though fixes come at this moment.
-    @Test func namesWhoElseReadsTheLine() async throws {
+    /// Both readers take bytes from each other, even though fixes arrive at the moment.
+    @Test func namesOtherReadersOfTheLine() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let line = try OwnedDescriptor(opening: bench.devicePath, O_RDONLY | O_NOCTTY | O_NONBLOCK)
@@ -777,16 +787,15 @@ struct CheckCommand {
         try await check.isAtRest()
         for epoch in RecentDrive(epochs: 3) { try receiver.send(epoch) }
         _ = await check.end()
-        let words =
-            "\(bench.devicePath) is also open in sleep (process \(other.processID)); stop the program, or have it leave"
+        let words = "\(bench.devicePath) is also open in sleep (process \(other.processID)); each byte reaches"
         let lines = check.output.lines.map(\.text).filter { $0.contains("  receiver  ") }
         #expect(lines.count == 2 && lines.first?.contains("fix of ") == true, "\(check.output.text)")
         #expect(
-            lines.last?.hasPrefix("note  receiver       each byte goes to one reader, and \(words)") == true, "\(lines)"
+            lines.last?.hasPrefix("note  receiver       \(words)") == true, "\(lines)"
         )
     }
 
-    /// Where nothing keeps this host's clock right, and Fleet Engine is on it, nobody knows which of the two is wrong.
+    /// If nothing synchronizes this host's clock and Fleet Engine runs on it, either clock may be wrong.
     @Test func judgesTheReceiversTime() async throws {
         let bench = try ServiceBench()
         let drive = RecentDrive(epochs: 3, ahead: .seconds(-7200)).flatMap(\.sentences)
@@ -808,7 +817,7 @@ struct CheckCommand {
         withExtendedLifetime(bench) {}
     }
 
-    /// Nobody stares at an empty line: each wait says what it waits for, on a terminal alone.
+    /// On a terminal only, each wait shows what it waits for.
     @Test func saysWhatItWaitsFor() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
@@ -831,11 +840,11 @@ struct CheckCommand {
         #expect(!String(decoding: piped.standardError + piped.standardOutput, as: UTF8.self).contains("up to"))
     }
 
-    /// Tests run outside of the service's sandbox, which is noted.
+    /// Tests run outside the service's sandbox, which the check notes.
     private func check(
         _ configuration: String, mode: Int = 0o644
     ) async throws -> (lines: [String], ending: ChildProcess.Ending) {
-        let text = withOwnStatus(configuration).replacing("FOLDER", with: directory.url.path)
+        let text = withOwnStatus(configuration).replacing("DIRECTORY", with: directory.url.path)
         let config = try directory.write(text.utf8, to: "config.json", mode: mode)
         let outcome = try await BuiltProgram.run(["check", "--config", config])
         #expect(outcome.standardError.isEmpty, "\(String(decoding: outcome.standardError, as: UTF8.self))")
@@ -845,15 +854,16 @@ struct CheckCommand {
         )
     }
 
-    /// The configuration with an address of its own, because the default port may be another service's.
+    /// Returns the configuration with its own status address, because another service may use the default port.
     private func withOwnStatus(_ configuration: String) -> String {
         if configuration.contains(#""status""#) {
-            return configuration.replacing("127.0.0.1:9464", with: "unix:FOLDER/status")
+            return configuration.replacing("127.0.0.1:9464", with: "unix:DIRECTORY/status")
         }
-        return configuration.replacing(#""outbox":"#, with: #""status": {"listen": "unix:FOLDER/status"}, "outbox":"#)
+        return configuration.replacing(
+            #""outbox":"#, with: #""status": {"listen": "unix:DIRECTORY/status"}, "outbox":"#)
     }
 
-    /// What is said of the directory for temporary files.
+    /// Whether the line is about the directory for temporary files.
     private func isOfTheTestsOwnDirectory(_ line: String) -> Bool {
         (line.contains(" (tmpfs), ") || line.contains(" is in /tmp, ")) && !line.contains("/waypost-no-such-directory")
     }

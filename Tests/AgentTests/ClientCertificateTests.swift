@@ -3,12 +3,12 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// `waypost token` as a client with a certificate, before Debian's nginx.
+/// `waypost token` with a client certificate, against Debian's nginx.
 @Suite(.enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"), .timeLimit(.minutes(1)), .serialized)
 struct ClientCertificate {
     static let now = Int(Date().timeIntervalSince1970)
 
-    @Test func opensAnEndpointThatAsksForOne() async throws {
+    @Test func isAcceptedByAnEndpointThatRequiresOne() async throws {
         let server = try await NginxServer(token: TestTokens.driver(vehicleID: "van-7", issuedAt: Self.now))
         let client = server.clientCertificate
         let pair = #""clientCertificateFile": "\#(client.certificate)", "clientKeyFile": "\#(client.key)""#
@@ -29,7 +29,7 @@ struct ClientCertificate {
         )
     }
 
-    @Test func isRefusedInWords() async throws {
+    @Test func rejectionsAreExplained() async throws {
         let server = try await NginxServer()
         let directory = try TemporaryDirectory()
         let certificate = server.clientCertificate.certificate
@@ -45,8 +45,8 @@ struct ClientCertificate {
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
         #expect(
             try await words(key)
-                == "waypost: authorization.clientKeyFile comes from the file \(key), which holds a secret and is open to "
-                + "every user; run chmod o= \(key)\n")
+                == "waypost: authorization.clientKeyFile comes from the file \(key), which holds a secret and can be "
+                + "read by every user; run chmod o= \(key)\n")
         let sealed = try await ChildProcess(
             arguments: [
                 "/usr/bin/openssl", "pkcs8", "-topk8", "-in", server.clientCertificate.key, "-out",

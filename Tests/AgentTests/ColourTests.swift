@@ -9,11 +9,11 @@ import Testing
             (true, [:], false), (true, ["TERM": "xterm", "NO_COLOR": "1"], false),
             (true, ["TERM": "xterm", "NO_COLOR": ""], true),
         ] as [(Bool, [String: String], Bool)])
-    func areForTerminalsOfThoseWhoWantThem(isTerminal: Bool, environment: [String: String], isShown: Bool) {
+    func areUsedOnlyOnTerminalsThatAllowThem(isTerminal: Bool, environment: [String: String], isShown: Bool) {
         #expect(Colour.isShown(isTerminal: isTerminal, environment: environment) == isShown)
     }
 
-    @Test func belongToWhatWentWellOrWrong() {
+    @Test func distinguishSuccessFromFailure() {
         #expect(Colour(verdict: "ok")?.painting("ok") == "\u{1B}[32mok\u{1B}[0m")
         #expect(Colour(verdict: "FAIL")?.painting("FAIL") == "\u{1B}[31mFAIL\u{1B}[0m")
         #expect(

@@ -12,12 +12,12 @@ import WaypostTestSupport
 )
 struct CommandErrors {
     struct Case: CustomTestStringConvertible {
-        /// Words of the command line; `LOG` and `CONFIG` stand for paths.
+        /// The command line; `LOG` and `CONFIG` stand for paths.
         let words: String
         /// The kind of file at `LOG`.
         var log = Log.missing
         let code: Int32
-        /// The beginning of the only line, after `waypost: ` and the log's path.
+        /// The start of the only line, after `waypost: ` and the log's path.
         let says: String
         var testDescription: String { "\(words), \(log)" }
     }
@@ -26,7 +26,7 @@ struct CommandErrors {
 
     static let logs: [(Log, String)] = [
         (.missing, "does not exist"), (.directory, "is a directory"), (.empty, "is empty"), (.utf16, "is UTF-16 text"),
-        (.cutArchive, "ends in the middle of the archive"),
+        (.cutArchive, "is a truncated archive"),
     ]
     static let cases =
         logs.flatMap { log, says in
@@ -70,12 +70,12 @@ struct CommandErrors {
         }
     }
 
-    /// Every command that reads a log says why there is no fix, after the summary if there is one.
+    /// Every command that reads a log reports why there is no fix, after the summary if there is one.
     @Test(arguments: [
         "fixes LOG", "fixes LOG --summary", "map LOG -o -", "replay LOG --config CONFIG", "run --config CONFIG",
         "run --config PIPED",
     ])
-    func sayWhyALogHasNoFix(command: String) async throws {
+    func explainALogWithoutFixes(command: String) async throws {
         let directory = try TemporaryDirectory()
         let log = directory.path("drive.log")
         for (kind, reason) in [(Log.voidFix, "; "), (.altered, "3 of 4 sentences left out because of")] {
@@ -189,18 +189,18 @@ struct CommandErrors {
         (["demo", "/nowhere/drive.nmea"], 65, "waypost: /nowhere/drive.nmea does not exist"),
         (["simulator", "--errors", "often"], 64, "waypost: --errors often: \"often\" must have the form STATUS:RATE"),
     ])
-    func nameWhatIsWrongWithACommandLine(words: [String], code: Int32, says: String) async throws {
+    func nameTheErrorInACommandLine(words: [String], code: Int32, says: String) async throws {
         let outcome = try await BuiltProgram.run(words)
         #expect(outcome.ending == .exited(code))
         let complaint = lines(outcome.standardError)
         #expect(complaint.first?.hasPrefix(says) == true, "\(complaint)")
-        // Wrong usage also has a line about help.
+        // A usage error also has a line about help.
         #expect(complaint.count == (code == 64 ? 2 : 1), "\(complaint)")
         #expect(outcome.standardOutput.isEmpty)
     }
 
-    /// Google signs tokens by RSA keys alone.
-    @Test func refuseToTrustAKeyOfAnotherKind() async throws {
+    /// Google signs tokens only with RSA keys.
+    @Test func rejectAKeyOfAnotherKind() async throws {
         let directory = try TemporaryDirectory()
         let key = """
             -----BEGIN PUBLIC KEY-----
@@ -216,7 +216,7 @@ struct CommandErrors {
                 == "waypost: --trust-key \(path): the trusted key isn't an RSA key, but tokens are signed with RS256")
     }
 
-    /// Otherwise every request to it would be answered with 404.
+    /// Otherwise every request for it would be answered with 404.
     @Test(
         arguments: [
             (
@@ -226,7 +226,7 @@ struct CommandErrors {
             ("--provider", "providers/p", "is the name of a resource; ", "; did you mean --provider p?"),
             ("--vehicle", "a/v", "contains \"/\"; leave out / : ? , #", " control characters"),
         ] as [(String, String, String, String)])
-    func nameAnIDThatNoRequestHas(option: String, id: String, words: String, end: String) async throws {
+    func rejectAnInvalidID(option: String, id: String, words: String, end: String) async throws {
         let outcome = try await BuiltProgram.run(["simulator", option, id])
         #expect(outcome.ending == .exited(64))
         let complaint = lines(outcome.standardError).first ?? ""
@@ -234,7 +234,7 @@ struct CommandErrors {
             complaint.hasPrefix("waypost: \(option): \"\(id)\" \(words)") && complaint.hasSuffix(end), "\(complaint)")
     }
 
-    @Test func nameWhoHoldsTheOutbox() async throws {
+    @Test func nameTheProcessThatHoldsTheOutbox() async throws {
         let directory = try TemporaryDirectory()
         let config = try ServiceSetup().write(in: directory)
         let service = try RunningProgram(
@@ -245,12 +245,13 @@ struct CommandErrors {
         #expect(
             lines(outcome.standardError) == [
                 "waypost: \(directory.path("outbox.sqlite")): in use by waypost run --config \(config) "
-                    + "(process \(service.processID)); stop it first (kill \(service.processID)), or give another outbox path"
+                    + "(process \(service.processID)); stop it first (kill \(service.processID)), or use another "
+                    + "outbox path"
             ])
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    @Test func nameWhoHoldsThePort() async throws {
+    @Test func nameTheProcessThatHoldsThePort() async throws {
         let holder = try LoopbackSocket(.stream)
         let outcome = try await BuiltProgram.run(["simulator", "--listen", "127.0.0.1:\(holder.port)"])
         #expect(outcome.ending == .exited(69))
@@ -261,7 +262,7 @@ struct CommandErrors {
         #expect(complaint.first?.contains(" (process \(own)) holds it; stop it (kill \(own)), or ") == true)
     }
 
-    /// Whose descriptors this user may not see, as those of a service.
+    /// The holder's descriptors can't be seen by this user, as with a service.
     @Test(.enabled(if: geteuid() == 0, "only root can act as two other users"))
     func nameAnotherUsersServiceByItsUser() async throws {
         let holder = try RunningProgram(
@@ -314,7 +315,7 @@ struct CommandErrors {
         #expect(complaint.first?.hasPrefix("waypost: \(outbox): no inodes are left (") == true, "\(complaint)")
     }
 
-    @Test func areSilentWhenTheReaderHasSeenEnough() async throws {
+    @Test func areSilentIfTheReaderClosesThePipe() async throws {
         let directory = try TemporaryDirectory()
         let log = try directory.write(Drive(.town).flatMap(\.sentences), to: "drive.log")
         let outcome = try await ChildProcess(

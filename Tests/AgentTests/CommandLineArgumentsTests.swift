@@ -38,7 +38,7 @@ import WaypostTestSupport
         ),
         ("check --config a --config=b", "--config is given twice, a and b; remove one"),
         ("check --config --online", "--config needs a value: --config FILE"),
-        // Usual words of other programs.
+        // Common options of other programs.
         ("sim", "there is no command \"sim\"; did you mean simulator?"),
         ("version", "there is no command \"version\"; did you mean --version?"),
         ("logs", "there is no command \"logs\"; did you mean journalctl -u waypost?"),
@@ -95,7 +95,7 @@ import WaypostTestSupport
         #expect(!arguments.has("--loop"))
     }
 
-    @Test func mayBeRepeatedWhereTheHelpSaysSo() throws {
+    @Test func mayBeRepeatedIfTheHelpSaysSo() throws {
         let (_, arguments) = try Self.parse("simulator --vehicle a --vehicle b --outage 1..2 --outage 5..6")
         #expect(arguments.allValues("--vehicle") == ["a", "b"])
         #expect(arguments.allValues("--outage") == ["1..2", "5..6"])
@@ -117,7 +117,7 @@ import WaypostTestSupport
         ("--vehicles 2 --outbox o", "--outbox is for one vehicle; several keep their updates in memory"),
         ("--vehicles 2 --follow", "--follow is for one vehicle; several read the log into memory"),
     ])
-    func ofSeveralVehiclesAreFewer(words: String, problem: String) throws {
+    func areFewerForSeveralVehicles(words: String, problem: String) throws {
         let (_, arguments) = try Self.parse("replay a --config c \(words)")
         #expect(throws: UsageError(problem, command: "replay")) { try ReplayOptions(arguments) }
     }
@@ -138,7 +138,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func areGroupedWhereTheyAreMany() {
+    @Test func areGroupedIfThereAreMany() {
         let page = HelpText.page(
             for: CommandCatalog.commands.first { $0.name == "simulator" } ?? CommandCatalog.commands[0])
         let headings = page.split(separator: "\n").filter { $0.hasSuffix(":") }
@@ -154,7 +154,7 @@ import WaypostTestSupport
             // Without a plan: 10 updates in all, 3 in 2 s.
             ((50, .maximum), "l.nmea  50 %  7 fixes  3 sent  2 pending  1.5/s  5 s left"),
             ((50, .times(10)), "l.nmea  20 %  7 fixes  3 sent  2 pending  1.5/s  8 s left"),
-            // All is read, and not yet delivered.
+            // Everything has been read, but not all delivered.
             ((100, .maximum), "l.nmea  100 %  7 fixes  3 sent  2 pending  1.5/s  1 s left"),
         ] as [((seconds: Int, speed: ReplaySpeed)?, String)])
     func progressIsOneLine(reached: (seconds: Int, speed: ReplaySpeed)?, text: String) {
@@ -167,7 +167,7 @@ import WaypostTestSupport
         #expect(line.text(width: 80) == text)
     }
 
-    @Test func saysThatTheServiceStillUsesAnEarlierFile() throws {
+    @Test func reportThatTheServiceStillUsesAnEarlierFile() throws {
         let directory = try TemporaryDirectory()
         let file = try directory.write(#"{"vehicle": {"providerId": "p"#.utf8, to: "config.json")
         let (_, arguments) = try Self.parse("why")
@@ -181,8 +181,8 @@ import WaypostTestSupport
                 == true, "\(said)")
     }
 
-    /// The service's address is in the named file, and in no other.
-    @Test func rejectsANamedFileThatIsBrokenOrMissing() throws {
+    /// The service's address is in the named file only.
+    @Test func rejectANamedFileThatIsBrokenOrMissing() throws {
         let directory = try TemporaryDirectory()
         let broken = try directory.write("{".utf8, to: "config.json")
         for path in [broken, directory.path("none")] {
@@ -193,7 +193,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func showsTheHelpOfACommandBehindTheOption() async throws {
+    @Test func showTheHelpOfTheCommandAfterTheHelpOption() async throws {
         let outcome = try await BuiltProgram.run(["--help", "replay"])
         #expect(String(decoding: outcome.standardOutput, as: UTF8.self).contains("usage: waypost replay LOG"))
         #expect(outcome.ending == .exited(0))

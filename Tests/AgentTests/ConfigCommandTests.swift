@@ -4,7 +4,7 @@ import StrictJSON
 import Testing
 import WaypostTestSupport
 
-/// `waypost config`, and the usual path of the configuration.
+/// `waypost config`, and the default path of the configuration.
 @Suite(.serialized, .timeLimit(.minutes(1)), .enabled(if: !Sanitizer.isActive, "starts the program many times"))
 struct ConfigCommand {
     private let directory: TemporaryDirectory
@@ -46,7 +46,7 @@ struct ConfigCommand {
         #expect(!text.replacing("hush-less", with: "").contains("hush"))
     }
 
-    @Test func hasJSON() async throws {
+    @Test func printsJSON() async throws {
         let (text, _, ending) = try await run("config", "--json", "--config", config)
         #expect(ending == .exited(0))
         let document = try JSONValue(parsing: Array(text.utf8))

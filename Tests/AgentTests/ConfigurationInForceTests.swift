@@ -8,7 +8,7 @@ import TimeAndChance
 import Operations
 import WaypostTestSupport
 
-/// Whether the running service uses the file that is checked.
+/// Whether the running service uses the configuration file that is checked.
 @Suite struct ConfigurationInForces {
     private static let read = UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_000_000)
     private static let checked = "/etc/waypost/config.json"
@@ -16,7 +16,7 @@ import WaypostTestSupport
     struct Case: Sendable {
         var file: String? = checked
         var problem: String?
-        /// When the file was changed, in seconds after it was read.
+        /// The time of the change, in seconds after the service read the file.
         var changed: Double? = -60
         var finding: OnlineFinding.OtherConfiguration?
     }
@@ -44,7 +44,7 @@ import WaypostTestSupport
     }
 }
 
-/// What a check says of the receiver that the service holds.
+/// What a check reports about the receiver that the service holds.
 @Suite struct HeldReceiver {
     @Test(
         arguments: [
@@ -54,7 +54,7 @@ import WaypostTestSupport
             ([.rejected(.sample(0), .nullIsland)], 2, "fixes_rejected"),
             ([.receiverWarning(.nullIsland)], 2, "zero_position"),
         ] as [([ReportingEvent], Int, String?)])
-    func isAsTheServiceSeesIt(events: [ReportingEvent], seconds: Int, code: String?) {
+    func isJudgedAsTheServiceJudgesIt(events: [ReportingEvent], seconds: Int, code: String?) {
         let receiving = ReportingEvent.receiver(.receiving(source: "/dev/gnss"))
         let all = ([receiving] + events).map { (at: 0, event: $0) }
         let report = Why.report(all, until: seconds)
@@ -64,9 +64,9 @@ import WaypostTestSupport
         #expect(line.text.contains(title), "\(line.text)")
     }
 
-    /// A warning that explains why there is no fix says more than the antenna.
+    /// A warning that explains why there is no fix is more useful than advice about the antenna.
     @Test(arguments: [nil, ReceiverWarning.nullIsland])
-    func namesWhatIsSentInPlaceOfAFix(warning: ReceiverWarning?) {
+    func explainsAMissingFirstFix(warning: ReceiverWarning?) {
         let state = ReceiverState.receiving(source: "/dev/gnss")
         var wait = FirstFixWait()
         #expect(wait.absence(within: .seconds(30)) == .noAnswer(within: .seconds(30)))
@@ -75,7 +75,7 @@ import WaypostTestSupport
         #expect(wait.absence(within: .seconds(30)) == .noFix(state, cause: warning, within: .seconds(30)))
     }
 
-    /// A clock that isn't synchronized judges nothing.
+    /// An unsynchronized clock is no basis for a judgement.
     @Test(
         arguments: [(0, true, nil), (-60, true, nil), (8000, true, -8000), (-259_200, false, nil)]
             as [(Int, Bool, Int?)])

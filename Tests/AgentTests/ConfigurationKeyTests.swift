@@ -6,7 +6,7 @@ import WaypostTestSupport
 @testable import Operations
 
 @Suite struct ConfigurationKeys {
-    @Test func areAllThatAreRead() throws {
+    @Test func areExactlyTheKeysThatAreRead() throws {
         let paths = ConfigurationKey.all.map { $0.path + ($0.type.map { " of \($0)" } ?? "") }
         #expect(Set(paths).count == paths.count, "a key is declared in two ways")
         for path in [
@@ -27,15 +27,15 @@ import WaypostTestSupport
             ])
     }
 
-    @Test func sayWhatTheyMean() {
+    @Test func haveADescription() {
         for key in ConfigurationKey.all {
             #expect(!key.about.isEmpty && !key.about.hasSuffix("."), "\(key.path)")
             #expect(key.fallback == nil || !key.isRequired, "\(key.path)")
         }
     }
 
-    /// The table of all keys in docs/configuration.md says what the reader declares.
-    @Test func areThoseOfTheDocuments() throws {
+    /// The table of all keys in docs/configuration.md matches the reader's declarations.
+    @Test func areExactlyTheDocumentedKeys() throws {
         let page = try String(
             contentsOf: Fixtures.checkout.appending(path: "docs/configuration.md"), encoding: .utf8)
         var documented: Set<String> = []
@@ -81,7 +81,7 @@ import WaypostTestSupport
          "upload": {"retry": {"initialDelaySeconds": 0.5}}}
         """
 
-    @Test func sayValuesAndSources() throws {
+    @Test func listValuesAndSources() throws {
         let settings = try Configurations.read(Self.text).settings
         let lines = settings.map { setting -> String in
             let source =
@@ -106,7 +106,7 @@ import WaypostTestSupport
         #expect(Set(settings.map(\.path)).count == settings.count)
     }
 
-    @Test func areEachOfAKey() throws {
+    @Test func belongToOneKeyEach() throws {
         let keys = Set(ConfigurationKey.all.map(\.path))
         for setting in try Configurations.read(Self.text).settings where !setting.path.contains("headers.") {
             #expect(keys.contains(setting.path))

@@ -64,21 +64,21 @@ import WaypostTestSupport
             }
     }
 
-    @Test func acceptsEveryConfigurationOfTheDocuments() async throws {
+    @Test func acceptEveryDocumentedConfiguration() async throws {
         let texts = try Self.documentedConfigurations()
         #expect(texts.count > 12, "the documents' examples are not found")
         guard let rejected = try await Self.rejected(texts) else { return }
         #expect(rejected.map { texts[$0] } == [])
     }
 
-    /// Parts of problems that no schema finds.
+    /// Parts of errors that a schema can't detect.
     private static let unseen = [
         ", which ", "has the placeholder", "without its partner", ", shorter than ", "isn't a header's name",
         "is set by Waypost itself", "a multicast group", "has a line break", "is not sent with the method",
         "does nothing with the policy", "a user and a password",
     ]
 
-    @Test func rejectsWhatTheReaderRejects() async throws {
+    @Test func rejectConfigurationsThatTheReaderRejects() async throws {
         let rows = Configurations.brokenValues.filter { row in !Self.unseen.contains { row.problem.contains($0) } }
         #expect(rows.count > 30)
         let texts = rows.map {
@@ -95,7 +95,7 @@ import WaypostTestSupport
         (#""vehicleId": {"file": "/id", "environment": "X"}"#, false), (#""vehicleId": {"file": ""}"#, false),
         (#""vehicleId": "v", "service": {"file": "/etc/service"}"#, true),
     ])
-    func knowsReferences(member: String, isValid: Bool) async throws {
+    func acceptReferences(member: String, isValid: Bool) async throws {
         let text = Configurations.smallest.replacing(#""vehicleId": "v""#, with: member)
         #expect(text != Configurations.smallest)
         guard let rejected = try await Self.rejected([text]) else { return }
@@ -103,7 +103,7 @@ import WaypostTestSupport
     }
 
     /// The schema that packages install for editors.
-    @Test func isTheOneThatIsInstalled() throws {
+    @Test func matchTheInstalledSchema() throws {
         let url = Fixtures.checkout.appending(path: "packaging/config.schema.json")
         let installed = try JSONValue(parsing: Array(try Data(contentsOf: url)))
         #expect(
@@ -111,11 +111,11 @@ import WaypostTestSupport
             "type: waypost config --schema >packaging/config.schema.json")
     }
 
-    @Test func hasAPlaceForEveryKey() {
+    @Test func describeEveryKey() {
         for key in ConfigurationKey.all {
             var schema: JSONValue? = ConfigurationSchema.document
             for word in key.path.split(separator: ".").map(String.init) {
-                // A type has its own keys next to the key `type`, and below them.
+                // A type has its own keys, next to the key `type` and below them.
                 let ofType = schema?["allOf"]?.arrayValue?.first {
                     key.type != nil && $0["if"]?["properties"]?["type"]?["const"] == key.type.map(JSONValue.string)
                 }

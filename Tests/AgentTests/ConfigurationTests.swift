@@ -31,13 +31,13 @@ import WaypostTestSupport
         } catch { return error.problems }
     }
 
-    @Test func theExampleIsCompleteAndRight() throws {
+    @Test func theExampleIsCompleteAndValid() throws {
         let url = Fixtures.checkout.appending(path: "config.example.json")
         let configuration = try Configuration(file: url.path)
         #expect(configuration.vehicle.description == "providers/my-cloud-project/vehicles/van-7")
         #expect(configuration.receiver.source == .serial(device: "/dev/ttyUSB0", baudRate: 9600))
         #expect(!configuration.receiver.acceptsMissingChecksum)
-        // Every value of the example is the default: taking the optional sections away changes nothing.
+        // Every value in the example is the default: removing the optional sections changes nothing.
         let example = try JSONValue(parsing: Array(try Data(contentsOf: url)))
         let optional = ["reporting", "upload", "outbox", "status", "log"]
         #expect(optional.allSatisfy { example[$0] != nil })
@@ -60,11 +60,11 @@ import WaypostTestSupport
             .accuracy(liveToleranceMeters: 100, maximumInterval: .seconds(60))
         ),
     ])
-    func aBoundOnTheLiveErrorIsAPolicy(keys: String, policy: ReportingPolicy.Kind) throws {
+    func aMaximumLiveErrorSelectsAPolicy(keys: String, policy: ReportingPolicy.Kind) throws {
         let text = Self.smallest.dropLast() + #", "reporting": {"policy": "accuracy"\#(keys)}}"#
         let configuration = try Self.read(String(text))
         #expect(configuration.reporting.policy == policy)
-        // Keys that aren't in force have no setting.
+        // Keys that don't apply have no setting.
         let keys = Set(configuration.settings.map(\.path).filter { $0.hasPrefix("reporting.") })
         #expect(keys.contains("reporting.liveToleranceMeters") && !keys.contains("reporting.intervalSeconds"))
     }
@@ -88,7 +88,7 @@ import WaypostTestSupport
         #expect(error?.problems.first?.hasPrefix("/x/config.json: \"\(key)\" is ") == true, "\(error as Any)")
     }
 
-    @Test func pathsNextToEachOtherAreNotTheSame() throws {
+    @Test func pathsInOneDirectoryAreDistinguished() throws {
         let rest = #", "outbox": {"path": "/run/token.sqlite"}, "status": {"listen": "unix:/run/token.socket"}}"#
         _ = try Self.read(Self.smallest.dropLast() + rest)
     }
@@ -98,18 +98,20 @@ import WaypostTestSupport
         ("\"file\", \"path\": \"/l\", \"follow\": true", .file(path: "/l", follows: true), false),
         ("\"stdin\", \"acceptMissingChecksum\": true", .standardInput, true),
     ])
-    func aReceiverSaysWhatIsAccepted(text: String, source: ReceiverConfiguration.Source, accepts: Bool) throws {
+    func anInvalidReceiverListsTheAcceptedValues(text: String, source: ReceiverConfiguration.Source, accepts: Bool)
+        throws
+    {
         let configuration = try Self.read(Self.smallest.replacing("\"stdin\"", with: text))
         #expect(configuration.receiver.source == source)
         #expect(configuration.receiver.acceptsMissingChecksum == accepts)
         #expect(configuration.readsRecording == (source == .file(path: "/l", follows: false)))
     }
 
-    @Test func aByteOrderMarkIsPassed() throws {
+    @Test func aByteOrderMarkIsSkipped() throws {
         #expect(try Self.read("\u{FEFF}" + Self.smallest).vehicle == Self.read(Self.smallest).vehicle)
     }
 
-    @Test func aTokenEndpointHasItsWholeTime() throws {
+    @Test func aTokenEndpointHasItsWholeTimeout() throws {
         let http = #"{"type": "http", "url": "https://b.internal/", "timeoutSeconds": 60}"#
         let text = Self.smallest.replacing(#"{"type": "file", "path": "/run/token"}"#, with: http)
         guard case .http(let settings, _) = try Self.read(text).authorization else {
@@ -119,7 +121,7 @@ import WaypostTestSupport
         #expect(settings.limits.total == .seconds(60))
     }
 
-    @Test func theDefaultsAreThoseOfTheDesign() throws {
+    @Test func theDefaultsAreThoseOfTheDocuments() throws {
         let configuration = try Self.read(Self.smallest)
         #expect(configuration.reporting.policy == .interval(.seconds(10)))
         #expect(configuration.reporting.heartbeat == .seconds(60))
@@ -165,7 +167,7 @@ import WaypostTestSupport
         #expect(try Self.read(text).receiver.source == source)
     }
 
-    /// A replacement in the smallest configuration, and the beginning of its problem.
+    /// A replacement in the smallest configuration, and the start of its error.
     static let brokenValues: [(find: String, replacement: String, problem: String)] = [
         ("\"vehicle\"", "\"vehicel\"", "\"vehicel\" is not a key of Waypost; did you mean \"vehicle\"?"),
         (
@@ -389,7 +391,7 @@ import WaypostTestSupport
     ]
 
     /// The hash is the same for vehicles with one configuration file, and doesn't depend on secrets.
-    @Test func hasAHashWithoutSecrets() throws {
+    @Test func theHashIncludesNoSecrets() throws {
         func hash(_ authorization: String, reporting: String = "{}", vehicle: String = #"{"environment": "ID"}"#) throws
             -> String
         {
@@ -411,7 +413,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: brokenValues)
-    func namesKeyValueAndRemedy(find: String, replacement: String, problem: String) {
+    func errorsNameKeyValueAndRemedy(find: String, replacement: String, problem: String) {
         let text = Self.smallest.replacing(find, with: replacement, maxReplacements: 1)
         #expect(text != Self.smallest)
         let problems = Self.problems(text)
@@ -490,7 +492,7 @@ import WaypostTestSupport
         ),
         ("\"stdin\"", "\"serial\", \"device\": 7", ["\"receiver.device\" is 7; use a text in quotes"]),
         ("{\"type\": \"stdin\"}", "null", ["\"receiver\" is null; use an object in braces"]),
-        // Consequences of a rejected value are not reported.
+        // Errors that follow from a rejected value are not reported.
         (
             "}}", "}, \"reporting\": {\"intervalSeconds\": 90, \"heartbeatSeconds\": 5}}",
             ["\"reporting.intervalSeconds\" is 90; use seconds from 5 to 60"]
@@ -550,7 +552,7 @@ import WaypostTestSupport
             ["\"receiver\" is missing; write an object in braces; config.example.json has one"]
         ),
         ("}}", "}, \"status\": null}", ["\"status\" is null; use an object in braces"]),
-        // Keys of other sections and words of other programs.
+        // Keys of other sections, and terms of other programs.
         (
             "\"v\"", "\"providers/p/vehicles/v\"",
             [
@@ -677,7 +679,7 @@ import WaypostTestSupport
         ("", "line 1"), ("[]", "holds an array"), ("{\"vehicle\": }", "line 1"), ("{\"a\": 1, \"a\": 2}", "twice"),
         ("{\n  \"vehicle\": 1,,\n}", "line 2"),
     ])
-    func brokenTextNamesItsPlace(text: String, words: String) {
+    func brokenTextIsReportedWithItsPlace(text: String, words: String) {
         let problems = Self.problems(text)
         #expect(problems.count == 1)
         #expect(problems.first?.contains(words) == true, "\(problems)")
@@ -715,7 +717,7 @@ import WaypostTestSupport
             ("zzzzzz", nil), ("rec", "receiver"), ("heartbeatSecondsMaximum", "heartbeatSeconds"), ("xyz", nil),
             ("recevier", "receiver"),
         ] as [(String, String?)])
-    func theNearestWordIsSuggested(word: String, expected: String?) {
+    func theClosestSpellingIsSuggested(word: String, expected: String?) {
         #expect(Spelling.nearest(to: word, among: ["receiver", "baudRate", "heartbeatSeconds"]) == expected)
     }
 }

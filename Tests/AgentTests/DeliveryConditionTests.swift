@@ -7,7 +7,7 @@ import Reporting
 import Testing
 import WaypostTestSupport
 
-/// Which condition an answer, or none, is.
+/// The condition that an answer, or the lack of one, causes.
 @Suite struct DeliveryConditions {
     private static func request(token: String = "t") throws -> HTTPRequest {
         HTTPRequest(
@@ -21,7 +21,7 @@ import WaypostTestSupport
         return try #require(Condition(DeliveryOutcome(of: response, to: try request(token: token), for: vehicle)))
     }
 
-    /// Fleet Engine's own error.
+    /// Returns an error in Fleet Engine's own format.
     private static func error(_ status: Int, _ message: String = "It ends so.", details: String = "[]") -> String {
         #"{"error":{"code":\#(status),"message":"\#(message)","status":"STATUS","details":\#(details)}}"#
     }
@@ -33,11 +33,11 @@ import WaypostTestSupport
             (410, error(410), .serviceRefuses),
             (429, error(429), .throttled), (429, "<html>", .throttled), (501, error(501), .apiDisabled),
             (503, error(503), .serviceBusy), (413, error(413), .updateRejected), (413, "too large", .requestTooLarge),
-            // What is no answer of Fleet Engine's.
+            // Answers that aren't from Fleet Engine.
             (502, "<html></html>", .gatewayError), (501, "", .gatewayError), (408, "", .gatewayError),
             (204, "", .intercepted), (302, "<html></html>", .intercepted), (401, "<html>proxy</html>", .intercepted),
             (511, "<html>log in</html>", .intercepted), (200, "{}", .intercepted), (404, "<html></html>", .intercepted),
-            // Its subject says more than its status.
+            // The details say more than the status.
             (403, error(403, details: #"[{"reason":"SERVICE_DISABLED"}]"#), .apiDisabled),
             (
                 403, error(403, "Fleet Engine API has not been used in project 7 before or it is disabled."),
@@ -48,7 +48,7 @@ import WaypostTestSupport
             (401, error(401, "Check your iat and exp values in the JWT claim."), .tokenRejected),
             (401, error(401, "expected a token"), .tokenRejected),
         ] as [(Int, String, ConditionCode)])
-    func comeFromAnAnswer(status: Int, body: String, code: ConditionCode) throws {
+    func followFromAnAnswer(status: Int, body: String, code: ConditionCode) throws {
         let condition = try Self.condition(status, body)
         #expect(condition.code == code)
         #expect(condition.facts == .answer(status: status))
@@ -66,7 +66,7 @@ import WaypostTestSupport
             (.certificateNotTrusted, .ofUnknownAuthority, .certificateUntrusted),
             (.certificateNotTrusted, .outsideItsTime, .certificateOutsideItsTime),
         ] as [(HTTPTransportError.Code, HTTPTransportError.CertificateFault?, ConditionCode)])
-    func comeFromNoAnswer(
+    func followFromAMissingAnswer(
         code: HTTPTransportError.Code, fault: HTTPTransportError.CertificateFault?, expected: ConditionCode
     ) {
         let error = HTTPTransportError(code, "words", certificateFault: fault)
@@ -74,7 +74,7 @@ import WaypostTestSupport
         #expect(condition?.code == expected && condition?.cause == "words")
     }
 
-    @Test func sayWhyAnExchangeWasAborted() {
+    @Test func stateWhyAnExchangeWasAborted() {
         let lost = LostExchange(
             .cancelled, "cancelled", origin: "https://f.example", route: "over IPv6; IPv4 is next")
         let condition = Condition(.aborted(.networkChanged, lost))
@@ -83,13 +83,13 @@ import WaypostTestSupport
         #expect(condition.cause.description.hasSuffix(" (over IPv6; IPv4 is next)"))
     }
 
-    @Test func sayThatEverythingIsRejected() {
+    @Test func reportThatEverythingIsRejected() {
         #expect(Condition(.everythingRejected(.sample("400"))).code == .everythingRejected)
     }
 
-    /// A server may give back what it was sent, in any part of its answer.
+    /// A server may echo the request in any part of its answer.
     @Test(arguments: [400, 401, 403, 404, 429, 500, 501, 503])
-    func repeatNoWordOfTheRequest(status: Int) throws {
+    func omitTheTextOfTheRequest(status: Int) throws {
         for token in [TestTokens.driver(vehicleID: "van-7"), "opaque-7f3k9q-plain"] {
             let half = token.prefix(token.utf8.count / 2)
             let body = #"""

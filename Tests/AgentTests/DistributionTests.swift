@@ -3,7 +3,7 @@ import Operations
 
 @Suite struct Distributions {
     @Test(arguments: [(0.5, 5000.0), (0.95, 9500), (1, 10_000), (0.0001, 1)])
-    func knowWhatAShareDoesNotExceed(share: Double, value: Double) throws {
+    func giveTheUpperBoundOfAShare(share: Double, value: Double) throws {
         var values = Distribution(from: 0.01, to: 1e6, step: 1.01)
         #expect(values.value(of: share) == nil)
         for number in 1...10_000 { values.add(Double(number)) }
@@ -12,8 +12,8 @@ import Operations
         #expect(values.count == 10_000 && values.most == 10_000)
     }
 
-    /// What is smaller or greater than they tell apart is counted all the same, and the greatest is known as it is.
-    @Test(arguments: [-1.0, 0, 1e-9, 1e12, .infinity]) func takeAnyValue(value: Double) {
+    /// Values outside the range are counted, too, and the maximum is kept exactly.
+    @Test(arguments: [-1.0, 0, 1e-9, 1e12, .infinity]) func acceptAnyValue(value: Double) {
         var values = Distribution(from: 0.01, to: 1e6, step: 1.01)
         values.add(value)
         #expect(values.count == 1 && values.most == max(0, value) && values.value(of: 0.5) != nil)

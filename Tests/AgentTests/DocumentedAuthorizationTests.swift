@@ -2,7 +2,7 @@ import FoundationEssentials
 import Testing
 import WaypostTestSupport
 
-/// The examples of `authorization` in docs/configuration.md, as somebody copies them.
+/// The examples of `authorization` in docs/configuration.md, as a user copies them.
 @Suite struct DocumentedAuthorization {
     static let examples: [String] = {
         let page = Fixtures.checkout.appending(path: "docs/configuration.md")
@@ -12,7 +12,7 @@ import WaypostTestSupport
         }.filter { $0.hasPrefix("\"authorization\"") }
     }()
 
-    @Test func isThere() { #expect(Self.examples.count >= 8) }
+    @Test func exists() { #expect(Self.examples.count >= 8) }
 
     @Test(arguments: examples) func isAccepted(example: String) throws {
         let text = Configurations.smallest.replacing(

@@ -5,7 +5,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-/// A server that gives back what it was sent: no piece of the token is anywhere afterwards.
+/// A server that echoes the request: afterwards, no part of the token is found anywhere.
 @Suite(
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
@@ -13,7 +13,7 @@ import WaypostTestSupport
 struct EchoedTokens {
     static let token = TestTokens.driver(
         vehicleID: "van-7", issuedAt: Int(UTCTime.system.secondsSince1970))
-    /// Of one that nothing tells from a word.
+    /// A token that nothing distinguishes from a word.
     static let plainToken = [
         TestTokens.token(
             payload:
@@ -44,7 +44,7 @@ struct EchoedTokens {
             """
     }
 
-    /// What a broken server may send in place of a status line.
+    /// What a broken server may send instead of a status line.
     static func noHTTP(_ token: String) -> String { "\(token) Authorization: Bearer \(token)\r\n\r\n" }
 
     enum Echo: String, CaseIterable { case s400, s401, s403, s404, s429, s500, redirect, noHTTP }
@@ -58,7 +58,7 @@ struct EchoedTokens {
     }
 
     @Test(arguments: Echo.allCases, [token, plainToken])
-    func areNowhereToBeFound(echo: Echo, token: String) async throws {
+    func appearInNoOutput(echo: Echo, token: String) async throws {
         let directory = try TemporaryDirectory()
         let server = try RawServer(answering: [Self.answer(echo, token)])
         let receiver = try PluggedReceiver(link: ServiceSetup.device(in: directory))
@@ -86,9 +86,9 @@ struct EchoedTokens {
             #expect(answer.text.contains("HTTP/1.1 "))
             found += Data(answer.text.utf8)
         }
-        // The commands beside it, which need the port that the service has taken.
+        // The commands run next to the service, and need the port that it holds.
         setup.status = address.description
-        setup.receiver = #"{"type": "stdin"}"#  // the other one is the service's
+        setup.receiver = #"{"type": "stdin"}"#  // the other port is the service's
         _ = try setup.write(in: directory)
         for words in [
             ["why"], ["why", "--json"], ["status"], ["status", "--json"], ["outbox", "list"],
@@ -109,8 +109,8 @@ struct EchoedTokens {
         #expect(pieces.isEmpty, "\(echo): the token can be read: \(pieces)")
     }
 
-    /// A replay ends by itself, with a summary.
-    @Test(arguments: [Echo.s400, .s500]) func areNotInAReplay(echo: Echo) async throws {
+    /// A replay ends by itself and prints a summary.
+    @Test(arguments: [Echo.s400, .s500]) func appearInNoReplay(echo: Echo) async throws {
         let directory = try TemporaryDirectory()
         let server = try RawServer(answering: [Self.answer(echo, Self.token)])
         var setup = ServiceSetup(endpoint: "http://\(server.authority)")
@@ -129,7 +129,7 @@ struct EchoedTokens {
         #expect(Self.pieces(of: Self.token, in: found).isEmpty)
     }
 
-    /// What the log says of it, as an operator searches for it.
+    /// The part of the log that an operator would search for.
     private static func words(_ echo: Echo) -> String {
         switch echo {
         case .redirect: "302 redirect, not followed"
@@ -143,19 +143,20 @@ struct EchoedTokens {
         return try directory.write(token.utf8, to: "keys/token", mode: 0o600)
     }
 
-    /// Everything in these directories; not what lies in directories below, where the token itself is.
+    /// Returns the contents of these directories, without subdirectories, which hold the token itself.
     private static func bytes(of names: [String], in directory: TemporaryDirectory) throws -> Data {
         var bytes = Data()
         for name in names {
             for file in try FileManager.default.contentsOfDirectory(atPath: directory.path(name)).sorted() {
-                // Foundation's own way leaks a page of an empty file. A socket has nothing to read.
+                // Foundation's own function leaks a page for an empty file. A socket has nothing to read.
                 bytes += (try? FileSystem.read(1 << 22, at: 0, of: directory.path("\(name)/\(file)"))) ?? []
             }
         }
         return bytes
     }
 
-    /// Whatever twelve letters and digits of the token stand in `found` in their order, in whatever writing.
+    /// Returns each run of twelve letters and digits of the token that `found` contains in the same order, in any case
+    /// or encoding.
     static func pieces(of token: String, in found: Data) -> Set<String> {
         let length = 12
         let letters = Array(token.utf8.filter(isLetter))

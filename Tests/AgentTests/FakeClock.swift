@@ -5,14 +5,15 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-/// A wrong clock for one process, by libfaketime (Debian: faketime).
+/// A wrong clock for one process, made by libfaketime (Debian: faketime).
 final class FakeClock {
     static let need = Comment(
         "libfaketime is needed, no sanitizer, and a kernel that does not call its own clock synchronised")
     private static let library = ["x86_64", "aarch64"].map { "/usr/lib/\($0)-linux-gnu/faketime/libfaketimeMT.so.1" }
         .first { FileManager.default.fileExists(atPath: $0) }
 
-    /// The kernel's word for its clock cannot be faked, and a clock that the kernel vouches for is believed.
+    /// libfaketime can't fake the kernel's statement that the clock is synchronized, and Waypost trusts a clock for
+    /// which the kernel states it.
     static let isUsable =
         library != nil && UTCTime.synchronizedSystem == nil
         && !["TSAN_OPTIONS", "ASAN_OPTIONS"].contains { ProcessInfo.processInfo.environment[$0] != nil }
@@ -20,13 +21,13 @@ final class FakeClock {
     private let file: String
     private var processID: Int32?
 
-    /// `setting`: `@` and a local time from which the clock runs, or seconds that it is off.
+    /// `setting` is `@` with a local time from which the clock runs, or an offset in seconds.
     init(_ setting: String, in directory: TemporaryDirectory) throws {
         file = directory.path("clock")
         try set(setting)
     }
 
-    // libfaketime's shared memory outlives a process that replaced itself.
+    // libfaketime's shared memory survives when a process executes itself.
     deinit {
         guard let processID else { return }
         for kind in ["sem.faketime_sem", "faketime_shm"] { unsafe unlink("/dev/shm/\(kind)_\(processID)") }
@@ -37,8 +38,8 @@ final class FakeClock {
         try FileSystem.rename(file + ".new", to: file)
     }
 
-    /// Starts the service. libfaketime adds to the environment of the first program that it meets, where Swift then
-    /// misses its arguments: env is the first.
+    /// Starts the service. libfaketime adds variables to the environment of the first program, in which Swift then
+    /// can't find its arguments. So env is the first program.
     func start(_ config: String) throws -> RunningProgram {
         let settings = [
             "LD_PRELOAD": Self.library ?? "", "FAKETIME_TIMESTAMP_FILE": file, "FAKETIME_NO_CACHE": "1",

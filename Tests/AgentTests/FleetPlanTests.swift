@@ -6,7 +6,7 @@ import TimeAndChance
 
 @testable import WaypostCommand
 
-/// Which vehicles `waypost replay` drives.
+/// The vehicles that `waypost replay` drives.
 @Suite struct FleetPlans {
     private func plan(_ words: String) throws(UsageError) -> FleetPlan {
         let command = try CommandCatalog.command(named: "replay")
@@ -55,18 +55,18 @@ import TimeAndChance
         ("--spread-seconds nan", "--spread-seconds is nan; use a number from 0 to 86400"),
         ("--spread-meters 2e6", "--spread-meters is 2e6; use a number from 0 to 1000000"),
     ])
-    func areRefusedWithTheWayOut(words: String, problem: String) {
+    func areRejectedWithARemedy(words: String, problem: String) {
         #expect(throws: UsageError(problem, command: "replay")) { try plan(words) }
     }
 
-    @Test func sayWhichPatternGivesNoVehicle() {
+    @Test func nameThePatternOfAnInvalidID() {
         let problem =
             "--vehicle-id van/%d: the vehicle id \"van/1\" contains \"/\"; leave out / : ? , # and "
             + "control characters"
         #expect(throws: UsageError(problem, command: "replay")) { try names("--vehicles 2 --vehicle-id van/%d") }
     }
 
-    @Test func keepFleetEnginesRulesForNames() throws {
+    @Test func followFleetEnginesRulesForNames() throws {
         do {
             _ = try names("--vehicles 2 --vehicle-id a/%d")
             Issue.record("the name was accepted")
@@ -85,8 +85,8 @@ import TimeAndChance
             (0..<plan.count).map { plan.offset(at: $0, interval: .seconds(10)).delay } == seconds.map { .seconds($0) })
     }
 
-    /// Whichever machine drives it, and however many drive with it.
-    @Test func spreadThePlacesByNumberAlone() throws {
+    /// The offset doesn't depend on the machine or on the number of vehicles.
+    @Test func offsetTheTracksByNumberAlone() throws {
         let all = try plan("--vehicles 100 --spread-meters 1000")
         let some = try plan("--vehicles 10 --first-vehicle 91 --spread-meters 1000 --spread-seconds 0")
         let fix = Fix(timeOfFix: UTCTime(year: 2030, month: 1, day: 1), latitude: 52, longitude: 13)

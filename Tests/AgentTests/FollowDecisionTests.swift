@@ -5,7 +5,7 @@ import Testing
 import VehicleAuthorization
 import Operations
 
-/// What a follower tells and when it asks again.
+/// What a follower prints, and when it asks again.
 @Suite struct FollowDecision {
     private static func decisions() -> FollowDecisions {
         FollowDecisions(retry: RetryPolicy(initialDelay: .seconds(1), maximumDelay: .seconds(60)))
@@ -26,7 +26,7 @@ import Operations
         #expect(next == .read(after: pause))
     }
 
-    @Test func tellsChangesAndNothingElse() {
+    @Test func printsOnlyChanges() {
         var decisions = Self.decisions()
         var told: [[FollowEvent]] = []
         var drifting = Self.snapshot("ENROUTE_TO_PICKUP", left: 90)
@@ -41,7 +41,7 @@ import Operations
         #expect(told == [[.changed(seen[0])], [], [.changed(seen[2])], [.changed(seen[3])], []])
     }
 
-    @Test func tellsOfSilenceAfterAMinuteAndThenLessOften() {
+    @Test func reportsSilenceAfterAMinuteAndThenLessOften() {
         var decisions = Self.decisions()
         var told: [Int: [FollowEvent]] = [:]
         for second in stride(from: 0, through: 250, by: 5) {
@@ -68,7 +68,7 @@ import Operations
         #expect(steps.map(\.events) == [[], [.trouble("403 words")], [], []])
     }
 
-    @Test func backsOffAndObeysTheServerAndTellsOnce() {
+    @Test func backsOffObeysTheServerAndReportsOnce() {
         var decisions = Self.decisions()
         let waits = (0..<7).map { _ in decisions.receive(.retry(reason: "503", after: nil), at: .zero, jitter: 1) }
         #expect(waits.map(\.next) == [5.5, 5.5, 5.5, 8, 16, 32, 60].map { .read(after: .seconds($0)) })
@@ -81,7 +81,7 @@ import Operations
         #expect(back.next == .read(after: .seconds(5)))
     }
 
-    @Test func holdsWhenOnlySomebodyElseCanMendIt() {
+    @Test func waitsAMinuteAfterAnErrorThatRetriesCannotFix() {
         var decisions = Self.decisions()
         let (events, next) = decisions.receive(.hold(reason: "404"), at: .zero, jitter: 1)
         #expect(events == [.trouble("404")])
@@ -96,7 +96,7 @@ import Operations
         #expect(next == .read(after: .seconds(20)))
     }
 
-    @Test func remembersTheRouteThatNeedNotComeAgain() {
+    @Test func remembersTheRouteVersionThatItHasReceived() {
         var decisions = Self.decisions()
         #expect(decisions.routeVersion == nil)
         for version in ["1", nil] {

@@ -21,7 +21,7 @@ import WaypostTestSupport
         (0...60).map { fix($0, east: Double($0) * 10) }
         + (61...120).map { fix($0, east: 600, north: Double($0 - 60) * 10, heading: 0) }
 
-    /// What comes of the corner when updates are made of these fixes, with these as shape points.
+    /// Returns the errors at the corner if these fixes become updates and shape points.
     private static func errors(updates: [Int], points: [Int] = [], drive: [Fix] = corner) -> FollowerErrors {
         var errors = FollowerErrors()
         for (index, fix) in drive.enumerated() {
@@ -36,21 +36,21 @@ import WaypostTestSupport
         return errors
     }
 
-    @Test func areWrongBehindACornerUntilTheyHearOfIt() {
+    @Test func areWrongAfterACornerUntilTheNextUpdate() {
         let errors = Self.errors(updates: [0, 50, 75, 120])
         #expect(abs(errors.live.most - 140 * 2.0.squareRoot()) < 1, "fourteen seconds, each way")
         #expect(errors.live.count == 120)
         #expect(errors.track.most > 50)
     }
 
-    @Test func knowTheTrackByItsCorner() {
+    @Test func knowTheTrackFromItsCorner() {
         let errors = Self.errors(updates: [0, 50, 75, 120], points: [60])
         #expect(errors.track.most < 0.1 && errors.track.count == 120)
         #expect(abs(errors.live.most - 140 * 2.0.squareRoot()) < 1, "the live error is as it was")
     }
 
-    /// A gap of a minute, at whose end the vehicle is elsewhere.
-    @Test func judgeNothingOverAGap() {
+    /// A gap of one minute, after which the vehicle is elsewhere.
+    @Test func measureNothingAcrossAGap() {
         let drive =
             (0...20).map { Self.fix($0, east: Double($0) * 10) }
             + (80...100).map { Self.fix($0, east: 3000 + Double($0) * 10) }
@@ -59,8 +59,8 @@ import WaypostTestSupport
         #expect(errors.live.count == 40, "not the first after the gap, and not yet the last")
     }
 
-    /// Of a private time nothing is told, nor of what waited when it began.
-    @Test func judgeNothingOverAPrivateTime() {
+    /// Nothing is reported from a private period, nor the updates that were pending when it began.
+    @Test func measureNothingAcrossAPrivatePeriod() {
         let meter = FollowerMeter()
         func drive(_ seconds: ClosedRange<Int>, updates: [Int]) {
             for second in seconds {
@@ -77,7 +77,7 @@ import WaypostTestSupport
         #expect(meter.errors.live.most < 0.1 && meter.errors.live.count == 58 + 56)
     }
 
-    @Test func meetTheDateLine() {
+    @Test func crossTheDateLine() {
         var drive = Self.corner
         for index in drive.indices {
             drive[index].longitude += 168.997
@@ -87,7 +87,7 @@ import WaypostTestSupport
         #expect(errors.track.most < 0.1 && errors.track.count == 120)
     }
 
-    @Test func hearWhatIsObserved() {
+    @Test func measureObservedEvents() {
         let meter = FollowerMeter()
         for fix in Self.corner.prefix(30) {
             meter.observe(.fix(fix))

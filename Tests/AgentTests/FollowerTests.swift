@@ -8,7 +8,7 @@ import VehicleAuthorization
 import Operations
 import WaypostTestSupport
 
-/// The follower's loop over a scripted Fleet Engine and a clock that a test moves.
+/// The follower's loop with a scripted Fleet Engine and a manual clock.
 @Suite(.timeLimit(.minutes(1))) struct Followers {
     private static func follower(
         _ transport: ScriptedTransport, _ authorization: ScriptedAuthorization, _ clock: ManualClock
@@ -26,7 +26,7 @@ import WaypostTestSupport
         return HTTPResponse(status: 200, body: Array(body.utf8))
     }
 
-    @Test func asksUntilTheTripIsOver() async throws {
+    @Test func askUntilTheTripIsOver() async throws {
         let answers = [Self.trip("NEW"), HTTPResponse(status: 401), Self.trip("NEW"), Self.trip("COMPLETE")]
         let asked = Locked(0)
         let transport = ScriptedTransport { _ in
@@ -61,7 +61,7 @@ import WaypostTestSupport
                     count: 3))
     }
 
-    @Test func leavesAtOnceWhenCancelledAndTellsNoTrouble() async throws {
+    @Test func stopAtOnceWithoutAnErrorWhenCancelled() async throws {
         let gate = Gate()
         let transport = ScriptedTransport { _ throws(HTTPTransportError) in
             guard await gate.pass() else { throw HTTPTransportError(.cancelled, "cancelled") }

@@ -5,7 +5,7 @@ import ReceiverSimulator
 import Testing
 import WaypostTestSupport
 
-/// Logs that another program still writes, through the built program.
+/// Logs that another program is still writing, read by the built program.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct GrowingLogs {
     private let directory: TemporaryDirectory
     private let log: String
@@ -19,7 +19,7 @@ import WaypostTestSupport
         try OwnedDescriptor(opening: path, O_WRONLY | O_CREAT | O_APPEND).writeAll(Array(text).span)
     }
 
-    /// The sentences of second `second` of the generated drive in town.
+    /// Returns the sentences of second `second` of the generated town drive.
     private func epoch(_ second: Int) throws -> String {
         let text = String(decoding: try Data(contentsOf: Fixtures.url("nmea/town.nmea")), as: UTF8.self)
         let time = "10300\(second).00"
@@ -31,7 +31,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
-    func givesFixesAsTheyComeAndACompleteDocumentAtTheEnd(signal: Int32) async throws {
+    func printsFixesAsTheyArriveAndCompletesTheDocumentAtTheEnd(signal: Int32) async throws {
         try append(try epoch(1).utf8, to: log)
         let program = try fixes("--format", "gpx", log)
         #expect(await program.output.line(saying: "10:30:01.000Z") != nil)
@@ -67,7 +67,7 @@ import WaypostTestSupport
         for second in 1...2 {
             let text = try epoch(second)
             let log = log
-            // Opening it for writing waits for a reader.
+            // Opening the pipe for writing waits for a reader.
             await onThread(named: "writer") {
                 try? OwnedDescriptor(opening: log, O_WRONLY).writeAll(Array(text.utf8).span)
             }
@@ -76,12 +76,12 @@ import WaypostTestSupport
         #expect(await program.terminate().ending == .exited(128 + SIGTERM))
     }
 
-    @Test func stopsExplainingAQuietPipeAtTheFirstSignal() async throws {
+    @Test func stopsExplainingASilentPipeAtTheFirstSignal() async throws {
         #expect(unsafe mkfifo(log, 0o600) == 0)
         let program = try RunningProgram(
             [BuiltProgram.waypost, "fixes", "--explain", "5", log], environment: BuiltProgram.environment)
         let log = log
-        // Opening it for writing waits for the reader, which then waits for bytes.
+        // Opening the pipe for writing waits for the reader, which then waits for bytes.
         let writer = await onThread(named: "writer") { () -> CInt in
             do { return try OwnedDescriptor(opening: log, O_WRONLY).release() } catch { return -1 }
         }
@@ -89,7 +89,7 @@ import WaypostTestSupport
         #expect(await program.terminate().ending == .exited(128 + SIGTERM))
     }
 
-    @Test func refusesToReplayAPipeThatNobodyWrites() async throws {
+    @Test func rejectsAReplayOfAPipeWithoutAWriter() async throws {
         #expect(unsafe mkfifo(log, 0o600) == 0)
         let bench = try ServiceBench()
         let config = try bench.configure { $0.level = "error" }
@@ -98,17 +98,17 @@ import WaypostTestSupport
         #expect(outcome.ending != .exited(0))
         #expect(
             String(decoding: outcome.standardError, as: UTF8.self).contains(
-                "live.nmea can't be replayed, because it is read twice"))
+                "live.nmea can't be replayed, because it must be read twice"))
     }
 
-    @Test func refusesAnArchive() async throws {
+    @Test func rejectsAnArchive() async throws {
         try directory.write([0x1F, 0x8B, 8, 0], to: "log.gz")
         let outcome = try await BuiltProgram.run(["fixes", "--follow", directory.path("log.gz")])
         #expect(outcome.ending == .exited(64))
         #expect(String(decoding: outcome.standardError, as: UTF8.self).contains("log.gz is a gzip archive"))
     }
 
-    @Test func reportsWhatIsAppendedInAReplay() async throws {
+    @Test func reportsAppendedFixesDuringAReplay() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure { $0.level = "error" }
         try append(try epoch(1).utf8, to: log)
@@ -125,7 +125,7 @@ import WaypostTestSupport
         #expect(program.output.text.hasPrefix("2 fixes read"), "\(program.output.text)")
     }
 
-    @Test func isAReceiverOfTheService() async throws {
+    @Test func canBeTheReceiverOfTheService() async throws {
         let bench = try ServiceBench()
         var drive = RecentDrive(epochs: 4)
         let log = log
@@ -133,7 +133,7 @@ import WaypostTestSupport
         let (old, new) = (try #require(first), try #require(second))
         try append(old.sentences, to: log)
         let service = try bench.start { $0.receiver = #"{"type": "file", "path": "\#(log)", "follow": true}"# }
-        #expect(await service.errors.line(saying: "waiting for what is appended") != nil)
+        #expect(await service.errors.line(saying: "waiting for new lines") != nil)
         try append(new.sentences, to: log)
         #expect(await bench.arrival(of: new) != nil)
         #expect(bench.arrivals.lines.count == 1, "what was in the file before is not reported")

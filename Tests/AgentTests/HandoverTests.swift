@@ -7,14 +7,14 @@ import WaypostTestSupport
 @testable import Operations
 @testable import Waypost
 
-/// What one run of the service leaves to the next one.
+/// The state that one run of the service passes to the next.
 @Suite struct Handovers {
     private static let text =
         #"{"vehicle": {"providerId": "p", "vehicleId": {"environment": "VAN"}, "service": "#
         + #""onDemandTrips"}, "receiver": {"type": "gpsd"}, "authorization": {"type": "file", "path": "/run/token"}}"#
 
     /// The next image reads the same configuration, although the variable is gone.
-    @Test func isReadAsItWasWritten() throws {
+    @Test func areReadAsTheyWereWritten() throws {
         let configuration = try Configuration(
             json: Array(Self.text.utf8), file: "config.json", environment: ["VAN": "van-7"])
         let time = UTCTime(millisecondsSince1970: 1_767_608_130_250)
@@ -31,14 +31,14 @@ import WaypostTestSupport
     }
 
     @Test(arguments: ["", "{}", "null", #"{"version":2,"cause":"request","configuration":"{}","values":[]}"#])
-    func isNothingElse(text: String) {
+    func areNotReadFromOtherText(text: String) {
         #expect(Handover(message: Array(text.utf8)) == nil)
     }
 }
 
-/// What a reload must know of the difference between two configurations; every key can be reloaded.
+/// The differences between two configurations that affect a reload. Every key can be reloaded.
 @Suite struct ConfigurationChanges {
-    /// A configuration with every section, by key.
+    /// The values of a configuration with every section, by key.
     private static let values = [
         "vehicle.providerId": #""p""#, "vehicle.vehicleId": #""van-7""#, "vehicle.service": #""onDemandTrips""#,
         "receiver.type": #""tcp""#, "receiver.host": #""127.0.0.1""#, "authorization.type": #""http""#,
@@ -51,7 +51,7 @@ import WaypostTestSupport
         return try Configuration(json: Array(object(values).utf8), file: "config.json")
     }
 
-    /// `{"a": {"b": 1}}` of `a.b` and 1.
+    /// Returns nested objects, such as `{"a": {"b": 1}}` for the key `a.b` and the value 1.
     private static func object(_ values: [String: String]) -> String {
         let members = Dictionary(grouping: values) { $0.key.prefix { $0 != "." } }.map { name, inner in
             let rest = inner.map { (String($0.key.dropFirst(name.count + 1)), $0.value) }
@@ -86,7 +86,7 @@ import WaypostTestSupport
         Row(changed: ["receiver.type": #""file", "path": "log.nmea""#], receiverEnds: true),
         Row(changed: ["receiver.type": #""file", "path": "log.nmea", "follow": true"#]),
     ])
-    func isWhatAReloadMustKnow(row: Row) throws {
+    func stateTheirConsequences(row: Row) throws {
         let old = try Self.configuration()
         let new = try Self.configuration(row.changed)
         for change in [ConfigurationChange(from: old, to: new), ConfigurationChange(from: new, to: old)] {

@@ -8,16 +8,16 @@ import WaypostTestSupport
 @testable import Operations
 @testable import Waypost
 
-/// Calls that hang, and what becomes of those who wait for them.
+/// Hanging calls, and the effect on their callers.
 @Suite(.timeLimit(.minutes(1))) struct HangingCalls {
     let progress = StageProgress(ProgressWatch(patience: [.store: .seconds(330)]))
-    /// Never opened while a test runs: whoever comes to it hangs, cancelled or not.
+    /// A gate that stays closed during a test: every task that reaches it hangs, even if cancelled.
     let gate = Gate()
     let manualClock = ManualClock()
     let givenUp = Locked(0)
     var clock: MonotonicClock { MonotonicClock(manualClock) }
 
-    /// Hangs until the test is over, whatever happens.
+    /// Hangs until the test is over.
     static func hang(at gate: Gate) async {
         await withCheckedContinuation { continuation in
             Task.detached { [gate] in
@@ -27,7 +27,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Blocks in its first appends until the gate opens.
+    /// Returns an outbox whose first appends block until the gate opens.
     static func blockingOutbox(_ gate: Gate, hangs: Int = 1) -> ScriptedOutbox {
         let left = Locked(hangs)
         return ScriptedOutbox {
@@ -39,8 +39,8 @@ import WaypostTestSupport
         }
     }
 
-    /// Lets the one wait end that has begun, in steps of `step` at most; where none has, what hangs is set free so that
-    /// the test can fail.
+    /// Lets the only current wait time out, in steps of at most `step`. If nothing waits, opens the gate, so that the
+    /// test fails instead of hanging.
     func letPatienceEnd(after expected: Duration, by step: Duration = .seconds(1)) async {
         var left = expected
         for await sleep in manualClock.sleeps {
@@ -52,7 +52,7 @@ import WaypostTestSupport
         gate.open()
     }
 
-    /// Lets time pass until a stage stands still.
+    /// Lets time pass until a stage stalls.
     func nextStall() -> Stall? {
         for _ in 0..<1000 {
             if let stall = progress.tick(after: .seconds(1)) { return stall }
@@ -68,7 +68,7 @@ import WaypostTestSupport
         await .of { () throws(OutboxError) in try await outbox.append(ProgressWatches.stored.update) }
     }
 
-    /// An outbox whose disk hangs: positions go out from memory, and it counts again once it answers.
+    /// The outbox's disk hangs: positions are sent from memory, and the outbox is used again once it answers.
     @Test func anOutboxThatBlocksIsBypassedUntilItAnswers() async throws {
         let outbox = prompt(Self.blockingOutbox(gate))
         async let first = Self.append(to: outbox)
@@ -76,15 +76,15 @@ import WaypostTestSupport
         await letPatienceEnd(after: .seconds(30), by: .seconds(30))
         guard case .failure(let error) = await first else { throw OutboxError(.unusable) }
         #expect(error == OutboxError(.silent))
-        // Each other call fails at once; the upload loop sends what it has in memory.
+        // Every other call fails at once; the upload loop sends the updates in memory.
         await #expect(throws: error) { try await outbox.append(ProgressWatches.stored.update) }
         await #expect(throws: error) { try await outbox.nextBatch(maximumPastLocations: 5) }
         await #expect(throws: error) { try await outbox.newest() }
         await #expect(throws: error) { try await outbox.acknowledge(ProgressWatches.batch) }
         #expect(givenUp.withLock { $0 } == 1)
-        // Closing comes after the call that hangs, and is not refused for it.
+        // Closing waits for the hanging call and isn't rejected because of it.
         try await outbox.close()
-        // The hanging call is what stands still, not those that fail at once.
+        // The hanging call is the stalled one, not the calls that fail at once.
         #expect(nextStall() == Stall(stage: .store, duration: .seconds(330)))
         gate.open()
         var ledger: Ledger?
@@ -94,11 +94,12 @@ import WaypostTestSupport
         }
         #expect(ledger?.accepted == 1, "what was under way is stored after all")
         #expect(nextStall() == nil)
-        manualClock.end()  // the timer of a call that has answered would keep the clock, and the clock the timer
+        manualClock.end()  // otherwise the timer of a finished call would retain the clock, and the clock the timer
     }
 
-    /// Those that wait behind it are freed with it, and others that return beside it do not hide it.
-    @Test func oneCallThatHangsIsSeenAmongOthers() async throws {
+    /// The calls queued after the hanging one are freed together with it. Other calls that return meanwhile don't hide
+    /// it.
+    @Test func oneHangingCallIsNoticedAmongOthers() async throws {
         defer { gate.open() }
         let outbox = prompt(Self.blockingOutbox(gate, hangs: 2))
         async let first = Self.append(to: outbox)
@@ -115,8 +116,8 @@ import WaypostTestSupport
         #expect(nextStall()?.stage == .store)
     }
 
-    /// The start does not wait for a disk that hangs; when it has opened the outbox, that is used.
-    @Test func anOutboxThatOpensLateIsBypassedUntilThen() async throws {
+    /// The start doesn't wait for a hanging disk. Once the disk has opened the outbox, the outbox is used.
+    @Test func anOutboxThatOpensLateIsBypassedUntilItIsOpen() async throws {
         let directory = try TemporaryDirectory()
         let thread = ThreadExecutor(named: "outbox")
         let (begun, disk) = (try EventDescriptor(), try EventDescriptor())
@@ -138,7 +139,7 @@ import WaypostTestSupport
             return stored != nil
         }
         #expect(stored?.sequence == 1)
-        manualClock.end()  // the timer of a call that has answered would keep the clock, and the clock the timer
+        manualClock.end()  // otherwise the timer of a finished call would retain the clock, and the clock the timer
         try await outbox.close()
     }
 
@@ -152,8 +153,8 @@ import WaypostTestSupport
         #expect(await AbandonableCall().run(within: .seconds(3), on: clock) { 7 } == 7)
     }
 
-    /// A stop does not wait for what hangs.
-    @Test func whatDoesNotStopIsLeftAfterASecond() async throws {
+    /// Stopping doesn't wait for a hanging task.
+    @Test func aTaskThatDoesNotStopIsAbandonedAfterASecond() async throws {
         defer { gate.open() }
         let (gate, clock) = (gate, clock)
         let running = Task<Void?, Never> {
@@ -165,7 +166,7 @@ import WaypostTestSupport
         #expect(await running.value == nil)
     }
 
-    @Test func whatStopsInTimeIsWaitedFor() async throws {
+    @Test func aTaskThatStopsInTimeIsAwaited() async throws {
         let (gate, clock) = (gate, clock)
         let running = Task {
             await AbandonableCall.run(stoppedWithin: StopTimeout.tasks, on: clock) { _ in await gate.pass() }
@@ -176,8 +177,8 @@ import WaypostTestSupport
         #expect(await AbandonableCall.run(stoppedWithin: StopTimeout.tasks, on: clock) { _ in 7 } == 7)
     }
 
-    /// The thread sees a pool on which nothing runs any more, and says so although no task can.
-    @Test func theThreadEndsTheProcessWhenAStageStandsStill() async throws {
+    /// The thread notices that the pool runs nothing, and reports this although no task can.
+    @Test func theWatchThreadEndsTheProcessWhenAStageStalls() async throws {
         let progress = StageProgress(ProgressWatch(patience: [.token: .milliseconds(1)]))
         progress.moved(.token)
         let stop = try EventDescriptor()
@@ -193,7 +194,7 @@ import WaypostTestSupport
         #expect(all.last == "end token", "a service that gives itself up feeds nobody any more")
     }
 
-    @Test func aRecordIsForItsOwnerAloneAndBounded() throws {
+    @Test func aStallRecordIsBoundedAndReadableByItsOwnerOnly() throws {
         let directory = try TemporaryDirectory()
         let path = StallRecord.path(besideOutbox: directory.path("outbox.sqlite"))
         let record = StallRecord(
@@ -210,13 +211,13 @@ import WaypostTestSupport
 }
 
 extension Result where Failure: Sendable {
-    /// What `body` comes to.
+    /// Returns the result of `body`.
     static func of(_ body: () async throws(Failure) -> Success) async -> Self {
         do throws(Failure) { return .success(try await body()) } catch { return .failure(error) }
     }
 }
 
-/// Keeps the thread of an outbox from its work, as a call of the system that does not return.
+/// Blocks an outbox's thread, like a system call that doesn't return.
 private actor HangingDisk {
     private let executor: ThreadExecutor
 

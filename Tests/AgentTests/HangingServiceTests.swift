@@ -8,12 +8,12 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-/// `waypost run` beside a world that hangs: it is alive, says what it waits for, and feeds the service manager.
+/// `waypost run` in a hanging environment: it stays alive, reports what it waits for, and notifies the service manager.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct HangingService {
-    @Test func goesOnAndSaysWhatItWaitsFor() async throws {
+    @Test func continuesAndReportsWhyItWaits() async throws {
         let bench = try ServiceBench()
         let manager = try NotifySocket(at: bench.directory.path("notify"))
-        // A feeder that is stopped: its socket takes the connection, and nothing comes.
+        // The feeder is stopped: its socket accepts the connection, but sends nothing.
         let feeder = try LoopbackSocket(.stream)
         let service = try bench.start(environment: ["NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "200000"]) {
             $0.receiver = #"{"type": "tcp", "host": "127.0.0.1", "port": \#(feeder.port)}"#
@@ -23,7 +23,7 @@ import WaypostTestSupport
         let beats = manager.messages.lines.filter { $0.text == "WATCHDOG=1" }.count
         #expect(await manager.messages.line(saying: "WATCHDOG=1", times: beats + 3) != nil)
 
-        // A position comes at last, and the token command never ends by itself.
+        // A position arrives at last, and the token command never ends by itself.
         let connection = try feeder.accept()
         let epoch = try #require(RecentDrive(epochs: 1).first { _ in true })
         try connection.send(String(decoding: epoch.sentences, as: UTF8.self))
@@ -63,7 +63,7 @@ import WaypostTestSupport
         #expect(service.errors.lines.last?.text.hasSuffix("stopped") == true)
     }
 
-    @Test func stopsThoughTheOutboxHangs() async throws {
+    @Test func stopsWhileTheOutboxHangs() async throws {
         let bench = try ServiceBench()
         let hang = try await Self.outboxThatHangs(in: bench.directory, with: .system)
         let service = try bench.start()
@@ -75,8 +75,9 @@ import WaypostTestSupport
         _ = consume hang
     }
 
-    /// Makes an outbox with an update of `time` whose opening hangs, as on a dying disk, until the descriptor is
-    /// released: the kernel lets whoever would write to the outbox's log wait for the owner of a lease (fcntl(2)).
+    /// Creates an outbox with an update of `time` whose opening hangs, as on a failing disk, until the descriptor is
+    /// released. The kernel blocks anyone who opens the outbox's log for writing until the holder of a lease agrees
+    /// (fcntl(2)).
     static func outboxThatHangs(
         in directory: TemporaryDirectory, with time: UTCTime
     ) async throws -> OwnedDescriptor {
@@ -90,14 +91,14 @@ import WaypostTestSupport
         }
         try await outbox.close()
         let log = try OwnedDescriptor(opening: directory.path("outbox.sqlite-wal"), O_RDONLY)
-        signal(SIGIO, SIG_IGN)  // by which the kernel asks for the lease back
+        signal(SIGIO, SIG_IGN)  // the signal by which the kernel asks for the lease
         let F_SETLEASE: CInt = 1024
         try valueOrSystemError("lease") { fcntl(log.raw, F_SETLEASE, CInt(F_RDLCK)) }
         return log
     }
 
-    /// As when the disk hangs under the journal, and the manager waits for the journal.
-    @Test func goesOnBesideAManagerAndAJournalThatReadNothing() async throws {
+    /// The disk below the journal hangs, and the manager waits for the journal.
+    @Test func continuesIfTheManagerAndTheJournalReadNothing() async throws {
         let bench = try ServiceBench()
         let path = bench.directory.path("notify")
         let manager = try NotifySocket.bound(to: path)
@@ -120,7 +121,7 @@ import WaypostTestSupport
         try connection.send(String(decoding: epoch.sentences, as: UTF8.self))
         #expect(await bench.arrival(of: epoch) != nil)
 
-        // Both wake up, and nothing that they were owed is missing.
+        // Both wake up, and have missed nothing.
         let messages = try NotifySocket(at: path, reading: manager).messages
         #expect(await messages.line(saying: "READY=1") != nil)
         let lines = try LineFlow(reading: journal)
@@ -130,8 +131,8 @@ import WaypostTestSupport
         #expect(await messages.line(saying: "STOPPING=1") != nil)
     }
 
-    /// The first signal is enough, whatever holds the command: here a reader of its output who reads nothing.
-    @Test func isEndedThoughTheCommandDoesNotHear() async throws {
+    /// The first signal suffices, whatever blocks the command. Here it is a reader that doesn't read the output.
+    @Test func endsAtTheFirstSignalIfItsOutputIsNotRead() async throws {
         let directory = try TemporaryDirectory()
         let pipe = directory.path("output")
         let reader = try Self.pipe(at: pipe)
@@ -139,14 +140,14 @@ import WaypostTestSupport
         let program = try RunningProgram(
             ["/bin/sh", "-c", #"exec "$0" fixes "$1" >"$2""#, BuiltProgram.waypost, log, pipe],
             environment: BuiltProgram.environment)
-        // It writes in pieces of which not two find room, so that now it is within one.
+        // No two pieces of the output fit into the pipe, so the program is now writing one.
         try await yieldTurns { try Self.isFull(reader) }
         #expect(await program.terminate().ending == .exited(128 + SIGTERM))
         #expect(program.errors.text == "waypost: the stop took longer than 9.5 seconds and was cut short")
         _ = consume reader
     }
 
-    /// Makes a named pipe that takes nothing any more; gives its end for reading.
+    /// Creates a named pipe that is full. Returns its end for reading.
     private static func fullPipe(at path: String) throws -> OwnedDescriptor {
         let reader = try pipe(at: path)
         #expect(throws: SystemError(call: "write", number: EAGAIN)) {
@@ -155,7 +156,7 @@ import WaypostTestSupport
         return reader
     }
 
-    /// Makes a named pipe; gives an end for reading, and for writing without waiting.
+    /// Creates a named pipe. Returns its end for reading, and one for writing without blocking.
     private static func pipe(at path: String) throws -> OwnedDescriptor {
         try valueOrSystemError("make pipe") { unsafe mkfifo(path, 0o600) }
         return try OwnedDescriptor(opening: path, O_RDWR | O_NONBLOCK)

@@ -4,13 +4,13 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// What `waypost` does with what it is started with: environment, descriptors, limits.
+/// How `waypost` handles the environment, descriptors and limits with which it is started.
 @Suite(.timeLimit(.minutes(1)), .serialized) struct InheritedState {
     /// Whether the program was built without a sanitizer.
     static let isPlain = BuiltProgram.environment.keys.allSatisfy { !$0.hasSuffix("SAN_OPTIONS") }
 
     @Test(.enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"))
-    func givesNoTLSSecretsAwayAndTakesNoOtherWay() async throws {
+    func ignoresVariablesThatLeakTLSSecretsOrSetAProxy() async throws {
         let now = Int(Date().timeIntervalSince1970)
         let server = try await NginxServer(token: TestTokens.driver(vehicleID: "van-7", issuedAt: now))
         let directory = try TemporaryDirectory()
@@ -32,8 +32,8 @@ import WaypostTestSupport
         #expect(try FileSystem.entry(at: keys) == nil, "the secrets of TLS are in a file")
     }
 
-    /// What loader and allocator have read before the program's first line is gone as well.
-    @Test func isStartedAnewWithoutUnwantedVariables() async throws {
+    /// Variables that the loader and the allocator read before the program's first line are also removed.
+    @Test func restartsWithoutUnwantedVariables() async throws {
         let bench = try ServiceBench()
         let service = try bench.start(environment: [
             "MALLOC_ARENA_MAX": "7", "GLIBC_TUNABLES": "glibc.malloc.check=1", "http_proxy": "http://127.0.0.1:1",
@@ -50,7 +50,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: ["<&- >&- 2>&-", "2>&-", ">&-", "<&-"])
-    func lendsNoStandardNumberToAnotherFile(closed: String) async throws {
+    func neverReusesTheDescriptorsOfClosedStandardStreams(closed: String) async throws {
         let bench = try ServiceBench()
         let manager = try NotifySocket(at: bench.directory.path("notify"))
         let service = try RunningProgram(
@@ -68,9 +68,9 @@ import WaypostTestSupport
         #expect(await service.end() == .exited(0))
     }
 
-    /// A result that has nowhere to go is no success.
+    /// Output that can't be written isn't a success.
     @Test(arguments: ["fixes LOG", "fixes LOG --summary", "map LOG -o -", "help", "--version"])
-    func tellsThatStandardOutputIsClosed(words: String) async throws {
+    func reportsThatStandardOutputIsClosed(words: String) async throws {
         let log = Fixtures.url("nmea/town.nmea").path
         let outcome = try await ChildProcess(
             arguments: [
@@ -83,11 +83,11 @@ import WaypostTestSupport
                 == "waypost: standard output is closed, so the result can't be written; remove >&-\n")
     }
 
-    /// Sizes in KiB, for `ulimit`; with the smallest not even the first thread could be started.
+    /// Sizes in KiB for `ulimit`; with the smallest, not even the first thread could start.
     @Test(
         .enabled(if: isPlain, "sanitizers map more"),
         arguments: [("-v", 70_000), ("-v", 120_000), ("-v", 200_000), ("-v", 280_000), ("-d", 12_000), ("-d", 90_000)])
-    func tellsThatMemoryIsTooLittle(limit: String, kilobytes: Int) async throws {
+    func reportsThatMemoryIsTooSmall(limit: String, kilobytes: Int) async throws {
         let directory = try TemporaryDirectory()
         let config = try ServiceSetup().write(in: directory)
         for words in [["run", "--config", config], ["replay", "/dev/null", "--config", config], ["--version"]] {
@@ -99,7 +99,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test(arguments: [6, 10, 14, 63]) func tellsThatTooFewFilesMayBeOpen(count: Int) async throws {
+    @Test(arguments: [6, 10, 14, 63]) func reportsThatTheFileLimitIsTooLow(count: Int) async throws {
         let outcome = try await limited("ulimit -n \(count)", ["run", "--config", "/nonexistent"])
         #expect(outcome.ending == .exited(69))
         #expect(
@@ -108,9 +108,9 @@ import WaypostTestSupport
                 + "LimitNOFILE=)\n")
     }
 
-    /// Without them it would wait for ever for a thread of its pool. Limits are not for root.
+    /// Without this check, the program would wait forever for a thread of its pool. Root isn't limited.
     @Test(.enabled(if: isPlain, "sanitizers have threads of their own"), arguments: [1, 8])
-    func tellsThatTooFewThreadsMayBeStarted(count: Int) async throws {
+    func reportsThatTheThreadLimitIsTooLow(count: Int) async throws {
         let program = geteuid() == 0 ? BuiltProgram.waypost(for: 64_998) : [BuiltProgram.waypost]
         let outcome = try await limited(
             "prlimit --nproc=\(count) --pid $$", ["run", "--config", "/nonexistent"], as: program)
@@ -125,7 +125,7 @@ import WaypostTestSupport
     @Test(
         .enabled(if: geteuid() == 0, "only root can take /proc away"),
         .enabled(if: !Sanitizer.isActive, "a sanitizer needs /proc"))
-    func tellsThatThereIsNoProc() async throws {
+    func reportsThatProcIsMissing() async throws {
         let outcome = try await limited("umount -l /proc", ["run"], in: ["/usr/bin/unshare", "--mount"])
         #expect(outcome.ending == .exited(69))
         #expect(
@@ -134,7 +134,7 @@ import WaypostTestSupport
     }
 
     @Test(.enabled(if: isPlain, "sanitizers map more"))
-    func runsWhereMemoryIsLimitedButEnough() async throws {
+    func runsIfMemoryIsLimitedButSufficient() async throws {
         let bench = try ServiceBench()
         let service = try RunningProgram(
             [
@@ -150,7 +150,7 @@ import WaypostTestSupport
         ("huge", "is larger than 1 MiB; name the configuration file, in JSON"),
         ("/dev/zero", "is a device, not a file; name the configuration file, in JSON"),
     ])
-    func readsNoConfigurationWithoutEnd(name: String, says: String) async throws {
+    func rejectsAnEndlessConfiguration(name: String, says: String) async throws {
         let directory = try TemporaryDirectory()
         let path = name.hasPrefix("/") ? name : directory.path(name)
         if name == "pipe" { try valueOrSystemError("make pipe") { unsafe mkfifo(path, 0o600) } }
@@ -165,7 +165,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Runs `waypost` from a shell that has set a limit; both started by `starter`.
+    /// Runs `waypost` from a shell that has set a limit; `starter` starts both.
     private func limited(
         _ limit: String, _ words: [String], as program: [String] = [BuiltProgram.waypost], in starter: [String] = []
     ) async throws -> ChildProcess.Outcome {

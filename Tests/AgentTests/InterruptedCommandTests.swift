@@ -5,7 +5,7 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// Commands that a signal interrupts say how far they got and leave no result that looks complete.
+/// Interrupted commands report how far they got, and leave no result that looks complete.
 @Suite(.timeLimit(.minutes(2))) struct InterruptedCommands {
     private static let signals = [SIGINT, SIGTERM]
     private let directory: TemporaryDirectory
@@ -18,14 +18,14 @@ import WaypostTestSupport
             environment: BuiltProgram.environment.merging(["TMPDIR": directory.url.path]) { $1 })
     }
 
-    /// Its last words, once it has ended as it should.
+    /// Returns the program's last message, after checking that it ended as it should.
     private func words(of program: RunningProgram, after signal: Int32) async -> String {
         program.signal(signal)
         #expect(await program.end() == .exited(128 + signal))
         return program.errors.text
     }
 
-    /// A log that is not at its end: a pipe that holds a part of it. A program that has opened it reads that.
+    /// Creates a pipe that holds part of a log and stays open. A program that has opened it reads this part.
     private func unfinishedLog(_ path: String) throws -> OwnedDescriptor {
         try valueOrSystemError("make pipe") { unsafe mkfifo(path, 0o600) }
         let writer = try OwnedDescriptor(opening: path, O_RDWR)
@@ -34,7 +34,7 @@ import WaypostTestSupport
         return writer
     }
 
-    /// Returns a provider that never answers, and the flow that gets a line when it is asked.
+    /// Returns a provider that never answers, and a flow that receives a line when it is called.
     private func hangingProvider() throws -> (configuration: String, asked: LineFlow) {
         let path = directory.path("asked")
         let command = "echo >'\(path)'; exec sleep 45"
@@ -84,12 +84,12 @@ import WaypostTestSupport
         #expect(last.contains(/^waypost: interrupted: \d+ % of town\.nmea played$/), "\(said)")
         #expect(program.output.text.contains("ledger: accepted "))
         #expect(!program.output.text.contains("All "), "\(program.output.text)")
-        // What is pending is named, and else nothing is left.
+        // The pending updates are reported, and nothing else is left.
         let left = try FileSystem.names(inDirectory: directory.url.path).filter { $0.hasPrefix("waypost") }
         #expect(left.isEmpty || said.contains("--outbox \(directory.path(left[0]))/outbox.sqlite"))
     }
 
-    /// The whole log is read, and updates are still pending.
+    /// The whole log has been read, but updates are still pending.
     @Test func replaysAtTheirEnd() async throws {
         let bench = try ServiceBench()
         await bench.simulator.beginOutage()
@@ -131,12 +131,12 @@ import WaypostTestSupport
     @Test(arguments: signals) func checksKeepTheirResults(signal: Int32) async throws {
         let bench = try ServiceBench()
         let fleetEngine = try RawServer(answering: ["HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"])
-        // Open, and silent.
+        // The port is open, but silent.
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let config = try bench.configure { $0.endpoint = "http://\(fleetEngine.authority)" }
         let program = try start(["check", "--online", "--config", config])
         try #require(await fleetEngine.requests.first { true } != nil)
-        // Its turn comes when the program has taken its answer and left.
+        // This connection is served once the program has received its answer and closed.
         let address = try LocalAddress(fleetEngine.authority)
         let next = await RawExchange.send(["GET / HTTP/1.1\r\n\r\n"], to: address) { !$0.isEmpty }
         #expect(next.status.hasSuffix("404 Not Found"))
@@ -148,7 +148,7 @@ import WaypostTestSupport
         withExtendedLifetime(receiver) {}
     }
 
-    /// Its checks wait for a token that does not come.
+    /// The checks in the bundle wait for a token that never arrives.
     @Test(arguments: signals) func bundles(signal: Int32) async throws {
         let (provider, asked) = try hangingProvider()
         let config = try ServiceSetup(authorization: provider).write(in: directory)
@@ -177,8 +177,8 @@ import WaypostTestSupport
         #expect(said.hasSuffix("waypost: interrupted: 0 changes of vehicle van-7 seen"), "\(said)")
     }
 
-    /// A signal is the regular end of a command that runs until stopped.
-    @Test(arguments: signals) func areNoServices(signal: Int32) async throws {
+    /// A signal is the normal end of a command that runs until it is stopped.
+    @Test(arguments: signals) func doNotIncludeServices(signal: Int32) async throws {
         let program = try start(["simulator", "--listen", "127.0.0.1:0"])
         try #require(await program.errors.line(saying: "its page is") != nil)
         program.signal(signal)

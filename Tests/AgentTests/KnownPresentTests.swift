@@ -9,24 +9,24 @@ import TimeAndChance
     private static let later = UTCTime(year: 2031, month: 1, day: 1)
     private static let wrong = UTCTime(year: 2080, month: 1, day: 1)
 
-    @Test func isTheReleaseAtFirst() {
+    @Test func isTheReleaseDateAtFirst() {
         #expect(ApproximatePresent(release: Self.release) { nil }.time == Self.release)
     }
 
-    @Test func isTheLastGoodTimeOfFix() {
+    @Test func isTheLastGoodFixTime() {
         let present = ApproximatePresent(release: Self.release) { nil }
         present.note(lastGood: Self.later)
         present.note(lastGood: UTCTime(year: 2010, month: 1, day: 1))
         #expect(present.time == Self.later)
     }
 
-    @Test func isTheHostsClockWhileSomethingKeepsItRight() {
+    @Test func isTheHostsClockWhileItIsSynchronized() {
         let present = ApproximatePresent(release: Self.release) { Self.later }
         present.note(lastGood: Self.wrong)
         #expect(present.time == Self.later)
     }
 
-    @Test func isTheServersTimeBeforeAll() {
+    @Test func prefersTheServersTime() {
         let present = ApproximatePresent(release: Self.release) { Self.wrong }
         present.note(lastGood: Self.wrong)
         present.observe(.serverTime(Self.later))
@@ -34,7 +34,7 @@ import TimeAndChance
     }
 
     @Test(arguments: [1970, 2020, 2060, 9999])
-    func isNotThatOfAServerThatCannotBeRight(year: Int) {
+    func ignoresAnImpossibleServerTime(year: Int) {
         let present = ApproximatePresent(release: Self.release) { Self.later }
         present.observe(.serverTime(UTCTime(year: year, month: 12, day: 31)))
         #expect(present.time == Self.later)

@@ -26,7 +26,7 @@ import WaypostTestSupport
     static let down = Result<StatusReport, AgentError>.failure(
         AgentError(.unavailable, "the service is not running: nothing listens on 127.0.0.1:9464"))
 
-    /// A service that has seen all of `events` at once, and then nothing for some seconds.
+    /// Returns the report of a service that received all `events` at once, and then nothing for some seconds.
     static func report(
         _ events: [ReportingEvent], after seconds: Int = 2, delivered: Int64 = 1, pending: Int64 = 0
     ) -> StatusReport {
@@ -54,7 +54,7 @@ import WaypostTestSupport
             .text(inColour: false)
     }
 
-    @Test func isTheWholeStateInAnOrdinaryWindow() {
+    @Test func showTheWholeStateInAnOrdinaryWindow() {
         let lines = Self.screen([.success(Self.well)], 80, 24)
         #expect(lines.count == 24)
         #expect(lines[0].hasPrefix("Waypost ") && lines[0].hasSuffix(" 09:26:09 UTC") && lines[0].count == 80)
@@ -65,7 +65,7 @@ import WaypostTestSupport
         #expect(lines[23] == "q ends this view")
     }
 
-    @Test func saysThatTheVehicleIsPrivate() {
+    @Test func showThatTheVehicleIsPrivate() {
         let hidden = Self.report([.receiver(.receiving(source: "/dev/gnss")), .fix(Self.fix), .privateModeBegan])
         let lines = Self.screen([.success(Self.well), .success(hidden), .success(Self.well)], 80, 24)
         #expect(lines.contains { $0.contains("  private mode on: ") })
@@ -74,9 +74,9 @@ import WaypostTestSupport
         #expect(Self.screen([.success(hidden)], 80, 24).contains("  private      for 2 s"))
     }
 
-    /// A window of any size is filled and never overflows; the verdict is the last thing to go.
+    /// The screen fills a window of any size and never overflows it. The verdict is the last part to be omitted.
     @Test(arguments: [(80, 24), (40, 24), (132, 50), (40, 12), (20, 5), (80, 2), (80, 1), (1, 1)])
-    func fitsItsWindow(columns: Int, rows: Int) {
+    func fitTheWindow(columns: Int, rows: Int) {
         let trouble = Self.report(
             [
                 .receiver(.waiting(source: "/dev/gnss", .deviceMissing)), .fix(Self.fix),
@@ -91,8 +91,8 @@ import WaypostTestSupport
         }
     }
 
-    /// Text of others, here of whatever answers at the status address, steers no terminal.
-    @Test func showsForeignTextAsText() {
+    /// Foreign text, here from a server at the status address, can't control the terminal.
+    @Test func showForeignTextAsText() {
         var report = Self.well
         report.vehicle = "van\u{1B}]0;owned\u{7}\u{202E}\n7"
         report.receiver.state = "\u{1B}[2Jreceiving"
@@ -106,7 +106,7 @@ import WaypostTestSupport
         #expect(coloured.contains("\u{1B}[32mAll is well") && !coloured.contains("\u{1B}[2J"))
     }
 
-    @Test func saysThatTheServiceIsGoneAndKeepsWhatWasKnown() {
+    @Test func showThatTheServiceIsGoneAndKeepTheLastState() {
         let first = Self.screen([Self.down, Self.down], 80, 24)
         #expect(first[1].hasPrefix("No answer since 09:26:00 UTC"))
         #expect(first[2].hasPrefix("the service is not running"))
@@ -119,8 +119,8 @@ import WaypostTestSupport
         #expect(back.contains("  09:26:01  the service does not answer"))
     }
 
-    /// Each satellite with its signal, those that are used marked, system by system.
-    @Test func showsTheSky() {
+    /// Each satellite is shown with its signal, by system; the used ones are marked.
+    @Test func showTheSky() {
         let gps = (1...9).map { Satellite(.gps, $0, signal: 9 + 5 * $0, isUsed: $0 == 9) }
         let satellites = gps + [Satellite(.glonass, 65)]
         let report = Self.report(
@@ -132,7 +132,7 @@ import WaypostTestSupport
         #expect(narrow.contains { $0.hasPrefix("                 4▄29   5▅34   6▆39") }, "\(narrow)")
     }
 
-    /// A change between two reports, and the events that it gives.
+    /// A change between two reports, and the resulting events.
     struct Change: Sendable {
         let events: [String]
         let edit: @Sendable (inout StatusReport) -> Void
@@ -145,7 +145,7 @@ import WaypostTestSupport
     static let changes = [
         Change(["delivered 3 updates"]) { $0.ledger.delivered += 3 },
         Change(["asked for a token"]) { $0.counts.tokenFetches += 1 },
-        Change(["token refused: the issuer answered 403"]) {
+        Change(["token request rejected: the issuer answered 403"]) {
             $0.conditions = report([noToken]).conditions
         },
         Change(["1 retry"]) { $0.counts.retries += 1 },
@@ -156,14 +156,14 @@ import WaypostTestSupport
         Change([]) { _ in },
     ]
 
-    @Test(arguments: changes) func tellsTheLastAnswers(change: Change) {
+    @Test(arguments: changes) func showTheLastAnswers(change: Change) {
         var next = Self.well
         change.edit(&next)
         let service = Self.service([.success(Self.well), .success(next)])
         #expect(service.events.map(\.text) == change.events + ["last delivery"])
     }
 
-    @Test func remembersSoMuchAndNoMore() {
+    @Test func keepABoundedNumberOfEvents() {
         let service = Self.service((0..<1000).map { $0 % 2 == 0 ? .success(Self.well) : Self.down })
         #expect(service.events.count == 200)
     }

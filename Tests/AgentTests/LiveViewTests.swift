@@ -3,7 +3,8 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// `waypost status --watch` on a terminal: drawn in place, following the service and the window, and gone in the end.
+/// `waypost status --watch` on a terminal: it is drawn in place, follows the service and the window size, and is erased
+/// at the end.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct LiveView {
     private let bench: ServiceBench
     private let config: String
@@ -18,9 +19,9 @@ import WaypostTestSupport
         try RunningProgram([BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
     }
 
-    /// Shows the view on a terminal of 80 by 24. Says which, and the terminal's settings before and afterwards.
+    /// Shows the view on a terminal of 80 by 24. Prints its name, and the terminal's settings before and afterwards.
     ///
-    /// With `job` it is one of a shell that notices when it stops, and brings it back at once.
+    /// With `job`, the view is a job of a shell that notices when it stops, and resumes it at once.
     private func startView(
         keys: PseudoTerminal, asJob job: Bool = false, environment: [String: String] = [:]
     ) throws -> RunningProgram {
@@ -41,7 +42,7 @@ import WaypostTestSupport
                 .merging(environment) { $1 })
     }
 
-    /// Returns the last word of the line that begins with `word`.
+    /// Returns the last word of the line that starts with `word`.
     private func said(_ word: String, by view: RunningProgram) async throws -> String {
         let line = try #require(await view.output.line(saying: word + " "))
         return String(try #require(line.text.filter { $0 != "\r" }.split(separator: " ").last))
@@ -51,7 +52,7 @@ import WaypostTestSupport
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let keys = try PseudoTerminal()
         let view = try startView(keys: keys)
-        // Not running yet: it says so and waits.
+        // The service isn't running yet: the view says so and waits.
         try #require(await view.output.line(saying: "No answer since ") != nil)
         #expect(await view.output.line(saying: "the service is not running") != nil)
 
@@ -70,7 +71,7 @@ import WaypostTestSupport
             arguments: ["/bin/stty", "-F", terminal, "cols", "44", "rows", "10"], timeLimit: BuiltProgram.hangs
         ).run()
         #expect(resized.ending == .exited(0))
-        // The clock ends the screen's first line, which follows the end of the previous screen.
+        // The clock is at the end of the screen's first line, which follows the end of the previous screen.
         let isNarrow = await view.output.wait { lines in
             lines[before...].contains { line in
                 let first = line.text.split(separator: "\u{1B}[H").last.map(String.init) ?? ""
@@ -87,8 +88,8 @@ import WaypostTestSupport
         expectRestored(view.output.lines.map(\.text))
     }
 
-    /// However it ends, the terminal is as it was.
-    @Test(arguments: ["control-c", "SIGTERM", "SIGINT", "SIGHUP"]) func givesTheTerminalBack(by way: String)
+    /// However the view ends, the terminal is restored.
+    @Test(arguments: ["control-c", "SIGTERM", "SIGINT", "SIGHUP"]) func restoresTheTerminal(by way: String)
         async throws
     {
         let keys = try PseudoTerminal()
@@ -105,7 +106,7 @@ import WaypostTestSupport
         expectRestored(view.output.lines.map(\.text))
     }
 
-    /// Control-Z gives the terminal back to the shell, and the view redraws when it returns to the foreground.
+    /// Control-Z returns the terminal to the shell, and the view redraws when it is in the foreground again.
     @Test func stopsAndContinues() async throws {
         let keys = try PseudoTerminal()
         let view = try startView(keys: keys, asJob: true)
@@ -122,7 +123,7 @@ import WaypostTestSupport
         expectRestored(view.output.lines.map(\.text), times: 2)
     }
 
-    @Test func isWithoutColourWhereThatIsDeclined() async throws {
+    @Test func omitsColourIfDeclined() async throws {
         let keys = try PseudoTerminal()
         for (environment, isColoured) in [([:], true), (["NO_COLOR": "1"], false)] {
             let view = try startView(keys: keys, environment: environment)
@@ -133,7 +134,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test(arguments: [["--watch"], ["--watch", "--json"]]) func needsATerminal(words: [String]) async throws {
+    @Test(arguments: [["--watch"], ["--watch", "--json"]]) func requiresATerminal(words: [String]) async throws {
         let outcome = try await BuiltProgram.run(["status"] + words)
         #expect(outcome.ending == .exited(64))
         let complaint = String(decoding: outcome.standardError, as: UTF8.self)
@@ -142,7 +143,7 @@ import WaypostTestSupport
                 words.count == 1 ? "waypost: --watch needs a terminal" : "waypost: --watch is for people"))
     }
 
-    /// Expects the terminal's earlier settings, the main screen and a visible cursor.
+    /// Expects the terminal's original settings, the main screen and a visible cursor.
     private func expectRestored(_ lines: [String], times: Int = 1) {
         let settings = lines.map { $0.filter { $0 != "\r" } }.filter { $0.split(separator: ":").count > 20 }
         #expect(settings.count == 1 + times && Set(settings).count == 1, "\(settings)")

@@ -4,7 +4,7 @@ import WaypostTestSupport
 
 @testable import WaypostCommand
 
-/// The manual as man shows it.
+/// The manual pages, formatted by man.
 @Suite struct ManualPages {
     private static func isHere(_ program: String) -> Bool { FileSystem.isAllowed(.execute, at: "/usr/bin/\(program)") }
 
@@ -15,7 +15,7 @@ import WaypostTestSupport
     }
 
     @Test(.enabled(if: isHere("man"), "man is not here"), arguments: ManualPage.allCases)
-    func giveManNothingToWarnOf(page: ManualPage) async throws {
+    func passManWithoutWarnings(page: ManualPage) async throws {
         let directory = try TemporaryDirectory()
         let path = try await Self.page(page, in: directory)
         let outcome = try await ChildProcess(
@@ -28,7 +28,7 @@ import WaypostTestSupport
     }
 
     @Test(.enabled(if: isHere("mandoc"), "mandoc is not here"), arguments: ManualPage.allCases)
-    func giveMandocNothingToWarnOf(page: ManualPage) async throws {
+    func passMandocWithoutWarnings(page: ManualPage) async throws {
         let directory = try TemporaryDirectory()
         let path = try await Self.page(page, in: directory)
         let outcome = try await ChildProcess(
@@ -37,8 +37,8 @@ import WaypostTestSupport
         #expect(outcome.ending == .exited(0), "\(String(decoding: outcome.standardOutput, as: UTF8.self))")
     }
 
-    /// The pages as man shows them have every command and option with the signs of a keyboard.
-    @Test(.enabled(if: isHere("man"), "man is not here")) func haveEveryCommandAndOption() async throws {
+    /// As man formats them, the pages contain every command and option, spelt with characters that can be typed.
+    @Test(.enabled(if: isHere("man"), "man is not here")) func documentEveryCommandAndOption() async throws {
         let directory = try TemporaryDirectory()
         let path = try await Self.page(.commands, in: directory)
         let outcome = try await ChildProcess(
@@ -56,7 +56,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Two builds of a release are the same: nothing of the day is in it.
+    /// Two builds of a release are identical: the date of the build isn't in the pages.
     @Test(arguments: ManualPage.allCases) func stateTheDateOfTheRelease(page: ManualPage) {
         #expect(page.text.contains(" 2026-11-01 \"waypost 0.1.0\"\n"))
         #expect(page.text == page.text)
@@ -66,13 +66,13 @@ import WaypostTestSupport
         ("outbox list|export --config FILE", #"\fBoutbox\fR \fBlist\fR|\fBexport\fR \fB\-\-config\fR \fIFILE\fR"#),
         ("N|max", #"\fIN\fR|\fBmax\fR"#), ("ID=VEHICLE[:METERS]", #"\fIID\fR=\fIVEHICLE\fR[:\fIMETERS\fR]"#),
     ])
-    func distinguishWhatIsTyped(usage: String, roff: String) { #expect(ManualText.usage(usage) == roff) }
+    func distinguishLiteralText(usage: String, roff: String) { #expect(ManualText.usage(usage) == roff) }
 
     @Test(arguments: [
         (".5 is a number", [".PP", #"\&.5 is a number"#]), ("One. Two.", [".PP", "One.", "Two."]),
         (#"With --raw: C:\x, 'tis"#, [".PP", #"With \-\-raw: C:\ex, 'tis"#]),
     ])
-    func keepTextFromBeingARequest(text: String, lines: [String]) {
+    func escapeTextThatLooksLikeARequest(text: String, lines: [String]) {
         var page = ManualText(name: "x", section: 1, summary: "y")
         page.add(paragraph: text)
         #expect(page.lines.suffix(lines.count) == lines[...])

@@ -6,7 +6,7 @@ import WaypostTestSupport
 
 @testable import WaypostCommand
 
-/// `waypost map` as its user runs it.
+/// `waypost map`, run like by a user.
 @Suite(
     .timeLimit(.minutes(2)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
@@ -38,8 +38,8 @@ struct MapCommands {
         #expect(html.contains("town.nmea and 1 more") && html.contains("808"))
     }
 
-    /// The reported line, and a dot for each past location.
-    @Test func drawWhatWasToldOverWhatWasDriven() async throws {
+    /// The page shows the reported line, and a dot for each past location.
+    @Test func drawTheReportedTrackOverTheDrivenOne() async throws {
         func upload(_ vehicle: String) -> String {
             let places = [(1_774_953_060, 53.5), (1_774_953_000, 53.51)].map {
                 #"{"heading":null,"latitude":\#($0.1),"longitude":10,"speed":null,"time":\#($0.0)}"#
@@ -62,7 +62,7 @@ struct MapCommands {
         }
     }
 
-    /// A replay changes the times, so the places decide.
+    /// A replay changes the times, so the comparison uses the positions.
     @Test(arguments: [(48.1, true), (53.55, false)])
     func warnAboutReportedPositionsOfAnotherDrive(latitude: Double, isOther: Bool) async throws {
         let upload = #"{"locations":[{"latitude":\#(latitude),"longitude":10,"time":1500000000}],"vehicle":"van"}"#
@@ -85,7 +85,7 @@ struct MapCommands {
         #expect(text(outcome.standardOutput).contains("<title>standard input - Waypost</title>"))
     }
 
-    @Test func drawWhatIsBeforeTheDamageAndTellBoth() async throws {
+    @Test func drawTheTrackBeforeTheDamageAndReportTheDamage() async throws {
         let lines = try String(contentsOfFile: tunnel, encoding: .utf8)
         let log = try directory.write(lines.utf8, to: "whole.nmea")
         let archive = try await ChildProcess(
@@ -95,9 +95,9 @@ struct MapCommands {
         let page = directory.path("page.html")
         let outcome = try await BuiltProgram.run(["map", directory.path("cut.nmea.gz"), "-o", page])
         #expect(outcome.ending == .exited(65))
-        #expect(text(outcome.standardError).contains("ends in the middle of the archive"))
+        #expect(text(outcome.standardError).contains("is a truncated archive"))
         let html = try String(contentsOfFile: page, encoding: .utf8)
-        #expect(html.contains("<b>Not the whole log:</b>") && html.contains("ends in the middle of the archive"))
+        #expect(html.contains("<b>Not the whole log:</b>") && html.contains("is a truncated archive"))
     }
 
     @Test func leaveNoFileForALogWithoutAFix() async throws {
@@ -143,8 +143,8 @@ struct MapCommands {
         #expect(try FileSystem.entry(at: "/dev/null")?.kind == .device)
     }
 
-    /// `-o *.nmea`, as a shell makes it: the first log is taken for the page's name.
-    @Test func neverReplaceWhatIsNoPage() async throws {
+    /// With `-o *.nmea`, the shell expands the pattern, and the first log becomes the page's name.
+    @Test func neverReplaceAnotherFile() async throws {
         let other = try directory.write("$GPRMC,,V,,,,,,,,,,N*53\r\n".utf8, to: "other.nmea")
         let outcome = try await BuiltProgram.run(["map", "-o", other, tunnel])
         #expect(outcome.ending == .exited(64))
@@ -158,8 +158,8 @@ struct MapCommands {
         }
     }
 
-    /// A killed command cannot clean up: the next one does, and leaves what is still being written.
-    @Test func takeAwayWhatAKilledOneLeft() async throws {
+    /// A killed command can't clean up. The next one does, but keeps files that are still being written.
+    @Test func removeTheFilesThatAKilledCommandLeft() async throws {
         let log = directory.path("log")
         unsafe mkfifo(log, 0o600)
         let writer = try OwnedDescriptor(opening: log, O_RDWR)  // so that the commands wait for more

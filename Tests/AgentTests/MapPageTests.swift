@@ -50,13 +50,13 @@ import WaypostTestSupport
         #expect(page.contains(">Stop 1</td>") && page.contains("class=\"stop\""))
         let town = try #require(try Self.page(Fixtures.fixes(of: "town")))
         #expect(town.contains("class=\"halt\"") && town.contains("3 under a minute") && !town.contains(">Stop 1<"))
-        // Each has a row of the table, with its place.
+        // Each log has a row in the table, with its place.
         let rows = town.matches(of: /<td data-label="">([^<]*)<\/td>.*?<a href/).map { String($0.output.1) }
         #expect(rows == ["Start", "Short stop", "Short stop", "Short stop", "End"])
     }
 
     /// The warning is that of `fixes --summary`.
-    @Test(arguments: [(2026, false), (2046, true)]) func remarkOnDatesFrom1024WeeksAgo(year: Int, isOld: Bool) throws {
+    @Test(arguments: [(2026, false), (2046, true)]) func noteDatesFrom1024WeeksAgo(year: Int, isOld: Bool) throws {
         let page = try #require(
             try Self.page(Fixtures.fixes(of: "town"), now: UTCTime(year: year, month: 11, day: 21)))
         #expect(page.contains("if it was recorded 1024 weeks later, on 2045-11-14, the receiver") == isOld)
@@ -69,7 +69,7 @@ import WaypostTestSupport
         #expect(links.count == 3, "a row of the table each")
     }
 
-    @Test func haveAScriptOnlyWithAChart() throws {
+    @Test func includeAScriptOnlyWithAChart() throws {
         let page = try #require(try Self.page(Fixtures.fixes(of: "town")))
         #expect(page.contains("script-src 'unsafe-inline'") && page.contains("type=\"range\""))
         #expect(page.contains("<div class=\"place\" hidden>"), "the slider needs the script")
@@ -77,9 +77,9 @@ import WaypostTestSupport
         #expect(!single.contains("<script") && !single.contains("script-src") && !single.contains("type=\"range\""))
     }
 
-    @Test func needNothingFromOutside() throws {
+    @Test func loadNoExternalResources() throws {
         let page = try #require(try Self.page(Fixtures.fixes(of: "town")))
-        // The page loads nothing from its links.
+        // The page loads nothing through its links.
         let loaded = page.replacing("href=\"https://www.openstreetmap.org/", with: "").replacing(
             "link.href = `https://www.openstreetmap.org/", with: "")
         for word in ["http:", "https:", "<link", "@import", "url(", "src=", "fetch(", "import(", "XMLHttpRequest"] {
@@ -137,5 +137,5 @@ import WaypostTestSupport
         }
     }
 
-    @Test func needAFix() { #expect(Self.page([]) == nil) }
+    @Test func requireAFix() { #expect(Self.page([]) == nil) }
 }

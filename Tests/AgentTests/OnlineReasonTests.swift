@@ -6,9 +6,9 @@ import Reporting
 import Testing
 import Operations
 
-/// What `waypost check --online` says to do where Fleet Engine does not know the vehicle, or does not answer.
+/// The remedy of `waypost check --online` if Fleet Engine doesn't know the vehicle or doesn't answer.
 @Suite struct OnlineReason {
-    @Test func namesWhatWasAskedFor() throws {
+    @Test func namesTheKeysThatTheRequestUsed() throws {
         let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v")
         let request = HTTPRequest(.get, try HTTPURL("https://fleetengine.googleapis.com/v1/x"))
         let body = #"{"error":{"code":400,"message":"It is invalid.","status":"INVALID_ARGUMENT"}}"#

@@ -9,9 +9,9 @@ import WaypostTestSupport
 @testable import Operations
 @testable import Waypost
 
-/// A vehicle whose updates go to another service than Fleet Engine: all that differs is one adapter.
+/// A vehicle whose updates go to another service than Fleet Engine: only one adapter differs.
 @Suite(.timeLimit(.minutes(1))) struct OtherDelivery {
-    /// A service that keeps what it is sent as lines of JSON, and rejects its first permit.
+    /// A service that keeps its updates as JSON lines, and rejects its first permit.
     private final class JSONLines: Delivery {
         private struct Permit: DeliveryPermit {
             let number: Int
@@ -63,7 +63,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func receivesEveryUpdateAndThePresence() async throws {
+    @Test func receivesEveryUpdateAndState() async throws {
         let directory = try TemporaryDirectory()
         var configuration = try Configuration(file: try ServiceSetup().write(in: directory))
         configuration.upload.backlogUpdatesPerSecond = nil
@@ -78,7 +78,7 @@ import WaypostTestSupport
         try await agent.run()
         let ledger = try await agent.summary().ledger
         #expect(ledger.accepted > 5 && ledger.delivered == ledger.accepted)
-        // A repeated newest comes again.
+        // The newest update is sent again as the heartbeat.
         #expect(Set(service.lines).count == Int(ledger.accepted))
         #expect(service.lines.allSatisfy { $0.hasPrefix(#"{"latitude":50"#) })
         await agent.shutDown()

@@ -8,7 +8,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-/// `waypost outbox` as an operator uses it, beside the service and without it.
+/// `waypost outbox`, run by an operator with and without a running service.
 @Suite(
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
@@ -90,14 +90,14 @@ struct OutboxCommands {
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    @Test func saysThatThereIsNoStore() async throws {
+    @Test func reportThatThereIsNoStore() async throws {
         let directory = try TemporaryDirectory()
         let result = try await outbox("discard --all", try ServiceSetup().write(in: directory))
         #expect(result.code == 69 && result.errors.contains("there is no outbox yet"))
         #expect(!FileManager.default.fileExists(atPath: directory.path("outbox.sqlite")), "it makes none")
     }
 
-    @Test func namesTheRepairOfADamagedOutbox() async throws {
+    @Test func nameTheRepairOfADamagedOutbox() async throws {
         let directory = try TemporaryDirectory()
         let config = try ServiceSetup().write(in: directory)
         _ = try directory.write([], to: "outbox.sqlite")
@@ -106,7 +106,7 @@ struct OutboxCommands {
         #expect(result.errors.hasSuffix("; the service repairs it at its next start\n"), "\(result.errors)")
     }
 
-    @Test func tellsItsUsage() async throws {
+    @Test func printTheirUsage() async throws {
         let directory = try TemporaryDirectory()
         let config = try ServiceSetup().write(in: directory)
         for (words, says) in [

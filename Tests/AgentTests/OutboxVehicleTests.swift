@@ -9,7 +9,7 @@ import WaypostTestSupport
 
 @testable import Operations
 
-/// A gateway that moves to another vehicle with updates that wait.
+/// A gateway that is moved to another vehicle while updates are pending.
 @Suite struct OutboxVehicles {
     let directory: TemporaryDirectory
     let path: String
@@ -37,7 +37,7 @@ import WaypostTestSupport
         try await outbox.close()
     }
 
-    @Test func keepTheirUpdatesFromAnotherName() async throws {
+    @Test func keepTheirUpdatesIfTheConfigurationNamesAnotherVehicle() async throws {
         try await leaveOneUpdate(of: "van-7")
         let cause = OutboxError.Cause.ofVehicle(
             "providers/p/vehicles/van-7", pending: 1, configured: "providers/p/vehicles/van-8")
@@ -52,15 +52,16 @@ import WaypostTestSupport
         try await outbox.acknowledge(batch)
         try await outbox.close()
 
-        // Nothing waits, and nobody's updates are told under another name.
+        // Nothing is pending, so no update can be sent under the wrong name.
         try await leaveOneUpdate(of: "van-8")
         await #expect(throws: OutboxError.self) { try await open(for: "van-7") }
         #expect(warnings.withLock { $0 } == [])
         #expect(try FileStatus(at: path + ".vehicle")?.permissions == 0o600)
     }
 
-    /// From a release that did not record it, or after a power cut: what waits is likely this vehicle's.
-    @Test(arguments: [nil, "", "providers/p/vehicles/van-8"]) func areUnknownWithoutAWholeRecord(record: String?)
+    /// An earlier release didn't record the name, or a power cut lost it: the pending updates are probably this
+    /// vehicle's.
+    @Test(arguments: [nil, "", "providers/p/vehicles/van-8"]) func areUnknownWithoutACompleteRecord(record: String?)
         async throws
     {
         try await leaveOneUpdate(of: "van-8")
@@ -72,7 +73,7 @@ import WaypostTestSupport
         await #expect(throws: OutboxError.self) { try await open(for: "van-8") }
     }
 
-    @Test func areToldWhereTheyCannotBeRecorded() async throws {
+    @Test func areReportedIfTheyCannotBeRecorded() async throws {
         try FileSystem.createDirectory(at: path + ".vehicle")
         try await leaveOneUpdate(of: "van-7")
         #expect(
@@ -81,8 +82,8 @@ import WaypostTestSupport
             ])
     }
 
-    /// Before it is opened by a check, which changes nothing.
-    @Test func areNotChangedByACheck() async throws {
+    /// A check opens the outbox first, and changes nothing.
+    @Test func areUnchangedByACheck() async throws {
         try await leaveOneUpdate(of: "van-8")
         let configuration = try Configuration(file: try ServiceSetup().write(in: directory))
         let owner = OutboxVehicle(besideOutbox: path)

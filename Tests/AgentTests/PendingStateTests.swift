@@ -7,7 +7,7 @@ import WaypostTestSupport
 @testable import Operations
 @testable import Waypost
 
-/// The vehicle's last state, told by the next start.
+/// The vehicle's final state, which the next start sends if necessary.
 @Suite(.timeLimit(.minutes(1))) struct PendingStates {
     let directory: TemporaryDirectory
     let clock = ManualClock()
@@ -23,7 +23,7 @@ import WaypostTestSupport
         try directory.write("\(vehicle)\n".utf8, to: "outbox.sqlite.pending-state")
     }
 
-    /// An agent with a pending state, over `transport`; nothing of it runs.
+    /// Returns an agent with a pending state that sends over `transport`; none of its tasks run.
     private func agent(
         over transport: ScriptedTransport, _ edit: (inout ServiceSetup) -> Void = { _ in }
     ) async throws -> VehicleAgent {
@@ -43,7 +43,7 @@ import WaypostTestSupport
         get throws { try FileSystem.entry(at: directory.path("outbox.sqlite.pending-state")) != nil }
     }
 
-    /// Answers with these, one after another.
+    /// Returns a transport that answers with these statuses in turn.
     private func answering(_ statuses: [Int]) -> ScriptedTransport {
         let answers = Locked(statuses)
         return ScriptedTransport { _ throws(HTTPTransportError) in
@@ -53,7 +53,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func isToldUntilItIsTaken() async throws {
+    @Test func areSentUntilTheyAreAccepted() async throws {
         let transport = answering([503, 200])
         let agent = try await agent(over: transport)
         async let telling: Void = agent.announcePendingState()
@@ -64,15 +64,15 @@ import WaypostTestSupport
         await agent.close()
     }
 
-    /// An update tells the running vehicle's state; the old one must not follow it, whatever the update was. But of a
-    /// vehicle that may be in one of its private zones an update tells no state.
+    /// An update reports the running vehicle's state, so the old state must not follow any update. But an update of a
+    /// vehicle that may be in a private zone reports no state.
     @Test(arguments: [("", 1), (#""privateZones": [{"latitude": 48, "longitude": 11, "radiusMeters": 200}]"#, 2)])
-    func isOverWithAnyDeliveryThatTellsAState(reporting: String, requests: Int) async throws {
+    func endWithAnyDeliveryThatReportsAState(reporting: String, requests: Int) async throws {
         let transport = answering([503, 200])
         let agent = try await agent(over: transport) { if !reporting.isEmpty { $0.reporting = reporting } }
         async let telling: Void = agent.announcePendingState()
         for await sleep in clock.sleeps.prefix(1) {
-            // A heartbeat or a position from memory: nothing of the outbox is delivered by it.
+            // A heartbeat or a position from memory delivers nothing from the outbox.
             let repeated = UploadBatch(last: ProgressWatches.stored, lastIsPending: false, past: [])
             monitor.observe(.delivered(repeated, traffic: Traffic(), took: .zero))
             clock.advance(by: sleep)
@@ -83,9 +83,9 @@ import WaypostTestSupport
         await agent.close()
     }
 
-    /// A gateway that has moved: the state of the van before is not this one's, and is forgotten with its first stop.
+    /// The gateway has been moved: the pending state belongs to the previous van, and is deleted at the first stop.
     @Test(arguments: ["providers/p/vehicles/van-8", ""], [200, 503])
-    func isNotSentForAnother(owner: String, status: Int) async throws {
+    func areNotSentForAnotherVehicle(owner: String, status: Int) async throws {
         try record(owner)
         let transport = ScriptedTransport { _ throws(HTTPTransportError) in
             HTTPResponse(status: status, body: Array(#"{"name": "providers/p/vehicles/van-7"}"#.utf8))
@@ -105,7 +105,7 @@ import WaypostTestSupport
     }
 }
 
-/// Has nothing to tell.
+/// Reports nothing.
 struct NoSource: FixSource {
     func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {}
 }

@@ -4,8 +4,8 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// What lies where the service is going to write, as an attacker has put it there: nothing of it is harmed, nothing
-/// keeps a program waiting.
+/// Files that an attacker has placed where the service will write: none of them is changed, and none of them blocks the
+/// program.
 @Suite(
     .timeLimit(.minutes(5)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
@@ -24,7 +24,7 @@ struct PlantedOutbox {
     @Test(
         .enabled(if: geteuid() == 0, "only root can make a link of another user"),
         arguments: [".lock", ".reserve", ".rebuilt", "-wal", "-shm", ""])
-    func doesNotWriteWhereALinkLeads(suffix: String) async throws {
+    func doesNotFollowALinkWhenWriting(suffix: String) async throws {
         let bench = try ServiceBench()
         let victim = try directory.write("worth keeping".utf8, to: "victim")
         try FileManager.default.createSymbolicLink(
@@ -48,7 +48,7 @@ struct PlantedOutbox {
         #expect(isReplaced || text(outcome.standardError).contains("FIFO"))
     }
 
-    /// In a directory such as `/tmp` what others have put in the place of the reserve stays theirs.
+    /// In a directory such as `/tmp`, a file that others put in the reserve's place stays theirs.
     @Test(
         .enabled(if: geteuid() == 0, "only root can make a file of another user"),
         arguments: ["file", "link", "FIFO", "directory"])
@@ -76,7 +76,7 @@ struct PlantedOutbox {
         #expect(try content("victim") == "worth keeping")
     }
 
-    /// No vehicle has to be visible by a recorded log, which can be read again.
+    /// A recorded log isn't urgent, because it can be read again. So it isn't sent from memory.
     @Test func keepsALogFromBeingReported() async throws {
         let bench = try ServiceBench()
         let path = try bench.directory.write("worth keeping".utf8, to: "outbox.sqlite")
@@ -90,7 +90,7 @@ struct PlantedOutbox {
     }
 
     @Test(arguments: ["a directory that others may write", "a directory of others"])
-    func makesNothingInADirectoryThatIsNotItsOwn(kind: String) async throws {
+    func createsNothingInAnotherUsersDirectory(kind: String) async throws {
         let bench = try ServiceBench()
         let path = directory.path("theirs")
         unsafe mkdir(path, 0o700)
@@ -111,7 +111,7 @@ struct PlantedOutbox {
         #expect(try FileSystem.names(inDirectory: path).isEmpty)
     }
 
-    @Test func isOneStoreThroughALinkOfItsOwner() async throws {
+    @Test func isTheSameStoreThroughALinkOfItsOwner() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure { $0.outbox = "b/outbox.sqlite" }
         unsafe mkdir(bench.directory.path("b"), 0o700)
@@ -126,9 +126,9 @@ struct PlantedOutbox {
         }
     }
 
-    /// Whatever root makes in the service's directory, the service must be able to open.
+    /// The service must be able to open every file that root creates in its directory.
     @Test(.enabled(if: geteuid() == 0, "only root can act as another user"), arguments: ["list", "requeue --all"])
-    func isUsedByRootAsItsOwnerWould(action: String) async throws {
+    func isUsedByRootWithTheRightsOfItsOwner(action: String) async throws {
         let bench = try ServiceBench()
         let config = try bench.configure { $0.outbox = "o/outbox.sqlite" }
         let replay = try await BuiltProgram.run(
@@ -140,16 +140,16 @@ struct PlantedOutbox {
         for name in ["o/outbox.sqlite", "o"] { unsafe chown(bench.directory.path(name), 12345, 12345) }
         let outcome = try await BuiltProgram.run(
             ["outbox"] + action.split(separator: " ").map(String.init) + ["--config", config])
-        // There is nothing in quarantine that could be requeued.
+        // The quarantine is empty, so nothing can be requeued.
         #expect(outcome.ending == .exited(action == "list" ? 0 : 1), "\(text(outcome.standardError))")
         for name in try FileSystem.names(inDirectory: bench.directory.path("o")) {
             #expect(try FileStatus(at: bench.directory.path("o/" + name))?.owner == 12345, "\(name)")
         }
     }
 
-    /// As whoever checks a service that another user is going to run.
+    /// Another user checks the configuration of the user that will run the service.
     @Test(.enabled(if: geteuid() == 0, "only root can make a directory of another user"))
-    func isCheckedForTheUserWhoseDirectoryItIs() async throws {
+    func isCheckedForTheOwnerOfItsDirectory() async throws {
         unsafe mkdir(directory.path("o"), 0o750)
         unsafe chown(directory.path("o"), 12345, 12345)
         let config = try ServiceSetup(outbox: "o/outbox.sqlite", status: "unix:\(directory.path("o/status"))")
@@ -157,11 +157,11 @@ struct PlantedOutbox {
         let outcome = try await BuiltProgram.run(["check", "--config", config])
         #expect(outcome.ending == .exited(0), "\(text(outcome.standardError))")
         let note =
-            "\(directory.path("o/outbox.sqlite")) is in a directory of uid 12345; run the service as that user"
+            "\(directory.path("o/outbox.sqlite")) is in a directory that belongs to uid 12345; run the service as that user"
         #expect(text(outcome.standardOutput).contains(note))
     }
 
-    @Test(arguments: ["check", "run"]) func leavesAFileWhereTheStatusSocketIsWanted(command: String) async throws {
+    @Test(arguments: ["check", "run"]) func keepsAFileAtTheConfiguredStatusSocket(command: String) async throws {
         let path = try directory.write("worth keeping".utf8, to: "file")
         let config = try ServiceSetup(status: "unix:\(path)").write(in: directory)
         let outcome = try await BuiltProgram.run([command, "--config", config])

@@ -3,7 +3,7 @@ import Glibc
 import ReceiverSimulator
 import WaypostTestSupport
 
-/// A receiver behind a link such as udev keeps, that can be unplugged and comes back as another device.
+/// A receiver behind a link, as udev creates it. It can be unplugged, and returns as another device.
 final class PluggedReceiver {
     private let link: String
     private var terminal: PseudoTerminal
@@ -17,7 +17,7 @@ final class PluggedReceiver {
     func send(_ epoch: DriveEpoch) throws { try send(epoch.sentences) }
     func send(_ sentences: [UInt8]) throws { try terminal.send(sentences) }
 
-    /// Waits until a reader has set up the line, at the rate that a configuration has without naming one.
+    /// Waits until a reader has set up the line at the default rate.
     func isSetUp() async throws {
         while terminal.speed != UInt32(B9600) {
             try Task.checkCancellation()
@@ -27,13 +27,13 @@ final class PluggedReceiver {
 
     deinit { removeLink() }
 
-    /// The device goes, and before it the link: its number is soon another test's.
+    /// Removes the device, and first the link, because another test may soon get the device's number.
     func unplug() {
         removeLink()
         terminal.unplug()
     }
 
-    /// The device is there again, under another name.
+    /// Plugs the device in again, under another name.
     func plugIn() throws {
         let next = try PseudoTerminal()
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: next.path)

@@ -8,8 +8,8 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-/// A drive of which some is private: by a switch, in a zone, and at the start. Everything that is written, sent and
-/// shown is searched for every coordinate of that.
+/// A drive that is partly private: at the start, by a switch, and in a zone. Everything that is written, sent and shown
+/// is searched for the coordinates of the private parts.
 @Suite(
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: !Sanitizer.isActive, "starts the program many times, which takes seconds under a sanitizer")
@@ -23,7 +23,7 @@ struct PrivateDrives {
     private func switchOn() throws { _ = try bench.directory.write([], to: "private") }
     private func switchOff() throws { try FileManager.default.removeItem(atPath: switchPath) }
 
-    /// Private by the switch and in these zones.
+    /// Configures a private switch and these zones.
     private func configure(zones: [(centre: Fix, radius: Int)], receiver: String? = nil) throws -> String {
         let circles = zones.map {
             #"{"latitude": \#($0.centre.latitude), "longitude": \#($0.centre.longitude), "radiusMeters": \#($0.radius)}"#
@@ -55,7 +55,8 @@ struct PrivateDrives {
             environment: BuiltProgram.environment)
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
         var evidence = Evidence(bench, config, try await service.statusAddress())
-        /// One after the other, as the receiver hands on the newest alone; whether the fix was told.
+        /// Sends one epoch and waits, because only the receiver's newest fix is used. Returns whether the fix was
+        /// reported.
         func send(_ epoch: DriveEpoch) async throws -> Bool {
             let before = service.errors.lines.count
             try receiver.send(epoch)
@@ -80,21 +81,21 @@ struct PrivateDrives {
         #expect(await bench.vehicle?.vehicleState == "OFFLINE")
         #expect(await bench.vehicle?.lastLocations == 0)
 
-        // On the road.
+        // On the road, not private.
         try switchOff()
         try #require(await service.errors.line(saying: Self.ends) != nil)
         for epoch in epochs[3..<10] where try await send(epoch) { told.append(epoch) }
         try #require(await bench.arrival(of: epochs[9]) != nil)
         #expect(await bench.vehicle?.vehicleState == "ONLINE")
 
-        // By its switch.
+        // Private by the switch.
         try switchOn()
         for epoch in epochs[10..<14] { #expect(try await !send(epoch)) }
         try await evidence.look([["bundle", "-o", "-", "--with-positions"]])
         try switchOff()
         try #require(await service.errors.line(saying: Self.ends, times: 2) != nil)
 
-        // Through the zone, until the end.
+        // Through the zone until the end.
         var isInZone: [Bool] = []
         for epoch in epochs[14..<30] {
             isInZone.append(try #require(epoch.truth).distance(to: centre) <= 300)
@@ -110,7 +111,7 @@ struct PrivateDrives {
 
         #expect(Self.count(Self.begins, in: service.errors.lines) == 3)
         #expect(Self.count(Self.ends, in: service.errors.lines) == 3)
-        // But for the first ones after the switch, and those at the zone's border.
+        // Except the first fixes after the switch is off, and those at the zone's border.
         #expect(told.count >= 14)
         let hidden = epochs[0..<3] + epochs[10..<14] + zip(epochs[14..<30], isInZone).filter(\.1).map(\.0)
         try await evidence.expect(hidden: Array(hidden), told: told, of: epochs, log: service.errors.text)
@@ -150,7 +151,8 @@ struct PrivateDrives {
         #expect(recorded.contains(try fields(epochs[14])[3]), "what was driven on the road is there: \(recorded)")
     }
 
-    /// An hour by the switch, and two zones: a log is read as fast as it is told, and every fix of it is judged.
+    /// An hour is private by the switch, and two parts by zones. The log is read as fast as it is reported, and every
+    /// fix is judged.
     @Test func leavesNoTraceOfAnHour() async throws {
         let epochs = Array(RecentDrive(epochs: 960))  // 80 minutes
         let (first, hour, last) = (epochs[..<120], epochs[120..<840], epochs[840...])
@@ -158,7 +160,7 @@ struct PrivateDrives {
         let zones: [(centre: Fix, radius: Int)] = [(centres.0, 300), (centres.1, 500)]
         let pipe = bench.directory.path("drive")
         try valueOrSystemError("make pipe") { unsafe mkfifo(pipe, 0o600) }
-        let writer = try OwnedDescriptor(opening: pipe, O_RDWR)  // the log is at its end when nobody has it open
+        let writer = try OwnedDescriptor(opening: pipe, O_RDWR)  // the log has been read when no process has it open
         func write(_ epochs: some Sequence<DriveEpoch>) async throws {
             let part = try bench.directory.write(epochs.flatMap(\.sentences), to: "part")
             defer { try? FileManager.default.removeItem(atPath: part) }
@@ -172,7 +174,7 @@ struct PrivateDrives {
             [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
         var evidence = Evidence(bench, config, try await service.statusAddress())
         try await write(first.dropFirst())
-        // What the last sentence is of its epoch, the next one may have to say.
+        // The last sentence of an epoch may contain data of the next epoch.
         try #require(await bench.arrival(of: epochs[118]) != nil)
 
         try switchOn()
@@ -199,27 +201,29 @@ struct PrivateDrives {
         }
         let around = first + last
         let hidden = hour + around.filter { epoch in distances(epoch).contains { $0 <= 0 } }
-        // The one before the hour may be of it, the first one after it is; a zone is left by more than a fix may err.
+        // The fix before the private hour may belong to it; the first one after it does. The vehicle leaves a zone only
+        // when it is farther outside than a fix may err.
         let told = (first.dropLast() + last.dropFirst()).filter { epoch in distances(epoch).allSatisfy { $0 > 100 } }
         #expect(told.count > 200)
         try await evidence.expect(hidden: Array(hidden), told: told, of: epochs, log: service.errors.text)
     }
 }
 
-/// What was written, sent and shown, to be searched.
+/// The data that was written, sent and shown, which is searched.
 private struct Evidence {
     private let bench: ServiceBench
     private let config: String
     private let address: LocalAddress
     private var shown = ""
-    /// The times that records in the outbox have.
+    /// The times of the records in the outbox.
     private var stored: Set<Int64> = []
 
     init(_ bench: ServiceBench, _ config: String, _ address: LocalAddress) {
         (self.bench, self.config, self.address) = (bench, config, address)
     }
 
-    /// Takes what is shown at this moment, and what the outbox holds: what has been delivered is overwritten in time.
+    /// Adds the current output of the commands and the contents of the outbox, because delivered updates are
+    /// overwritten in time.
     mutating func look(_ commands: [[String]] = [["status"], ["outbox", "export"]]) async throws {
         for path in ["/status", "/metrics", "/healthz", "/", "/page.json", "/map"] {
             shown += await RawExchange.get(path, from: address).text
@@ -234,12 +238,12 @@ private struct Evidence {
         }
     }
 
-    /// Nothing of `hidden` can be found, and all that was told is; `epochs` is the drive.
+    /// Expects that no part of `hidden` is found, and all of `told` is. `epochs` is the whole drive.
     func expect(hidden: [DriveEpoch], told: [DriveEpoch], of epochs: [DriveEpoch], log: String) async throws {
         let text = try Self.files(below: bench.directory.url.path) + shown + log + bench.arrivals.text
         let everything = Self.numbers(in: text)
         let delivered = Set(try #require(await bench.vehicle).deliveries.keys.map { "\($0)" })
-        // A street may come back to the latitude of a private place.
+        // A street may return to the latitude of a private place.
         let hiddenTimes = Set(hidden.map(\.time))
         let open = Set(epochs.filter { !hiddenTimes.contains($0.time) }.flatMap(Self.traces))
         for epoch in hidden {
@@ -255,7 +259,8 @@ private struct Evidence {
         #expect(told.contains { stored.contains($0.time.millisecondsSince1970) }, "the search finds nothing stored")
     }
 
-    /// Degrees to four decimals, cut off and rounded, as a point and as NMEA's minutes.
+    /// Returns degrees with four decimals, both truncated and rounded, of the epoch's position as a point and in NMEA's
+    /// minutes.
     private static func traces(of epoch: DriveEpoch) -> [String] {
         guard let fix = epoch.truth else { return [] }
         return [fix.latitude, fix.longitude].flatMap { degrees -> [String] in
@@ -270,7 +275,7 @@ private struct Evidence {
         }
     }
 
-    /// What the files of the directory hold, outbox, recording and all, as text.
+    /// Returns the contents of all files in the directory as text, including the outbox and the recording.
     private static func files(below directory: String) throws -> String {
         var text = ""
         for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
@@ -287,7 +292,7 @@ private struct Evidence {
         return text
     }
 
-    /// Every number of the text that has three decimals at least, with three and with four of them.
+    /// Returns every number in the text with at least three decimals, cut to three and to four of them.
     private static func numbers(in text: String) -> Set<String> {
         let bytes = Array(text.utf8)
         func isDigit(_ index: Int) -> Bool {
@@ -304,7 +309,8 @@ private struct Evidence {
         return numbers
     }
 
-    /// The numbers in an outbox's files that may be times of this drive: SQLite writes milliseconds in six bytes.
+    /// Returns the numbers in an outbox's file that may be times of this drive: SQLite stores milliseconds in six
+    /// bytes.
     private static func times(in file: [UInt8]) -> Set<Int64> {
         let plausible = Int64(1_500_000_000_000)...Int64(2_500_000_000_000)
         var times: Set<Int64> = []

@@ -10,9 +10,9 @@ import WaypostTestSupport
 @testable import Operations
 @testable import Waypost
 
-/// The log of the outbox when a private time begins.
+/// The outbox's log at the start of a private period.
 @Suite(.timeLimit(.minutes(1))) struct PrivateOutboxes {
-    @Test func keepNoPositionInTheirLogWhenTheVehicleBecomesPrivate() async throws {
+    @Test func clearPositionsFromTheirLogWhenTheVehicleBecomesPrivate() async throws {
         let directory = try TemporaryDirectory()
         let clock = ManualClock()
         var setup = ServiceSetup()

@@ -16,7 +16,8 @@ import WaypostTestSupport
 
     var watch = ProgressWatch(patience: patience)
 
-    /// Lets `seconds` pass, a second at a time, until a stage stands still, and gives which and when.
+    /// Advances the clock by up to `seconds`, one second at a time, until a stage stalls. Returns the second and the
+    /// stage.
     mutating func pass(_ seconds: Int) -> String? {
         for second in 1...seconds {
             if let stall = watch.tick(after: .seconds(1)) { return "\(second) \(stall.stage)" }
@@ -24,23 +25,23 @@ import WaypostTestSupport
         return nil
     }
 
-    @Test mutating func isContentWithStagesThatOweNothing() {
+    @Test mutating func ignoresIdleStages() {
         #expect(pass(1000) == nil)
     }
 
     @Test(arguments: Stage.allCases)
-    mutating func seesAStageThatGivesNoSign(stage: Stage) {
+    mutating func noticesAStageWithoutProgress(stage: Stage) {
         watch.moved(stage)
         #expect(pass(500) == "30 \(stage)")
     }
 
-    @Test mutating func watchesNoStageWithoutPatience() {
+    @Test mutating func watchesOnlyStagesWithATimeout() {
         watch = ProgressWatch(patience: [.store: .seconds(30)])
         watch.moved(.token)
         #expect(pass(500) == nil)
     }
 
-    @Test mutating func isContentWhileCallsReturn() {
+    @Test mutating func isQuietWhileCallsReturn() {
         for _ in 0..<20 {
             watch.roused(.token)
             #expect(pass(29) == nil)
@@ -48,8 +49,8 @@ import WaypostTestSupport
         }
     }
 
-    /// That there is something to do is no sign: whoever does not do it is seen.
-    @Test mutating func takesNoNewWorkForASign() {
+    /// New work isn't progress: a stage that doesn't process it is noticed.
+    @Test mutating func doesNotCountNewWorkAsProgress() {
         for _ in 0..<2 {
             watch.roused(.store)
             #expect(pass(10) == nil)
@@ -58,7 +59,7 @@ import WaypostTestSupport
         #expect(pass(10) == "10 store")
     }
 
-    @Test mutating func tellsHowLongItHasStoodStill() {
+    @Test mutating func reportsHowLongAStageHasBeenStalled() {
         watch.moved(.token)
         #expect(pass(29) == nil)
         let stall = Stall(stage: .token, duration: .seconds(30))
@@ -66,8 +67,8 @@ import WaypostTestSupport
         #expect(stall.description == "token: the token provider gives neither a token nor an error for 30 s")
     }
 
-    /// A machine that slept, a process that was stopped: that time counts for little.
-    @Test mutating func doesNotCountTimeInWhichNothingCouldRun() {
+    /// The machine was asleep, or the process was stopped: most of that time is ignored.
+    @Test mutating func ignoresTimeWhileNothingCouldRun() {
         watch.moved(.store)
         #expect(watch.tick(after: .seconds(86_400)) == nil)
         #expect(watch.tick(after: .seconds(-5)) == nil)
@@ -75,7 +76,7 @@ import WaypostTestSupport
         #expect(pass(1) == "1 store")
     }
 
-    @Test func wantsAThreadThatGoesRound() {
+    @Test func expectsTheThreadToKeepIterating() {
         let progress = StageProgress(watch)
         func pass(_ seconds: Int) -> Stall? {
             (0..<seconds).lazy.compactMap { _ in progress.tick(after: .seconds(1)) }.first
@@ -84,19 +85,19 @@ import WaypostTestSupport
         #expect(pass(29) == nil)
         progress.turned()
         #expect(pass(29) == nil)
-        progress.ended()  // the log has come to its end
+        progress.ended()  // the log has ended
         #expect(pass(300) == nil)
         progress.turned()
         #expect(pass(31)?.stage == .receiver)
     }
 
-    /// A fix is taken in once it is judged, and those that are dropped for newer ones are not waited for.
+    /// A fix has been processed once it is judged. Fixes that are dropped for newer ones are not waited for.
     @Test(
         arguments: [
             ([.fix(fix)], nil), ([.rejected(fix, .nullIsland)], nil),
             ([.receiver(.receiving(source: "log"))], 30), ([.accepted(stored), .idle], 30),
         ] as [([ReportingEvent], Int?)])
-    func wantsFixesToBeTakenIn(events: [ReportingEvent], standsStillAfter: Int?) {
+    func expectsFixesToBeProcessed(events: [ReportingEvent], standsStillAfter: Int?) {
         let progress = StageProgress(ProgressWatch(patience: [.intake: .seconds(30)]))
         for _ in 0..<2 { progress.fixMade(Self.fix) }
         for event in events { progress.observe(event) }
@@ -104,7 +105,7 @@ import WaypostTestSupport
         #expect(second == standsStillAfter)
     }
 
-    @Test func wantsNothingOfAReceiverThatHasEnded() {
+    @Test func expectsNothingFromAReceiverThatHasEnded() {
         let progress = StageProgress(ProgressWatch(patience: Self.patience))
         progress.turned()
         progress.fixMade(Self.fix)
@@ -118,16 +119,16 @@ import WaypostTestSupport
     static let batch = UploadBatch(last: stored, lastIsPending: true, past: [])
     static let fix = Fix(timeOfFix: stored.update.timeOfFix, latitude: 50, longitude: 10, quality: .gps)
 
-    /// What the upload loop has said last, and when it is found to stand still.
+    /// The last events of the upload loop, and the time after which it counts as stalled.
     @Test(
         arguments: [
             ([.uploading(batch)], 30),
             ([.waiting(delay: .seconds(600))], 630),
             ([.notPrepared(.noPermit(MissingPermit(.rejected, "")))], 30),
             ([.uploading(batch), .outboxFailed(OutboxError(.full))], 30),
-            ([.idle, .outboxFailed(OutboxError(.full))], nil),  // of the outbox's care
+            ([.idle, .outboxFailed(OutboxError(.full))], nil),  // about the maintenance of the outbox
             ([.idle], nil),
-            ([.idle, .failed(.held(.sample("")), traffic: Traffic())], nil),  // of the vehicle's state
+            ([.idle, .failed(.held(.sample("")), traffic: Traffic())], nil),  // about the vehicle's state
             ([.idle, .announced(.offline, traffic: Traffic())], nil),
             ([.idle, .accepted(stored)], 30),
             ([.idle, .notStored(LocationUpdate(.sample(0)), OutboxError(.full))], 30),
@@ -136,13 +137,13 @@ import WaypostTestSupport
             ([.uploading(batch), .delivered(batch, traffic: Traffic(), took: .zero), .idle], nil),
             ([.uploading(batch), .failed(.held(.sample("")), traffic: Traffic())], 30),
         ] as [([ReportingEvent], Int?)])
-    mutating func allowsTheUploadLoopItsReasons(events: [ReportingEvent], standsStillAfter: Int?) {
+    mutating func allowsTheUploadLoopToWaitForAReason(events: [ReportingEvent], standsStillAfter: Int?) {
         watch = ProgressWatch(patience: [.upload: .seconds(30)])
         for event in events { watch.take(event) }
         #expect(pass(1000) == standsStillAfter.map { "\($0) upload" })
     }
 
-    /// An exchange has begun with its request, and ends with an answer or an error.
+    /// An exchange starts with its request, and ends with an answer or an error.
     @Test(
         arguments: [
             ([.uploading(batch)], 30),
@@ -151,19 +152,19 @@ import WaypostTestSupport
             ([.uploading(batch), .accepted(stored), .notPrepared(.noPermit(MissingPermit(.rejected, "")))], 30),
             ([.waiting(delay: .seconds(600))], nil),
         ] as [([ReportingEvent], Int?)])
-    mutating func wantsAnExchangeToEnd(events: [ReportingEvent], standsStillAfter: Int?) {
+    mutating func expectsAnExchangeToEnd(events: [ReportingEvent], standsStillAfter: Int?) {
         watch = ProgressWatch(patience: [.transport: .seconds(30)])
         for event in events { watch.take(event) }
         #expect(pass(1000) == standsStillAfter.map { "\($0) transport" })
     }
 
-    /// A loop that is stuck is seen although the care of the outbox and the vehicle's state go on beside it.
+    /// A stalled loop is noticed, although the maintenance of the outbox and the vehicle's state continue.
     @Test(
         arguments: [
             .outboxFailed(OutboxError(.full)), .failed(.held(.sample("")), traffic: Traffic()),
             .announced(.offline, traffic: Traffic()),
         ] as [ReportingEvent])
-    mutating func takesNothingBesideTheUploadLoopForItsSign(event: ReportingEvent) {
+    mutating func ignoresEventsThatAreNotOfTheUploadLoop(event: ReportingEvent) {
         watch = ProgressWatch(patience: [.upload: .seconds(30)])
         watch.take(.uploading(Self.batch))
         for _ in 0..<14 {
@@ -174,7 +175,7 @@ import WaypostTestSupport
         #expect(pass(2) == "2 upload")
     }
 
-    @Test mutating func takesADeliveryForASignOfTheUploadLoop() {
+    @Test mutating func countsADeliveryAsProgressOfTheUploadLoop() {
         watch.take(.uploading(Self.batch))
         #expect(pass(29) == nil)
         watch.take(.delivered(Self.batch, traffic: Traffic(), took: .zero))

@@ -7,7 +7,7 @@ import WaypostTestSupport
 @testable import Operations
 
 @Suite struct ProxyConfiguration {
-    /// A configuration with a proxy to each server.
+    /// Returns a configuration with a proxy for each server.
     private static func text(
         upload: String, authorization: String = #"{"url": "http://p:3128"}"#, endpoint: String = "https://engine.test"
     ) -> String {
@@ -70,13 +70,13 @@ import WaypostTestSupport
             "upload.proxy\" is a string; use an object in braces, such as { \"url\": \"http://proxy.example.com"
         ),
     ])
-    func saysWhatIsWrong(proxy: String, says: String) {
+    func reportsErrors(proxy: String, says: String) {
         let problems = Configurations.problems(Self.text(upload: proxy))
         #expect(problems.count == 1 && problems[0].hasPrefix("config.json: \"\(says)"), "\(problems)")
         #expect(!problems.joined().contains("hush") && !problems.joined().contains("4711"))
     }
 
-    /// Plain http to this machine must not leave it through a proxy elsewhere.
+    /// Plain http to this machine must not leave it through a remote proxy.
     @Test func keepsPlainTokensOnThisMachine() {
         let endpoint = "http://127.0.0.1:8089"
         let problems = Configurations.problems(Self.text(upload: #"{"url": "https://p:1"}"#, endpoint: endpoint))

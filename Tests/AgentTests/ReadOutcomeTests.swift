@@ -4,7 +4,7 @@ import ReportedText
 import Testing
 import Operations
 
-/// What an answer means for a follower.
+/// The meaning of an answer for a follower.
 @Suite struct ReadOutcomes {
     enum Kind { case tokenRejected, retry, hold }
 
@@ -15,7 +15,7 @@ import Operations
         (403, "<html></html>", .retry), (404, #"{"error":{"status":"NOT_FOUND"}}"#, .hold),
         (400, #"{"error":{"status":"INVALID_ARGUMENT"}}"#, .hold), (503, "", .retry), (302, "", .retry),
     ])
-    func judgesAsDeliveryDoes(status: Int, body: String, kind: Kind) throws {
+    func areJudgedLikeDeliveries(status: Int, body: String, kind: Kind) throws {
         let trip = FollowedResource.trip(try TripName(providerID: "p", tripID: "t 1"))
         let request = HTTPRequest(.get, try HTTPURL("https://fleetengine.googleapis.com/v1/x"))
         let outcome = ReadOutcome(
@@ -31,13 +31,13 @@ import Operations
         #expect(found == kind, "\(outcome)")
     }
 
-    /// What uploads wait for by themselves a person at a terminal is told a remedy for.
+    /// Uploads simply wait after these failures, but a person at a terminal gets a remedy.
     @Test(
         arguments: [
             (.connectionFailed, "check the vehicle's network and upload.endpoint"), (.cancelled, "no answer"),
-            (.tlsFailed, "check that upload.endpoint names a port for https"),
+            (.tlsFailed, "check that the port of upload.endpoint speaks https"),
         ] as [(HTTPTransportError.Code, String)])
-    func saysWhatToDoWithoutAnAnswer(code: HTTPTransportError.Code, end: String) {
+    func haveARemedyIfThereIsNoAnswer(code: HTTPTransportError.Code, end: String) {
         guard case .retry(let reason, nil) = ReadOutcome(of: HTTPTransportError(code, "no answer")) else {
             Issue.record("it is not read again")
             return

@@ -2,8 +2,8 @@ import LinuxPlatform
 import ReceiverSimulator
 import TimeAndChance
 
-/// A drive on a motorway that ended a minute ago, or so much later by its receiver's word, seen every 5 s, so that each
-/// of its epochs is due as an update.
+/// A drive on a motorway that ended a minute ago, or later if the receiver's clock is wrong by `ahead`. It has a fix
+/// every 5 s, so that each epoch is due as an update.
 struct RecentDrive: Sequence, IteratorProtocol {
     private var drive: Drive
 

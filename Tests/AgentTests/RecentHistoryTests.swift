@@ -45,7 +45,7 @@ import WaypostTestSupport
         #expect(history.minutes(at: .seconds(20_000)).allSatisfy { $0 == RecentHistory.Minute() })
     }
 
-    @Test func knowFromWhenToWhenNothingWasDelivered() {
+    @Test func knowWhenNothingWasDelivered() {
         var history = RecentHistory()
         history.note(Self.failed, at: .seconds(100))
         #expect(history.outages(at: .seconds(104)).isEmpty, "the next attempt may make it good")
@@ -59,8 +59,8 @@ import WaypostTestSupport
         #expect(history.outages(at: .seconds(3801)).isEmpty)
     }
 
-    /// An outage that goes on reaches as far as the bar of its minute does.
-    @Test func drawAnOutageThatGoesOnToTheEnd() {
+    /// A continuing outage extends to the end of the current minute's bar.
+    @Test func drawAnOutageThatLastsToTheEnd() {
         var history = RecentHistory()
         history.note(Self.failed, at: .seconds(60))
         #expect(history.outageMinutes(at: .seconds(90)).map { [$0.lowerBound, $0.upperBound] } == [[59, 60]])
@@ -68,11 +68,11 @@ import WaypostTestSupport
         #expect(history.outageMinutes(at: .seconds(105)).map { [$0.lowerBound, $0.upperBound] } == [[59, 59.5]])
     }
 
-    /// Bars and bands of the page are drawn upon one grid.
+    /// The page draws bars and bands on one grid.
     @Test(arguments: [
         (0, 0, 59.0), (45, 45, 59.75), (60, 60, 59.0), (60, 119, 59.0), (60, 120, 58.0), (90, 3659, 0.5),
     ])
-    func knowWhichMinuteAMomentIsIn(moment: Int, now: Int, minute: Double) {
+    func knowTheMinuteOfAMoment(moment: Int, now: Int, minute: Double) {
         let found = RecentHistory.minute(of: .seconds(moment), at: .seconds(now))
         #expect(abs(found - minute) < 1e-9)
         var history = RecentHistory()
@@ -80,7 +80,7 @@ import WaypostTestSupport
         #expect(history.minutes(at: .seconds(now))[Int(found)]?.failed == 1)
     }
 
-    @Test func knowTheWayOfTheLastHour() throws {
+    @Test func knowTheTrackOfTheLastHour() throws {
         var history = RecentHistory()
         for second in 0..<7200 {
             let fix = Fix.sample(Double(second), north: Double(second) * 10, speed: 10)
@@ -101,7 +101,7 @@ import WaypostTestSupport
         #expect(history.map(at: .seconds(20_000)).text.contains("no position in the last hour"))
     }
 
-    @Test func showNoPlaceInPrivateMode() {
+    @Test func showNoPositionInPrivateMode() {
         var history = RecentHistory()
         history.note(.fix(.sample(0)), at: .zero)
         history.note(.privateModeBegan, at: .seconds(1))
@@ -111,7 +111,7 @@ import WaypostTestSupport
         #expect(history.map(at: .seconds(4)).text.contains("no position in the last hour"))
     }
 
-    /// Five hours with ten fixes per second, an outage every ten seconds and a line of the log every second.
+    /// Five hours with ten fixes per second, an outage every ten seconds and a log line every second.
     @Test func stayWithinTheirBounds() {
         var history = RecentHistory()
         let long = String(repeating: "x", count: 10_000)
@@ -129,9 +129,9 @@ import WaypostTestSupport
         #expect(history.lines.last?.text.hasPrefix("19999 ") == true)
     }
 
-    /// A fix whose coordinates are out of range is not drawn.
+    /// A fix whose coordinates are out of range isn't drawn.
     @Test(arguments: [Double.nan, .infinity, 1e300])
-    func leaveOutWhatIsNoPlace(latitude: Double) {
+    func omitInvalidPositions(latitude: Double) {
         var history = RecentHistory()
         var fix = Fix.sample(0)
         fix.latitude = latitude

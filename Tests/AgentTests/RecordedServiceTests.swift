@@ -8,7 +8,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-/// A run of the real service that `--record` keeps.
+/// A run of the real service, recorded by `--record`.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct RecordedServices {
     /// Drives through an outage, and returns the directory and what the receiver sent.
     private static func record(_ bench: ServiceBench) async throws -> (place: String, sent: [UInt8]) {
@@ -18,7 +18,7 @@ import WaypostTestSupport
             [BuiltProgram.waypost, "run", "--config", try bench.configure(), "--record", place],
             environment: BuiltProgram.environment)
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
-        // A minute apart, so that each epoch is an update.
+        // One minute apart, so that each epoch is an update.
         let drive = Array(RecentDrive(epochs: 12 * 12))
         let epochs = stride(from: 0, to: drive.count, by: 12).map { drive[$0] }
         for (number, epoch) in zip(1..., epochs) {
@@ -38,7 +38,7 @@ import WaypostTestSupport
         return String(decoding: outcome.standardOutput, as: UTF8.self)
     }
 
-    @Test func giveTheSameFixesAgain() async throws {
+    @Test func replayTheSameFixes() async throws {
         let bench = try ServiceBench()
         let (place, sent) = try await Self.record(bench)
         let receiver = place + "/receiver-000001.nmea"
@@ -66,8 +66,8 @@ import WaypostTestSupport
         #expect(!log.contains("eyJ") && !log.contains("Bearer") && !log.contains("latitude"))
     }
 
-    /// A log that is read to its end is a recording already.
-    @Test func sayThatALogIsARecordingAlready() async throws {
+    /// A log that is read to its end is already a recording.
+    @Test func reportThatALogIsAlreadyARecording() async throws {
         let bench = try ServiceBench()
         let log = try bench.directory.write(
             Drive(.motorway, start: .system.advanced(by: .seconds(-600)), duration: .seconds(10))
@@ -82,6 +82,8 @@ import WaypostTestSupport
         #expect(try FileSystem.names(inDirectory: place) == ["log-000001.txt"])
         let replay = try await BuiltProgram.run(["replay", place, "--config", config])
         #expect(replay.ending == .exited(65))
-        #expect(String(decoding: replay.standardError, as: UTF8.self).contains("is a directory; name the logs in it"))
+        #expect(
+            String(decoding: replay.standardError, as: UTF8.self).contains(
+                "a directory; specify the logs in it"))
     }
 }

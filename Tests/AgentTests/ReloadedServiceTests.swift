@@ -14,16 +14,16 @@ import WaypostTestSupport
 @testable import Operations
 @testable import Waypost
 
-/// `waypost run` that is given another configuration while it runs, and executes itself again with it.
+/// `waypost run` that receives another configuration while it runs, and executes itself again with it.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ReloadedService {
     let bench: ServiceBench
-    /// Another Fleet Engine, with an issuer whose tokens only that one takes.
+    /// Another Fleet Engine, with an issuer whose tokens only it accepts.
     let other: ServiceBench
     let epochs = Array(RecentDrive(epochs: 12))
 
     init() throws { (bench, other) = (try ServiceBench(), try ServiceBench()) }
 
-    /// Puts another file in the place of the configuration, and asks for a reload.
+    /// Replaces the configuration file and requests a reload.
     private func reload(_ service: RunningProgram, _ edit: (inout ServiceSetup) -> Void) throws {
         _ = try bench.configure(edit)
         service.signal(SIGHUP)
@@ -43,7 +43,7 @@ import WaypostTestSupport
         return (service, receiver)
     }
 
-    /// Waits until the service has been reloaded that often, and has opened its receiver again.
+    /// Waits until the service has been reloaded `times` times and has opened its receiver again.
     private func isReloaded(_ service: RunningProgram, times: Int = 1) async -> Bool {
         guard await service.errors.line(saying: "configuration reloaded", times: times) != nil else { return false }
         return await service.errors.line(saying: "waiting for the first sentence", times: times + 1) != nil
@@ -55,8 +55,8 @@ import WaypostTestSupport
         return try JSONValue(parsing: listing.standardOutput)
     }
 
-    /// The process stays the same one, and its first Fleet Engine is told that the vehicle has stopped.
-    @Test func deliversWhereTheNewConfigurationSays() async throws {
+    /// The process stays the same. Its first Fleet Engine is told that the vehicle has stopped.
+    @Test func deliversToTheServerOfTheNewConfiguration() async throws {
         let (service, receiver) = try await start()
         try receiver.send(epochs[0])
         try #require(await bench.arrival(of: epochs[0]) != nil)
@@ -77,7 +77,7 @@ import WaypostTestSupport
         #expect(ledger["delivered"]?.integerValue == 2, "\(ledger.text)")
     }
 
-    /// Whatever differs is in force afterwards, and Fleet Engine isn't told of a stop.
+    /// Every change is in force afterwards, and no stop is reported to Fleet Engine.
     @Test func changesEveryOtherKey() async throws {
         let manager = try NotifySocket(at: bench.directory.path("notify"))
         let (service, receiver) = try await start(environment: ["NOTIFY_SOCKET": manager.path])
@@ -108,7 +108,7 @@ import WaypostTestSupport
         #expect(manager.messages.lines.contains { $0.text.hasPrefix("MONOTONIC_USEC=") })
     }
 
-    /// The old name is told that it has stopped; an update of it is never sent under the new one.
+    /// The stop is reported under the old name, and no update of the old vehicle is ever sent under the new name.
     @Test func reportsAsAnotherVehicleOnceNothingIsPending() async throws {
         let (service, receiver) = try await start()
         await bench.simulator.beginOutage()
@@ -141,8 +141,8 @@ import WaypostTestSupport
         #expect(try await ledger()["delivered"]?.integerValue == 2)
     }
 
-    /// What was validated counts, and not what has become of the files since.
-    @Test func goesByTheTextThatWasValidated() async throws {
+    /// The service uses the text that was validated, even if the files have changed since.
+    @Test func usesTheTextThatWasValidated() async throws {
         let pending = UTCTime.system.advanced(by: .seconds(-600))
         let hang = try await HangingService.outboxThatHangs(in: bench.directory, with: pending)
         let id = try bench.directory.write("van-7".utf8, to: "id")
@@ -171,8 +171,8 @@ import WaypostTestSupport
         #expect(ledger["balances"]?.boolValue == true)
     }
 
-    /// A package upgrade puts another file in the place of the program's.
-    @Test(arguments: [true, false]) func executesTheProgramThatIsThereNow(isReplaced: Bool) async throws {
+    /// A package upgrade replaces the program's file.
+    @Test(arguments: [true, false]) func executesTheCurrentlyInstalledProgram(isReplaced: Bool) async throws {
         let program = bench.directory.path("waypost")
         try FileManager.default.copyItem(atPath: BuiltProgram.waypost, toPath: program)
         let service = try RunningProgram(
@@ -191,7 +191,7 @@ import WaypostTestSupport
         }
     }
 
-    /// The search for the baud rate does not begin again.
+    /// The service doesn't search for the baud rate again.
     @Test func remembersTheBaudRate() async throws {
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let automatic = #"{"type": "serial", "device": "\#(bench.devicePath)", "baudRate": "automatic"}"#
@@ -204,8 +204,8 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// It is looked at although no fix comes, and no longer once it is taken out.
-    @Test func watchesThePrivateSwitchThatTheNewOneNames() async throws {
+    /// The switch is checked although no fix arrives, and no longer once it is removed from the configuration.
+    @Test func watchesThePrivateSwitchOfTheNewConfiguration() async throws {
         let (service, receiver) = try await start()
         try receiver.send(epochs[0])
         try #require(await bench.arrival(of: epochs[0]) != nil)
@@ -221,8 +221,9 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// Each is told by its name, and the van drives on as before; the next good one ends it.
-    @Test func staysAsItIsWhenTheNewOneIsBad() async throws {
+    /// Each error is reported by name, and the service continues unchanged. The next valid configuration ends the
+    /// condition.
+    @Test func keepsItsConfigurationIfTheNewOneIsInvalid() async throws {
         let status = "unix:" + bench.directory.path("status")
         let manager = try NotifySocket(at: bench.directory.path("notify"))
         let (service, receiver) = try await start(environment: ["NOTIFY_SOCKET": manager.path]) { $0.status = status }
@@ -278,8 +279,8 @@ import WaypostTestSupport
         case inBackoff, whileARequestStalls, whileTheTokenEndpointHangs, whileATokenCommandHangs
     }
 
-    /// What the old configuration waits for is waited for no longer.
-    @Test(arguments: Moment.allCases) func isReloadedAtAnyTime(moment: Moment) async throws {
+    /// Waits of the old configuration are abandoned.
+    @Test(arguments: Moment.allCases) func canBeReloadedAtAnyTime(moment: Moment) async throws {
         let gate = Gate()
         let silent = try HTTPService(listeningOn: .loopback(host: "127.0.0.1", port: 0)) { _ in
             _ = await gate.pass()
@@ -311,9 +312,9 @@ import WaypostTestSupport
         #expect(ledger["delivered"]?.integerValue == 1, "\(ledger.text)")
     }
 
-    /// Every one of many is either carried out or one with the next; the last counts. Nobody else ever gets the
-    /// outbox.
-    @Test func takesManyInQuickSuccession() async throws {
+    /// Each request is either carried out or merged with the next one; the last configuration is in force. No other
+    /// process can ever take the outbox.
+    @Test func handlesManyReloadsInQuickSuccession() async throws {
         let (service, receiver) = try await start()
         let rival = try bench.directory.write(
             try String(contentsOf: URL(filePath: bench.directory.path("config.json")), encoding: .utf8).utf8,
@@ -328,7 +329,7 @@ import WaypostTestSupport
             _ = await service.errors.line(saying: "configuration reloaded", times: 1 + number / 3)
         }
         #expect(try await endings == Array(repeating: .exited(69), count: 12))
-        // A signal that is still pending would cause one more reload, in which an epoch can be lost.
+        // A signal that is still pending would cause another reload, during which an epoch can be lost.
         try await service.isAtRest()
         try reload(service) {
             moveToTheOther(&$0)
@@ -349,7 +350,7 @@ import WaypostTestSupport
         #expect(try await ledger()["delivered"]?.integerValue == Int64(epochs.count))
     }
 
-    @Test func stopsWhenItIsToldToBeforeAReload() async throws {
+    @Test func stopsOnASignalBeforeAReload() async throws {
         let manager = try NotifySocket(at: bench.directory.path("notify"))
         let silent = try LoopbackSocket(.stream)
         let (service, _) = try await start(environment: ["NOTIFY_SOCKET": manager.path]) {
@@ -365,8 +366,8 @@ import WaypostTestSupport
         #expect(manager.messages.lines.last { $0.text.hasSuffix("ING=1") }?.text == "STOPPING=1")
     }
 
-    /// What a manager that was deaf hears first must not say that a reload goes on.
-    @Test func isReadyForAManagerThatHeardNothingOfTheReload() async throws {
+    /// The first message that a busy manager receives afterwards must not say that a reload is in progress.
+    @Test func notifiesAManagerThatMissedTheReload() async throws {
         let path = bench.directory.path("deaf")
         let socket = try NotifySocket.bound(to: path)
         let notification = ServiceNotification(socketPath: path)

@@ -4,7 +4,7 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// Certificate files that are replaced while the service runs, under the names that the configuration has for them.
+/// Certificate files that are replaced under the same names while the service runs.
 @Suite(
     .enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"), .timeLimit(.minutes(2)), .serialized)
 struct ReplacedFiles {
@@ -16,13 +16,13 @@ struct ReplacedFiles {
         receiver = try PluggedReceiver(link: bench.devicePath)
     }
 
-    /// Replaces the file that the configuration names with the right one, as `mv` does.
+    /// Replaces a configured file with the right one, like `mv`.
     private func put(_ source: String, at name: String) throws {
         try FileManager.default.copyItem(atPath: source, toPath: bench.directory.path(name + ".new"))
         try FileSystem.rename(bench.directory.path(name + ".new"), to: bench.directory.path(name))
     }
 
-    /// A service whose authority, certificate and key belong to somebody else, at a server that demands the right ones.
+    /// Starts a service with another party's authority, certificate and key, for a server that requires the right ones.
     private func start(_ server: NginxServer, port: UInt16, namesClient: Bool) async throws -> RunningProgram {
         let others = try TemporaryDirectory()
         try await TestCertificates.make(in: others)
@@ -63,8 +63,8 @@ struct ReplacedFiles {
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// A certificate without its key is not used: the key may come a moment later.
-    @Test(arguments: [true, false]) func ofAClientAreUsedAsAPair(isAsked: Bool) async throws {
+    /// A certificate without its key is not used, because the key may follow a moment later.
+    @Test(arguments: [true, false]) func ofAClientAreUsedAsAMatchingPair(isAsked: Bool) async throws {
         let server = try await server()
         let service = try await start(server, port: server.mutualPort, namesClient: true)
         try #require(await service.errors.line(saying: "token endpoint ") != nil)

@@ -29,7 +29,7 @@ import WaypostTestSupport
         )
     }
 
-    /// The files that the replays left in the directory for temporary files.
+    /// Returns the files that the replays left in the directory for temporary files.
     private func left() throws -> [String] { try FileSystem.names(inDirectory: temporary.url.path) }
 
     @Test func areNewForEachReplay() async throws {
@@ -45,7 +45,7 @@ import WaypostTestSupport
         #expect(try FileSystem.entry(at: bench.directory.path("outbox.sqlite")) == nil, "it is the service's")
     }
 
-    @Test func areInTheUsualDirectoryIfTheirsIsMissing() async throws {
+    @Test func areInTheDefaultDirectoryIfTheirOwnIsMissing() async throws {
         let bench = try ServiceBench()
         let outcome = try await ChildProcess(
             arguments: [
@@ -75,7 +75,7 @@ import WaypostTestSupport
         #expect(second.output.contains("accepted 86 = delivered 86"))
     }
 
-    @Test func areKeptAndNamedWhileTheyHoldUpdates() async throws {
+    @Test func areKeptAndReportedWhileTheyHoldUpdates() async throws {
         let elsewhere = try TemporaryDirectory()
         let stopped = try RunningProgram(
             [BuiltProgram.waypost, "replay", log, "--config", try ServiceSetup().write(in: elsewhere)],
@@ -95,7 +95,7 @@ import WaypostTestSupport
         #expect(output.contains("accepted \(43 + count) = delivered \(43 + count)"), "\(output)")
     }
 
-    @Test func areNeverALogOrTheConfiguration() async throws {
+    @Test func neverOverwriteALogOrTheConfiguration() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure()
         for (path, role) in [(log, "the log"), (config, "the configuration")] {
@@ -117,11 +117,11 @@ import WaypostTestSupport
         #expect(try left().isEmpty)
     }
 
-    /// A replay must not move a real vehicle by mistake.
+    /// A replay must not move a real vehicle by accident.
     @Test(arguments: [
         ([], "providers/p/vehicles/van-7"), (["--vehicles", "3"], "providers/p/vehicles/van-7-1 to van-7-3"),
     ])
-    func areNotSentToAnotherMachineUnasked(words: [String], vehicles: String) async throws {
+    func areNotSentToAnotherMachineWithoutConsent(words: [String], vehicles: String) async throws {
         let config = try ServiceSetup(endpoint: "https://fleetengine.invalid").write(in: temporary)
         let (ending, errors, _) = try await replay(words, config)
         #expect(ending == .exited(64))

@@ -20,14 +20,14 @@ import WaypostTestSupport
             // Without a plan, the share is that of the log read.
             (0, 100, 1, .maximum, 0, 0), (25, 100, 1, .maximum, 0.25, 0), (0, 0, 0, .maximum, 1, 0),
         ] as [(Int, Int, Int, ReplaySpeed, Double, Int)])
-    func areTrue(reached: Int, length: Int, elapsed: Int, speed: ReplaySpeed, share: Double, left: Int) {
+    func areAccurate(reached: Int, length: Int, elapsed: Int, speed: ReplaySpeed, share: Double, left: Int) {
         let progress = ReplayProgress(
             reached: .seconds(reached), of: .seconds(length), elapsed: .seconds(elapsed), speed: speed)
         #expect(abs(progress.share - share) < 1e-9)
         #expect(progress.left == .seconds(left))
     }
 
-    @Test func ofManyVehiclesAreOne() {
+    @Test func ofManyVehiclesAreCombined() {
         let progress = ReplayProgress(fixes: 200, of: 1000, elapsed: .seconds(10), planned: .seconds(100))
         #expect(abs(progress.share - 0.2) < 1e-9)
         #expect(progress.left == .seconds(90))
@@ -72,7 +72,7 @@ import WaypostTestSupport
     }
 
     /// Without a terminal, a line says why the replay doesn't end, and how to end it.
-    @Test func sayWhatKeepsThemFromTheirEnd() async throws {
+    @Test func nameThePendingUpdatesThatDelayTheirEnd() async throws {
         let directory = try TemporaryDirectory()
         let config = try ServiceSetup(level: "error").write(in: directory)
         let log = Fixtures.url("nmea/town.nmea").path

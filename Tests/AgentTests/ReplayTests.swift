@@ -103,7 +103,7 @@ import WaypostTestSupport
         (Ledger(accepted: 3, delivered: 2), false, "DOES NOT BALANCE"),
         (Ledger(), false, "No update was accepted, although fixes were read"),
     ])
-    func saysWhatBecameOfIt(ledger: Ledger, isComplete: Bool, words: String) throws {
+    func reportsItsResult(ledger: Ledger, isComplete: Bool, words: String) throws {
         var counts = DeliveryCounts()
         counts.fixes = 600
         counts.requests = 20
@@ -157,7 +157,7 @@ import WaypostTestSupport
         #expect(json["rejectedFixes"]?["jump"]?.doubleValue == rejected["jump"].map(Double.init))
     }
 
-    @Test func summarizesThatTheTimeOfTheLogGoesBack() async throws {
+    @Test func reportsThatTheTimeOfTheLogGoesBack() async throws {
         let lines = try String(contentsOfFile: Fixtures.url("nmea/town.nmea").path, encoding: .utf8)
         let bench = try ServiceBench()
         let reversed = lines.split(separator: "\r\n").reversed().map { "\($0)\r\n" }.joined()
@@ -165,11 +165,11 @@ import WaypostTestSupport
         let outcome = try await BuiltProgram.run(
             ["replay", log, "--config", try bench.configure { $0.level = "error" }])
         let summary = String(decoding: outcome.standardOutput, as: UTF8.self)
-        #expect(summary.contains("reversed.nmea: the time goes back 599 times; a fix after such a step"), "\(summary)")
+        #expect(summary.contains("reversed.nmea: the time goes back 599 times; a fix after a step"), "\(summary)")
         withExtendedLifetime(bench) {}
     }
 
-    @Test func tellsWhatAFollowerSees() throws {
+    @Test func reportsTheErrorThatAFollowerSees() throws {
         var errors = FollowerErrors()
         for second in 0...60 {
             var fix = Fix.sample(Double(second), north: second < 30 ? 0 : Double(second - 30) * 2, speed: 0)

@@ -5,7 +5,7 @@ import Operations
 import WaypostTestSupport
 
 @Suite struct RequestMeters {
-    @Test func knowTheShareThatCameInTime() throws {
+    @Test func knowTheShareThatArrivedInTime() throws {
         var figures = RequestFigures()
         #expect(figures.time(of: 0.5) == nil && figures.failuresInWords == nil)
         for milliseconds in 1...1000 { figures.answered(after: .milliseconds(milliseconds)) }
@@ -17,7 +17,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [Duration.zero, .microseconds(1), .seconds(10_000), .seconds(-1)])
-    func takeAnyTime(duration: Duration) {
+    func acceptAnyDuration(duration: Duration) {
         var figures = RequestFigures()
         figures.answered(after: duration)
         #expect(figures.answers == 1 && figures.time(of: 0.99) != nil)

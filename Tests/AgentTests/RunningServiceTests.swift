@@ -16,8 +16,8 @@ import WaypostTestSupport
 
 /// `waypost run` as a process, with a receiver on a pseudo-terminal and Fleet Engine on loopback.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct RunningService {
-    /// A log of last spring is no live receiver: it ends in an error that names the command for logs.
-    @Test func saysWhyNothingOfStandardInputWasTaken() async throws {
+    /// An old log isn't a live receiver: the run ends with an error that names the command for logs.
+    @Test func explainsWhyNoStandardInputWasUsed() async throws {
         let bench = try ServiceBench()
         let file = try bench.configure { $0.receiver = #"{"type": "stdin"}"# }
         let outcome = try await ChildProcess(
@@ -36,8 +36,8 @@ import WaypostTestSupport
         withExtendedLifetime(bench) {}
     }
 
-    /// After a restart a wild first position is the one that is rejected, and not the true one after it.
-    @Test func judgesItsFirstFixByTheStoredPlace() async throws {
+    /// After a restart, a wild first position is rejected, not the true one after it.
+    @Test func judgesItsFirstFixByTheStoredPosition() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let epochs = Array(RecentDrive(epochs: 6))
@@ -70,7 +70,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func deliversEveryAcceptedUpdateWhateverHappens() async throws {
+    @Test func deliversEveryAcceptedUpdateDespiteFaults() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let service = try bench.start()
@@ -100,7 +100,8 @@ import WaypostTestSupport
         await bench.simulator.endOutage()
         try #require(await deliveries(of: service, reach: 50))
         let newest = "\"time\":\"\(epochs[49].time)\""
-        // A request that was on its way as the outage ended may have been made before the newest update was.
+        // A request that was in progress at the end of the outage may have been made before the newest update was
+        // accepted.
         let lasts = bench.arrivals.lines[before...].filter { $0.text.contains("\"kind\":\"last\"") }
         #expect(lasts.prefix(2).contains { $0.text.contains(newest) }, "the live position is not the first")
 
@@ -116,7 +117,7 @@ import WaypostTestSupport
         #expect(ledger["pending"]?.integerValue == 0 && ledger["balances"]?.boolValue == true)
     }
 
-    @Test func deliversAfterBeingKilledWhatWasAcceptedBefore() async throws {
+    @Test func deliversUpdatesAcceptedBeforeItWasKilled() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let epochs = Array(RecentDrive(epochs: 12))
@@ -139,7 +140,7 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    @Test func outlivesATokenEndpointThatAnswersWithAPage() async throws {
+    @Test func survivesATokenEndpointThatAnswersWithAPage() async throws {
         let bench = try ServiceBench()
         let backend = try TokenBackend(of: bench.simulator, pages: 1)
         let receiver = try PluggedReceiver(link: bench.devicePath)
@@ -158,7 +159,7 @@ import WaypostTestSupport
     }
 
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
-    func goesOnReportingWhileTheDiskIsFull() async throws {
+    func keepsReportingWhileTheDiskIsFull() async throws {
         let bench = try ServiceBench()
         let disk = try TinyFileSystem(at: bench.directory.path("disk"), megabytes: 2)
         let receiver = try PluggedReceiver(link: bench.devicePath)
@@ -191,8 +192,9 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// A backup, or a person with `sqlite3`: positions arrive at their time, and are stored when the lock is gone.
-    @Test func goesOnReportingWhileAnotherProgramHasLockedTheOutbox() async throws {
+    /// A backup, or a user with `sqlite3`, locks the outbox: positions arrive in time, and are stored once the lock is
+    /// released.
+    @Test func keepsReportingWhileAnotherProgramLocksTheOutbox() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let service = try bench.start()
@@ -219,7 +221,7 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// A store that cannot be opened keeps no vehicle from being seen, and is taken when it can be.
+    /// If the outbox can't be opened, the vehicle is reported anyway. The outbox is used once it can be opened.
     @Test(
         .enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"),
         arguments: ["read-only", "a directory"])
@@ -256,8 +258,8 @@ import WaypostTestSupport
         #expect(service.errors.text.contains("accepted update 1"))
     }
 
-    /// Another release may be installed again before the updates in it are lost: the file is left as it is.
-    @Test func sendsFromMemoryBesideAnOutboxOfANewerRelease() async throws {
+    /// The newer release may be installed again, so the file with its updates is left unchanged.
+    @Test func sendsFromMemoryIfTheOutboxIsOfANewerRelease() async throws {
         let bench = try ServiceBench()
         let store = bench.directory.path("outbox.sqlite")
         try await SQLiteOutbox.open(OutboxConfiguration(path: store, maximumBytes: 1 << 20)).close()
@@ -280,7 +282,7 @@ import WaypostTestSupport
         #expect(!FileManager.default.fileExists(atPath: store + "-wal"))
     }
 
-    /// Waits until the service has told of so many delivered updates.
+    /// Waits until the service has logged the delivery of `count` updates.
     private func deliveries(of service: RunningProgram, reach count: Int) async -> Bool {
         await service.errors.wait { lines in
             lines.reduce(0) { sum, line in

@@ -6,7 +6,7 @@ import WaypostTestSupport
 
 @testable import Operations
 
-/// The sandbox of `waypost check`, from what systemd says about the unit.
+/// The sandbox of `waypost check`, built from systemd's description of the unit.
 @Suite struct SandboxedChecks {
     typealias Properties = SandboxedCheck.Properties
 
@@ -26,13 +26,13 @@ import WaypostTestSupport
             ),
             ("CapabilityBoundingSet=", ["--property=CapabilityBoundingSet="]), ("InaccessiblePaths=", []),
             ("StateDirectory=waypost", ["--property=StateDirectory=waypost"]),
-            // The end of the check would remove that of the service.
+            // Otherwise the end of the check would remove the service's directory.
             ("RuntimeDirectory=waypost", []), ("Restart=always", []), ("SystemCallFilter=read write", []),
             (#"Environment="A=b c" D=e"#, [#"--property=Environment="A=b c" D=e"#]),
             ("EnvironmentFiles=/etc/van.env (ignore_errors=yes)", ["--property=EnvironmentFile=-/etc/van.env"]),
             ("EnvironmentFiles=/etc/van.env (ignore_errors=no)", ["--property=EnvironmentFile=/etc/van.env"]),
         ] as [(String, [String])])
-    func takeFromTheUnit(line: String, arguments: [String]) {
+    func readSettingsFromTheUnit(line: String, arguments: [String]) {
         let command = Self.properties(line).command("/usr/bin/waypost", ["--config", "/c.json"])
         #expect(command.starts(with: ["systemd-run", "--quiet", "--pipe", "--wait", "--collect"] + arguments))
         #expect(command.suffix(5) == ["--", "/usr/bin/waypost", "check", "--config", "/c.json"])
@@ -40,7 +40,7 @@ import WaypostTestSupport
     }
 
     /// `systemctl show` prints no credentials.
-    @Test func takeCredentialsFromTheUnitsText() {
+    @Test func readCredentialsFromTheUnitFile() {
         let text = """
             # /usr/lib/systemd/system/waypost.service
             [Service]
@@ -64,7 +64,7 @@ import WaypostTestSupport
             ("PrivateTmp=yes", ["/tmp", "/var/tmp"]), ("ProtectHome=yes", ["/home", "/root", "/run/user"]),
             ("ProtectHome=read-only", []), ("InaccessiblePaths=-/mnt /srv", ["/mnt", "/srv"]), ("PrivateTmp=no", []),
         ] as [(String, [String])])
-    func knowWhatIsHidden(line: String, directories: [String]) {
+    func knowTheHiddenPaths(line: String, directories: [String]) {
         let properties = Self.properties("User=waypost", line)
         #expect(properties.hidden == directories)
         let words = (["waypost"] + directories).joined(separator: " ")
@@ -99,9 +99,9 @@ import WaypostTestSupport
             ])
     }
 
-    /// Tests run without systemd, or as another user than root.
+    /// The tests run without systemd, or not as root.
     @Test(.enabled(if: (try? FileStatus(at: "/run/systemd/system")) == .some(nil), "systemd runs here"))
-    func runOutsideWithoutSystemd() async {
+    func runOutsideTheSandboxWithoutSystemd() async {
         let place = await SandboxedCheck.place(for: "/etc/waypost/config.json", [])
         #expect(
             place == .outside(EffectiveUser.current == 0 ? "systemd isn't running here" : "run this as root (sudo)"))

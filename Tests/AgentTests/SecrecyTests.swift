@@ -3,7 +3,7 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// What a running service, and the commands beside it, keep to themselves, whoever gives the tokens.
+/// Secrets that a running service, and the commands next to it, must not disclose, with any issuer of tokens.
 @Suite(
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
@@ -13,7 +13,7 @@ struct Secrecy {
 
     static let clientSecret = "client-secret-7d1f4a"
 
-    @Test(arguments: Issuer.allCases) func areNowhereToBeFound(issuer: Issuer) async throws {
+    @Test(arguments: Issuer.allCases) func keepsSecretsOutOfAllOutput(issuer: Issuer) async throws {
         let bench = try ServiceBench(faults: [("--errors", "503:0.3,401:0.2,403:0.1"), ("--resets", "0.1")])
         let source = try await SecretSource(issuer, bench)
         let receiver = try PluggedReceiver(link: bench.devicePath)
@@ -24,7 +24,7 @@ struct Secrecy {
         let recording = bench.directory.path("recording")
         var found = try await Self.words(of: config, source)
 
-        // Whoever starts it may have no care for who reads what it writes.
+        // The caller may have a permissive umask.
         let service = try RunningProgram(
             [
                 "/bin/sh", "-c", "umask 000; exec \"$0\" run --config \"$1\" --record \"$2\"", BuiltProgram.waypost,
@@ -49,10 +49,10 @@ struct Secrecy {
         let written = try Self.written(["state", "recording"], in: bench.directory)
         found += written.text
         #expect(await service.terminate().ending == .exited(0))
-        let recorded = try Self.written(["recording"], in: bench.directory)  // written every few seconds, and at the end
+        let recorded = try Self.written(["recording"], in: bench.directory)  // every few seconds, at the end
         found += service.errors.text + service.output.text + recorded.text
 
-        // There was something to tell, and it was told.
+        // There was an event to report, and it was reported.
         for words in [
             "SQLite format 3", "GNRMC", "token rejected", "Fleet Engine busy", "ok       fits",
         ] {
@@ -75,14 +75,14 @@ struct Secrecy {
         }
     }
 
-    /// What the commands print that know the configuration.
+    /// Returns the output of the commands that read the configuration.
     private static func words(of config: String, _ source: SecretSource) async throws -> String {
         var text = ""
         for words in [
             ["check", "--online"], ["config"], ["config", "--json"], ["token"], ["outbox", "list"],
             ["outbox", "export"], ["bundle", "-o", "-", "--with-positions"],
         ] {
-            // The receiver is the service's, or silent; an empty one spares the wait for it.
+            // The service holds the receiver, or it is silent. With an empty input, the command needn't wait for it.
             let withoutReceiver = config + ".check"
             let silent = try String(contentsOf: URL(filePath: config), encoding: .utf8)
                 .replacing(/"receiver": \{[^}]*\}/, with: #""receiver": {"type": "stdin"}"#)
@@ -93,7 +93,7 @@ struct Secrecy {
         return text
     }
 
-    /// Everything in these directories, and which of it others than its owner may open.
+    /// Returns everything in these directories, and the names that other users may open.
     private static func written(_ names: [String], in directory: TemporaryDirectory) throws -> (
         text: String, open: [String]
     ) {

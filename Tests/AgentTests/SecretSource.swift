@@ -5,9 +5,9 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// An issuer of one kind that fails until it is mended, and says its secrets aloud while it does.
+/// An issuer of one kind that fails until it is repaired, and includes its secrets in its errors.
 final class SecretSource: Sendable {
-    /// For the configuration.
+    /// The value of the key `authorization`.
     let authorization: String
     private let kind: Secrecy.Issuer
     private let backend: TokenBackend
@@ -19,7 +19,7 @@ final class SecretSource: Sendable {
         directory = try TemporaryDirectory()
         backend = try TokenBackend(of: bench.simulator, pages: .max)
         let issuer = try LocalAddress(String(bench.simulator.baseURL.origin.dropFirst("http://".count)))
-        // The simulator's faults fall on tokens too.
+        // The simulator's faults affect tokens, too.
         var found: String?
         for _ in 0..<50 where found == nil {
             let answer = await RawExchange.get("/token/driver/van-7", from: issuer)
@@ -47,15 +47,15 @@ final class SecretSource: Sendable {
         }
     }
 
-    /// From now on it gives tokens.
+    /// Makes the issuer return tokens from now on.
     func mend() throws {
         switch kind {
         case .http: backend.openUp()
         case .command: try directory.write([], to: "mended")
-        case .file: try FileSystem.rename(directory.path("token"), to: directory.path("half"))  // as a careful writer does
+        case .file: try FileSystem.rename(directory.path("token"), to: directory.path("half"))  // in one step
         }
     }
 
-    /// Every token that was handed out.
+    /// Every token that was issued.
     var tokens: [String] { kind == .http ? backend.tokens : [token] }
 }

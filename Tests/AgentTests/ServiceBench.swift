@@ -5,11 +5,11 @@ import HTTPMessages
 import ReceiverSimulator
 import WaypostTestSupport
 
-/// What surrounds `waypost run` in a test: a directory, a simulated Fleet Engine, and a configuration file.
+/// The environment of `waypost run` in a test: a directory, a simulated Fleet Engine, and a configuration file.
 final class ServiceBench: Sendable {
     let directory: TemporaryDirectory
     let simulator: FleetEngineSimulator
-    /// A JSON line for every position that Fleet Engine has committed.
+    /// One JSON line for each position that Fleet Engine has accepted.
     let arrivals: LineFlow
     private let serving: Task<Void, Never>
 
@@ -31,14 +31,14 @@ final class ServiceBench: Sendable {
     /// The device in the configuration.
     var devicePath: String { ServiceSetup.device(in: directory) }
 
-    /// What Fleet Engine knows of the vehicle.
+    /// Fleet Engine's record of the vehicle.
     var vehicle: VehicleRecord? {
         get async {
             await simulator.record.vehicles[ResourceName(provider: "p", service: .onDemandTrips, id: "van-7")]
         }
     }
 
-    /// Writes a configuration file and gives its path.
+    /// Writes a configuration file. Returns its path.
     func configure(_ edit: (inout ServiceSetup) -> Void = { _ in }) throws -> String {
         var setup = ServiceSetup(
             tokenURL: simulator.tokenURL(for: .onDemandTrips), endpoint: simulator.baseURL.origin)
@@ -55,7 +55,7 @@ final class ServiceBench: Sendable {
             environment: BuiltProgram.environment.merging(environment) { $1 })
     }
 
-    /// Waits until Fleet Engine has the position of `epoch`.
+    /// Waits until Fleet Engine has received the position of `epoch`.
     func arrival(of epoch: DriveEpoch) async -> LineFlow.Line? {
         await arrivals.line(saying: "\"time\":\"\(epoch.time)\"")
     }

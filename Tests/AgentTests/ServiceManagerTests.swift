@@ -1,9 +1,9 @@
 import Testing
 import WaypostTestSupport
 
-/// What a service manager hears from `waypost run`.
+/// The messages that a service manager receives from `waypost run`.
 @Suite(.timeLimit(.minutes(1))) struct ServiceManager {
-    @Test func hearsOfStartProgressAndStop() async throws {
+    @Test func isNotifiedOfStartProgressAndStop() async throws {
         let bench = try ServiceBench()
         let manager = try NotifySocket(at: bench.directory.path("notify"))
         let service = try bench.start(environment: ["NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "100000"])
@@ -11,7 +11,7 @@ import WaypostTestSupport
         #expect(manager.messages.lines.first?.text == "READY=1")
         try #require(await manager.messages.line(saying: "WATCHDOG=1", times: 5) != nil)
         let beats = manager.messages.lines.filter { $0.text == "WATCHDOG=1" }
-        // Unasked it would be one in 10 s.
+        // Without a request there would be one per 10 s.
         #expect(beats[0].arrivedAt.duration(to: beats[4].arrivedAt) < .seconds(20))
         #expect(await manager.messages.line(saying: "STATUS=no fix yet") != nil)
         #expect(await service.terminate().ending == .exited(0))

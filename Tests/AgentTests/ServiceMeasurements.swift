@@ -2,13 +2,13 @@ import FoundationEssentials
 import Testing
 import WaypostTestSupport
 
-/// How quick the service is, a JSON line each; asked for by `WAYPOST_MEASURE`, and meant for a release build, which
-/// `WAYPOST_PROGRAM` names.
+/// The speed of the service, one JSON line per case. `WAYPOST_MEASURE` enables these tests, which are meant for a
+/// release build, named by `WAYPOST_PROGRAM`.
 @Suite(
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: ProcessInfo.processInfo.environment["WAYPOST_MEASURE"] != nil, "only on request"))
 struct ServiceMeasurements {
-    /// From the last byte of an epoch to its position in the simulator's record.
+    /// The time from the last byte of an epoch to its position in the simulator's record.
     @Test func epochToArrival() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
@@ -20,12 +20,12 @@ struct ServiceMeasurements {
             let sent = ContinuousClock.now
             times.append(sent.duration(to: try #require(await bench.arrival(of: epoch)).arrivedAt))
         }
-        // The receiver's cycle is learned, a token fetched and a connection made in the first ones.
+        // During the first epochs, the receiver's cycle is learned, a token fetched and a connection opened.
         report("epochToArrival", Array(times.dropFirst(20)))
         await service.terminate()
     }
 
-    /// From the start of the process to `READY=1`.
+    /// The time from the start of the process to `READY=1`.
     @Test func startToReady() async throws {
         let bench = try ServiceBench()
         var times: [Duration] = []

@@ -1,16 +1,16 @@
 import FoundationEssentials
 import WaypostTestSupport
 
-/// What differs from test to test in a configuration file.
+/// The parts of a configuration file that differ between tests.
 struct ServiceSetup {
-    /// For `authorization.url`; by default nobody answers there.
+    /// The value of `authorization.url`. By default, no server answers there.
     var tokenURL = "http://127.0.0.1:1/token"
-    /// For `authorization`, in place of one with `tokenURL`.
+    /// The value of `authorization`; `nil` uses one with `tokenURL`.
     var authorization: String?
-    /// For `consumerAuthorization`, where there is one.
+    /// The value of `consumerAuthorization`, if any.
     var consumerAuthorization: String?
     var endpoint = "http://127.0.0.1:1"
-    /// A path in the directory.
+    /// The path of the outbox in the directory.
     var outbox = "outbox.sqlite"
     var status = "127.0.0.1:0"
     var level = "debug"
@@ -18,16 +18,16 @@ struct ServiceSetup {
     var logFormat = "text"
     /// The section `receiver`; a serial line by default.
     var receiver: String?
-    /// More members of `vehicle` and `reporting`.
+    /// Additional members of `vehicle` and `reporting`.
     var vehicle = ""
     var reporting = ""
-    /// First and longest wait between attempts, in seconds.
+    /// The first and the maximum delay between attempts, in seconds.
     var retryDelay = 0.05
 
-    /// The device that the configuration names, in the directory.
+    /// Returns the path of the configured device in the directory.
     static func device(in directory: TemporaryDirectory) -> String { directory.path("receiver") }
 
-    /// Writes the configuration to `directory` and gives the file's path.
+    /// Writes the configuration to `directory`. Returns the file's path.
     func write(in directory: TemporaryDirectory) throws -> String {
         let receiver = receiver ?? #"{"type": "serial", "device": "\#(Self.device(in: directory))"}"#
         let text = """

@@ -5,7 +5,7 @@ import WaypostTestSupport
 
 @testable import WaypostCommand
 
-/// Completion by the program, and by real shells when the tabulator is pressed.
+/// Completion by the program, and by real shells when Tab is pressed.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ShellCompletions {
     @Test(
         arguments: [
@@ -16,7 +16,7 @@ import WaypostTestSupport
             ("status --json --j", [], nil), ("outbox requeue --update 7 --upd", ["--update"], nil),
             ("replay -- --k", nil, .files), ("nothing ", [], nil),
         ] as [(String, [String]?, Completion?)])
-    func offer(line: String, words: [String]?, other: Completion?) {
+    func offerTheExpectedWords(line: String, words: [String]?, other: Completion?) {
         let completion = Completion(of: line.split(separator: " ", omittingEmptySubsequences: false).map(String.init))
         guard case .words(let offered) = completion else {
             #expect(completion == other)
@@ -31,23 +31,23 @@ import WaypostTestSupport
         FileSystem.isAllowed(.execute, at: "/usr/bin/\($0.rawValue)")
     }
 
-    /// Typed keys, with `\t` for the tabulator, and the words that the program then receives.
+    /// The typed keys, with `\t` for Tab, and the words that the program then receives.
     static let lines: [(typed: String, words: [String])] = [
         ("ch\t", ["check"]), ("--v\t", ["--version"]), ("replay --spe\t", ["replay", "--speed"]),
         ("replay drive.nmea --speed m\t", ["replay", "drive.nmea", "--speed", "max"]),
-        ("run --config FOLDER/va\t", ["run", "--config", "FOLDER/van 7.json"]),
-        ("run --rec\tFOLDER/recor\t", ["run", "--record", "FOLDER/recordings/"]),
-        ("replay FOLDER/dri\t--k\t", ["replay", "FOLDER/drive.nmea", "--keep-time"]),
-        ("fixes --format geo\tFOLDER/dri\t", ["fixes", "--format", "geojson", "FOLDER/drive.nmea"]),
+        ("run --config DIRECTORY/va\t", ["run", "--config", "DIRECTORY/van 7.json"]),
+        ("run --rec\tDIRECTORY/recor\t", ["run", "--record", "DIRECTORY/recordings/"]),
+        ("replay DIRECTORY/dri\t--k\t", ["replay", "DIRECTORY/drive.nmea", "--keep-time"]),
+        ("fixes --format geo\tDIRECTORY/dri\t", ["fixes", "--format", "geojson", "DIRECTORY/drive.nmea"]),
         ("outbox re\t--a\t", ["outbox", "requeue", "--all"]), ("help simu\t", ["help", "simulator"]),
         ("simulator --token-sh\tgui\t", ["simulator", "--token-shape", "guide"]),
         ("completions fi\t", ["completions", "fish"]), ("status --wa\t", ["status", "--watch"]),
-        // Given once it is not offered again, so that another one is the only one.
+        // An option that is already present isn't offered again, so only one other remains.
         ("status --watch --js\t--co\t", ["status", "--watch", "--json", "--config"]),
     ]
 
     @Test(.enabled(if: !installed.isEmpty, "bash, zsh and fish are not here"), arguments: installed)
-    func areWhatTheUserMeant(shell: Shell) async throws {
+    func completeTheLineInEachShell(shell: Shell) async throws {
         let directory = try TemporaryDirectory()
         let directoryPath = directory.url.path
         for name in ["van 7.json", "drive.nmea"] { try directory.write([], to: name) }
@@ -72,9 +72,9 @@ import WaypostTestSupport
         try keys.send(Self.preparation(shell, directory.path("functions")) + "echo read''y\n")
         try #require(await session.output.line(saying: "ready") != nil, "\(session.output.text)")
         for (typed, words) in Self.lines {
-            try keys.send("waypost \(typed.replacing("FOLDER", with: directoryPath))\n")
-            let given = words.map { " <\($0.replacing("FOLDER", with: directoryPath))>" }.joined()
-            // zsh writes an option and its value as one word, and takes the slash of a directory back at the line's end.
+            try keys.send("waypost \(typed.replacing("DIRECTORY", with: directoryPath))\n")
+            let given = words.map { " <\($0.replacing("DIRECTORY", with: directoryPath))>" }.joined()
+            // zsh writes an option and its value as one word, and removes a directory's slash at the end of the line.
             let isGiven = await session.output.wait { lines in
                 lines.contains {
                     let words = $0.text.replacing("=", with: "> <").replacing("/>", with: ">")

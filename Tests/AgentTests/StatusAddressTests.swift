@@ -9,7 +9,7 @@ import WaypostTestSupport
 
 /// The status address of a running service, over HTTP.
 @Suite(.timeLimit(.minutes(1))) struct StatusAddress {
-    @Test(arguments: ["127.0.0.1:0", "unix"]) func tellsWhatHappened(kind: String) async throws {
+    @Test(arguments: ["127.0.0.1:0", "unix"]) func reportsTheStateOfTheService(kind: String) async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let service = try bench.start { $0.status = kind == "unix" ? "unix:\(bench.directory.path("status"))" : kind }
@@ -20,7 +20,7 @@ import WaypostTestSupport
         try #require(await service.errors.line(saying: "delivered 1 in") != nil)
 
         var health = await RawExchange.get("/healthz", from: address)
-        // The outbox hears of the delivery right after the log.
+        // The outbox is notified of the delivery just after the log is written.
         while health.body.contains("; 1 pending") {
             try Task.checkCancellation()
             health = await RawExchange.get("/healthz", from: address)
@@ -55,7 +55,7 @@ import WaypostTestSupport
 }
 
 extension RunningProgram {
-    /// Where the service tells its status, once it has started.
+    /// Returns the service's status address, once it has started.
     func statusAddress() async throws -> LocalAddress {
         let line = try #require(await errors.line(saying: "; status at "))
         let start = try #require(line.text.firstRange(of: "; status at ")).upperBound

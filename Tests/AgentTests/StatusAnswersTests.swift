@@ -40,11 +40,11 @@ import WaypostTestSupport
         ("POST", "/status", 405), ("POST", "/", 405), ("PUT", "/page.json", 405), ("DELETE", "/metrics", 405),
         ("POST", "/check", 404), ("POST", "/bundle", 404), ("GET", "/../etc/passwd", 404),
     ])
-    func haveTheirCodes(method: String, target: String, status: Int) async throws {
+    func haveTheExpectedStatusCodes(method: String, target: String, status: Int) async throws {
         #expect(await answer(try #require(HTTPMethod(rawValue: method)), target).status == status)
     }
 
-    /// A foreign page can't frame or read the answers, or run its script in them.
+    /// A foreign page can't frame or read the answers, or run its own script in them.
     @Test(arguments: ["/", "/page.json", "/map", "/status"])
     func areHiddenFromForeignPages(path: String) async throws {
         let headers = await answer(.get, path).headers
@@ -80,7 +80,7 @@ import WaypostTestSupport
     }
 
     /// Speed and heading of an old fix are not shown, and an outage covers its failures.
-    @Test func showOldFixesAsThePast() async throws {
+    @Test func showOldFixesAsPast() async throws {
         history.observe(.fix(.sample(0, speed: 12)))
         clock.advance(by: .seconds(90))
         history.observe(RecentHistories.failed)

@@ -42,15 +42,15 @@ import WaypostTestSupport
             surroundings: surroundings, at: uptime.now)
     }
 
-    /// Three days behind: by Fleet Engine's clock, by a host's that is kept right; never by one that nothing keeps
-    /// right, and never in a recording.
+    /// The receiver is three days behind according to Fleet Engine's clock or a synchronized host clock. An
+    /// unsynchronized clock and a recording are no basis for this.
     @Test(
         arguments: [
             (isLive: true, isSynchronized: true, server: false, lag: 259_200, isTold: true),
             (true, false, true, 259_200, true), (true, false, false, 259_200, false), (true, true, false, 3600, false),
             (true, true, false, -7200, true), (false, true, true, 259_200, false),
         ] as [(isLive: Bool, isSynchronized: Bool, server: Bool, lag: Int, isTold: Bool)])
-    func tellsHowFarTheReceiverIsBehind(
+    func reportsTheLagOfTheReceiver(
         row: (isLive: Bool, isSynchronized: Bool, server: Bool, lag: Int, isTold: Bool)
     ) {
         let present = UTCTime(year: 2026, month: 11, day: 23)
@@ -63,14 +63,14 @@ import WaypostTestSupport
         let report = report(monitor)
         let codes = report.conditions.map(\.code)
         #expect(codes.contains(ConditionCode.receiverTimeWrong.rawValue) == row.isTold)
-        // A clock that nothing keeps right is the one to be set.
+        // An unsynchronized host clock is the one to correct.
         #expect(
             codes.contains(ConditionCode.hostClockWrong.rawValue) == (row.isLive && !row.isSynchronized && !row.server))
         #expect((OnlineCheck.receiver(of: report).verdict == .fail) == row.isTold || !row.isTold)
     }
 
-    /// Standard input that has ended is worth a word when something came that could not be taken.
-    @Test func tellsWhyNoFixWasTaken() {
+    /// The end of standard input is reported if unusable fixes arrived.
+    @Test func reportsWhyNoFixWasAccepted() {
         let monitor = monitor()
         #expect(monitor.snapshot.reasonForNoFix == nil)
         monitor.observe(.receiverWarning(.antennaOpen))
@@ -81,12 +81,12 @@ import WaypostTestSupport
         monitor.observe(.rejected(fix, .notAdvancing))
         #expect(
             monitor.snapshot.reasonForNoFix
-                == "1 fix rejected; of the last one, its time is not after that of the last fix")
+                == "1 fix rejected; the last one because the time isn't later than the last fix's")
         monitor.observe(.fix(fix))
         #expect(monitor.snapshot.reasonForNoFix == nil)
     }
 
-    @Test func countsWhatHappens() {
+    @Test func countsEvents() {
         let monitor = monitor()
         let traffic = Traffic(bytesSent: 10, bytesReceived: 20)
         monitor.observe(.accepted(Self.stored))
@@ -99,9 +99,9 @@ import WaypostTestSupport
         #expect(counts.traffic == Traffic(bytesSent: 20, bytesReceived: 40))
     }
 
-    /// What holds delivery stands in the status and is no failed attempt.
+    /// The cause that holds delivery is in the status, and isn't a failed attempt.
     @Test(arguments: [DeliveryOutcome.prepareAgain(.sample("401 UNAUTHENTICATED")), .held(.sample("404 NOT_FOUND"))])
-    func doesNotCountAHoldAsARetry(outcome: DeliveryOutcome) {
+    func countsNoHoldAsARetry(outcome: DeliveryOutcome) {
         let monitor = monitor()
         monitor.observe(.uploading(Self.batch))
         monitor.observe(.failed(outcome, traffic: Traffic(bytesSent: 10)))
@@ -110,7 +110,7 @@ import WaypostTestSupport
         #expect(counts.requests == 1 && counts.retries == 0 && counts.traffic.bytesSent == 10)
     }
 
-    @Test func tellsTheReceiversState() {
+    @Test func reportsTheReceiversState() {
         let monitor = monitor()
         #expect(report(monitor).receiver.kind == "starting")
         monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
@@ -125,8 +125,8 @@ import WaypostTestSupport
         #expect(report(monitor).metrics().split(separator: "\n").contains(Substring(sample)))
     }
 
-    /// What is true for a moment is told for a moment.
-    @Test func tellsTheSkyAndHowGoodThePositionIs() throws {
+    /// A momentary state is reported only briefly.
+    @Test func reportsTheSkyAndTheQualityOfThePosition() throws {
         let monitor = monitor()
         #expect(report(monitor).receiver.sky == nil && report(monitor).receiver.satellitesInView == nil)
         let galileo = Satellite(.galileo, 7, elevation: 40, azimuth: 250, signal: 41, isUsed: true)
@@ -156,7 +156,7 @@ import WaypostTestSupport
         #expect(later.sky == nil && later.hdop == nil && later.accuracyMeters == nil && later.satellitesUsed == nil)
     }
 
-    @Test func tellsFromWhomTheTokenIsAndForHowLong() {
+    @Test func reportsTheProviderAndLifetimeOfTheToken() {
         let monitor = monitor()
         let present = UTCTime(year: 2026, month: 1, day: 5)
         func token() -> StatusReport.Token? {
@@ -186,8 +186,8 @@ import WaypostTestSupport
         #expect(token()?.expiresAt == nil && token()?.lastRejectionSecondsAgo == 61)
     }
 
-    /// Fleet Engine's clock is right; the receiver's is heard while Fleet Engine's has not been for ten minutes.
-    @Test func tellsByHowMuchTheHostsClockIsAhead() {
+    /// Fleet Engine's clock is right. The receiver's is used if Fleet Engine's hasn't been seen for ten minutes.
+    @Test func reportsTheLeadOfTheHostsClock() {
         let present = UTCTime(year: 2026, month: 1, day: 5)
         let monitor = monitor { present }
         func fix(_ offset: Int) -> ReportingEvent {
@@ -205,8 +205,8 @@ import WaypostTestSupport
         #expect(report(self.monitor()).host.clockOffsetSeconds == nil, "of a log")
     }
 
-    /// The age of what waits is told on the receiver's scale, whatever the host's clock says.
-    @Test func tellsWhatTheOutboxTakesAndHowOldItsOldestIs() {
+    /// The age of pending updates is counted by the receiver's time, whatever the host's clock shows.
+    @Test func reportsTheOutboxsSizeAndOldestUpdate() {
         let monitor = monitor()
         let time = UTCTime(year: 2026, month: 1, day: 5)
         let extent = StoreExtent(
@@ -225,8 +225,8 @@ import WaypostTestSupport
         #expect(host.freeDiskBytes == 5000 && host.residentBytes == 18_000_000)
     }
 
-    /// From 80 % on, and until it is below 75 %.
-    @Test func tellsThatTheOutboxIsNearlyFull() {
+    /// From 80 % on, until it is below 75 %.
+    @Test func reportsThatTheOutboxIsNearlyFull() {
         let monitor = monitor()
         for (used, isTold) in [(79, false), (80, true), (76, true), (74, false), (79, false)] as [(Int64, Bool)] {
             monitor.note(
@@ -236,7 +236,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func countsHowLongDeliveriesTook() {
+    @Test func measuresTheDurationOfDeliveries() {
         let monitor = monitor()
         func deliver(_ age: Int, isPending: Bool = true) {
             let time = UTCTime(year: 2026, month: 1, day: 5).advanced(by: .zero - .seconds(age))
@@ -261,7 +261,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func tellsReasonsAndTimesAndWhatACrashMayTake() throws {
+    @Test func reportsEvictionsAndThePossibleLossInACrash() throws {
         var summary = StoreSummary(Ledger(accepted: 3, evicted: 2, quarantined: 1))
         let time = UTCTime(year: 2026, month: 1, day: 5)
         summary.evictions[.age] = UpdateTally(count: 2, timesOfFix: time...time.advanced(by: .seconds(9)))
@@ -276,7 +276,7 @@ import WaypostTestSupport
         #expect(json["outbox"]?["durability"]?["updatesAtRisk"]?.integerValue == 30)
     }
 
-    /// The newest delivered fix is known after a restart, from the outbox.
+    /// After a restart, the newest delivered fix is read from the outbox.
     @Test func keepsTheLastDeliveryAfterARestart() {
         var summary = StoreSummary(Ledger(accepted: 1, delivered: 1))
         let fresh = report(monitor(), summary)
@@ -288,15 +288,15 @@ import WaypostTestSupport
         #expect(restarted.headline.contains("last delivered fix of \(time)"), "\(restarted.headline)")
     }
 
-    /// The line for `systemctl status` follows the first delivery within a second.
-    @Test func renewsTheHeadlineSoonUntilTheFirstDelivery() {
+    /// The line for `systemctl status` is updated within a second of the first delivery.
+    @Test func updatesTheHeadlineEverySecondUntilTheFirstDelivery() {
         let monitor = monitor()
         #expect(report(monitor).headlineInterval == .seconds(1))
         monitor.observe(.delivered(Self.batch, traffic: Traffic(), took: .zero))
         #expect(report(monitor).headlineInterval == .seconds(10))
     }
 
-    @Test func tellsWhatTheOutboxGivesUp() {
+    @Test func reportsNewEvictions() {
         var evictions = Evictions()
         evictions[.oldest].count = 500
         var watch = EvictionWatch(since: evictions)
@@ -312,12 +312,12 @@ import WaypostTestSupport
         #expect(watch.conditions(of: evictions).isEmpty)
     }
 
-    @Test func metricsHaveTheFiveWordsOfTheLedger() {
+    @Test func metricsUseTheFiveTermsOfTheLedger() {
         let ledger = Ledger(accepted: 10, delivered: 5, pending: 2, evicted: 2, quarantined: 1)
         var evictions = Evictions()
         evictions[.thinned].count = 2
         let lines = report(monitor(), StoreSummary(ledger, evictions: evictions)).metrics().split(separator: "\n")
-        // Every reason has its label from the first day on.
+        // Every reason has a label from the start.
         for reason in ["thinned", "oldest", "age", "damage", "discarded"] {
             #expect(
                 lines.contains("waypost_updates_evicted_total{reason=\"\(reason)\"} \(reason == "thinned" ? 2 : 0)"))
@@ -330,12 +330,12 @@ import WaypostTestSupport
         }
     }
 
-    @Test func metricsNameReleaseAndVehicle() {
+    @Test func metricsIncludeReleaseAndVehicle() {
         let lines = report(monitor()).metrics().split(separator: "\n")
         #expect(lines.contains("waypost_build_info{version=\"\(Release.version)\",vehicle=\"v\",configuration=\"\"} 1"))
     }
 
-    /// Whatever is wrong; the full set has everything that the short one has.
+    /// In any state; the full set includes all of the short one.
     @Test func theFleetProfileHasAtMostTwelveSeries() throws {
         let monitor = monitor { UTCTime(year: 2026, month: 1, day: 5) }
         monitor.note(loadedAt: .system)
@@ -354,8 +354,8 @@ import WaypostTestSupport
         #expect(fleet.contains(#"waypost_condition{code="token_rejected",severity="error",stage="token"} 1"#))
     }
 
-    /// What `promtool check metrics` asks for, and that no name is a gauge's and, with `_total` behind it, a counter's.
-    @Test func metricsKeepTheRulesOfPrometheus() {
+    /// The rules of `promtool check metrics`. In addition, no gauge may have the name of a counter without `_total`.
+    @Test func metricsFollowTheRulesOfPrometheus() {
         var kinds: [Substring: Substring] = [:]
         var family: Substring = ""
         let monitor = monitor { UTCTime(year: 2026, month: 1, day: 5) }
@@ -393,7 +393,7 @@ import WaypostTestSupport
 }
 
 @Suite struct EventLogging {
-    /// The lines that a log wrote.
+    /// The lines that were logged.
     final class Lines: Sendable {
         private let bytes = Locked([UInt8]())
         func append(_ more: [UInt8]) { bytes.withLock { $0 += more } }
@@ -418,8 +418,8 @@ import WaypostTestSupport
         AgentMonitor(clock: MonotonicClock(clock), log: writer(level))
     }
 
-    /// The page shows what an operator should know, however little the log is to say.
-    @Test func isHeardByThePageWhateverIsWritten() {
+    /// The page shows everything that an operator should know, even if the log's level is high.
+    @Test func reachesThePageRegardlessOfTheLogLevel() {
         let (lines, heard) = (lines, Lines())
         let log = LogWriter(
             level: .error, format: .text, isReadByJournal: true, output: { lines.append($0) },
@@ -429,8 +429,8 @@ import WaypostTestSupport
         #expect(heard.all == ["error", "warning", "info"].map { "\($0) told as \($0)\u{FFFD}" })
     }
 
-    /// A beginning, a change, a reminder, an end; whatever alternates is logged once.
-    @Test func tellsATroubleOnceAndThenNowAndThen() {
+    /// The start, a change, a reminder and the end are logged. Alternating states are logged once.
+    @Test func logsAProblemOnceAndThenPeriodically() {
         let monitor = monitor()
         let busy = ReportingEvent.failed(.retry(.answered(.sample(503)), after: nil), traffic: Traffic())
         for _ in 0..<61 {
@@ -441,16 +441,18 @@ import WaypostTestSupport
         monitor.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
         #expect(
             lines.all == [
-                "<4>Fleet Engine busy: 503 message; wait until it passes",
-                "<3>token refused: the issuer answered 403; run waypost token; correct authorization, or the backend",
-                "<4>Fleet Engine busy: 503 message; wait until it passes (59 more times since last logged)",
-                "<3>token refused: the issuer answered 403; run waypost token; correct authorization, or the backend "
+                "<4>Fleet Engine busy: 503 message; wait; Waypost retries by itself",
+                "<3>token request rejected: the issuer answered 403; run waypost token, and correct the "
+                    + "configuration's authorization section or the backend",
+                "<4>Fleet Engine busy: 503 message; wait; Waypost retries by itself (59 more times since last logged)",
+                "<3>token request rejected: the issuer answered 403; run waypost token, and correct the "
+                    + "configuration's authorization section or the backend "
                     + "(59 more times since last logged)",
                 "<6>delivery works again; 1 update delivered at once",
             ])
     }
 
-    @Test func countsNoUpdateOfAHeartbeat() {
+    @Test func countsNoUpdateForAHeartbeat() {
         let monitor = monitor()
         monitor.observe(Why.unreachable)
         let heartbeat = UploadBatch(last: Status.stored, lastIsPending: false, past: [])
@@ -465,7 +467,7 @@ import WaypostTestSupport
         #expect(entry["code"]?.stringValue == "token_refused" && entry["level"]?.stringValue == "error")
     }
 
-    @Test func tellsTheFirstDeliveryOfARunWithItsDelay() {
+    @Test func logsTheFirstDeliveryOfARunWithItsDelay() {
         let log = log(logsFirstDelivery: true)
         for second in 0..<2 {
             let fix = Fix(timeOfFix: Status.stored.update.timeOfFix, latitude: 50, longitude: 10)
@@ -476,18 +478,18 @@ import WaypostTestSupport
             clock.advance(by: .milliseconds(250 + second))
             log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
         }
-        #expect(lines.all == ["<6>the first position of this run is delivered, 400 ms after its fix"])
+        #expect(lines.all == ["<6>first position of this run delivered, 400 ms after its fix"])
     }
 
-    @Test func tellsAFirstDeliveryOfWhatTheLastRunLeft() {
+    @Test func logsAFirstDeliveryFromThePreviousRun() {
         let log = log(logsFirstDelivery: true)
         log.observe(.uploading(Status.batch))
         log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
-        #expect(lines.all == ["<6>the first position of this run is delivered, from the previous run"])
+        #expect(lines.all == ["<6>first position of this run delivered, from the previous run"])
     }
 
     /// The next update was accepted between the reading of the batch and its upload.
-    @Test func tellsAFirstDeliveryThatANewerUpdateOvertook() {
+    @Test func logsAFirstDeliveryThatWasOvertakenByANewerUpdate() {
         let log = log(logsFirstDelivery: true)
         let first = Status.stored.update.timeOfFix
         for time in [first, first.advanced(by: .seconds(5))] {
@@ -496,11 +498,11 @@ import WaypostTestSupport
         }
         log.observe(.uploading(Status.batch))
         log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
-        #expect(lines.all == ["<6>the first position of this run is delivered"])
+        #expect(lines.all == ["<6>first position of this run delivered"])
     }
 
-    /// A start is no trouble; a receiver that comes and goes is a condition.
-    @Test func tellsAReceiversStateWhenItIsNew() {
+    /// A start isn't a problem, but a receiver that comes and goes is a condition.
+    @Test func logsEachNewReceiverState() {
         let log = log()
         let states: [ReceiverState] = [
             .starting(source: "/dev/x", .openedAt(baudRate: 9600)),
@@ -515,7 +517,7 @@ import WaypostTestSupport
         #expect(lines.all == round + round, "and no more within ten minutes")
     }
 
-    /// The other one is 200 km away.
+    /// With the coordinates swapped, the zone would be 200 km away.
     @Test func warnsOfAPrivateZoneWithSwappedCoordinatesUntilAFixIsNear() {
         let zones = [(48.1, 11.5), (11.5, 48.1)].map {
             PrivateZone(latitude: $0.0, longitude: $0.1, radiusMeters: 100)
@@ -548,7 +550,7 @@ import WaypostTestSupport
         #expect(lines.all.allSatisfy { !$0.contains("123456") && !$0.contains("654321") })
     }
 
-    @Test func writesJSONAndOneLineAnEntry() throws {
+    @Test func writesJSONWithOneLinePerEntry() throws {
         let lines = lines
         let writer = LogWriter(level: .info, format: .json, isReadByJournal: false) { lines.append($0) }
         writer.write(.error, "first\nsecond \"quoted\"\u{1B}[2J")
@@ -560,7 +562,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [(LogFormat.text, "<4>3 log lines"), (.json, "\"level\":\"warning\",\"message\":\"3 log lines")])
-    func tellsHowManyLinesNobodyTook(format: LogFormat, words: String) {
+    func logsTheNumberOfDroppedLines(format: LogFormat, words: String) {
         let writer = LogWriter(level: .info, format: format, isReadByJournal: true)
         let notice = String(decoding: writer.notice(ofDropped: 3), as: UTF8.self)
         #expect(notice.contains("\(words) dropped, nothing read standard error"))

@@ -5,13 +5,13 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// How `waypost run` ends when it is told to.
+/// How `waypost run` shuts down on request.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct StoppingService {
     enum Moment: CaseIterable {
         case beforeTheReceiverIsThere, whileReceiving, inBackoff, whileARequestStalls, whileTheTokenEndpointHangs
     }
 
-    @Test(arguments: Moment.allCases) func takesLessThanFiveSeconds(moment: Moment) async throws {
+    @Test(arguments: Moment.allCases) func stopsInLessThanFiveSeconds(moment: Moment) async throws {
         let bench = try ServiceBench(faults: moment == .whileARequestStalls ? [("--stalls", "1")] : [])
         let gate = Gate()
         let silent = try HTTPService(listeningOn: .loopback(host: "127.0.0.1", port: 0)) { _ in
@@ -52,8 +52,8 @@ import WaypostTestSupport
         }
     }
 
-    /// The signal is the same as for a reload, which `waypost run` in a terminal may be asked for as well.
-    @Test func isOrderlyWhenTheTerminalGoes() async throws {
+    /// The signal is the same as for a reload, which a user may request from `waypost run` in a terminal, too.
+    @Test func shutsDownCleanlyWhenTheTerminalCloses() async throws {
         let bench = try ServiceBench()
         let terminal = try PseudoTerminal()
         let line = try OwnedDescriptor(opening: terminal.path, O_RDWR | O_NOCTTY)
@@ -79,7 +79,8 @@ import WaypostTestSupport
         try #require(await manager.messages.line(saying: "READY=1") != nil)
         service.signal(SIGTERM)
         try #require(await manager.messages.line(saying: "STOPPING=1") != nil)
-        // What comes within a tenth of a second is the same wish, so the wish is repeated until it is heard.
+        // A second signal within a tenth of a second counts as the same request, so the test repeats it until the
+        // service reacts.
         let hasEnded = Locked(false)
         async let ending = service.terminate()
         async let insisting: Void = {

@@ -4,21 +4,21 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// Token commands that leave their process group, before the real program.
+/// Processes of a token command that leave its process group, tested with the real program.
 @Suite(.timeLimit(.minutes(1))) struct StrayProcesses {
-    /// Scripts whose stray process writes its id to `STRAY`, tells `UP`, and sleeps longer than a test may take.
+    /// Scripts whose stray process writes its id to `STRAY`, prints `UP`, and sleeps longer than a test may take.
     @Test(arguments: [
-        // The command itself joins the group of who started it: its group is empty.
+        // The command itself joins its parent's group, so its own group is empty.
         #"exec perl -e 'setpgrp(0, getpgrp(getppid)); open F, ">", "STRAY"; print F $$; close F; sleep 45'"#,
-        // A session of its own, and the command does not wait for it.
+        // The process has its own session, and the command doesn't wait for it.
         #"setsid sh -c 'echo $$ >STRAY; echo >UP; exec sleep 45' & read up <UP; exit 3"#,
-        // A session, a lost parent, and the command's output held open.
+        // The process has its own session, has lost its parent, and holds the command's output open.
         #"(setsid sh -c 'setsid sh -c "echo \$\$ >STRAY; echo >UP; exec sleep 45" &' &); read up <UP; exit 3"#,
-        // The same while the command takes too long.
+        // The same, while the command exceeds its timeout.
         #"(setsid sh -c 'echo $$ >STRAY; exec sleep 45' &); exec sleep 45"#,
         "set -m; sh -c 'echo $$ >STRAY; exec sleep 45' & wait",
     ])
-    func endWithTheCommandAtItsTime(script: String) async throws {
+    func endWithTheCommandAtItsTimeout(script: String) async throws {
         let directory = try TemporaryDirectory()
         let config = try configure(script, in: directory)
         let start = ContinuousClock.now
@@ -49,9 +49,9 @@ import WaypostTestSupport
         try expectGone(in: directory)
     }
 
-    /// Nobody but root ends what has become root; there shall not be one more of them at each try.
+    /// Only root can end a process that has become root. There must not be one more of them after each attempt.
     @Test(.enabled(if: geteuid() == 0, "only root can make a set-user-id program"), arguments: [0, 2])
-    func ofAnotherUserKeepTheCommandFromBeingStarted(hidden: Int) async throws {
+    func ofAnotherUserPreventTheCommandFromStarting(hidden: Int) async throws {
         let directory = try TemporaryDirectory()
         let becomeRoot = directory.path("become-root")
         try FileManager.default.copyItem(atPath: "/usr/bin/setpriv", toPath: becomeRoot)
@@ -76,8 +76,9 @@ import WaypostTestSupport
         let first = try strayID(in: directory)
         #expect(
             service.errors.text.contains(
-                "token command /bin/sh left process \(first) running; the command is not started again before it has "
-                    + "ended; change the command so that it ends what it starts, and end process \(first)"))
+                "token command /bin/sh left process \(first) running; the command is not started again until that "
+                    + "process has ended; change the command to end the processes that it starts, and end process "
+                    + "\(first)"))
         #expect(
             await service.errors.line(saying: "token command /bin/sh: its process \(first) runs as another user") != nil
         )
@@ -91,11 +92,11 @@ import WaypostTestSupport
         #expect(kill(second, SIGKILL) == 0)
     }
 
-    /// Each place that a dead one frees is taken by the next: they end only if all are stopped before one is killed.
+    /// A new process takes the place of each one that is killed. So all must be stopped before the first is killed.
     ///
-    /// The limit is that of a user who has nothing else; should all fail, the processes end by themselves.
+    /// The limit is that of a user without other processes. If the test fails, the processes end by themselves.
     @Test(.enabled(if: geteuid() == 0, "only root can become a user with a limit of processes"))
-    func thatForkWithoutEndEndWithTheCommandAtItsTime() async throws {
+    func thatForkEndlesslyEndWithTheCommandAtItsTimeout() async throws {
         let user = 64_995
         let directory = try TemporaryDirectory()
         let storm =
@@ -114,7 +115,7 @@ import WaypostTestSupport
             arguments: ["find", "/proc", "-maxdepth", "1", "-user", "\(user)", "-name", "[1-9]*"],
             environment: ["PATH": "/usr/bin:/bin"], timeLimit: BuiltProgram.hangs
         ).run()
-        // As that user: all of its processes.
+        // All processes of this user.
         _ = try await ChildProcess(
             arguments: ["setpriv", "--reuid", "\(user)", "--clear-groups", "perl", "-e", #"kill "KILL", -1"#],
             environment: ["PATH": "/usr/bin:/bin"], timeLimit: BuiltProgram.hangs
@@ -126,9 +127,9 @@ import WaypostTestSupport
         #expect(!words.contains("running"), "\(words)")
     }
 
-    /// With another namespace's numbers none would be found, and others might be hit.
+    /// With the numbers of another namespace, no stray process would be found, and others could be killed.
     @Test(.enabled(if: geteuid() == 0, "only root can make a namespace"))
-    func areLeftToTheSystemWhereProcIsAnotherNamespaces() async throws {
+    func areLeftToTheSystemIfProcBelongsToAnotherNamespace() async throws {
         let directory = try TemporaryDirectory()
         let seen = try LineFlow(namedPipe: directory.path("SEEN"))
         let config = try configure(
@@ -138,26 +139,29 @@ import WaypostTestSupport
         let service = try RunningProgram(
             [
                 "/usr/bin/unshare", "--pid", "--fork", "--kill-child", "sh", "-c",
-                // Kernel threads are children of a process 2.
+                // Kernel threads are children of process 2.
                 #"/bin/true; /bin/true; "$0" replay "$1" --config "$2"; :"#, BuiltProgram.waypost,
                 Fixtures.url("nmea/tunnel.nmea").path, config,
             ], environment: BuiltProgram.environment)
         #expect(
-            await service.errors.line(saying: "/proc is another namespace's: what token command /bin/sh leaves") != nil)
+            await service.errors.line(
+                saying: "/proc belongs to another namespace, so processes left by token command "
+                    + "/bin/sh leaves") != nil)
         #expect(await seen.wait { !$0.isEmpty })
         #expect(seen.lines.first?.text == "1")
         service.signal(SIGKILL)
         await service.end()
     }
 
-    /// The first process of a container inherits every orphan: it ends none of them, and collects the dead.
+    /// The first process of a container inherits every orphan. Waypost kills none of them, and reaps those that have
+    /// ended.
     @Test(.enabled(if: geteuid() == 0, "only root can make a namespace"))
     func areCollectedByTheFirstProcessOfAContainer() async throws {
         let directory = try TemporaryDirectory()
         let leave = #"(sh -c 'echo $$ >UP' & sh -c 'sleep 45' &); read p <UP; "#
         let config = try configure(
             leave + leave + "while [ -e /proc/$p ]; do sleep .01; done; "
-                // A child of the shell may not be its program yet.
+                // The shell's child may not have executed its program yet.
                 + "until [ $(pgrep -cx sleep) = 2 ]; do sleep .01; done; echo both >&2; exit 3",
             in: directory, timeout: 10)
         let outcome = try await ChildProcess(
@@ -170,8 +174,8 @@ import WaypostTestSupport
         #expect(words.hasPrefix("waypost: token command /bin/sh failed with status 3: both;"), "\(words)")
     }
 
-    /// What the program has from before its own start is somebody else's.
-    @Test func areNotThoseOfTheScriptThatGaveWay() async throws {
+    /// Children from before the program's own start belong to someone else.
+    @Test func doNotIncludeChildrenFromBeforeTheProgramStarted() async throws {
         let directory = try TemporaryDirectory()
         let config = try configure("exit 3", in: directory)
         let script = """
@@ -187,8 +191,8 @@ import WaypostTestSupport
         #expect(kill(processID, SIGKILL) == 0)
     }
 
-    /// A parent may ignore its children's endings, and a program inherits that.
-    @Test func areCountedByTheirStatusWhoeverStartedTheProgram() async throws {
+    /// A parent may ignore its children's exit, and a program inherits this setting.
+    @Test func keepTheirExitStatusIfTheParentIgnoresChildren() async throws {
         let directory = try TemporaryDirectory()
         let config = try configure("echo no >&2; exit 3", in: directory)
         let outcome = try await ChildProcess(
@@ -199,8 +203,8 @@ import WaypostTestSupport
         ).run()
         #expect(
             String(decoding: outcome.standardError, as: UTF8.self)
-                == "waypost: token command /bin/sh failed with status 3: no; run it by hand as the "
-                + "service's user\n")
+                == "waypost: token command /bin/sh failed with status 3: no; run the command by hand as the service's "
+                + "user\n")
     }
 
     private func configure(_ script: String, in directory: TemporaryDirectory, timeout: Int = 1) throws -> String {

@@ -12,12 +12,12 @@ import WaypostTestSupport
         return FixesSummary(logs: logs, total: total, now: now).text
     }
 
-    /// Of January 2027.
+    /// In January 2027.
     private static let now = UTCTime(millisecondsSince1970: 1_800_000_000_000)
 
-    /// A log of 2006 may be of then, or of a receiver whose week number has rolled over.
+    /// A log of 2006 may be genuine, or from a receiver whose week number has rolled over.
     @Test(arguments: [("150806", "on 2026-03-31,"), ("150826", nil)])
-    func doubtsDatesFrom1024WeeksAgo(date: String, words: String?) async throws {
+    func notesDatesFrom1024WeeksAgo(date: String, words: String?) async throws {
         let directory = try TemporaryDirectory()
         let lines = [
             sentence("GPRMC,101500.00,A,5231.1234,N,01323.1234,E,1,9,\(date),,,A", ending: "\n"),
@@ -29,7 +29,7 @@ import WaypostTestSupport
         #expect(doubt ?? !plain.contains("1024 weeks"), "\(text)")
     }
 
-    @Test func isASectionALog() async throws {
+    @Test func hasOneSectionPerLog() async throws {
         let path = Fixtures.url("nmea/tunnel.nmea").path
         #expect(
             try await Self.text(path) == """
@@ -55,7 +55,7 @@ import WaypostTestSupport
         #expect(!text.contains("nonexistent"))
     }
 
-    @Test func namesReceiverRefusalsAndWarnings() async throws {
+    @Test func listsReceiverRejectionsAndWarnings() async throws {
         let directory = try TemporaryDirectory()
         let bodies = [
             "GPTXT,01,01,02,u-blox ag - www.u-blox.com", "GPGSV,1,1,00", "GPTXT,01,01,01,ANTSTATUS=OPEN",
@@ -69,7 +69,7 @@ import WaypostTestSupport
             "rejected     2  checksum does not agree, first in line 5\n",
             "             1  no checksum, in line 7 (--accept-missing-checksum accepts them)\n",
             "fixes        none in 0 epochs\n",
-            "warnings     antenna line open: the receiver reports it; check the antenna's plug and cable (2\n",
+            "warnings     antenna line open: reported by the receiver; check the antenna's plug and cable (2\n",
         ] {
             #expect(text.contains(words), "no \"\(words)\" in \(text)")
         }
@@ -84,12 +84,12 @@ import WaypostTestSupport
         #expect(!text.contains(" 1 fixes") && !text.contains(" 1 lines") && !text.contains(" 1 epochs"))
     }
 
-    @Test func ofNothingSaysSo() async throws {
+    @Test func reportsThatThereIsNothing() async throws {
         #expect(try await Self.text() == "total of 0 logs\n  fixes        none")
     }
 }
 
-/// The logs of recorded receivers, which some machines have next to the checkout.
+/// Logs of recorded receivers, which some machines have next to the checkout.
 enum RecordedLogs {
     static let names: [String] = {
         guard let directory = Fixtures.recordedReceivers else { return [] }

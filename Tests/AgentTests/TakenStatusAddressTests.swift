@@ -3,10 +3,10 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// A service whose status address belongs to another process when it starts.
+/// A service whose status address is held by another process when it starts.
 @Suite(.timeLimit(.minutes(2))) struct TakenStatusAddress {
-    /// Positions go out meanwhile, and the address is taken once it is free.
-    @Test func doesNotKeepTheServiceFromStarting() async throws {
+    /// Positions are sent meanwhile, and the service listens on the address once it is free.
+    @Test func doesNotPreventTheServiceFromStarting() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let holder = try LoopbackSocket(.stream)
@@ -29,7 +29,7 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    @Test(arguments: ["127.0.0.1:0", "unix:"]) func namesWhoHasIt(kind: String) async throws {
+    @Test(arguments: ["127.0.0.1:0", "unix:"]) func namesItsHolder(kind: String) async throws {
         let (first, second) = (try TemporaryDirectory(), try TemporaryDirectory())
         let config = try ServiceSetup(status: kind == "unix:" ? kind + first.path("status") : kind).write(in: first)
         let service = try RunningProgram(
@@ -47,7 +47,7 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// The outbox has one owner, whatever has the address.
+    /// The outbox has one owner, regardless of who holds the address.
     @Test func letsNoSecondServiceUseTheOutbox() async throws {
         let directory = try TemporaryDirectory()
         let config = try ServiceSetup(status: "unix:" + directory.path("status")).write(in: directory)

@@ -16,7 +16,7 @@ import Testing
     }
 
     /// The page has one style and one script, each with the nonce of its policy.
-    @Test func keepTheirOwnPolicy() {
+    @Test func followTheirOwnSecurityPolicy() {
         #expect(page.ranges(of: "<style nonce=\"4711\">").count == 1 && page.ranges(of: "<style").count == 1)
         #expect(page.ranges(of: "<script nonce=\"4711\">").count == 1 && page.ranges(of: "<script").count == 1)
         #expect(!page.contains(#/ on[a-z]+="/#), "no handler within an element")
@@ -31,19 +31,19 @@ import Testing
     }
 
     /// If the address has a password, such as behind a proxy, a browser refuses requests relative to it.
-    @Test func askAnAddressWithoutThePassword() {
+    @Test func omitThePasswordFromRequestAddresses() {
         #expect(page.ranges(of: "fetch(").count == 1 && page.contains("fetch(new URL(path, here)"))
         #expect(page.contains("here.username = here.password = \"\""))
     }
 
     /// A screen reader announces a new verdict, but not each new figure.
-    @Test func announceTheVerdictAlone() {
+    @Test func announceOnlyTheVerdict() {
         #expect(page.contains("<div role=\"status\"><h2 id=\"title\"></h2></div>"))
         #expect(!page.contains("id=\"verdict\" role"))
     }
 
     /// Each element that the script names exists once.
-    @Test func haveWhatTheirScriptNames() {
+    @Test func containEachElementThatTheirScriptUses() {
         let named = Set(page.matches(of: /\$\("(\w+)"\)/).map { String($0.1) })
         let listed = Set(page.matches(of: /rows\("(\w+)", \[/).map { String($0.1) })
         #expect(named.count > 15 && listed.count == 4)

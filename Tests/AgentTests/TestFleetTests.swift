@@ -26,7 +26,7 @@ import WaypostTestSupport
         )
     }
 
-    @Test func deliverEverythingEachWithATokenOfItsOwn() async throws {
+    @Test func deliverEverythingWithOneTokenPerVehicle() async throws {
         let count = Sanitizer.isActive ? 30 : 300  // hundreds take minutes under a sanitizer
         let bench = try ServiceBench()
         let (ending, errors, summary) = try await replay(
@@ -49,8 +49,8 @@ import WaypostTestSupport
         }
     }
 
-    /// When the drive ends nothing newer comes, behind which what waits could go.
-    @Test(arguments: [1, 3]) func deliverEverythingAlsoWhenTheDriveEndsInAPrivateZone(count: Int) async throws {
+    /// After the end of the drive there is no newer position to lead the pending updates.
+    @Test(arguments: [1, 3]) func deliverEverythingIfTheDriveEndsInAPrivateZone(count: Int) async throws {
         let bench = try ServiceBench(faults: [("--delay", "0.1")])
         let (ending, errors, summary) = try await replay("--vehicles \(count)", bench: bench) {
             $0.level = "info"
@@ -60,7 +60,7 @@ import WaypostTestSupport
         #expect(summary?["withheldFixes"]?.integerValue ?? 0 >= Int64(10 * count))
         let accepted = summary?["accepted"]?.integerValue ?? 0
         #expect(accepted > 30 * Int64(count) && summary?["delivered"]?.integerValue == accepted)
-        // Of one vehicle its log tells that, of many nobody could say of which.
+        // With one vehicle the log reports this; with many, the lines couldn't be assigned to a vehicle.
         #expect(errors.contains("private mode on") == (count == 1), "\(errors)")
         let states = await bench.simulator.record.vehicles.values.map(\.vehicleState)
         #expect(states.count == count && states.allSatisfy { $0 == "OFFLINE" }, "\(states)")
@@ -75,13 +75,13 @@ import WaypostTestSupport
         #expect(summary?["failures"]?["503"]?.integerValue ?? 0 > 0, "\(summary?.text ?? "")")
     }
 
-    @Test func askForTheTokensOfAll() async throws {
+    @Test func askForTheTokensOfAllVehicles() async throws {
         let authorization = ScriptedAuthorization()
         await TestFleet.fetchTokens(of: try names(350), from: authorization)
         #expect(Set(authorization.asked).count == 350 && authorization.asked.count == 350)
     }
 
-    @Test func leaveTheTokensWhenOneDoesNotCome() async throws {
+    @Test func stopAskingForTokensAfterAFailure() async throws {
         let authorization = ScriptedAuthorization { (_, asked) throws(AuthorizationError) in
             guard asked < 150 else { throw AuthorizationError(.unavailable, "closed") }
             return AuthorizationToken(value: "token", lifetime: .seconds(3600))

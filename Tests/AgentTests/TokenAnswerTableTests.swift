@@ -9,17 +9,17 @@ import VehicleAuthorization
 import Operations
 import WaypostTestSupport
 
-/// Every shape in which a backend answers, what a careful person would do with it, and that the service and
-/// `waypost token` both do that.
+/// Every form of a backend's answer, the careful handling of each, and the proof that the service and `waypost token`
+/// both do that.
 @Suite struct TokenAnswerTable {
     enum Fate: Sendable {
         case used
-        /// Used, and reported.
+        /// The token is used, and a warning is reported.
         case doubted(Doubt)
         case refused(Reason)
     }
 
-    /// A warning of the service, without what every row would repeat.
+    /// A warning of the service, without the part that every row would repeat.
     enum Doubt: Sendable, Hashable {
         case claim(ClaimWarning)
         case stated(Int, own: Int)
@@ -50,7 +50,7 @@ import WaypostTestSupport
         }
     }
 
-    /// A fault, without what every row would repeat.
+    /// A fault, without the part that every row would repeat.
     enum Reason: Sendable, Hashable {
         case answer(AnswerFault)
         case missingKey(AnswerFault.Members)
@@ -82,9 +82,9 @@ import WaypostTestSupport
         var format = TokenAnswerFormat()
         /// The host's clock, in seconds since the token's issue.
         var host = 5.0
-        /// Whether something keeps that clock right.
+        /// Whether the host's clock is synchronized.
         var isKeptRight = false
-        /// What is left of the token's life in seconds, where that matters.
+        /// The token's remaining lifetime in seconds, if relevant.
         var life: Int?
         let fate: Fate
 
@@ -113,7 +113,7 @@ import WaypostTestSupport
     static let audience = "https://fleetengine.googleapis.com/"
     static let context = AuthorizationContext(vehicleID: "v")
 
-    /// A token of an hour with claims added or replaced; `nil` leaves one out.
+    /// Returns the claims of a token for an hour, with claims added or replaced; `nil` removes one.
     static func claims(_ changes: [String: String?] = [:], header: String? = nil) -> String {
         var claims: [String: String] = [
             "iss": #""a@p""#, "sub": #""a@p""#, "aud": #""https://fleetengine.googleapis.com/""#,
@@ -124,7 +124,7 @@ import WaypostTestSupport
         return TestTokens.token(payload: "{\(payload)}", header: header ?? #"{"alg":"RS256","kid":"1","typ":"JWT"}"#)
     }
 
-    /// The guide's answer with `token` and the expiry as it stands.
+    /// Returns the answer of Google's guide with `token` and an expiry, which is inserted unchanged.
     static func answer(_ token: String = good, expiry: String? = nil) -> String {
         #"{"VEHICLE_TOKEN_KEY":"\#(token)"\#(expiry.map { #","TOKEN_EXPIRATION":\#($0)"# } ?? "")}"#
     }
@@ -142,7 +142,7 @@ import WaypostTestSupport
             "Mon, \(two(day)) \(names[month - 1]) \(year) \(two(second / 3600)):\(two(second / 60 % 60)):\(two(second % 60)) GMT"
     }
 
-    /// What stands under the expiry's key.
+    /// The values of the expiry's key.
     static let expiries: [Row] = [
         Row("seconds from now", answer(expiry: "3600"), .used, life: 3595),
         Row("seconds since 1970", answer(expiry: "1767574800"), .used),
@@ -204,7 +204,7 @@ import WaypostTestSupport
         Row("the token once more", answer(expiry: "\"\(good)\""), .doubted(.unreadable)),
     ]
 
-    /// Where and how the token stands.
+    /// The positions and forms of the token.
     static let places: [Row] = [
         Row("bare", good, .used), Row("bare with a newline", good + "\n", .used),
         Row("bare with CRLF", good + "\r\n", .used), Row("bare behind blanks", "\n  \(good)", .used),
@@ -281,7 +281,7 @@ import WaypostTestSupport
         Row("zeros", bytes: [0, 0, 0, 0], .refused(.answer(.nothing(isNull: false)))),
     ]
 
-    /// What the token says, and when it comes.
+    /// The token's claims, and the time of its arrival.
     static let tokens: [Row] = [
         Row(
             "exp in quotes", answer(claims(["exp": "\"1767574800\""])),
@@ -445,7 +445,7 @@ import WaypostTestSupport
         Row("more claims", answer(claims(["scope": "\"x\"", "jti": "\"7\""])), .used),
     ]
 
-    /// Answers that are none.
+    /// Answers without a usable token.
     static let statuses: [Row] = [
         Row("204", "", .refused(.answer(.nothing(isNull: false))), status: 204),
         Row(
@@ -478,9 +478,9 @@ import WaypostTestSupport
 
     static let rows = expiries + places + tokens + statuses
 
-    @Test func isLong() { #expect(Self.rows.count >= 150 && Set(Self.rows.map(\.name)).count > 140) }
+    @Test func hasEnoughRows() { #expect(Self.rows.count >= 150 && Set(Self.rows.map(\.name)).count > 140) }
 
-    @Test(arguments: rows) func isWhatServiceAndCommandDo(row: Row) async throws {
+    @Test(arguments: rows) func describesServiceAndCommand(row: Row) async throws {
         let configuration = try Configurations.read(Configurations.smallest)
         let context = Self.context
         let provider = try HTTPTokenProvider(
@@ -492,7 +492,7 @@ import WaypostTestSupport
             }, environment: [:], wallClock: { Self.issued + row.host },
             present: { row.isKeptRight ? Self.issued + row.host : nil })
 
-        // The service, as it is wired.
+        // The service, wired like in production.
         let lines = Locked([String]())
         let log = LogWriter(level: .debug, format: .text, isReadByJournal: false) { bytes in
             lines.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
@@ -544,10 +544,10 @@ import WaypostTestSupport
         #expect(said.count == remarks.count && zip(said, remarks).allSatisfy { $0.contains($1) }, "\(said)")
         #expect(report.verdict.remarks == remarks)
         if let life = row.life { #expect(token.lifetime == .seconds(life), "\(String(describing: token.lifetime))") }
-        // What the command says of the life is what the service reckons with.
+        // The command states the lifetime that the service uses.
         let shown = report.lines.first { $0.name == "life" }?.text
         #expect(shown == (token.lifetime.map { "\($0.spoken) left" } ?? "not stated"))
-        // It counts only where there is one that can be used.
+        // This applies only if there is a usable one.
         let stated = report.lines.first { $0.name == "stated" }?.text ?? ""
         let isUsable = report.verdict.warnings.allSatisfy { warning in
             switch Doubt(warning) {

@@ -4,20 +4,20 @@ import HTTPService
 import LinuxPlatform
 import WaypostTestSupport
 
-/// A backend before the simulator's token issuer that can be told to answer with a login page, and remembers every
-/// token that went through it.
+/// A backend in front of the simulator's token issuer. It can answer with a login page, and remembers every token that
+/// passed through.
 final class TokenBackend: Sendable {
     private struct State {
         var pagesLeft: Int
         var tokens: [String] = []
     }
 
-    /// For `authorization.url`.
+    /// The value of `authorization.url`.
     let url: String
     private let state: Locked<State>
     private let serving: Task<Void, Never>
 
-    /// So many `pages` come first, then tokens.
+    /// Creates a backend that answers with `pages` pages first, then with tokens.
     init(of simulator: FleetEngineSimulator, pages: Int) throws {
         let issuer = try LocalAddress(String(simulator.baseURL.origin.dropFirst("http://".count)))
         let state = Locked(State(pagesLeft: pages))
@@ -44,9 +44,9 @@ final class TokenBackend: Sendable {
 
     deinit { serving.cancel() }
 
-    /// No more pages.
+    /// Ends the pages.
     func openUp() { state.withLock { $0.pagesLeft = 0 } }
 
-    /// Every token that was handed out.
+    /// Every token that was issued.
     var tokens: [String] { state.withLock { $0.tokens } }
 }

@@ -13,7 +13,7 @@ import WaypostTestSupport
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
 )
 struct TokenCommands {
-    @Test func showsEverythingButTheSignature() async throws {
+    @Test func showEverythingExceptTheSignature() async throws {
         let bench = try ServiceBench()
         let (page, _) = try await run(["token"], try bench.configure(), exit: 0)
         let times = /20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ/
@@ -37,7 +37,7 @@ struct TokenCommands {
         #expect(!page.contains("eyJ"))
     }
 
-    @Test(arguments: TokenAnswerShape.allCases) func readsEachOfTheKnownShapes(shape: TokenAnswerShape) async throws {
+    @Test(arguments: TokenAnswerShape.allCases) func readEachKnownShape(shape: TokenAnswerShape) async throws {
         var settings = SimulatorSettings()
         settings.tokenShape = shape
         let simulator = try FleetEngineSimulator(settings)
@@ -52,7 +52,7 @@ struct TokenCommands {
         #expect(page.firstMatch(of: /stated   "\w+" agrees with exp\n/) != nil, "\(page)")
     }
 
-    /// An endpoint's wrong token, and the last line about it.
+    /// The invalid token of an endpoint, and the last line about it.
     @Test(arguments: [
         (
             "driver/van-8",
@@ -65,11 +65,11 @@ struct TokenCommands {
         ),
         (
             "consumer/t",
-            "FAIL     the token for vehicle van-7 names no vehicle (it may be a consumer's); "
+            "FAIL     the token for vehicle van-7 names no vehicle (it may be a consumer token); "
                 + "the issuer must set vehicleid"
         ),
     ])
-    func endsWithFailureWhenTheTokenDoesNotFit(subject: String, says: String) async throws {
+    func failIfTheTokenIsNotForTheVehicle(subject: String, says: String) async throws {
         let bench = try ServiceBench()
         let config = try bench.configure {
             $0.authorization = """
@@ -84,16 +84,16 @@ struct TokenCommands {
         #expect(errors == "waypost: \(says.dropFirst(9))\n")
     }
 
-    /// An endpoint of consumers' tokens, the exit code, and the beginning and end of the last line.
+    /// An endpoint for consumer tokens, the exit code, and the start and end of the last line.
     @Test(arguments: [
         ("consumer/{tripId}", 0 as Int32, "ok       fits", "providers/p/trips/trip 7"),
         ("consumer/other", 1, "FAIL     the token ", "is for trip other; check the trip id and the endpoint"),
         (
             "driver/van-7", 1, "FAIL     the token ",
-            "names no trip (it may be a driver's); the issuer must set tripid"
+            "names no trip (it may be a driver token); the issuer must set tripid"
         ),
     ])
-    func fetchesAPassengersTokenForATrip(subject: String, exit: Int32, begins: String, ends: String) async throws {
+    func fetchAConsumerTokenForATrip(subject: String, exit: Int32, begins: String, ends: String) async throws {
         let bench = try ServiceBench()
         let config = try bench.configure {
             $0.consumerAuthorization = """
@@ -109,14 +109,14 @@ struct TokenCommands {
         #expect(try await run(["token"], config, exit: 0).output.hasSuffix("fits providers/p/vehicles/van-7\n"))
     }
 
-    @Test func needsToKnowWhereATripsTokensComeFrom() async throws {
+    @Test func requireAProviderOfTripTokens() async throws {
         let bench = try ServiceBench()
         let (_, errors) = try await run(["token", "--trip", "t"], try bench.configure(), exit: 78)
         #expect(errors.contains("has no \"consumerAuthorization\""))
     }
 
-    /// A claim of thousands of letters, with a token in it.
-    @Test func keepsClaimsShortForAProgramToo() async throws {
+    /// A claim of thousands of characters that contains a token.
+    @Test func shortenClaimsInJSONToo() async throws {
         let directory = try TemporaryDirectory()
         let inner = TestTokens.driver(vehicleID: "van-7")
         let token = TestTokens.token(
@@ -129,7 +129,7 @@ struct TokenCommands {
         #expect(errors.utf8.count < 600 && !errors.contains(inner.prefix(12)), "\(errors)")
     }
 
-    @Test func leavesTheTerminalAlone() async throws {
+    @Test func printNoControlSequences() async throws {
         let directory = try TemporaryDirectory()
         let token = TestTokens.token(
             payload:
@@ -151,7 +151,7 @@ struct TokenCommands {
             "the token for vehicle van-7 has the iat nan, which isn't a time; the"
         ),
     ])
-    func survivesTimesThatAreNone(times: String, says: String) async throws {
+    func tolerateInvalidTimes(times: String, says: String) async throws {
         let directory = try TemporaryDirectory()
         let token = TestTokens.token(
             payload:
@@ -163,7 +163,7 @@ struct TokenCommands {
         #expect(page.contains(says), "\(page)")
     }
 
-    @Test func warnsOfAServersToken() async throws {
+    @Test func warnAboutAServerToken() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure { $0.tokenURL = "\(bench.simulator.baseURL.origin)/token/server" }
         let (page, _) = try await run(["token"], config, exit: 0)
@@ -171,7 +171,7 @@ struct TokenCommands {
         #expect(page.contains("\nnote     the token for vehicle van-7 is a server token, valid for every vehicle; "))
     }
 
-    @Test func givesTheTokenItselfToAProgramOnly() async throws {
+    @Test func printTheTokenItselfOnlyToAProgram() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure()
         let (token, errors) = try await run(["token", "--raw"], config, exit: 0)
@@ -203,7 +203,7 @@ struct TokenCommands {
         (#"{"type": "http", "url": "http://127.0.0.1:1/"}"#, 69),
         (#"{"type": "http"}"#, 78),
     ])
-    func saysWhoHasToAct(authorization: String, exit: Int32) async throws {
+    func nameThePartyThatMustAct(authorization: String, exit: Int32) async throws {
         let directory = try TemporaryDirectory()
         let config = try ServiceSetup(authorization: authorization).write(in: directory)
         let (page, errors) = try await run(["token"], config, exit: exit)
@@ -211,19 +211,19 @@ struct TokenCommands {
         #expect(errors.split(separator: "\n").count == 1, "\(errors)")
     }
 
-    /// The name of a file before a key in quotes reads as that of a secret.
-    @Test func namesTheKeyWhoseValueIsNoExpiry() async throws {
+    /// A file name before a quoted key looks like the name of a secret.
+    @Test func nameAKeyThatIsNotAnExpiry() async throws {
         let directory = try TemporaryDirectory()
         let token = TestTokens.driver(vehicleID: "van-7", issuedAt: Int(Date().timeIntervalSince1970))
         let answer = #"{"VEHICLE_TOKEN_KEY":"\#(token)","TOKEN_EXPIRATION":"tomorrow"}"#
         let path = try directory.write(answer.utf8, to: "van-7.jwt", mode: 0o600)
         let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: directory)
         let (page, _) = try await run(["token"], config, exit: 0)
-        #expect(page.contains(#"van-7.jwt: its "TOKEN_EXPIRATION" "tomorrow" is no expiry; "#), "\(page)")
+        #expect(page.contains(#"van-7.jwt: its "TOKEN_EXPIRATION" "tomorrow" isn't an expiry; "#), "\(page)")
     }
 
-    /// A clock that nothing keeps right ends no token: it may be years ahead.
-    @Test func isOverByAClockThatIsKeptRightAlone() async throws {
+    /// An unsynchronized clock doesn't expire a token, because it may be years ahead.
+    @Test func judgeExpiryOnlyByASynchronizedClock() async throws {
         let directory = try TemporaryDirectory()
         let token = TestTokens.driver(vehicleID: "van-7", issuedAt: Int(Date().timeIntervalSince1970) - 7200)
         let path = try directory.write(token.utf8, to: "token", mode: 0o600)
@@ -236,7 +236,7 @@ struct TokenCommands {
         #expect(page.contains(words), "\(page)")
     }
 
-    @Test func isOneLineOfTheOnlineCheck() async throws {
+    @Test func areOneLineOfTheOnlineCheck() async throws {
         let bench = try ServiceBench()
         func line(_ url: String) async throws -> String? {
             let config = try bench.configure {
@@ -244,7 +244,7 @@ struct TokenCommands {
                 $0.tokenURL = bench.simulator.baseURL.origin + url
             }
             let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
-            #expect(outcome.ending == .exited(69))  // for standard input is empty
+            #expect(outcome.ending == .exited(69))  // because standard input is empty
             return String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n")
                 .first { $0.contains("  token  ") }.map(String.init)
         }
@@ -256,13 +256,13 @@ struct TokenCommands {
         )
     }
 
-    /// Backends that give any trip's token, only that of a known trip, and another trip's.
+    /// Backends that return a token for any trip, only for a known trip, and for another trip.
     @Test(arguments: [
         ("/token/consumer/{tripId}", "ok    trip token     ", "consumer of trip waypost-check, "),
-        ("/nowhere/{tripId}", "note  trip token     ", "try one that does: waypost token --trip ID"),
+        ("/nowhere/{tripId}", "note  trip token     ", "try an existing trip: waypost token --trip ID"),
         ("/token/consumer/other", "FAIL  trip token     ", "is for trip other; check the trip id and the endpoint"),
     ])
-    func ofATripIsOneLineOfTheOnlineCheck(path: String, begins: String, says: String) async throws {
+    func ofATripAreOneLineOfTheOnlineCheck(path: String, begins: String, says: String) async throws {
         let bench = try ServiceBench()
         let config = try bench.configure {
             $0.receiver = #"{"type": "stdin"}"#

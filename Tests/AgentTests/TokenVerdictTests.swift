@@ -8,21 +8,22 @@ import WaypostTestSupport
 
 @testable import BackendAuthorization
 
-/// What is said of a token that was fetched.
+/// The verdict on a fetched token.
 @Suite struct TokenVerdicts {
     static let claims =
         #""iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","iat":1000000000,"exp":1000003600"#
     static let driver = #""authorization":{"vehicleid":"v"}"#
 
-    /// The service judges no token by this host's clock; a person who looks at one is informed.
+    /// The service doesn't judge a token by an unsynchronized host clock, but a user who inspects the token is
+    /// informed.
     @Test(
         arguments: [
             (0, nil), (-600, nil), (3000, nil),
-            (10_800, "ago by this host's clock; the issuer must make a new one, or set"),
-            (-601, "10 min ahead of this host's clock, and"),
-            (-7200, "2 h ahead of this host's clock, and Fleet Engine accepts 10 min; set the clock that is wrong"),
+            (10_800, "ago by this host's clock; the issuer must make a new token; if a clock"),
+            (-601, "10 min ahead of this host's clock, but"),
+            (-7200, "2 h ahead of this host's clock, but Fleet Engine accepts 10 min; set the clock that is wrong"),
         ] as [(Int64, String?)])
-    func isToldOfATokenFromTheFuture(host: Int64, words: String?) throws {
+    func reportATokenFromTheFuture(host: Int64, words: String?) throws {
         let configuration = try Configurations.read(Configurations.smallest)
         let answer = try TokenAnswer(
             Array(TestTokens.token(payload: "{\(Self.claims),\(Self.driver)}").utf8),
@@ -40,16 +41,16 @@ import WaypostTestSupport
         #expect(words.map { notes.first?.contains($0) == true && report.summary.contains($0) } ?? true, "\(notes)")
     }
 
-    /// Nothing is wrong with the token of an endpoint whose certificate will be before long.
+    /// The token is fine, but the endpoint's certificate expires soon.
     @Test(
         arguments: [
             (nil, nil), (30, nil), (7, nil),
             (
                 3,
-                "the certificate of the token endpoint ends on 2001-09-12T01:46:40Z, in 3 days; renew it before"
+                "the token endpoint's certificate expires on 2001-09-12T01:46:40Z, in 3 days; renew it before then"
             ),
         ] as [(Int?, String?)])
-    func isToldOfACertificateThatEndsSoon(days: Int?, note: String?) throws {
+    func reportACertificateThatExpiresSoon(days: Int?, note: String?) throws {
         let configuration = try Configurations.read(Configurations.smallest)
         let now = UTCTime(millisecondsSince1970: 1_000_000_000_000)
         let answer = try TokenAnswer(
@@ -64,7 +65,7 @@ import WaypostTestSupport
         #expect(report.summary.hasSuffix(note.map { "; note: \($0)" } ?? "of life left"), "\(report.summary)")
     }
 
-    /// The claims that are not as they should be, and the last line.
+    /// The wrong claims, and the last line.
     @Test(
         arguments: [
             ("iat", "1000000000", "ok fits VEHICLE"),
@@ -77,7 +78,7 @@ import WaypostTestSupport
             (
                 "exp", "1000086400",
                 "FAIL the token fits VEHICLE and the service sends it, but Fleet Engine rejects an exp more than an hour "
-                    + "ahead; the issuer must set an earlier one"
+                    + "ahead; the issuer must set an earlier exp"
             ),
             (
                 "exp", "1000003600000",
@@ -95,7 +96,7 @@ import WaypostTestSupport
                 "ok fits VEHICLE, but Fleet Engine may reject it for its authorization (see the note)"
             ),
         ])
-    func doesNotReadAsWellWhenFleetEngineMayRejectIt(claim: String, value: String, line: String) throws {
+    func areNotGoodIfFleetEngineMayRejectTheToken(claim: String, value: String, line: String) throws {
         var claims = [
             "iss": #""a""#, "sub": #""a""#, "aud": #""https://fleetengine.googleapis.com/""#, "iat": "1000000000",
             "exp": "1000003600",
@@ -116,8 +117,8 @@ import WaypostTestSupport
         #expect((report.refusal == nil) == line.hasPrefix("ok"))
     }
 
-    /// The first is the reason, the others are notes: whoever mends the backend mends it once.
-    @Test func tellsEveryFaultOfATokenThatDoesNotFit() throws {
+    /// The first fault is the reason, the others are notes, so that the backend needs only one fix.
+    @Test func listEveryFaultOfTheToken() throws {
         let configuration = try Configurations.read(Configurations.smallest)
         let payload =
             #""iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com","iat":1000000000,"exp":1000003600,"#
@@ -146,7 +147,7 @@ import WaypostTestSupport
         (#"{"taskids":["t"]}"#, .deliveryConsumer(id: "t")), (#"{"vehicleid":"*"}"#, .server),
         (#"{"taskids":["*"]}"#, .server), ("{}", .unstated), ("1", .unstated),
     ])
-    func knowsTheRole(authorization: String, role: TokenRole) throws {
+    func knowTheRole(authorization: String, role: TokenRole) throws {
         #expect(TokenRole(try JSONWebToken(TestTokens.token(payload: #"{"authorization":\#(authorization)}"#))) == role)
     }
 }

@@ -8,17 +8,17 @@ import WaypostTestSupport
     private let base = ManualClock()
 
     @Test(arguments: [
-        // Slept until, in milliseconds, and when that ended.
+        // The time until which each task slept, in milliseconds, and the time when it woke.
         (1, 10), (10, 10), (11, 20), (20, 20), (95, 100),
     ])
-    func wakeInTheFirstTurnFromTheirTimeOn(deadline: Int, woken: Int) async throws {
+    func wakeSleepersInTheFirstTurnAfterTheirTime(deadline: Int, woken: Int) async throws {
         let clock = TurnClock(base)
         let begun = clock.now
         let sleep = Task {
             try await clock.sleep(for: .milliseconds(deadline))
             return begun.duration(to: clock.now)
         }
-        // No farther, for whoever is woken looks at the clock some time later.
+        // Not beyond that, because a woken task reads the clock a little later.
         let turns = Task { [base] in
             for await wait in base.sleeps where begun.duration(to: clock.now) < .milliseconds(woken) {
                 base.advance(by: wait)
@@ -28,14 +28,14 @@ import WaypostTestSupport
         turns.cancel()
     }
 
-    @Test func haveOneTimerForAllWhoSleep() async throws {
+    @Test func useOneTimerForAllSleepers() async throws {
         let clock = TurnClock(base)
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<1000 { group.addTask { try? await clock.sleep(for: .milliseconds(20 + index % 20)) } }
             var waits: [Duration] = []
             for await wait in base.sleeps {
                 waits.append(wait)
-                // All of them sleep before time goes on.
+                // All of them sleep before time advances.
                 while clock.sleepers < 1000, waits.count == 1 { await Task.yield() }
                 base.advance(by: wait)
                 if waits.count == 4 { break }
@@ -45,7 +45,7 @@ import WaypostTestSupport
         #expect(clock.sleepers == 0)
     }
 
-    @Test func letWhoIsCancelledGo() async throws {
+    @Test func wakeACancelledSleeper() async throws {
         let clock = TurnClock(base)
         let sleep = Task { try await clock.sleep(for: .seconds(3600)) }
         while clock.sleepers == 0 { await Task.yield() }
@@ -55,10 +55,10 @@ import WaypostTestSupport
         early.cancel()
         await #expect(throws: CancellationError.self) { try await early.value }
         #expect(clock.sleepers == 0)
-        base.end()  // the timer looks once more
+        base.end()  // the timer fires once more
     }
 
-    @Test func doNotSleepUntilATimeThatHasPassed() async throws {
+    @Test func doNotSleepUntilAPastTime() async throws {
         let clock = TurnClock(base)
         try await clock.sleep(for: .zero)
         #expect(clock.sleepers == 0)

@@ -14,7 +14,7 @@ import WaypostTestSupport
 
 @testable import WaypostCommand
 
-/// `waypost watch` as a person at a desk runs it.
+/// `waypost watch`, run by a user at a desk.
 @Suite(
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
@@ -52,7 +52,7 @@ struct Watches {
         #"{"type": "http", "url": "\#(simulator.consumerTokenURL)", "tokenKey": "TRIP_TOKEN_KEY"}"#
     }
 
-    /// Reports a drive through town for the configured vehicle.
+    /// Reports a town drive for the configured vehicle.
     private func drive(_ config: String) async throws {
         let log = try directory.write(Drive(.town, duration: .seconds(300)).flatMap(\.sentences), to: "drive.nmea")
         let outcome = try await BuiltProgram.run(["replay", log, "--config", config])
@@ -75,7 +75,7 @@ struct Watches {
         #expect(record.recentTokens.filter { $0.kind == "consumer" }.map(\.id) == ["trip 7"])
     }
 
-    @Test(arguments: FleetService.allCases) func followsAVehicleUntilToldToStop(service: FleetService) async throws {
+    @Test(arguments: FleetService.allCases) func followsAVehicleUntilStopped(service: FleetService) async throws {
         defer { serving.cancel() }
         let config = try configure(service: service, consumer: nil)
         try await drive(config)
@@ -92,7 +92,7 @@ struct Watches {
         #expect(snapshot["status"]?.stringValue == (service == .onDemandTrips ? "ONLINE" : nil))
     }
 
-    @Test func saysWhatIsWrongAndGoesOn() async throws {
+    @Test func reportsAProblemAndContinues() async throws {
         defer { serving.cancel() }
         let config = try configure(consumer: consumer)
         let watch = try RunningProgram(
@@ -103,8 +103,8 @@ struct Watches {
         #expect(await watch.terminate().ending == .exited(128 + SIGTERM))
     }
 
-    /// A server that has its reader's terminal in mind.
-    @Test func leavesTheTerminalAlone() async throws {
+    /// A server that tries to control the user's terminal.
+    @Test func printsNoControlSequences() async throws {
         defer { serving.cancel() }
         let asked = Locked(0)
         let server = try HTTPService(listeningOn: LocalAddress("127.0.0.1:0"), limits: HTTPServiceLimits()) { _ in
@@ -140,7 +140,7 @@ struct Watches {
         (["--trip", "t"], Int32(78), "has no \"consumerAuthorization\""), (["--vehicle", "a/b"], 78, "contains \"/\""),
         ([], 64, "needs --trip ID or --vehicle ID"), (["--trip", "t", "--vehicle", "v"], 64, "not both"),
     ])
-    func refusesWhatCannotBeFollowed(words: [String], code: Int32, says: String) async throws {
+    func rejectsTargetsThatCannotBeFollowed(words: [String], code: Int32, says: String) async throws {
         defer { serving.cancel() }
         let outcome = try await BuiltProgram.run(["watch", "--config", try configure(consumer: nil)] + words)
         #expect(outcome.ending == .exited(code))
@@ -148,7 +148,7 @@ struct Watches {
         #expect(complaint.contains(says), "\(complaint)")
     }
 
-    @Test func knowsNoTripsOfScheduledTasks() throws {
+    @Test func rejectsTripsOfScheduledTasks() throws {
         defer { serving.cancel() }
         let configuration = try Configuration(
             file: try configure(service: .scheduledTasks, consumer: consumer))
@@ -158,7 +158,7 @@ struct Watches {
 }
 
 @Suite struct SnapshotLines {
-    @Test func showWhatIsKnown() {
+    @Test func showTheKnownValues() {
         var snapshot = FollowedSnapshot()
         let now = UTCTime(millisecondsSince1970: 1_767_608_130_000)
         #expect(SnapshotLine(snapshot, now: now).text == "10:15:30  no position yet")
@@ -179,7 +179,7 @@ struct Watches {
                 #"{"accuracyMeters":4.4,"ageSeconds":2.4,"arrival":"2026-01-05T10:17:00.000Z","headingDegrees":271,"#))
     }
 
-    @Test func surviveWhatNoVehicleDoes() {
+    @Test func tolerateImpossibleValues() {
         var snapshot = FollowedSnapshot()
         snapshot.position = FollowedSnapshot.Position(latitude: 1e300, longitude: 0)
         snapshot.position?.speedMetersPerSecond = -1e200

@@ -16,7 +16,7 @@ import WaypostTestSupport
 
 @testable import WaypostCommand
 
-/// Which conditions are shown after what has happened, and how `why` puts them.
+/// The conditions that are shown after certain events, and their description by `why`.
 @Suite struct Why {
     static let now = UTCTime(year: 2026, month: 11, day: 21, millisecondOfDay: (9 * 60 + 26) * 60_000)
     static let fix = Fix(timeOfFix: now, latitude: 50, longitude: 10)
@@ -32,7 +32,7 @@ import WaypostTestSupport
     static let notStored = ReportingEvent.notStored(LocationUpdate(.sample(0)), full)
     static let unreadable = ReportingEvent.outboxFailed(OutboxError(.unusable))
 
-    /// GPS satellites with these signals, in dB-Hz.
+    /// Returns GPS satellites with these signals in dB-Hz.
     static func sky(_ signals: [Int?]) -> ReportingEvent {
         .sky(Sky(zip(1..., signals).map { Satellite(.gps, $0, signal: $1) }))
     }
@@ -42,7 +42,7 @@ import WaypostTestSupport
     static let unreachable = failed(
         .unanswered(.unanswered(LostExchange(.connectionFailed, "https://f.example: no connection"))))
 
-    /// A monitor of a running service after `events`, each at its second.
+    /// Returns a monitor of a running service after `events`, each at its second.
     static func monitor(_ events: [(at: Int, event: ReportingEvent)], until end: Int) -> (AgentMonitor, Duration) {
         let clock = ManualClock()
         let uptime = MonotonicClock(clock)
@@ -66,7 +66,7 @@ import WaypostTestSupport
             durability: .full, at: uptime)
     }
 
-    /// What happened, at which second, and the codes that are shown at the last of them.
+    /// Events with their seconds, and the codes that are shown at the last of them.
     struct Case: CustomTestStringConvertible, Sendable {
         let events: [(at: Int, event: ReportingEvent)]
         let until: Int
@@ -76,7 +76,7 @@ import WaypostTestSupport
 
     static let cases: [Case] = [
         Case(events: [(0, receiving), (1, .fix(fix)), (2, delivered)], until: 5, codes: []),
-        // A receiver that was off takes a minute to its first fix.
+        // A receiver that was off needs a minute until its first fix.
         Case(events: [(0, receiving)], until: 89, codes: []),
         Case(events: [(0, receiving)], until: 90, codes: [.noPosition]),
         Case(events: [(0, receiving), (1, sky([nil, nil]))], until: 90, codes: [.noSatellites]),
@@ -87,7 +87,7 @@ import WaypostTestSupport
         Case(events: [(0, missing), (50, receiving)], until: 60, codes: []),
         Case(
             events: [(0, .fix(fix)), (0, delivered), (1, .receiver(.ended(source: "l")))], until: 2, codes: [.logEnded]),
-        // An antenna that is open with a fix, for ten minutes after the last warning.
+        // An antenna that is reported open although there is a fix, for ten minutes after the last warning.
         Case(
             events: [(0, .fix(fix)), (0, .receiverWarning(.antennaOpen)), (1, delivered)], until: 2,
             codes: [.antennaOpen]),
@@ -96,22 +96,22 @@ import WaypostTestSupport
         Case(events: [(0, .rejected(fix, .nullIsland))], until: 30, codes: []),
         Case(events: [(0, .rejected(fix, .jump(meters: 9))), (1, .fix(fix)), (2, delivered)], until: 3, codes: []),
         Case(events: [(0, .fix(fix)), (0, delivered), (1, noToken)], until: 3, codes: [.tokenRefused]),
-        // The last cause is the one that counts; the trouble keeps its beginning.
+        // The last cause applies; the condition keeps its start.
         Case(events: [(0, .fix(fix)), (0, unreachable), (9, noToken)], until: 10, codes: [.tokenRefused]),
         Case(events: [(0, .fix(fix)), (0, unreachable), (9, delivered)], until: 10, codes: []),
         Case(
             events: [(0, .fix(fix)), (0, unreachable), (9, .announced(.offline, traffic: Traffic()))], until: 10,
             codes: []),
-        // Updates go out from memory, so that nothing waits for the outbox.
+        // Updates are sent from memory, so nothing waits for the outbox.
         Case(events: [(0, .fix(fix)), (0, unreadable)], until: 9, codes: [.outboxUnusable]),
         Case(events: [(0, .fix(fix)), (0, unreadable), (1, notStored), (2, unreadable)], until: 9, codes: [.diskFull]),
         Case(events: [(0, .fix(fix)), (0, notStored), (1, delivered)], until: 9, codes: [.diskFull]),
         Case(events: [(0, .fix(fix)), (0, notStored), (1, .accepted(stored)), (1, delivered)], until: 9, codes: []),
-        // Of several the one that began first comes first.
+        // Of several conditions, the oldest is shown first.
         Case(
             events: [(0, .fix(fix)), (0, delivered), (10, unreachable), (99, missing)], until: 100,
             codes: [.networkUnavailable, .receiverUnavailable]),
-        // Deliveries have ended, and no stage has reported why.
+        // Deliveries have stopped, and no stage has reported a reason.
         Case(events: [(0, .fix(fix)), (0, delivered), (170, .fix(fix))], until: 179, codes: []),
         Case(events: [(0, .fix(fix)), (0, delivered), (170, .fix(fix))], until: 180, codes: [.nothingDelivered]),
         Case(events: [(60, .fix(fix)), (200, .fix(fix))], until: 239, codes: []),
@@ -120,7 +120,7 @@ import WaypostTestSupport
         Case(
             events: [(0, .fix(fix)), (1, .privateModeBegan), (9, .privateModeEnded), (10, .fix(fix))], until: 11,
             codes: []),
-        // A clock that disagrees with Fleet Engine's; a receiver that does.
+        // A clock, and then a receiver, that disagrees with Fleet Engine's time.
         Case(
             events: [(0, .fix(fix)), (0, .serverTime(now.advanced(by: .seconds(31)))), (0, delivered)], until: 1,
             codes: [.hostClockWrong]),
@@ -135,14 +135,14 @@ import WaypostTestSupport
             ], until: 2, codes: [.receiverTimeWrong]),
     ]
 
-    @Test(arguments: cases) func showsWhatMatters(example: Case) {
+    @Test(arguments: cases) func showsTheImportantConditions(example: Case) {
         let report = Self.report(example.events, until: example.until)
         #expect(report.conditions.map(\.code) == example.codes.map(\.rawValue))
         #expect(report.isWell == example.codes.allSatisfy { $0.severity == .info })
         #expect(report.verdict(at: Self.now).kind == (report.isWell ? .well : .trouble))
     }
 
-    @Test func putsTitleCauseRemedyAndWhatIsSafeOnLines() {
+    @Test func printsTitleCauseRemedyAndSafetyOnTheirOwnLines() {
         let events = [
             (0, Self.receiving), (0, .fix(Self.fix)), (0, Self.delivered), (80, Self.noToken), (90, .fix(Self.fix)),
         ]
@@ -150,9 +150,9 @@ import WaypostTestSupport
         #expect(
             report.verdict(at: Self.now).text
                 == """
-                Token refused, since 09:25 UTC
+                Token request rejected, since 09:25 UTC
                 the issuer answered 403
-                Run waypost token; correct authorization, or the backend.
+                Run waypost token, and correct the configuration's authorization section or the backend.
                 1,204 updates are safe in the outbox.
 
                 The next attempt is in 250 s.
@@ -162,8 +162,8 @@ import WaypostTestSupport
 
     @Test(
         arguments: [
-            ([(0, receiving)], Int64(0), "Starting\nThe service started 5 s ago, and has no position yet."),
-            ([(0, .fix(fix))], 1, "Starting\nThe service started 5 s ago, and its first update is on its way."),
+            ([(0, receiving)], Int64(0), "Starting\nThe service started 5 s ago and has no position yet."),
+            ([(0, .fix(fix))], 1, "Starting\nThe service started 5 s ago, and its first update is being delivered."),
             (
                 [(0, .fix(fix)), (2, delivered)], 49,
                 "All is well\nThe last delivery was 3 s ago, and 49 updates are pending."
@@ -178,7 +178,7 @@ import WaypostTestSupport
                     + "earlier ones follow by themselves."
             ),
         ] as [([(at: Int, event: ReportingEvent)], Int64, String)])
-    func saysHowThingsAreWhenAllIsWell(events: [(at: Int, event: ReportingEvent)], pending: Int64, text: String) {
+    func summarisesAHealthyState(events: [(at: Int, event: ReportingEvent)], pending: Int64, text: String) {
         #expect(Self.report(events, until: 5, pending: pending).verdict(at: Self.now).text == text)
     }
 
@@ -188,7 +188,7 @@ import WaypostTestSupport
         #expect(titles == ["Private mode"])
     }
 
-    @Test func countsTheSecondsSinceItBegan() throws {
+    @Test func countsTheSecondsSinceAConditionBegan() throws {
         let report = Self.report([(0, Self.missing), (10, Self.noToken)], until: 78)
         #expect(report.conditions.map(\.seconds) == [78, 68])
         let json = try JSONValue(parsing: Array(try WhyReport(report).json.utf8))
@@ -198,8 +198,8 @@ import WaypostTestSupport
         #expect(first["remedy"]?.stringValue?.hasPrefix("plug the receiver in") == true)
     }
 
-    /// What comes from elsewhere than from an event.
-    @Test func showsWhatTheServiceNotes() {
+    /// Conditions that come from another source than an event.
+    @Test func showsTheServicesNotices() {
         let (monitor, _) = Self.monitor([(0, .fix(Self.fix)), (0, Self.delivered)], until: 0)
         func codes() -> [ConditionCode] { monitor.snapshot.conditions.visible(at: .zero).map(\.code) }
         monitor.note(rejectedReload: ["\"upload.timeoutSeconds\" is 500", "another"])
@@ -218,7 +218,7 @@ import WaypostTestSupport
         #expect(codes() == [])
     }
 
-    /// An outage of minutes is a reason for a supervisor to look, a moment isn't.
+    /// An outage of minutes is a reason for a supervisor to act, a moment isn't.
     @Test(
         arguments: [
             ([(0, .fix(fix)), (0, delivered)], 299, true), ([(0, .fix(fix)), (0, delivered)], 300, false),

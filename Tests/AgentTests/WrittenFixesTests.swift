@@ -10,7 +10,7 @@ import WaypostTestSupport
 @testable import WaypostCommand
 
 @Suite struct WrittenFixes {
-    @Test func areATrackOfSegmentsWhereReceptionWasLost() async throws {
+    @Test func areATrackSplitWhereReceptionWasLost() async throws {
         let outcome = try await BuiltProgram.run(["fixes", Fixtures.url("nmea/tunnel.nmea").path, "--format", "gpx"])
         let text = String(decoding: outcome.standardOutput, as: UTF8.self)
         #expect(text.components(separatedBy: "<trkseg>").count == 3)
@@ -81,7 +81,7 @@ import WaypostTestSupport
         #expect(output == Array(expected))
     }
 
-    @Test func ofADamagedLogAreKeptAndTheDamageIsNamed() async throws {
+    @Test func ofADamagedLogAreKeptAndTheDamageIsReported() async throws {
         let good = Fixtures.url("nmea/town.nmea").path
         let decoding = try await LogReader(paths: [good, "/nonexistent.nmea"]).read { reader in
             reader.decodeAll(progress: .silent) { _ in }

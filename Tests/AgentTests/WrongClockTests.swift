@@ -4,8 +4,8 @@ import ReceiverSimulator
 import Testing
 import WaypostTestSupport
 
-/// `waypost run` on a host whose clock is wrong, or is set while it runs: a real process under libfaketime. Its timers
-/// stay right, as they do on such a host. `make clock-test` does the same for longer, with tokens that run out.
+/// `waypost run` on a host whose clock is wrong or is set during the run: a real process under libfaketime. Its timers
+/// remain right, as they do on such a host. `make clock-test` does the same for longer, with tokens that expire.
 @Suite(.serialized, .timeLimit(.minutes(1)), .enabled(if: FakeClock.isUsable, FakeClock.need)) struct WrongClock {
     @Test(arguments: ["@1970-01-01 00:01:00", "@2080-01-01 00:00:00"])
     func changesNothing(setting: String) async throws {
@@ -17,7 +17,7 @@ import WaypostTestSupport
         let address = try await service.statusAddress()
         for (number, epoch) in RecentDrive(epochs: 10).enumerated() {
             try receiver.send(epoch)
-            // So far from the host's clock, a time is believed when three fixes agree on it.
+            // At this distance from the host's clock, a time is accepted once three fixes confirm it.
             if number < 2 {
                 try #require(
                     await isRejected(
@@ -33,9 +33,9 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// Nothing here says that a receiver is a year ahead; once it is right again, its time is, though the process that
-    /// believed it is gone.
-    @Test func makesNoWrongFutureLast() async throws {
+    /// Nothing shows here that the receiver is a year ahead. Once the receiver is right again, its time is accepted,
+    /// even after a restart.
+    @Test func doesNotKeepAWrongFutureTime() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let lives = [(Duration.seconds(365 * 86_400), "unconfirmed_time"), (.zero, "not_advancing")]
@@ -58,7 +58,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Asks for the metrics until they say so, or the test's time is over.
+    /// Polls the metrics until they contain `words`, or the test times out.
     private func isRejected(_ words: String, _ address: LocalAddress) async -> Bool {
         while !Task.isCancelled {
             let answer = await RawExchange.get("/metrics", from: address)

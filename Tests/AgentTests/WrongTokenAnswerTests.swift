@@ -3,7 +3,7 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// What `waypost token` says of each wrong answer: one line, whole, without a secret.
+/// The report of `waypost token` on each invalid answer: one complete line without secrets.
 @Suite(
     .timeLimit(.minutes(2)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
@@ -13,7 +13,7 @@ struct WrongTokenAnswers {
     static let secret = "client-secret-7d1f"
     static let key = "VEHICLE_TOKEN_KEY"
 
-    /// An answer that holds every secret there is, wherever a server could put one.
+    /// Returns an answer that contains every secret, in each place where a server could put one.
     static func answer(_ status: String = "200 OK", _ fields: [String] = [], _ body: [UInt8]) -> [UInt8] {
         let head =
             ["HTTP/1.1 \(status)", "Content-Length: \(body.count)", "X-Echo: \(secret) \(token)"] + fields + ["", ""]
@@ -45,12 +45,12 @@ struct WrongTokenAnswers {
         ("not HTTP", Array("SSH-2.0-OpenSSH_9.2\r\n\(secret)\r\n".utf8)),
     ]
 
-    @Test(arguments: cases) func giveOneLineWithoutSecrets(name: String, answer: [UInt8]) async throws {
+    @Test(arguments: cases) func areReportedInOneLineWithoutSecrets(name: String, answer: [UInt8]) async throws {
         let server = try RawServer(answeringBytes: [answer])
         try await expectOneLine(of: "http://\(server.authority)")
     }
 
-    @Test func giveOneLineWhenTheyDripOrDoNotCome() async throws {
+    @Test func areReportedInOneLineIfTheyAreSlowOrMissing() async throws {
         let drip = try RawServer(
             answering: ["HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n", "{", "}"], pause: .milliseconds(400))
         let silent = try RawServer(answering: [])

@@ -9,7 +9,7 @@ enum Checkout {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    /// Every Swift file below `directory`, in the order of paths; none where there is no such directory.
+    /// Returns every Swift file below `directory`, sorted by path; empty if the directory doesn't exist.
     static func sources(below directory: String) throws -> [SourceFile] {
         let place = root.appending(path: directory).path
         guard FileManager.default.fileExists(atPath: place) else { return [] }
@@ -18,12 +18,12 @@ enum Checkout {
             .map { SourceFile(path: "\(directory)/\($0)", text: try text("\(directory)/\($0)")) }
     }
 
-    /// The names of the directories directly in `directory`.
+    /// Returns the names of the directories directly in `directory`.
     static func directories(in directory: String) throws -> [String] {
         let place = root.appending(path: directory)
         return try FileManager.default.contentsOfDirectory(atPath: place.path).sorted().filter {
             var isDirectory: ObjCBool = false
-            // The call answers through a pointer.
+            // The function returns its result through a pointer.
             return unsafe FileManager.default.fileExists(
                 atPath: place.appending(path: $0).path, isDirectory: &isDirectory) && isDirectory.boolValue
         }

@@ -1,11 +1,11 @@
 import Testing
 import WaypostTestSupport
 
-/// A page that names the test which proves a rule names one that is there.
+/// The tests and types that pages name exist.
 @Suite(.enabled(if: !Sanitizer.isActive, "reads the sources, and runs nothing of them"))
 struct DocumentedTests {
     @Test(arguments: ["docs/authorization.md"])
-    func exist(page: String) throws {
+    func nameExistingTests(page: String) throws {
         let names = Self.names(in: try Checkout.text(page))
         #expect(names.count > 50, "\(page) names no tests where this one looks for them")
         let tests = try Self.tests(in: Checkout.sources(below: "Tests"))
@@ -13,7 +13,7 @@ struct DocumentedTests {
         #expect(missing.isEmpty, "\(page) names tests that are not there: \(missing.sorted())")
     }
 
-    /// Every row of a table says what proves it.
+    /// Every row of a table names its tests.
     @Test(arguments: ["docs/authorization.md"])
     func proveEachRule(page: String) throws {
         let rows = try Checkout.text(page).split(separator: "\n").filter {
@@ -24,9 +24,9 @@ struct DocumentedTests {
         }
     }
 
-    /// A column that says which type does something names types that are there.
+    /// A column of types names existing types only.
     @Test(arguments: [("docs/authorization.md", "kept by"), ("docs/architecture.md", "decided by")])
-    func standBesideTypesThatExist(page: String, column: String) throws {
+    func nameExistingTypes(page: String, column: String) throws {
         let names = Self.types(in: try Checkout.text(page), column: column)
         #expect(names.count > 10, "\(page) names no types where this test looks for them")
         let declaration = /(?:^|\s)(?:struct|class|actor|enum|protocol) (\w+)/
@@ -61,12 +61,12 @@ struct DocumentedTests {
         #expect(Self.types(in: table, column: "by") == ["One", "Three"])
     }
 
-    /// `Suite.test` in backquotes; a file's name begins small.
+    /// Returns the names in the form `Suite.test` in backquotes. File names start with a lower-case letter.
     private static func names(in text: String) -> Set<String> {
         Set(text.matches(of: /`([A-Z]\w+\.[a-z]\w+)`/).map { String($0.1) })
     }
 
-    /// `Type` in backquotes, in the columns of that name.
+    /// Returns the names in the form `Type` in backquotes, in columns with the given title.
     private static func types(in text: String, column: String) -> Set<String> {
         var names: Set<String> = []
         var index: Int?
@@ -83,7 +83,7 @@ struct DocumentedTests {
         return names
     }
 
-    /// As `Suite.test`, of the files' lines that are no comments.
+    /// Returns the tests in the files in the form `Suite.test`, ignoring comments.
     private static func tests(in files: [SourceFile]) -> Set<String> {
         var found: Set<String> = []
         for file in files {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The directories show the architecture: the table, `Package.swift`, `Sources/` and `Tests/` name the same modules.
+/// The directories mirror the architecture: the table, `Package.swift`, `Sources/` and `Tests/` name the same modules.
 @Suite struct Layout {
     @Test(arguments: ["Core", "Adapters", "Operations", "Agent", "Tools", "Command"])
     func hasTheModulesOfTheTable(inRoom room: String) throws {
@@ -9,7 +9,7 @@ import Testing
         #expect(try Set(Checkout.directories(in: "Sources/\(room)")) == table)
     }
 
-    @Test func hasNoOtherRoom() throws {
+    @Test func hasNoOtherDirectories() throws {
         let rooms = ["Adapters", "Agent", "Command", "Core", "Operations", "SystemLibraries", "Tools"]
         #expect(try Checkout.directories(in: "Sources") == rooms)
         for room in rooms {
@@ -25,12 +25,13 @@ import Testing
         let module = try #require(modules.first { $0.name == name })
         let package = try Checkout.text("Package.swift")
         #expect(package.contains("\"\(name)\""), "Package.swift does not declare \(name)")
-        // Dependencies written there are checked by the build; here, that they agree with the table.
+        // The build checks the dependencies in the manifest; this test checks that they match the table.
         let dependencies = try #require(Self.dependencies(of: name, in: package))
         #expect(dependencies.isSubset(of: module.mayImport), "\(dependencies.subtracting(module.mayImport).sorted())")
     }
 
-    /// Agent, operations and commands are tested together, from outside; generator and decoder of sentences too.
+    /// Agent, operations and commands are tested together, from outside. So are the generator and the decoder of
+    /// sentences.
     private static let testedTogether = [
         "Operations": "Agent", "Waypost": "Agent", "WaypostCommand": "Agent", "ReceiverSimulator": "GNSS",
     ]
@@ -42,22 +43,22 @@ import Testing
         #expect(hasTests, "\(directory) holds no test")
     }
 
-    /// Mathematics and cryptography have neither state nor input and output that one module would have to contain.
+    /// Mathematics and cryptography have neither state nor I/O, so several modules may use them.
     @Test(arguments: [("CCurl", 1), ("CSQLite", 1), ("CCrypto", 2), ("CZlib", 1), ("CLinux", 1), ("CMath", 2)])
     func wrapsEachCLibraryOnce(library: String, users: Int) throws {
         #expect(modules.filter { $0.mayImport.contains(library) }.count == users)
         #expect(try Checkout.directories(in: "Sources/SystemLibraries").contains(library))
     }
 
-    @Test func hasNoModuleThatReachesBack() {
-        // Order of the table: a module imports only those that stand above it.
+    @Test func importsOnlyModulesAboveInTheTable() {
+        // A module imports only modules above it in the table.
         for (index, module) in modules.enumerated() {
             let later = Set(modules[index...].map(\.name))
             #expect(module.mayImport.isDisjoint(with: later), "\(module.name) imports a module below it")
         }
     }
 
-    /// One suite of each file is named after it, in the plural where the singular is a type's name.
+    /// One suite in each file is named after it, in the plural if the singular is the name of a type.
     @Test func namesSuitesAfterTheirFiles() throws {
         let files = try Checkout.sources(below: "Tests").filter { $0.code.contains { $0.contains("@Test") } }
         #expect(files.count > 150, "the tests are not where this test looks for them")
@@ -85,7 +86,7 @@ import Testing
         }
     }
 
-    /// The names in the list of dependencies that follows the target's name in the manifest.
+    /// Returns the names in the list of dependencies after the target's name in the manifest.
     private static func dependencies(of name: String, in package: String) -> Set<String>? {
         guard
             let declaration = package.ranges(of: "\"\(name)\"").first(where: {

@@ -1,4 +1,4 @@
-/// What one module under `Sources/` may import.
+/// The imports allowed for one module below `Sources/`.
 struct Module: Sendable {
     let name: String
     /// `Core`, `Adapters`, `Operations`, `Agent`, `Tools` or `Command`.
@@ -12,25 +12,25 @@ struct Module: Sendable {
     var directory: String { "Sources/\(room)/\(name)" }
 }
 
-/// Everything that `Sources/Core` and `Sources/Adapters` hold, and so what wires them together may know.
+/// All modules in `Sources/Core` and `Sources/Adapters`, which the modules that wire them together may import.
 private let coreAndAdapters: Set<String> = [
     "TimeAndChance", "ReportedText", "StrictJSON", "HTTPMessages", "GNSS", "VehicleAuthorization", "FleetEngine",
     "Reporting", "Conditions", "TrackDrawing", "LinuxPlatform", "GNSSReceiver", "BackendAuthorization", "CurlTransport",
     "SQLiteOutbox", "FleetEngineDelivery", "HTTPService", "RunRecording",
 ]
 
-/// The architecture: who may know whom. A line here is a decision; docs/architecture.md says why.
+/// The architecture: the imports allowed for each module. Each line is a decision; docs/architecture.md has the
+/// reasons.
 let modules: [Module] = [
-    // Pure: no I/O, no platform, no C but its mathematics.
-    // What differs from run to run and is given to whoever uses it.
+    // Pure: no I/O, no platform, no C except its mathematics. Values that differ between runs are passed in.
     Module("Core", "TimeAndChance", []),
-    // The one redaction: whoever shows what others say knows it. Beside it, how counts are shown.
+    // The only redaction, used wherever foreign text is shown, and the formatting of counts.
     Module("Core", "ReportedText", []),
     Module("Core", "StrictJSON", []),
     Module("Core", "HTTPMessages", ["TimeAndChance", "ReportedText"]),
     Module("Core", "GNSS", ["TimeAndChance", "ReportedText", "CMath"]),
     Module("Core", "VehicleAuthorization", ["ReportedText", "StrictJSON"]),
-    // Speaks to providers written against Foundation, hands it on to them, and is the only one that may know it.
+    // Talks to providers written against Foundation, re-exports it for them, and is the only module that may import it.
     Module(
         "Core", "DriverAuthorization",
         ["ReportedText", "VehicleAuthorization", "Foundation", "FoundationNetworking", "Synchronization"]),
@@ -38,12 +38,12 @@ let modules: [Module] = [
     Module(
         "Core", "Reporting",
         ["TimeAndChance", "ReportedText", "GNSS"]),
-    // What an operator should know of: the one place that words a failure.
+    // The conditions that an operator should know: the only place that words a failure.
     Module("Core", "Conditions", ["TimeAndChance", "ReportedText", "GNSS", "VehicleAuthorization", "Reporting"]),
-    // What every page with a track on it looks like.
+    // The appearance of every page that shows a track.
     Module("Core", "TrackDrawing", ["TimeAndChance", "ReportedText", "GNSS", "CMath"]),
 
-    // One outside thing each.
+    // Each handles one external system.
     Module("Adapters", "LinuxPlatform", ["TimeAndChance", "ReportedText", "CLinux", "Glibc", "Synchronization"]),
     Module(
         "Adapters", "GNSSReceiver",
@@ -83,7 +83,7 @@ let modules: [Module] = [
 
     // Everything that an operator sees.
     Module("Operations", "Operations", coreAndAdapters.subtracting(["RunRecording"]).union(["Glibc"])),
-    // The service: puts it together and watches its progress.
+    // The service: assembles the parts and watches their progress.
     Module(
         "Agent", "Waypost",
         coreAndAdapters.subtracting(["TrackDrawing", "CurlTransport", "FleetEngineDelivery"])

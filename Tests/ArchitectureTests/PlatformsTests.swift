@@ -1,6 +1,6 @@
 import Testing
 
-/// docs/platforms.md is the one place that says what is supported; other places say the same.
+/// docs/platforms.md is the authoritative list of supported platforms; other places agree with it.
 @Suite struct Platforms {
     private let supported: Substring
     private let seen: Substring
@@ -11,8 +11,8 @@ import Testing
         seen = try #require(sections.first { $0.hasPrefix("Last seen") })
     }
 
-    /// A release is promised in the README only if it is supported, and is supported only if it was seen to pass.
-    @Test func areSeenBeforeTheyArePromised() throws {
+    /// The README names a release only if it is supported, and a release is supported only if its tests have passed.
+    @Test func arePromisedOnlyIfTested() throws {
         let releases = Self.releases(in: supported)
         #expect(releases.count >= 2, "docs/platforms.md names no releases where this test looks for them")
         for release in releases {
@@ -25,8 +25,8 @@ import Testing
         #expect(need.contains("Debian \(releases.sorted().map(String.init).joined(separator: " or "))"))
     }
 
-    /// `scripts/prepare` asks for the same version, which it reads from Package.swift.
-    @Test func compilerIsTheOneThatThePackageAsksFor() throws {
+    /// `scripts/prepare` requires the same version, which it reads from Package.swift.
+    @Test func useTheCompilerThatThePackageRequires() throws {
         let first = try #require(try Checkout.text("Package.swift").split(separator: "\n").first)
         let version = try #require(first.firstMatch(of: /swift-tools-version: ([0-9.]+)/)).1
         #expect(supported.contains("Swift \(version)"), "Package.swift asks for Swift \(version)")

@@ -1,12 +1,12 @@
-/// Something that no source file may do; a pure function of the file, so that each rule is seen to fail in a test.
+/// A rule for source files. It is a pure function of the file, so that tests can show that each rule fails when broken.
 struct Rule: Sendable {
     let name: String
-    /// What is wrong with a file; empty when nothing is.
+    /// Returns the violations in a file; empty if there are none.
     let violations: @Sendable (SourceFile) -> [String]
 }
 
 extension Rule {
-    /// A module imports only what its line in the table allows.
+    /// A module imports only the modules in its line of the table.
     static func imports(_ modules: [Module]) -> Rule {
         Rule(name: "imports") { file in
             guard let module = modules.first(where: { $0.directory == file.moduleDirectory }) else {
@@ -17,7 +17,7 @@ extension Rule {
         }
     }
 
-    /// One concept a file; past this length there are two.
+    /// One concept per file. A file beyond this length contains two.
     static let length = Rule(name: "length") { file in
         let limit = 500
         let count = file.lines.count - (file.lines.last?.isEmpty == true ? 1 : 0)
@@ -25,27 +25,27 @@ extension Rule {
             ? ["\(file.path): \(count) lines; at most \(limit), split it where a second noun begins"] : []
     }
 
-    /// The formatter wraps code, and leaves comments as they are.
+    /// The formatter wraps code, but leaves comments unchanged.
     static let width = Rule(name: "width") { file in
         let limit = 120
         return zip(1..., file.lines).filter { $1.count > limit && $1.drop { $0 == " " }.hasPrefix("//") }
             .map { number, line in "\(file.path):\(number): a comment of \(line.count) columns; at most \(limit)" }
     }
 
-    /// Standard output is for machines and belongs to the commands.
+    /// Standard output is for machines, and belongs to the commands.
     static let printing = Rule(name: "print") { file in
         guard file.moduleDirectory != "Sources/Command/WaypostCommand" else { return [] }
         return lines(of: file, containing: /(?:^|[^\w.`])(?:debugPrint|print|dump)\(/)
             .map { "\(file.path): only WaypostCommand prints: \($0)" }
     }
 
-    /// Where the compiler cannot check data-race safety, and a person did.
+    /// Files where the compiler can't check data-race safety, but a person has.
     private static let mayBeUnchecked: Set<String> = [
         "Sources/Adapters/LinuxPlatform/Threads/Locked.swift",
         "Sources/Adapters/LinuxPlatform/Threads/ThreadExecutor.swift",
-        // Bytes that are written at its beginning and at its end only.
+        // The bytes are written only at the beginning and the end.
         "Sources/Core/VehicleAuthorization/SecretText.swift",
-        // libcurl's handles are used by several threads under libcurl's own rules.
+        // Several threads use libcurl's handles, under libcurl's own rules.
         "Sources/Adapters/CurlTransport/CurlMulti.swift",
     ]
 
@@ -55,14 +55,15 @@ extension Rule {
             .map { "\(file.path): data-race safety is unchecked: \($0)" }
     }
 
-    /// Dispatch and detached tasks stand outside structured concurrency: nothing cancels them, nobody waits for them.
+    /// Dispatch and detached tasks are outside structured concurrency: nothing cancels them, and nothing waits for
+    /// them.
     static let structuredConcurrency = Rule(name: "structured concurrency") { file in
-        // Swift's word boundary is not at a full stop between letters.
+        // Swift's word boundary isn't at a full stop between letters.
         lines(of: file, containing: /(?:^|\W)(?:Dispatch(?:Queue|Group|Semaphore|Source)|Task\.detached)(?!\w)/)
             .map { "\(file.path): not structured: \($0)" }
     }
 
-    /// A path may lead to somebody else's file; one initializer knows what to look at before it is written.
+    /// A path may lead to another user's file. One initializer knows the checks that must precede a write.
     static let writing = Rule(name: "writing") { file in
         guard file.path != "Sources/Adapters/LinuxPlatform/Files/OwnedDescriptor.swift" else { return [] }
         let opening = /\(opening:.*O_(?:WRONLY|RDWR|CREAT|APPEND)|O_TRUNC/
@@ -71,16 +72,16 @@ extension Rule {
             .map { "\(file.path): opened for writing past OwnedDescriptor(writing:): \($0)" }
     }
 
-    /// A token's life, a hold, a heartbeat go on while the machine sleeps.
+    /// A token's lifetime, a hold and a heartbeat continue while the machine sleeps.
     static let clock = Rule(name: "clock") { file in
         lines(of: file, containing: /SuspendingClock/).map { "\(file.path): stands still during suspend: \($0)" }
     }
 
-    /// Where bytes become text that is read further, and never shown as it is.
+    /// Files that decode bytes into text that is parsed, and never shown directly.
     private static let mayDecode: Set<String> = [
         "Sources/Adapters/BackendAuthorization/FoundToken.swift",
         "Sources/Adapters/BackendAuthorization/SecretFile.swift",
-        // A path that is looked for; messages show it as a `ReportedText`.
+        // A path to look up; messages show it as a `ReportedText`.
         "Sources/Adapters/BackendAuthorization/TokenProgram.swift",
         "Sources/Adapters/CurlTransport/CurlTransfer.swift", "Sources/Adapters/HTTPService/HTTPRequestParser.swift",
         "Sources/Adapters/HTTPService/ServedRequest.swift", "Sources/Adapters/LinuxPlatform/Processes/Descendant.swift",
@@ -94,35 +95,35 @@ extension Rule {
         "Sources/Core/StrictJSON/JSONFault.swift", "Sources/Core/StrictJSON/JSONWriter.swift",
         "Sources/Operations/Operations/Configuration/BrokenLine.swift",
         "Sources/Operations/Operations/Configuration/ValueReference.swift",
-        // The configuration, for the next image of the program, and never shown.
+        // The configuration for the next image of the program, which is never shown.
         "Sources/Agent/Waypost/Wiring/Handover.swift",
         "Sources/Core/VehicleAuthorization/SecretText.swift",
-        // Paths and names of errors, from the C library.
+        // Paths and error names from the C library.
         "Sources/Adapters/LinuxPlatform/Files/DirectoryTrust.swift",
         "Sources/Adapters/LinuxPlatform/Service/ProcessStart.swift",
         "Sources/Adapters/LinuxPlatform/Files/SystemError.swift",
         "Sources/Adapters/LinuxPlatform/Threads/ThreadExecutor.swift",
         "Sources/Adapters/GNSSReceiver/Network/NetworkAddress.swift",
-        // Digits and letters that were written there, and the name of the status code in an answer.
+        // Digits and letters that the code itself wrote, and the name of the status code in an answer.
         "Sources/Core/TimeAndChance/UTCTime.swift", "Sources/Core/VehicleAuthorization/Base64.swift",
         "Sources/Operations/Operations/Observation/RunningService.swift",
-        // The unit, which is root's.
+        // The unit's text, which belongs to root.
         "Sources/Operations/Operations/Checks/SandboxedCheck.swift",
         "Sources/Command/WaypostCommand/Commands/StatusCommand.swift",
     ]
 
-    /// What goes to a terminal or a log as it is: our words, and foreign ones that are a `ReportedText` already.
+    /// Files that write text to a terminal or log directly: our own, or foreign text that is a `ReportedText` already.
     private static let mayClean: Set<String> = [
         "Sources/Adapters/LinuxPlatform/Terminal/StandardOutput.swift",
         "Sources/Operations/Operations/Log/LogWriter.swift",
         "Sources/Command/WaypostCommand/Live/LiveScreen.swift",
         "Sources/Command/WaypostCommand/Output/Terminal.swift",
-        // Figures of a number, and no other character.
+        // The digits of a number, and no other character.
         "Sources/Core/StrictJSON/JSONParser.swift",
     ]
 
-    /// Text from outside is formatted by `ReportedText` and nothing else: nobody makes text of bytes, cuts it, cleans
-    /// it, strikes tokens out of it, or puts a header, a JSON value or a foreign error into a sentence in another way.
+    /// Only `ReportedText` formats foreign text: no other code makes text of bytes, cuts or cleans it, redacts tokens,
+    /// or puts a header, a JSON value or a foreign error into a sentence.
     static let foreignText = Rule(name: "foreign text") { file in
         guard file.moduleDirectory != "Sources/Core/ReportedText" else { return [] }
         var found = lines(of: file, containing: /ReportedText\(string(?:Literal|Interpolation):/)
@@ -141,32 +142,33 @@ extension Rule {
         return found.map { "\(file.path): foreign text goes through ReportedText: \($0)" }
     }
 
-    /// The only module that words what is wrong with a running vehicle.
+    /// The only module that words the problems of a running vehicle.
     private static let catalog = "Sources/Core/Conditions"
 
-    /// Where a remedy may follow what is wrong: errors of the configuration, of usage, and of tools that no van needs.
+    /// Files where a remedy may follow the problem: errors of the configuration, of usage, and of tools that no vehicle
+    /// needs.
     private static let mayAdvise = [
         "Sources/Command/", "Sources/Tools/", "Sources/Operations/Operations/Configuration/",
         "Sources/Core/StrictJSON/",
-        // What an explanation says of a line of a log.
+        // Explanations of a line of a log.
         "Sources/Core/GNSS/Framing/SentenceFrame.swift",
         // Values of the configuration.
         "Sources/Core/HTTPMessages/", "Sources/Core/FleetEngine/VehicleName.swift",
-        // Why a run doesn't start, or a command can't ask the service.
+        // The reason why a run doesn't start, or a command can't ask the service.
         "Sources/Agent/Waypost/Wiring/", "Sources/Operations/Operations/Observation/RunningService.swift",
         "Sources/Operations/Operations/Records/", "Sources/Operations/Operations/Bundle/BundleCollection.swift",
-        // Errors of the system, which conditions carry as their cause.
+        // System errors, which conditions carry as their cause.
         "Sources/Adapters/LinuxPlatform/", "Sources/Adapters/CurlTransport/CurlProxyFailure.swift",
         "Sources/Adapters/SQLiteOutbox/",
-        // A developer's provider that breaks its contract.
+        // A developer's provider that violates its contract.
         "Sources/Core/DriverAuthorization/ProviderCall.swift",
         // Answers to HTTP clients and readers of trips.
         "Sources/Adapters/HTTPService/HTTPRequestParser.swift", "Sources/Operations/Operations/Page/StatusRoutes.swift",
         "Sources/Operations/Operations/Following/",
     ]
 
-    /// What is wrong with a running vehicle is worded in the catalog alone. Everywhere else faults are facts without a
-    /// description, conditions are made of facts, no sentence gives a remedy, and nothing that observes or shows a
+    /// Only the catalog words the problems of a running vehicle. Everywhere else, faults are facts without a
+    /// description, conditions consist of facts, no sentence contains a remedy, and no code that observes or shows a
     /// vehicle logs its own warning or error.
     static let conditions = Rule(name: "conditions") { file in
         guard !file.path.hasPrefix(catalog) else { return [] }

@@ -1,8 +1,8 @@
-/// One Swift file of the checkout, as the rules see it.
+/// A Swift file of the checkout, as seen by the rules.
 struct SourceFile: Sendable {
-    /// Relative to the checkout, as `Sources/Core/GNSS/Fix.swift`.
+    /// The path relative to the checkout, such as `Sources/Core/GNSS/Fix.swift`.
     let path: String
-    /// As written.
+    /// The lines, unchanged.
     let lines: [String]
 
     init(path: String, text: String) {
@@ -17,9 +17,9 @@ struct SourceFile: Sendable {
     /// The lines that are not comments.
     let code: [String]
 
-    /// The modules that this file imports, however the import is written.
+    /// The modules that this file imports, by any form of import.
     var imports: [String] {
-        // An attribute, an access level and a kind of declaration may stand around the module's name.
+        // An attribute, an access level and a kind of declaration may surround the module's name.
         let pattern = /\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:\w+\s+)?import\s+(?:[a-z]+\s+)?(\w+)/
         return code.filter { $0.contains("import ") }.compactMap { line in
             line.prefixMatch(of: pattern).map { String($0.output.1) }

@@ -6,11 +6,11 @@ private let rules: [Rule] = [
     .foreignText, .conditions,
 ]
 
-/// Every file under `Sources/` against every rule, and every rule against a file that breaks it.
+/// Checks every file below `Sources/` against every rule, and every rule against a file that breaks it.
 @Suite(.enabled(if: !Sanitizer.isActive, "reads the sources, and runs nothing of them"))
 struct Sources {
     @Test(arguments: rules.map(\.name))
-    func follow(ruleNamed name: String) throws {
+    func followEachRule(ruleNamed name: String) throws {
         let rule = try #require(rules.first { $0.name == name })
         let files = try Checkout.sources(below: "Sources")
         #expect(files.count > 50, "the sources are not where this test looks for them")
@@ -73,7 +73,7 @@ struct Sources {
         ("conditions", "Sources/Core/Conditions/A.swift", "Condition(.diskFull, \"no room; check the disk\")"),
         ("conditions", "Sources/Adapters/GNSSReceiver/A.swift", "throw FixSourceError(log: name, .directory)"),
     ])
-    func areLeftInPeace(rule name: String, path: String, text: String) throws {
+    func areIgnoredWhereTheRuleDoesNotApply(rule name: String, path: String, text: String) throws {
         let rule = try #require(rules.first { $0.name == name })
         #expect(rule.violations(SourceFile(path: path, text: text)).isEmpty)
     }

@@ -22,13 +22,13 @@ import WaypostTestSupport
     }
 
     @Test(arguments: ["%s", "%s\\n", #"{"VEHICLE_TOKEN_KEY":"%s"}"#])
-    func readsWhatTheProgramPrints(format: String) async throws {
+    func readTheProgramsOutput(format: String) async throws {
         let token = TestTokens.driver(vehicleID: "van-7")
         let provider = try provider("echo noise >&2; printf '\(format)' \"$1\"", token)
         #expect(try await provider.token(for: van7) == AuthorizationToken(value: token, lifetime: .seconds(3600)))
     }
 
-    @Test func givesTheProgramContextAndNothingElse() async throws {
+    @Test func passTheProgramOnlyItsContext() async throws {
         let provider = try provider(
             #"test "$1" = van-7 && test "$WAYPOST_VEHICLE_ID$WAYPOST_TASK_ID$WAYPOST_PROVIDER_ID$EXTRA" = van-7tpyes "#
                 + #"&& test -z "$(env | grep -vE '^(PATH|HOME|LANG|EXTRA|KEY|PWD|OLDPWD|SHLVL|_|WAYPOST_[A-Z_]+)=')" "#
@@ -59,7 +59,7 @@ import WaypostTestSupport
             ("sleep 100", .timedOut(.milliseconds(200), Output())),
             ("trap '' TERM; sleep 100 & wait", .timedOut(.milliseconds(200), Output())),
         ] as [(String, CommandFault)])
-    func fails(script: String, fault: CommandFault) async throws {
+    func reportHowTheProgramFailed(script: String, fault: CommandFault) async throws {
         var limit = Duration.seconds(20)
         if case .timedOut(let time, _) = fault { limit = time }
         let error = await #expect(throws: AuthorizationError.self) {
@@ -73,13 +73,13 @@ import WaypostTestSupport
             ("exit 0", .nothing(isNull: false)), ("echo no login >&2", .nothingPrinted(said: ["no login"])),
             ("echo null; echo no login >&2", .nothingPrinted(said: ["no login"])), ("echo '<html>'", .page),
         ] as [(String, AnswerFault)])
-    func printsNoToken(script: String, fault: AnswerFault) async throws {
+    func rejectOutputWithoutAToken(script: String, fault: AnswerFault) async throws {
         let error = await #expect(throws: AuthorizationError.self) { try await provider(script).token(for: van7) }
         #expect(error?.fault == .unusableAnswer(origin, fault))
     }
 
     /// A program with endless output is ended, and the reader isn't delayed.
-    @Test func killsAProgramThatWritesEndlessly() async throws {
+    @Test func killAProgramThatWritesEndlessly() async throws {
         let error = await #expect(throws: AuthorizationError.self) {
             try await provider("yes x >&2 & yes y >&2 & yes z >&2", limit: .milliseconds(200)).token(for: van7)
         }
@@ -92,21 +92,21 @@ import WaypostTestSupport
         TokenOrigin(.command, "/bin/sh", tokenKey: "VEHICLE_TOKEN_KEY", subject: van7.subject)
     }
 
-    @Test func namesAProgramThatCannotBeStarted() async throws {
+    @Test func nameAProgramThatCannotBeStarted() async throws {
         let provider = try CommandTokenProvider(arguments: ["/nonexistent/program"], providerID: "p") { _ in }
         let fault = TokenFault.programUnusable(key: "authorization.command", .missing("/nonexistent/program"))
         await #expect(throws: AuthorizationError(fault)) { try await provider.token(for: van7) }
     }
 
     @Test(arguments: [[], [""]])
-    func needsAProgram(arguments: [String]) {
+    func requireAProgram(arguments: [String]) {
         let fault = TokenFault.invalidSetting(key: "consumerAuthorization.command", .noProgram)
         #expect(throws: AuthorizationError(fault)) {
             try CommandTokenProvider(arguments: arguments, section: "consumerAuthorization", providerID: "p") { _ in }
         }
     }
 
-    @Test func passesNoDescriptorsToTheProgram() async throws {
+    @Test func passNoDescriptorsToTheProgram() async throws {
         let directory = try TemporaryDirectory()
         // A descriptor that another library might have opened without close-on-exec.
         let leaky = unsafe open(try directory.write("".utf8, to: "open", mode: 0o600), O_RDONLY)
@@ -116,7 +116,7 @@ import WaypostTestSupport
         #expect(try await provider.token(for: van7).value == token)
     }
 
-    @Test func mayNotLeaveAProcessBehind() async throws {
+    @Test func leaveNoProcessBehind() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("pipe")
         try #require(unsafe mkfifo(path, 0o600) == 0)
@@ -137,7 +137,7 @@ import WaypostTestSupport
         #expect(await reading.value)
     }
 
-    @Test func killsTheWholeGroupWhenCancelled() async throws {
+    @Test func killTheWholeGroupWhenCancelled() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("pipe")
         try #require(unsafe mkfifo(path, 0o600) == 0)

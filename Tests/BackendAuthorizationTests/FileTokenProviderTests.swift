@@ -14,7 +14,7 @@ import WaypostTestSupport
         FileTokenProvider(path: path, providerID: "p")
     }
 
-    @Test func readsTheFileEachTime() async throws {
+    @Test func readTheFileEachTime() async throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write((token + "\n").utf8, to: "van-7", mode: 0o600)
         let provider = provider(directory.path("{vehicleId}"))
@@ -37,14 +37,14 @@ import WaypostTestSupport
                 .invalidJSON(.other, line: 1, column: 22, bytes: 26, mediaType: nil)
             ),
         ] as [(String, AnswerFault)])
-    func holdsNoToken(content: String, fault: AnswerFault) async throws {
+    func rejectAFileWithoutAToken(content: String, fault: AnswerFault) async throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write(content.utf8, to: "token", mode: 0o600)
         let error = await #expect(throws: AuthorizationError.self) { try await provider(path).token(for: van7) }
         #expect(error?.fault == .unusableAnswer(origin(path), fault))
     }
 
-    @Test func needsItsFile() async throws {
+    @Test func requireTheirFile() async throws {
         let directory = try TemporaryDirectory()
         try #require(unsafe symlink("loop", directory.path("loop")) == 0)
         let open = try directory.write("secret".utf8, to: "open", mode: 0o644)
@@ -58,7 +58,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func namesItsSectionOfTheConfiguration() async {
+    @Test func nameTheirSectionOfTheConfiguration() async {
         let provider = FileTokenProvider(path: "/run/{tripId}", section: "consumerAuthorization", providerID: "p")
         let fault = TokenFault.invalidSetting(
             key: "consumerAuthorization.path", .noValue(placeholder: "tripId", van7))
@@ -66,7 +66,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [(3599.0, false), (3600.0, true), (nil, false)] as [(Double?, Bool)])
-    func isExpiredByAClockThatIsKeptRight(present: Double?, isOver: Bool) async throws {
+    func judgeExpiryByASynchronizedClock(present: Double?, isOver: Bool) async throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write(token.utf8, to: "token", mode: 0o600)
         let provider = FileTokenProvider(path: path, providerID: "p", present: { present.map { 1_000_000_000 + $0 } })
@@ -84,7 +84,7 @@ import WaypostTestSupport
             (3600, 0.0, 3600), (3600, 600, 3000), (3600, -0.5, 3600), (3600, -10, nil), (3600, 3600, nil),
             (3600, 1e9, nil), (nil, 10, nil), (0, 10, 0),
         ] as [(Int?, Double, Int?)])
-    func countsTheAgeOfTheFile(life: Int?, age: Double, left: Int?) {
+    func countTheAgeOfTheFile(life: Int?, age: Double, left: Int?) {
         let lifetime = FileTokenProvider.lifetime(life.map { .seconds($0) }, writtenAt: 5000, now: 5000 + age)
         #expect(lifetime == left.map { .seconds($0) })
     }

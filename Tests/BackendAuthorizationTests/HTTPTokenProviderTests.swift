@@ -28,7 +28,7 @@ import WaypostTestSupport
             credentials: credentials.map { "authorization.\($0)" })
     }
 
-    @Test func asksAndReads() async throws {
+    @Test func requestATokenAndReadTheAnswer() async throws {
         let (provider, transport) = try provider(
             HTTPTokenSettings(url: "https://backend.example.com/token/driver/{vehicleId}?project={providerId}")
         ) { _ in HTTPResponse(status: 200, body: Array(body.utf8)) }
@@ -40,7 +40,7 @@ import WaypostTestSupport
         #expect(request.body.isEmpty)
     }
 
-    @Test func sendsHeadersAndBodyWithSecrets() async throws {
+    @Test func sendHeadersAndBodyWithSecrets() async throws {
         let directory = try TemporaryDirectory()
         let settings = HTTPTokenSettings(
             url: "https://backend.example.com/token", method: .post,
@@ -68,7 +68,7 @@ import WaypostTestSupport
             ("application/x-www-form-urlencoded", "id={vehicleId}&grant=x", "id=van%207&grant=x"),
             ("application/json", #"{"id":"{vehicleId}"}"#, #"{"id":"van 7"}"#),
         ])
-    func readsTheBodyFromAFile(type: String, template: String, sent: String) async throws {
+    func readTheBodyFromAFile(type: String, template: String, sent: String) async throws {
         let directory = try TemporaryDirectory()
         let settings = HTTPTokenSettings(
             url: "https://backend.example.com/token", method: .post,
@@ -79,7 +79,7 @@ import WaypostTestSupport
         #expect(transport.requests.map { String(decoding: $0.body, as: UTF8.self) } == [sent])
     }
 
-    @Test func leavesItsConnectionsWhenTheNetworkIsBack() async throws {
+    @Test func leaveTheirConnectionsWhenTheNetworkReturns() async throws {
         let (provider, transport) = try provider(HTTPTokenSettings(url: "https://backend.example.com/t")) { _ in
             HTTPResponse(status: 200)
         }
@@ -87,7 +87,7 @@ import WaypostTestSupport
         #expect(transport.networkChanges == 1)
     }
 
-    @Test func neverShowsItsBody() async throws {
+    @Test func neverShowTheirBody() async throws {
         let secret = "grant=x&hush=hush"
         let settings = HTTPTokenSettings(
             url: "https://backend.example.com/t", method: .post, body: .environment("BODY"))
@@ -98,7 +98,7 @@ import WaypostTestSupport
         #expect(error.map { "\($0.fault)".contains("hush") } == false)
     }
 
-    @Test func namesItsSectionOfTheConfiguration() async throws {
+    @Test func nameTheirSectionOfTheConfiguration() async throws {
         let provider = try HTTPTokenProvider(
             HTTPTokenSettings(url: "https://backend.example.com/{tripId}"), section: "consumerAuthorization",
             providerID: "p", transport: ScriptedTransport { _ in HTTPResponse(status: 404) }, environment: [:])
@@ -111,7 +111,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func asksForATripIfTheContextIsOne() async throws {
+    @Test func requestATripTokenForATrip() async throws {
         let (provider, transport) = try provider(
             HTTPTokenSettings(url: "https://backend.example.com/token/consumer/{tripId}")
         ) { _ in HTTPResponse(status: 200, body: Array(body.utf8)) }
@@ -121,7 +121,7 @@ import WaypostTestSupport
         await #expect(throws: AuthorizationError(fault)) { try await provider.token(for: van7) }
     }
 
-    @Test func rejectsAnExpiredToken() async throws {
+    @Test func rejectAnExpiredToken() async throws {
         // Issued at 01:46:40; handed out more than an hour later.
         let settings = HTTPTokenSettings(url: "https://backend.example.com/t")
         let (provider, _) = try provider(settings, now: 1_000_003_601) { _ in
@@ -163,7 +163,7 @@ import WaypostTestSupport
                 .unavailable, nil, 60
             ),
         ] as [(Int, KeyValuePairs<String, String>, AuthorizationError.Code, EndpointRejection.Detail?, Int?)])
-    func givesNoToken(
+    func reportARejectedRequest(
         status: Int, headers: KeyValuePairs<String, String>, code: AuthorizationError.Code,
         detail: EndpointRejection.Detail?, wait: Int?
     ) async throws {
@@ -177,7 +177,7 @@ import WaypostTestSupport
     }
 
     /// A path can be a secret, such as in a webhook's address.
-    @Test func namesAnAddressFromACredentialByTheCredential() async throws {
+    @Test func hideAnAddressFromACredential() async throws {
         var settings = HTTPTokenSettings(url: "https://backend.example.com/hooks/Xk29dLmPq8s?vehicle={vehicleId}")
         settings.urlSource = "the credential token-url"
         let secrets = ["backend.example.com", "Xk29dLmPq8s"]
@@ -216,7 +216,7 @@ import WaypostTestSupport
             ("https://backend.example.com/t", "<title>400 No required SSL certificate was sent", .certificateRequired),
             ("https://backend.example.com/t", #"{"error": "invalid_grant"}"#, .spentGrant),
         ] as [(String, String, EndpointRejection.Detail?)])
-    func showsMoreThanItsStatus(url: String, body: String, detail: EndpointRejection.Detail?) async throws {
+    func includeTheDetailOfA400(url: String, body: String, detail: EndpointRejection.Detail?) async throws {
         let (provider, _) = try provider(HTTPTokenSettings(url: url)) { _ in
             HTTPResponse(status: 400, body: Array(body.utf8))
         }
@@ -242,7 +242,7 @@ import WaypostTestSupport
             (.connectionLost, "tlsv1 alert unknown ca", true, .certificateRejected),
             (.tlsFailed, "error:0A00042E:SSL routines::tlsv1 alert protocol version", false, .oldTLS),
         ] as [(HTTPTransportError.Code, String, Bool, ExchangeFault)])
-    func givesNoAnswer(
+    func reportWhyAnExchangeFailed(
         code: HTTPTransportError.Code, message: String, sendsCertificate: Bool, fault: ExchangeFault
     ) async throws {
         let provider = try HTTPTokenProvider(
@@ -260,7 +260,7 @@ import WaypostTestSupport
             (.outsideItsTime, .outsideItsTime), (.ofAnotherName, .ofAnotherName),
             (.ofUnknownAuthority, .ofUnknownAuthority), (nil, nil),
         ] as [(HTTPTransportError.CertificateFault?, ExchangeFault.CertificateFault?)])
-    func isNotTrusted(
+    func reportAnUntrustedCertificate(
         fault: HTTPTransportError.CertificateFault?, expected: ExchangeFault.CertificateFault?
     ) async throws {
         let (provider, _) = try provider(HTTPTokenSettings(url: "https://backend.example.com/t")) {
@@ -276,7 +276,7 @@ import WaypostTestSupport
     @Test(arguments: [
         (400, false), (401, true), (403, true), (404, true), (500, false), (502, false), (503, true), (504, false),
     ])
-    func mayBeThePageOfAnotherServer(status: Int, isPage: Bool) async throws {
+    func recogniseThePageOfAnotherServer(status: Int, isPage: Bool) async throws {
         let (provider, _) = try provider(HTTPTokenSettings(url: "https://backend.example.com/t")) { _ in
             HTTPResponse(status: status, body: Array("<!DOCTYPE html><p>secret".utf8))
         }
@@ -299,7 +299,7 @@ import WaypostTestSupport
             (#"{"error": ""}"#, nil), (#"{"error": "hush-hush van 7"}"#, nil), (#"["error"]"#, nil),
             (#"{"error": "cut o"#, nil), ("no vehicle", nil),
         ] as [(String, ReportedText?)])
-    func keepsTheBackendsOwnMessage(body: String, message: ReportedText?) async throws {
+    func keepTheBackendsOwnMessage(body: String, message: ReportedText?) async throws {
         for status in [400, 401, 403, 404, 422, 503] {
             let (provider, _) = try provider(
                 HTTPTokenSettings(
@@ -323,7 +323,7 @@ import WaypostTestSupport
             ("", .literal("vehicle={vehicleId}&key=secret"), [], false, ["body"]),
             ("?key=7", .environment("KEY"), [], false, ["url", "body"]),
         ] as [(String, Secret?, [String], Bool, [String])])
-    func namesTheCredentialsItSent(
+    func nameTheCredentialsThatTheySent(
         query: String, body: Secret?, headers: [String], sendsCertificate: Bool, credentials: [String]
     ) async throws {
         let provider = try HTTPTokenProvider(
@@ -345,7 +345,7 @@ import WaypostTestSupport
             (.malformedResponse, .unusableAnswer), (.unknownContentEncoding, .unusableAnswer),
             (.transportFailed, .misconfigured),
         ])
-    func saysWhyThereIsNoAnswer(failure: HTTPTransportError.Code, code: AuthorizationError.Code) async throws {
+    func reportWhyThereIsNoAnswer(failure: HTTPTransportError.Code, code: AuthorizationError.Code) async throws {
         let (provider, _) = try provider(HTTPTokenSettings(url: "https://backend.example.com/t")) {
             _ throws(HTTPTransportError) in throw HTTPTransportError(failure, "https://backend.example.com: broken")
         }
@@ -361,7 +361,7 @@ import WaypostTestSupport
             ("https://x/<vehicleId>", "contains <, which usually marks a placeholder"),
             ("https://user:secret@x/", "credentials"),
         ])
-    func needsAnAddress(url: String, words: String) {
+    func requireAnAddress(url: String, words: String) {
         let error = #expect(throws: AuthorizationError.self) {
             try provider(HTTPTokenSettings(url: url)) { _ in HTTPResponse(status: 200) }
         }
@@ -373,7 +373,7 @@ import WaypostTestSupport
         #expect("\(fault)".contains(words) && !"\(fault)".contains("secret"), "\(fault)")
     }
 
-    @Test func countsTheTokensAgeByTheEndpointsClock() async throws {
+    @Test func countTheTokensAgeByTheEndpointsClock() async throws {
         // Issued at 1,000,000,000, which is 01:46:40; handed out a quarter of an hour later.
         let (provider, _) = try provider(HTTPTokenSettings(url: "https://backend.example.com/t")) { _ in
             HTTPResponse(
@@ -382,7 +382,7 @@ import WaypostTestSupport
         #expect(try await provider.token(for: van7).lifetime == .seconds(2700))
     }
 
-    @Test func doubtsAnExpiryAndTakesTheToken() async throws {
+    @Test func warnAboutAnExpiryButUseTheToken() async throws {
         let answer = #"{"TOKEN_EXPIRATION":60000,\#(body.dropFirst())"#
         let (provider, _) = try provider(HTTPTokenSettings(url: "https://backend.example.com/t")) { _ in
             HTTPResponse(status: 200, body: Array(answer.utf8))

@@ -43,7 +43,7 @@ import VehicleAuthorization
 
     private static let context = AuthorizationContext(vehicleID: "vän/7 \"x\"")
 
-    @Test func ofTheTaskIsReplacedIfThereIsOne() throws {
+    @Test func isReplacedByTheTaskIfThereIsOne() throws {
         #expect(try expand("/{taskId}", .percent, task: "t 1") == "/t%201")
     }
 
@@ -53,7 +53,7 @@ import VehicleAuthorization
             (AuthorizationContext(trackingID: "s"), "/{trackingId}", "/s"),
             (AuthorizationContext(tripID: "t"), "/{vehicleId}", nil),
         ] as [(AuthorizationContext, String, String?)])
-    func ofAConsumerComesFromTheContext(context: AuthorizationContext, template: String, text: String?) {
+    func isReplacedFromTheContextOfAConsumer(context: AuthorizationContext, template: String, text: String?) {
         let placeholders = Placeholders(providerID: "p", context: context)
         #expect((try? placeholders.expanding(template, .percent, name: "authorization.url")) == text)
     }

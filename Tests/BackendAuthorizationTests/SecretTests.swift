@@ -8,7 +8,7 @@ import WaypostTestSupport
 
 @Suite struct Secrets {
     @Test(arguments: [(0o600, true), (0o640, true), (0o400, true), (0o604, false), (0o644, false), (0o602, false)])
-    func isReadUnlessOthersMayReadIt(mode: Int, isRead: Bool) throws {
+    func areReadUnlessOthersCanReadThem(mode: Int, isRead: Bool) throws {
         let directory = try TemporaryDirectory()
         let template = HeaderTemplate(
             "Authorization", .file(try directory.write(" secret\r\n".utf8, to: "key", mode: mode)))
@@ -34,7 +34,7 @@ import WaypostTestSupport
             (.file("/"), .notAFile), (.file("/dev/zero"), .notAFile), (.environment("KEY"), .notSet),
             (.environment("EMPTY"), .notSet), (.credential("key"), .noCredentials), (.credential("/key"), .notAName),
         ] as [(Secret, SourceFault.Problem)])
-    func isMissed(secret: Secret, problem: SourceFault.Problem) {
+    func areReportedIfMissing(secret: Secret, problem: SourceFault.Problem) {
         #expect(self.problem(HeaderTemplate("X", secret), environment: ["EMPTY": ""]) == problem)
     }
 
@@ -42,7 +42,7 @@ import WaypostTestSupport
         arguments: [
             ("", .empty), (String(repeating: "x", count: 70_000), .tooLarge(maximumBytes: 65_536)),
         ] as [(String, SourceFault.Problem)])
-    func isRejectedIfItsFileIsEmpty(content: String, problem: SourceFault.Problem) throws {
+    func areRejectedIfTheirFileIsEmpty(content: String, problem: SourceFault.Problem) throws {
         let directory = try TemporaryDirectory()
         let template = HeaderTemplate("X", .file(try directory.write(content.utf8, to: "key", mode: 0o600)))
         #expect(self.problem(template) == problem)
@@ -54,13 +54,13 @@ import WaypostTestSupport
             (.verbatim, "Bearer key", "Bearer key"),
             (.basic, "user:pass", "Basic dXNlcjpwYXNz"),
         ])
-    func isSentInItsScheme(scheme: HeaderTemplate.Scheme, secret: String, value: String) throws {
+    func areSentInTheirScheme(scheme: HeaderTemplate.Scheme, secret: String, value: String) throws {
         let template = HeaderTemplate("Authorization", .literal(secret), scheme: scheme)
         let made = try template.value(environment: [:])
         #expect(made.value == value && made.secret == secret)
     }
 
-    @Test func hasTheSchemeBearerOnce() throws {
+    @Test func haveTheSchemeBearerOnce() throws {
         let template = HeaderTemplate("Authorization", .literal("bearer  key"), scheme: .bearer)
         let made = try template.value(environment: [:])
         #expect(made.value == "Bearer key" && made.secret == "key")
@@ -72,23 +72,23 @@ import WaypostTestSupport
             ([0xFF, 0xFE, 0x6B, 0], .notUTF8),
             (Array(#"{"type": "service_account", "private_key": "-----BEGIN"}"#.utf8), .serviceAccountKey),
         ] as [([UInt8], SourceFault.Problem)])
-    func isOneLineOfTextInAHeader(content: [UInt8], problem: SourceFault.Problem) throws {
+    func areOneLineOfTextInAHeader(content: [UInt8], problem: SourceFault.Problem) throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write(content, to: "key", mode: 0o600)
         #expect(self.problem(HeaderTemplate("Authorization", .file(path), scheme: .bearer)) == problem)
     }
 
     @Test(arguments: ["Basic dXNlcjpw", "\"key\"", "key of van-7"])
-    func isASingleKeyAfterBearer(secret: String) {
+    func areASingleKeyAfterBearer(secret: String) {
         #expect(problem(HeaderTemplate("Authorization", .literal(secret), scheme: .bearer)) == .notAKey)
     }
 
-    @Test func ofTheSchemeBasicIsAPair() {
+    @Test func areAPairInTheSchemeBasic() {
         let template = HeaderTemplate("Authorization", .environment("KEY"), scheme: .basic)
         #expect(problem(template, environment: ["KEY": "secret"]) == .notAPair)
     }
 
-    @Test func isPassedBySystemd() throws {
+    @Test func areReadFromSystemdCredentials() throws {
         let directory = try TemporaryDirectory()
         try directory.write("secret\n".utf8, to: "key", mode: 0o400)
         try directory.write("".utf8, to: "empty", mode: 0o400)
@@ -109,7 +109,7 @@ import WaypostTestSupport
             ("Authorization", "van:hush", .noScheme), ("Authorization", "Bearer ${hush}", .unfilledVariable),
             ("Authorization", "Basic dmFu", nil), ("X-Key", "van:hush", nil),
         ] as [(String, String, SourceFault.Problem?)])
-    func hasASchemeIfItIsCredentials(name: String, value: String, problem: SourceFault.Problem?) {
+    func requireASchemeInAnAuthorizationHeader(name: String, value: String, problem: SourceFault.Problem?) {
         let template = HeaderTemplate(name, .environment("KEY"))
         guard let problem else {
             #expect(throws: Never.self) { try template.value(environment: ["KEY": value]) }
@@ -118,7 +118,7 @@ import WaypostTestSupport
         #expect(self.problem(template, environment: ["KEY": value]) == problem)
     }
 
-    @Test func isRejectedIfOthersCanReadIt() throws {
+    @Test func areRejectedIfOthersCanReadThem() throws {
         let directory = try TemporaryDirectory()
         let use = "authorization.clientKeyFile"
         try SecretFile.require(try directory.write("key".utf8, to: "closed", mode: 0o600), for: use)
@@ -129,7 +129,7 @@ import WaypostTestSupport
 
     /// Docker and Kubernetes mount a secret with mode 0444 by default.
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
-    func isClosedByItsMount() throws {
+    func areRejectedOnAReadOnlyMountIfOthersCanReadThem() throws {
         let directory = try TemporaryDirectory()
         let disk = try TinyFileSystem(at: directory.path("secrets"), megabytes: 1)
         let path = try directory.write("key".utf8, to: "secrets/key", mode: 0o444)

@@ -15,7 +15,7 @@ import WaypostTestSupport
             Array(text.utf8), from: .init(from: TokenOrigin(.endpoint, "X"), localTime: 1_000_000_000), format: format)
     }
 
-    /// Why `text` is rejected.
+    /// Returns why `bytes` are rejected; `nil` if they aren't.
     private func fault(_ bytes: [UInt8], for context: AuthorizationContext? = nil) -> AnswerFault? {
         let origin = TokenOrigin(.endpoint, "X", subject: context?.subject)
         let error = #expect(throws: AuthorizationError.self) {
@@ -58,7 +58,7 @@ import WaypostTestSupport
             (#"{"data.token":"\#(token)"}"#, TokenAnswerFormat(tokenKey: "data.token"), 3600),
             ("\(token)\n", TokenAnswerFormat(), 3600),
         ])
-    func givesTokenAndLife(text: String, format: TokenAnswerFormat, seconds: Int) throws {
+    func containTokenAndLifetime(text: String, format: TokenAnswerFormat, seconds: Int) throws {
         let answer = try read(text, format)
         #expect(answer.token.value == Self.token && answer.token.lifetime == .seconds(3600))
         #expect(answer.token.reuse == (seconds == 3600 ? nil : .seconds(seconds)))
@@ -130,10 +130,10 @@ import WaypostTestSupport
             ),
             (#"{"VEHICLE_TOKEN_KEY":"{\"token\":\"\#(token)\"}"}"#, .lookalike(.writtenJSON, .underKey)),
         ] as [(String, AnswerFault)])
-    func isRejected(text: String, fault: AnswerFault) { #expect(self.fault(Array(text.utf8)) == fault) }
+    func areRejected(text: String, fault: AnswerFault) { #expect(self.fault(Array(text.utf8)) == fault) }
 
     /// A backend's text in Latin-1.
-    @Test func mustBeInUTF8() {
+    @Test func mustBeUTF8() {
         let text = Array(#"{"driver":"J"#.utf8) + [0xFC] + Array(#"rgen"}"#.utf8)
         guard case .invalidJSON(.encoding, _, _, _, _) = fault(text) else {
             Issue.record("not seen")
@@ -153,7 +153,7 @@ import WaypostTestSupport
             ("\(token)\n\(token)", .surrounded), ("\(token)==", .plainBase64),
             (Base64.encoded("\(token)\n".utf8), .encoded), ("eyJh.a.b.c.secret", .encrypted),
         ] as [(String, AnswerFault.Lookalike)])
-    func isKnownByItsForm(text: String, kind: AnswerFault.Lookalike) {
+    func areRecognisedByTheirForm(text: String, kind: AnswerFault.Lookalike) {
         #expect(fault(Array(text.utf8)) == .lookalike(kind, .bareText))
         let quoted = text.replacing("\r\n", with: "\\r\\n").replacing("\n", with: "\\n")
         #expect(fault(Array(#"{"VEHICLE_TOKEN_KEY":"\#(quoted)"}"#.utf8)) == .lookalike(kind, .underKey))
@@ -167,7 +167,7 @@ import WaypostTestSupport
             ("tripid", AuthorizationContext(tripID: "t"), .tokenUnder("OTHER")),
             ("vehicleid", AuthorizationContext(tripID: "t"), .driversToken),
         ] as [(String, AuthorizationContext, AnswerFault.Members)])
-    func belongsToAnotherSubject(claim: String, context: AuthorizationContext, members: AnswerFault.Members) {
+    func nameTheExpectedKeys(claim: String, context: AuthorizationContext, members: AnswerFault.Members) {
         let token = TestTokens.token(payload: #"{"exp":1000003600,"authorization":{"\#(claim)":"x"}}"#)
         let fault = fault(Array(#"{"OTHER":"\#(token)"}"#.utf8), for: context)
         #expect(fault == .missingKey(keys: ["OTHER"], others: 0, members))
@@ -179,7 +179,7 @@ import WaypostTestSupport
             ("\"soon\"", "\"soon\""), ("true", "true"), ("{}", "(an object)"), ("[1]", "(an array)"),
             ("\"2001-09-09 02:46\"", "\"2001-09-09 02:46\""), ("\"\(token)\"", "\"…\""),
         ])
-    func isNotRejectedForItsExpiry(value: String, text: String) throws {
+    func areAcceptedDespiteAnUnreadableExpiry(value: String, text: String) throws {
         let answer = try read(#"{"VEHICLE_TOKEN_KEY":"\#(Self.token)","TOKEN_EXPIRATION":\#(value)}"#)
         #expect(answer.token.lifetime == .seconds(3600))
         let stated = StatedExpiry(key: "TOKEN_EXPIRATION", text: text, meaning: .unreadable)
@@ -193,5 +193,5 @@ import WaypostTestSupport
             ([0x20, 0x3C], .page), ([0xEF, 0xBB, 0xBF, 0x20, 0x7B, 0x20], .json([0x7B, 0x20])),
             ([0x0A, 0x78, 0x20], .text("x")),
         ] as [([UInt8], AnswerKind)])
-    func isKnownByItsFirstBytes(bytes: [UInt8], kind: AnswerKind) { #expect(AnswerKind(bytes) == kind) }
+    func areRecognisedByTheirFirstBytes(bytes: [UInt8], kind: AnswerKind) { #expect(AnswerKind(bytes) == kind) }
 }

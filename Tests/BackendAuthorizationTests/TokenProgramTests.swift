@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 @testable import BackendAuthorization
 
-/// Faults of a token command's program that can't be started. There is none for one that can.
+/// The faults of a token command's program that can't be started. A program that can has none.
 @Suite(.timeLimit(.minutes(1))) struct TokenPrograms {
     @Test(
         arguments: [
@@ -23,7 +23,7 @@ import WaypostTestSupport
                     directories: "/usr/local/bin:/usr/bin:/bin")
             ),
         ] as [(String, ProgramFault?)])
-    func isKnownByItsFirstLine(text: String, fault: ProgramFault?) {
+    func areRecognisedByTheirFirstLine(text: String, fault: ProgramFault?) {
         let there: Set = ["/bin/sh", "/usr/bin/sh", "/usr/bin/env"]
         #expect(TokenProgram.problem(of: "FILE", .init(Array(text.utf8)), nil, isProgram: there.contains) == fault)
     }
@@ -31,13 +31,13 @@ import WaypostTestSupport
     @Test(
         arguments: [(ENOEXEC, .otherProcessor("FILE")), (ENOENT, .otherSystem("FILE")), (EACCES, nil)]
             as [(CInt, ProgramFault?)])
-    func isForThisMachine(refusal: CInt, fault: ProgramFault?) {
+    func areCheckedForThisMachine(refusal: CInt, fault: ProgramFault?) {
         #expect(TokenProgram.problem(of: "FILE", .machineCode, refusal) { _ in true } == fault)
     }
 
     /// The faults above are named when the service asks for a token, too.
     @Test(arguments: [("echo token\n", 0o755), ("#!/bin/sh\n", 0o644)])
-    func isNamedWhenATokenIsRequested(text: String, mode: Int) async throws {
+    func areNamedWhenATokenIsRequested(text: String, mode: Int) async throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write(text.utf8, to: "program", mode: mode)
         let provider = try CommandTokenProvider(arguments: [path], providerID: "p") { _ in }

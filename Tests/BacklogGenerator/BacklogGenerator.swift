@@ -4,9 +4,9 @@ import SQLiteOutbox
 import TimeAndChance
 import WaypostTestSupport
 
-/// Puts an outbox with pending updates at a path, as a long time without a network leaves one behind.
+/// Creates an outbox with pending updates at a path, as after a long time without a network.
 ///
-/// Usage: `BacklogGenerator PATH COUNT`. One update a second on the way north, the last one an hour ago.
+/// Usage: `BacklogGenerator PATH COUNT`. There is one update per second on a drive north; the last one is an hour old.
 @main enum BacklogGenerator {
     static func main() async throws {
         let arguments = CommandLine.arguments.dropFirst()

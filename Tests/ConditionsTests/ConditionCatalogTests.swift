@@ -4,7 +4,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-/// The catalog is complete, and its page in the documentation is the same.
+/// The catalog is complete, and its page in the documentation matches it.
 @Suite struct ConditionCatalog {
     @Test func hasAnEntryForEachCode() {
         let codes = ConditionCode.allCases
@@ -13,7 +13,7 @@ import WaypostTestSupport
         for code in codes {
             #expect(code.rawValue.wholeMatch(of: /[a-z0-9]+(_[a-z0-9]+)*/) != nil)
             #expect(!code.title.isEmpty && !code.title.contains(":") && !code.title.contains(";"), "\(code)")
-            // It follows a semicolon in the log, and is a sentence of its own elsewhere.
+            // In the log the remedy follows a semicolon; elsewhere it is a separate sentence.
             #expect(!code.remedy.isEmpty && code.remedy.first?.isLowercase == true, "\(code)")
             #expect(code.remedy.last != ".", "\(code)")
         }
@@ -21,7 +21,7 @@ import WaypostTestSupport
         #expect(perStage.allSatisfy { $0 > 0 })
     }
 
-    @Test func isTheDocumentedOne() throws {
+    @Test func matchesTheDocuments() throws {
         let page = ConditionCode.Stage.allCases.map(Self.section).joined()
         let text = try String(contentsOf: Fixtures.checkout.appending(path: "docs/conditions.md"), encoding: .utf8)
         #expect(text.hasSuffix(page), "docs/conditions.md must end with:\n\(page)")

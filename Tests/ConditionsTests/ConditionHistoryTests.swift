@@ -4,7 +4,7 @@ import Reporting
 import Testing
 import WaypostTestSupport
 
-/// What is shown and logged of conditions that come, change and go.
+/// The display and the log of conditions that begin, change and end.
 @Suite struct ConditionHistory {
     private static let busy = Condition(.serviceBusy, "503", facts: .answer(status: 503))
     private static let noToken = Condition(.tokenRefused, "the issuer answered 403")
@@ -16,7 +16,7 @@ import WaypostTestSupport
         case wait(Int)
     }
 
-    /// The codes of the lines that are written; a minus stands for an end.
+    /// Returns the codes of the logged lines; a minus marks an end.
     private static func lines(of steps: [Step]) -> [String] {
         var conditions = ActiveConditions()
         var now = Duration.zero
@@ -50,17 +50,17 @@ import WaypostTestSupport
             ([Step.raise(busy, every: 10, times: 60)], ["service_busy"]),
             ([.raise(busy, every: 10, times: 61)], ["service_busy", "service_busy"]),
             ([.raise(busy), .clear(), .clear()], ["service_busy", "-service_busy"]),
-            // Two that alternate are logged once each, whatever their figures are.
+            // Two alternating conditions are logged once each, regardless of their figures.
             (
                 (0..<50).flatMap { _ in [Step.raise(busy), .raise(noToken)] }, ["service_busy", "token_refused"]
             ),
-            // What comes and goes is logged once, with its first end, and again when it stays.
+            // An intermittent condition is logged once, with its first end, and again when it lasts.
             (
                 (0..<20).flatMap { _ in [Step.raise(busy), .clear()] } + [.raise(busy), .wait(600)],
                 ["service_busy", "-service_busy", "service_busy"]
             ),
             ([.raise(busy), .raise(full, .storing), .clear()], ["service_busy", "disk_full", "-service_busy"]),
-            // One wrong fix isn't worth the line that it is over.
+            // The end of a single wrong fix isn't worth a line.
             ([.raise(busy, .rejections), .clear(.rejections)], ["service_busy"]),
             (
                 [.raise(busy, .rejections, every: 1, times: 70), .clear(.rejections)],
@@ -68,7 +68,7 @@ import WaypostTestSupport
             ),
             ([.clear()], []),
         ] as [([Step], [String])])
-    func isLoggedWhenItMatters(steps: [Step], expected: [String]) {
+    func logsChanges(steps: [Step], expected: [String]) {
         #expect(Self.lines(of: steps) == expected)
     }
 
@@ -79,13 +79,13 @@ import WaypostTestSupport
         }
         #expect(
             conditions.takeLines(at: .seconds(600)).map(\.text.description) == [
-                "Fleet Engine busy: 503; wait until it passes",
-                "Fleet Engine busy: 503; wait until it passes (59 more times since last logged)",
+                "Fleet Engine busy: 503; wait; Waypost retries by itself",
+                "Fleet Engine busy: 503; wait; Waypost retries by itself (59 more times since last logged)",
             ])
     }
 
-    /// The time without a fix counts from the last one, and is shown when it is long.
-    @Test func isShownWhenItHasLastedLongEnough() {
+    /// The time without a fix is counted from the last fix, and shown once it is long.
+    @Test func showsAConditionOnceItHasLastedLongEnough() {
         var conditions = ActiveConditions()
         conditions.restart(.noPosition, on: .fixes, at: .seconds(10))
         conditions.change(.fixes, to: Condition(.noSatellites, "none"))
@@ -99,7 +99,7 @@ import WaypostTestSupport
         #expect(conditions.visible(at: .seconds(104)).isEmpty)
     }
 
-    @Test func endsByItselfUnlessItIsMetAgain() {
+    @Test func endsAConditionThatIsNotRaisedAgain() {
         var conditions = ActiveConditions()
         for second in [0, 500] {
             let now = Duration.seconds(second)
@@ -111,7 +111,8 @@ import WaypostTestSupport
         #expect(conditions.active(.one(.antennaOpen)) == nil)
     }
 
-    /// What began first comes first; of what began together, what a position meets first.
+    /// The oldest condition is first. Of conditions that began together, the one that affects a position earliest is
+    /// first.
     @Test(arguments: [
         (
             [(Self.noToken, ActiveConditions.Topic.delivery, 0), (Self.full, .storing, 5)],
@@ -125,7 +126,7 @@ import WaypostTestSupport
             ], ["host_clock_wrong", "token_refused", "private_mode"]
         ),
     ])
-    func comesInTheOrderOfItsCause(raised: [(Condition, ActiveConditions.Topic, Int)], codes: [String]) {
+    func ordersConditionsByCause(raised: [(Condition, ActiveConditions.Topic, Int)], codes: [String]) {
         var conditions = ActiveConditions()
         for (condition, topic, second) in raised { conditions.raise(condition, on: topic, at: .seconds(second)) }
         #expect(conditions.visible(at: .seconds(60)).map(\.code.rawValue) == codes)

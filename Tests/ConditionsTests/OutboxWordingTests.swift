@@ -4,7 +4,7 @@ import Reporting
 import Testing
 import WaypostTestSupport
 
-/// The outbox's failures, warnings and repairs in words.
+/// The wording of the outbox's failures, warnings and repairs.
 @Suite struct OutboxWording {
     struct Case: Sendable, CustomTestStringConvertible {
         let error: OutboxError
@@ -21,47 +21,49 @@ import WaypostTestSupport
     static let cases: [Case] = [
         Case(
             error: OutboxError(.full, path: "/o", full),
-            sentence: "/o: no space is left (database or disk is full (SQLite 13)); free some on this file system"),
+            sentence: "/o: no space is left (database or disk is full (SQLite 13)); free space on this file system"),
         Case(
             error: OutboxError(.noInodes, path: "/o", full),
             sentence: "/o: no inodes are left (database or disk is full (SQLite 13)); remove files from this file "
                 + "system (df -i)"),
         Case(
             error: OutboxError(.locked, path: "/o", .held(by: holder)),
-            sentence: "/o: in use by waypost run (process 12); stop it first (kill 12), or give another outbox path"),
+            sentence: "/o: in use by waypost run (process 12); stop it first (kill 12), or use another outbox path"),
         Case(
             error: OutboxError(.locked, path: "/o", .held(by: nil)),
-            sentence: "/o: in use by another process; stop it first, or give another outbox path"),
+            sentence: "/o: in use by another process; stop it first, or use another outbox path"),
         Case(
             error: OutboxError(.busy, path: "/o", .logInUse),
             sentence: "/o: another program has locked the outbox (another program is reading its write-ahead log); "
-                + "updates are stored once the lock is gone; if that takes long, end the program (fuser -v /o names it)"
+                + "updates are stored once the lock is released; if that takes long, end the program (fuser -v /o "
+                + "shows it)"
         ),
         Case(
             error: OutboxError(.busy, path: "/o"), isForTool: true,
-            sentence: "/o: another program has locked the outbox; try again, or end that program (fuser -v /o names it)"
+            sentence: "/o: another program has locked the outbox; try again, or end that program (fuser -v /o shows it)"
         ),
         Case(
             error: OutboxError(.damaged, path: "/o", .rowUnreadable(6)),
-            sentence: "/o: damaged, and not repaired (update 6 fails its checksum); check the disk, or give an outbox "
-                + "path on another one"),
+            sentence: "/o: damaged, and not repaired (update 6 fails its checksum); check the disk, or use an outbox "
+                + "path on another disk"),
         Case(
             error: OutboxError(.damaged, path: "/o", .rowUnreadable(6)), isForTool: true,
             sentence: "/o: damaged (update 6 fails its checksum); the service repairs it at its next start"),
         Case(
             error: OutboxError(.damagedAgain, path: "/o", .notSQLite),
-            sentence: "/o: damaged again after a repair (it is not a SQLite database); check the disk, or give an "
-                + "outbox path on another one; the repair is tried again in ten minutes, or at a restart"),
+            sentence: "/o: damaged again after a repair (it is not a SQLite database); check the disk, or use an "
+                + "outbox path on another disk; the repair is retried in ten minutes, or at a restart"),
         Case(
             error: OutboxError(.readOnly, path: "/o", denied),
             sentence: "/o: the file system is read-only (open /o: Permission denied); run waypost check, which knows "
-                + "the unit's sandbox; if the kernel made it so after errors (journalctl -k), check the disk and mount "
+                + "the unit's sandbox; if the kernel remounted it after errors (journalctl -k), check the disk and "
+                + "mount "
                 + "it writable again"),
-        Case(error: OutboxError(.closed), sentence: "the outbox has been closed; nothing is accepted any longer"),
+        Case(error: OutboxError(.closed), sentence: "the outbox has been closed and accepts nothing"),
         Case(
             error: OutboxError(.newerSchema, path: "/o", .schema(found: 2, known: 1)),
-            sentence: "/o: written by a newer release (its schema is 2, this release knows up to 1); install that "
-                + "release again, or give another outbox path"),
+            sentence: "/o: written by a newer release (its schema is 2, but this release knows only up to 1); install "
+                + "the newer release again, or use another outbox path"),
         Case(
             error: OutboxError(
                 .refused, path: "/o", .refusal("/o is a directory, not a file; specify a file in that directory")),
@@ -69,30 +71,30 @@ import WaypostTestSupport
         Case(
             error: OutboxError(.forbidden, path: "/o", denied),
             sentence: "/o: the outbox can't be read or written (open /o: Permission denied); check that its path is a "
-                + "file in a directory that this user may write, on a sound disk"),
+                + "file in a directory that this user may write, on a working disk"),
         Case(
             error: OutboxError(.forbidden, path: "/o", denied), isForTool: true,
             sentence: "/o: this user may not read or write the outbox (open /o: Permission denied); use sudo"),
         Case(
             error: OutboxError(.missing, path: "/o"),
-            sentence: "/o: there is no outbox yet; waypost run makes it, and so does replay with --outbox /o"),
+            sentence: "/o: there is no outbox yet; waypost run creates it, and so does replay with --outbox /o"),
         Case(
             error: OutboxError(.ofAnotherVehicle, path: "/o", .ofVehicle("van-7", pending: 2, configured: "van-8")),
-            sentence: "/o: 2 updates of van-7 are pending and would be sent as van-8's; configure van-7 until nothing "
+            sentence: "/o: 2 updates of van-7 are pending and would be sent for van-8; configure van-7 until nothing "
                 + "is pending, or set outbox.path to another file"),
         Case(
             error: OutboxError(.silent),
-            sentence: "the outbox does not answer; check its disk (dmesg), it may be dying"),
+            sentence: "the outbox does not answer; check its disk (dmesg); it may be failing"),
         Case(
             error: OutboxError(.silent, .opening),
-            sentence: "the outbox is not open yet; check its disk (dmesg), it may be dying"),
+            sentence: "the outbox is not open yet; check its disk (dmesg); it may be failing"),
     ]
 
     @Test(arguments: cases) func namesFileCauseAndRemedy(of example: Case) {
         #expect(example.error.wording(isForTool: example.isForTool).sentence.description == example.sentence)
     }
 
-    /// A condition says what its cause and its remedy are, each once.
+    /// A condition names its cause and its remedy once each.
     @Test(arguments: OutboxError.Code.allCases) func hasOneRemedy(code: OutboxError.Code) {
         let condition = Condition(OutboxError(code, path: "/o"), isStoring: true)
         let wording = OutboxError(code, path: "/o").wording()
@@ -107,41 +109,43 @@ import WaypostTestSupport
         .longLog(path: "/o-wal", bytes: 17_000_000), .noReserve("/o.reserve is a directory, not a file; move it away"),
     ]
 
-    /// The end of a warning is that of its code: another warning with the same code would end with it.
+    /// A warning ends by its code, so another warning with the same code would end with it.
     @Test func hasACodeForEachWarning() {
         let conditions = Self.warnings.map { Condition($0) }
         #expect(Set(conditions.map(\.code)).count == Self.warnings.count)
         #expect(conditions.map(\.code) == Self.warnings.map { ConditionCode($0) })
         #expect(
             conditions.map(\.explanation.description) == [
-                "/o is older than it was: its log was removed, or an old copy was restored; it knows of 1 accepted "
-                    + "update and had 3. Those in between are lost or uncounted, their numbers are given again, and some of "
-                    + "those delivered are sent again; never restore or remove one of its files alone",
-                "/o-wal was removed or replaced while the outbox was in use: a crash now loses what is not in the "
-                    + "database yet; never remove one of its files alone",
-                "/o-wal has grown to 17 MB: another program has been reading the outbox for long; end that program "
-                    + "(fuser -v /o-wal names it)",
-                "updates are stored nevertheless; /o.reserve is a directory, not a file; move it away",
+                "the log of /o was removed, or an old copy of /o was restored; it has 1 accepted update, but had 3. "
+                    + "The rest are lost or uncounted, their sequence numbers will be reused, and some delivered "
+                    + "updates will be sent again; never restore or remove a single file of the outbox",
+                "/o-wal was removed or replaced while the outbox was in use: a crash now loses the updates that are "
+                    + "not in the database yet; never remove a single file of the outbox",
+                "/o-wal has grown to 17 MB: another program has been reading the outbox for a long time; end that "
+                    + "program "
+                    + "(fuser -v /o-wal shows it)",
+                "updates are still stored; /o.reserve is a directory, not a file; move it away",
             ])
     }
 
     /// Nothing is lost if the older store has all updates.
-    @Test func saysThatAnOlderStoreHasEverything() {
+    @Test func saysIfAnOlderStoreIsComplete() {
         let condition = Condition(OutboxWarning.olderStore(path: "/o", accepted: 10, previously: 10))
         #expect(
             condition.explanation.description
-                == "/o is older than it was: its log was removed, or an old copy was restored; it has all of its 10 "
-                + "accepted updates, and some of those delivered are sent again; never restore or remove one of its "
-                + "files alone")
+                == "the log of /o was removed, or an old copy of /o was restored; it has all of its 10 accepted "
+                + "updates, but some delivered updates will be sent again; never restore or remove a single file "
+                + "of the outbox")
     }
 
-    @Test func countsWhatARepairFound() {
+    @Test func countsTheUpdatesOfARepair() {
         let nothing = OutboxRecovery(
             path: "/o", cause: .notSQLite, renamedTo: "/o.damaged-1", salvaged: 0, lost: 0...0, foundLedger: false)
         #expect(
             nothing.description
                 == "/o was damaged (it is not a SQLite database); it was renamed to /o.damaged-1; 0 pending updates "
-                + "salvaged, 0 lost; its ledger was unreadable, so some of these may have been delivered. Check the "
+                + "salvaged, 0 lost; its ledger was unreadable, so some of the salvaged updates may have been "
+                + "delivered. Check the "
                 + "disk if this happens again")
         let some = OutboxRecovery(
             path: "/o", cause: .ledgerMismatch, renamedTo: nil, salvaged: 7, lost: 1...2, foundLedger: true,
@@ -149,7 +153,8 @@ import WaypostTestSupport
         #expect(
             some.description
                 == "/o was damaged (its ledger does not match its rows); nothing was left of it; 7 pending updates "
-                + "salvaged, 1 to 2 lost; up to 3 of those salvaged may have been delivered before and are sent again. "
+                + "salvaged, 1 to 2 lost; up to 3 of the salvaged updates may have been delivered before and are sent "
+                + "again. "
                 + "Check the disk if this happens again")
     }
 }

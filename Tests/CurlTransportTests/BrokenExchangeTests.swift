@@ -58,7 +58,7 @@ import WaypostTestSupport
         #expect(error.description.hasPrefix("http://\(server.authority): "))
     }
 
-    @Test func endsADripAtTheTotalLimit() async throws {
+    @Test func endsASlowAnswerAtTheTotalLimit() async throws {
         let drops = ["HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"] + [String](repeating: "x", count: 100)
         let server = try RawServer(answering: drops, pause: .milliseconds(30))
         var limits = wide
@@ -78,13 +78,13 @@ import WaypostTestSupport
         #expect(error.description.contains("no connection within 0.1 s"))
     }
 
-    @Test func toAClosedPortFails() async throws {
+    @Test func connectingToAClosedPortFails() async throws {
         let closed = try LoopbackSocket.reservation()
         let error = try await failure("http://127.0.0.1:\(closed.port)", HTTPLimits())
         #expect(error.code == .connectionFailed)
     }
 
-    @Test func toAnUnknownNameFails() async throws {
+    @Test func connectingToAnUnknownNameFails() async throws {
         let error = try await failure(
             "https://waypost-test.invalid/", HTTPLimits(connect: .seconds(2), total: .seconds(2)))
         // Without a network the resolver may time out instead of failing.
@@ -93,7 +93,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: ["http", "https"])
-    func isLeftWhenCancelled(scheme: String) async throws {
+    func isAbandonedWhenCancelled(scheme: String) async throws {
         // With http the request waits for its answer, with https the handshake.
         let server = try RawServer(answering: [])
         let transport = try Loopback.transport()
@@ -105,7 +105,8 @@ import WaypostTestSupport
         #expect(error?.code == .cancelled)
     }
 
-    /// When the network changes, a connection in the making uses a lost route; an established one keeps its time limit.
+    /// When the network changes, a connection that is being established uses a lost route. An established one keeps its
+    /// time limit.
     @Test(arguments: [("https", HTTPTransportError.Code.connectionFailed), ("http", .timedOut)])
     func usesANewConnectionWhenTheNetworkChanges(scheme: String, code: HTTPTransportError.Code) async throws {
         let server = try RawServer(answering: [])
@@ -120,7 +121,7 @@ import WaypostTestSupport
         #expect(error?.code == code)
     }
 
-    @Test func doesNotBeginWhenCancelledBefore() async throws {
+    @Test func doesNotStartIfAlreadyCancelled() async throws {
         let transport = try Loopback.transport()
         let url = try HTTPURL("http://127.0.0.1:1")
         let sending = Task {

@@ -67,7 +67,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func ofHeadHasNoBody() async throws {
+    @Test func headHasNoBody() async throws {
         try await Loopback.serve { _ in
             ServedResponse(status: 200, contentType: "text/plain", "")
         } during: { url in
@@ -91,7 +91,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func sendsALargeBodyWithoutAskingFirst() async throws {
+    @Test func sendsALargeBodyWithoutExpect100Continue() async throws {
         try await Loopback.serve { request in
             ServedResponse(status: 200, contentType: "text/plain", "\(request.body.count)")
         } during: { url in
@@ -122,8 +122,9 @@ import WaypostTestSupport
         }
     }
 
-    /// When it is known that a connection carries one exchange at a time, a hanging exchange occupies the only one.
-    @Test func canBeCancelledWhileItWaitsForAPlace() async throws {
+    /// Once the transport knows that a connection carries one exchange at a time, a hanging exchange occupies the only
+    /// connection.
+    @Test func canBeCancelledWhileItWaitsForAConnection() async throws {
         let (arrivals, arrived) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(10))
         try await Loopback.serve { request in
             guard request.target != "/0" else { return ServedResponse(status: 200, contentType: "text/plain", "") }

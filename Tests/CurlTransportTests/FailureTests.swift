@@ -28,7 +28,7 @@ import Testing
         #expect(!failure.cause.isEmpty)
     }
 
-    @Test func ofAConnectionStatesItsReasonOnce() {
+    @Test func ofAConnectionGivesItsReasonOnce() {
         let message: ReportedText = "Failed to connect to 127.0.0.1 port 1 after 0 ms: Couldn't connect to server"
         let failure = CurlFailure(
             CURLE_COULDNT_CONNECT, message: message, refusal: "Connection refused", limits: HTTPLimits())
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [(Duration.seconds(10), "10 s"), (.milliseconds(1500), "1.5 s"), (.zero, "0 s")])
-    func writesTimesForPeople(duration: Duration, text: String) {
+    func formatsTimesInSeconds(duration: Duration, text: String) {
         #expect(duration.formattedSeconds == text)
     }
 }

@@ -27,12 +27,12 @@ struct FloodServer: Sendable {
         url = "https://localhost:\(port)/"
     }
 
-    /// Whether it reports `event`, a `connection` or a `request`, exactly `times` times.
+    /// Whether the server reports `event`, a `connection` or a `request`, exactly `times` times.
     func counts(_ times: Int, of event: String) async -> Bool {
         await wait(for: event, times: times) && program.output.lines.count { $0.text == event } == times
     }
 
-    /// Waits until it has reported `event` `times` times.
+    /// Waits until the server has reported `event` `times` times.
     func wait(for event: String, times: Int) async -> Bool {
         await program.output.line(saying: event, times: times) != nil
     }

@@ -10,7 +10,7 @@ struct FloodedExchange {
     private let wide = HTTPLimits(connect: .seconds(600), total: .seconds(600), responseBytes: 1000)
 
     @Test(arguments: ["window-update", "goaway", "priority", "unknown", "empty-data", "padding"])
-    func endsWithoutItsTimeLimit(kind: String) async throws {
+    func endsBeforeItsTimeLimit(kind: String) async throws {
         let server = try await FloodServer(kind)
         let transport = try Loopback.transport(caFile: server.caFile)
         let error = try await failure(transport, server)
@@ -31,7 +31,7 @@ struct FloodedExchange {
     }
 
     /// HTTP/2 allows repeating a rejected stream, but the caller decides whether and when.
-    @Test func isMadeOnceIfItsStreamIsRejected() async throws {
+    @Test func isSentOnceIfItsStreamIsRejected() async throws {
         let server = try await FloodServer("refused")
         let transport = try Loopback.transport(caFile: server.caFile)
         for attempt in 1...2 {
@@ -52,7 +52,7 @@ struct FloodedExchange {
         #expect(await server.counts(2, of: "request"))
     }
 
-    @Test func isLeftWhenCancelled() async throws {
+    @Test func isAbandonedWhenCancelled() async throws {
         let server = try await FloodServer("window-update")
         let transport = try Loopback.transport(caFile: server.caFile)
         let request = HTTPRequest(.get, try HTTPURL(server.url), limits: wide)

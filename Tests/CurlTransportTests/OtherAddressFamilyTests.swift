@@ -36,7 +36,7 @@ struct OtherAddressFamily {
     private static let names = [("IPv4", "IPv6"), ("IPv6", "IPv4")]
 
     /// The port of the other family rejects connections, so the exchange is repeated over any family.
-    @Test func isLeftAtOnceIfItRefusesConnections() async throws {
+    @Test func isLeftAtOnceIfItRejectsConnections() async throws {
         let silent = try ListeningSocket(on: .loopback(host: Self.hosts[1], port: 0))
         guard case .loopback(_, let port) = silent.address else { return }
         let transport = try Loopback.transport()
@@ -54,8 +54,8 @@ struct OtherAddressFamily {
     /// Outcomes of an exchange with a server that accepts connections and stays silent.
     enum Ending: Sendable, CaseIterable { case lateHandshake, cancelledHandshake, lateAnswer, cancelledAnswer }
 
-    /// A hanging handshake counts. A stop, a reload or private mode may cancel it at any time, and a connected server
-    /// that answers slowly would be as slow over the other family.
+    /// A hanging handshake counts against its address family, even if a stop, a reload or private mode cancels it. A
+    /// slow answer doesn't count, because the server would be as slow over the other family.
     @Test(arguments: Ending.allCases) func isTriedAfterAHandshakeThatHangs(ending: Ending) async throws {
         let one = try ListeningSocket(on: .loopback(host: Self.hosts[0], port: 0))
         guard case .loopback(_, let port) = one.address else { return }

@@ -40,7 +40,7 @@ struct ProxiedExchange {
         }
     }
 
-    /// The reasons why a request didn't reach its server.
+    /// Returns the reasons why a request didn't reach its server.
     private func failure(_ transport: CurlTransport, _ url: String) async throws -> HTTPTransportError {
         try #require(
             await #expect(throws: HTTPTransportError.self) {
@@ -123,7 +123,7 @@ struct ProxiedExchange {
         }
     }
 
-    /// An answer of something else in the proxy's place is never accepted as the server's.
+    /// An answer that doesn't come from the proxy is never accepted as the server's.
     @Test(
         arguments: [
             ("HTTP/1.1 302 Found\r\nLocation: http://portal/\r\nContent-Length: 0\r\n\r\n", .intercepted),

@@ -31,7 +31,7 @@ struct SecureExchange {
         }
     }
 
-    /// Only if requested; the first request of a connection has it.
+    /// The end is reported only if requested, with the first request of a connection.
     @Test func reportsWhenTheServersCertificateEnds() async throws {
         let server = try await NginxServer()
         let request = HTTPRequest(.get, try HTTPURL("https://localhost:\(server.port)/"))

@@ -11,7 +11,7 @@ import WaypostTestSupport
         })
 
     @Test(arguments: [("van-7", "token of van-7" as String?), ("none", nil)])
-    func callsBackWithTokenOrError(vehicleID: String, token: String?) async {
+    func callBackWithTokenOrError(vehicleID: String, token: String?) async {
         let (answers, taker) = AsyncStream.makeStream(of: (String?, Bool).self, bufferingPolicy: .bufferingNewest(2))
         provider.fetchToken(with: GMTDAuthorizationContext(vehicleID: vehicleID)) { token, error in
             taker.yield((token, error is AuthorizationError))
@@ -28,7 +28,7 @@ import WaypostTestSupport
         #expect(error?.code == .missingContext)
     }
 
-    @Test func ofATripHasBothForms() async throws {
+    @Test func ofATripHaveBothForms() async throws {
         #expect(try await TripProvider().fetchToken(with: GMTCAuthorizationContext(tripID: "trip")) == "token of trip")
         await #expect(throws: ProviderContractError.emptyAnswer) { try await TripProvider().fetchToken(with: nil) }
     }
@@ -40,7 +40,7 @@ import WaypostTestSupport
         #expect(received == "token of trip")
     }
 
-    @Test func printsItsContexts() {
+    @Test func describeTheirContexts() {
         #expect(
             "\(GMTDAuthorizationContext(vehicleID: "v", taskID: "t"))"
                 == "GMTDAuthorizationContext(vehicleID: v, taskID: t)")

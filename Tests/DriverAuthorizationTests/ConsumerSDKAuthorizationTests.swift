@@ -5,13 +5,13 @@ import VehicleAuthorization
 import WaypostTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct ConsumerSDKAuthorizations {
-    @Test func answersForItsTrip() async throws {
+    @Test func answerForTheirTrip() async throws {
         let provider = ConsumerSDKAuthorization(TripProvider(), report: { _ in })
         let token = try await provider.token(for: AuthorizationContext(tripID: "trip-7"))
         #expect(token == AuthorizationToken(value: "token of trip-7", lifetime: nil))
     }
 
-    @Test func isHeldToTheSameContract() async throws {
+    @Test func followTheSameContract() async throws {
         let told = Locked([String]())
         let provider = ConsumerSDKAuthorization(
             TripProvider(), report: { warning in told.withLock { $0.append("\(warning)") } })
@@ -20,7 +20,7 @@ import WaypostTestSupport
         #expect(told.withLock { $0 }.count == 1)
     }
 
-    @Test func timesOutIfItNeverCallsBack() async throws {
+    @Test func timeOutWithoutACallback() async throws {
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let provider = ConsumerSDKAuthorization(
@@ -37,14 +37,14 @@ import WaypostTestSupport
         AuthorizationContext(vehicleID: "van-7"), AuthorizationContext(trackingID: "s"),
         AuthorizationContext(tripID: ""),
     ])
-    func givesTokensForTripsOnly(context: AuthorizationContext) async {
+    func provideTokensForTripsOnly(context: AuthorizationContext) async {
         let error = await #expect(throws: AuthorizationError.self) {
             try await ConsumerSDKAuthorization(TripProvider()).token(for: context)
         }
         #expect(error?.code == .missingContext)
     }
 
-    @Test func worksUnderACache() async throws {
+    @Test func workUnderACache() async throws {
         let provider = CachedAuthorization(
             ConsumerSDKAuthorization(TripProvider(), report: { _ in }), clock: ManualClock()
         ) { _ in }

@@ -9,18 +9,18 @@ import WaypostTestSupport
 @Suite(.timeLimit(.minutes(1))) struct DriverSDKAuthorizations {
     private let context = AuthorizationContext(vehicleID: "van-7", taskID: "-t1")
 
-    @Test func answersFromItsCallersThread() async throws {
+    @Test func answerFromTheCallersThread() async throws {
         let provider = DriverSDKAuthorization(CompletionProvider { $0("token of \($1)", nil) })
         #expect(try await provider.token(for: context) == AuthorizationToken(value: "token of van-7-t1", lifetime: nil))
     }
 
-    @Test func answersFromAnyThread() async throws {
+    @Test func answerFromAnyThread() async throws {
         let provider = DriverSDKAuthorization(
             CompletionProvider { completion, id in startThread(named: "app") { completion("token of \(id)", nil) } })
         #expect(try await provider.token(for: context).value == "token of van-7-t1")
     }
 
-    @Test func answersOnceHoweverOftenItCalls() async throws {
+    @Test func answerOnceDespiteSeveralCallbacks() async throws {
         let told = Locked([String]())
         let provider = DriverSDKAuthorization(
             CompletionProvider { completion, _ in
@@ -36,7 +36,7 @@ import WaypostTestSupport
         #expect(warnings.contains { $0.contains("called back more than once") })
     }
 
-    @Test func thatKeepsTheContractIsNotWarnedOf() async throws {
+    @Test func reportNothingIfTheContractIsKept() async throws {
         let told = Locked(0)
         let provider = DriverSDKAuthorization(
             CompletionProvider { completion, id in startThread(named: "app") { completion("token of \(id)", nil) } },
@@ -45,13 +45,13 @@ import WaypostTestSupport
         #expect(told.withLock { $0 } == 0)
     }
 
-    @Test func hasAnAsyncForm() async throws {
+    @Test func haveAnAsyncForm() async throws {
         #expect(
             try await DriverSDKAuthorization(AsyncProvider { "token of \($0)" }).token(for: context).value
                 == "token of van-7")
     }
 
-    @Test func readsTheLifeFromTheToken() async throws {
+    @Test func readTheLifetimeFromTheToken() async throws {
         let value = TestTokens.driver(vehicleID: "van-7", lifetime: 1800)
         #expect(
             try await DriverSDKAuthorization(AsyncProvider { _ in value }).token(for: context).lifetime
@@ -65,7 +65,7 @@ import WaypostTestSupport
             ("", false, .emptyAnswer),
             (nil, true, .failed("app, code 7")),
         ] as [(String?, Bool, ProviderFault)])
-    func fails(token: String?, fails: Bool, fault: ProviderFault) async {
+    func reportHowTheProviderFailed(token: String?, fails: Bool, fault: ProviderFault) async {
         let provider = DriverSDKAuthorization(
             CompletionProvider { completion, _ in
                 completion(token, fails ? NSError(domain: "app", code: 7, userInfo: ["token": "secret"]) : nil)
@@ -88,20 +88,20 @@ import WaypostTestSupport
         (NSError(domain: "com.example.app", code: 7, userInfo: ["token": "secret"]), "com.example.app, code 7"),
         (NSError(domain: TestTokens.driver(vehicleID: "v"), code: 7), "…, code 7"),
     ])
-    func namesWhatFailed(error: any Error & Sendable, words: String) async {
+    func nameTheFault(error: any Error & Sendable, words: String) async {
         let provider = DriverSDKAuthorization(AsyncProvider { _ in throw error })
         let failure = await #expect(throws: AuthorizationError.self) { try await provider.token(for: context) }
         #expect(failure?.fault == .providerFailed(.failed(ReportedText(words))))
     }
 
-    @Test func withoutAFormIsReported() async {
+    @Test func reportAProviderWithoutACompletionForm() async {
         let error = await #expect(throws: AuthorizationError.self) {
             try await DriverSDKAuthorization(EmptyProvider()).token(for: context)
         }
         #expect(error?.fault == .providerFailed(.noCompletionForm) && error?.code == .unusableAnswer)
     }
 
-    @Test func timesOutIfItNeverCallsBack() async throws {
+    @Test func timeOutWithoutACallback() async throws {
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let provider = DriverSDKAuthorization(
@@ -119,7 +119,7 @@ import WaypostTestSupport
     }
 
     /// A provider that loses its first completion handler and calls it when it is asked for another vehicle.
-    @Test func ignoresALateAnswer() async throws {
+    @Test func ignoreALateAnswer() async throws {
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
         let kept = Locked<Completion?>(nil)
@@ -144,9 +144,9 @@ import WaypostTestSupport
         #expect(told.withLock { $0 }.count { $0.contains("did not call back") } == 1)
     }
 
-    /// Ten vehicles at once with a slow provider, in one form or the other.
+    /// Ten vehicles request tokens at once from a slow provider, in either form.
     @Test(arguments: [true, false])
-    func isAskedForOneThingAtATime(isAsync: Bool) async throws {
+    func callTheProviderForOneContextAtATime(isAsync: Bool) async throws {
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(16))
         let waiting = Locked([@Sendable () -> Void]())
         @Sendable func wait(_ answer: @escaping @Sendable () -> Void) {
@@ -172,7 +172,7 @@ import WaypostTestSupport
                 // Time enough for the others to arrive.
                 for _ in 0..<100 { await Task.yield() }
                 #expect(waiting.withLock { $0.count } == 1)
-                // Only one, because its answer may admit the next at once.
+                // Only one, because its answer may start the next call at once.
                 let answer = waiting.withLock { $0.popLast() }
                 answer?()
             }
@@ -181,8 +181,9 @@ import WaypostTestSupport
         }
     }
 
-    /// Two vehicles at once with a provider that is slow for the first: the second one still has its whole time.
-    @Test func hasTheWholeTimeFromItsTurn() async throws {
+    /// Two vehicles request tokens at once from a provider that is slow for the first. The second still has its whole
+    /// timeout.
+    @Test func haveTheWholeTimeoutFromTheirTurn() async throws {
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
         let waiting = Locked<Completion?>(nil)
@@ -207,8 +208,8 @@ import WaypostTestSupport
         #expect(told.withLock { $0 } == 0)
     }
 
-    /// A provider that continues although its time is over and its task cancelled.
-    @Test func isNotAskedAgainWhileItIsStillAtIt() async throws {
+    /// A provider that continues although it has timed out and its task is cancelled.
+    @Test func doNotCallTheProviderAgainWhileItStillWorks() async throws {
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
         let opening = Locked<CheckedContinuation<Void, Never>?>(nil)
@@ -243,7 +244,7 @@ import WaypostTestSupport
         #expect(token?.value == "token of van-8")
     }
 
-    @Test func thatGivesTokenAndErrorIsUsedAndToldOf() async throws {
+    @Test func useATokenThatComesWithAnErrorAndReportIt() async throws {
         let told = Locked([String]())
         let provider = DriverSDKAuthorization(
             CompletionProvider { completion, id in
@@ -256,7 +257,7 @@ import WaypostTestSupport
     }
 
     /// A provider that blocks in fetchToken, on a semaphore for example.
-    @Test func timesOutIfItBlocksItsThread() async throws {
+    @Test func timeOutIfTheProviderBlocksItsThread() async throws {
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
         let opening = DispatchSemaphore(value: 0)
@@ -289,7 +290,7 @@ import WaypostTestSupport
         #expect(token?.value == "token of van-8")
     }
 
-    @Test func isAskedOnceForAContextHoweverManyWait() async throws {
+    @Test func callTheProviderOncePerContextForAllCallers() async throws {
         let gate = Gate()
         let calls = Locked(0)
         let provider = DriverSDKAuthorization(
@@ -312,9 +313,9 @@ import WaypostTestSupport
         #expect(calls.withLock { $0 } == 2)
     }
 
-    /// A driver signs out while a call for that driver, whose caller has gone, is with the provider: the next driver
-    /// doesn't get its answer. A queued call asks later, and belongs to the next driver.
-    @Test func givesNobodyWhatWasAskedForBeforeTokensWereForgotten() async throws {
+    /// A driver signs out while the provider still works on a call for that driver, whose caller has gone. The next
+    /// driver doesn't get its answer. A queued call is made later, and belongs to the next driver.
+    @Test func discardTokensRequestedBeforeTokensWereForgotten() async throws {
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
         let calls = Locked([(id: String, completion: Completion)]())
         let provider = DriverSDKAuthorization(
@@ -353,7 +354,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [AuthorizationContext(tripID: "t"), AuthorizationContext(trackingID: "t")])
-    func givesNoConsumersTokens(context: AuthorizationContext) async {
+    func provideNoConsumerTokens(context: AuthorizationContext) async {
         let error = await #expect(throws: AuthorizationError.self) {
             try await DriverSDKAuthorization(AsyncProvider { $0 }).token(for: context)
         }
@@ -361,7 +362,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [true, false])
-    func isLeftWhenItsCallerIsCancelled(isAsync: Bool) async {
+    func stopWaitingWhenTheirCallerIsCancelled(isAsync: Bool) async {
         let clock = ManualClock()
         let gate = Gate()
         let provider =
@@ -373,19 +374,19 @@ import WaypostTestSupport
         asking.cancel()
         let error = await #expect(throws: AuthorizationError.self) { try await asking.value }
         #expect(error?.code == .cancelled)
-        // The provider answers now, or its time is over: no call waits forever.
+        // The provider answers now, or times out: no call waits forever.
         gate.open()
         clock.advance(by: .seconds(30))
     }
 
-    @Test func needsAVehicle() async {
+    @Test func requireAVehicle() async {
         let error = await #expect(throws: AuthorizationError.self) {
             try await DriverSDKAuthorization(AsyncProvider { $0 }).token(for: AuthorizationContext(vehicleID: ""))
         }
         #expect(error?.code == .missingContext)
     }
 
-    @Test func asksUnderACacheOnce() async throws {
+    @Test func callTheProviderOnceUnderACache() async throws {
         let calls = Locked(0)
         let provider = CachedAuthorization(
             DriverSDKAuthorization(

@@ -37,7 +37,7 @@ final class AsyncProvider: NSObject, GMTDAuthorization {
     }
 }
 
-/// A provider that was forgotten.
+/// A provider without any completion form.
 final class EmptyProvider: NSObject, GMTDAuthorization {}
 
 /// A consumer app's provider.

@@ -2,8 +2,8 @@ import FoundationEssentials
 import Glibc
 import ReceiverSimulator
 
-// Writes the generated drives of `fixtures/nmea`, each beside the fixes that a faithful reader arrives at. With an
-// argument that is a number of seconds, writes a town drive of that length to standard output instead.
+// Writes the generated drives of `fixtures/nmea`, each with the fixes that an ideal decoder returns. With a number of
+// seconds as its argument, writes a town drive of that length to standard output instead.
 
 if let seconds = CommandLine.arguments.dropFirst().first.flatMap({ Int($0) }) {
     for epoch in Drive(.town, duration: .seconds(seconds)) {

@@ -103,7 +103,7 @@ import WaypostTestSupport
         #expect(answer.isOfService == row.body.hasPrefix(#"{"error""#))
     }
 
-    @Test(arguments: HTTPTransportError.Code.allCases) func losesNothingWithoutAnAnswer(code: HTTPTransportError.Code) {
+    @Test(arguments: HTTPTransportError.Code.allCases) func keepsUpdatesWithoutAnAnswer(code: HTTPTransportError.Code) {
         let outcome = DeliveryOutcome(of: HTTPTransportError(code, "words"), from: "https://f.example")
         let expected: Kind =
             switch code {
@@ -125,7 +125,7 @@ import WaypostTestSupport
         (AuthorizationError.Code.unavailable, MissingPermit.Cause.unavailable), (.refused, .rejected),
         (.unusableAnswer, .unusableAnswer), (.misconfigured, .misconfigured), (.cancelled, .cancelled),
     ])
-    func saysWhyThereIsNoToken(code: AuthorizationError.Code, cause: MissingPermit.Cause) {
+    func reportsWhyThereIsNoToken(code: AuthorizationError.Code, cause: MissingPermit.Cause) {
         let missing = MissingPermit(AuthorizationError(code, "words", retryAfter: .seconds(7)))
         #expect(missing == MissingPermit(cause, TokenFault.reported(code, "words"), retryAfter: .seconds(7)))
     }
@@ -138,7 +138,7 @@ import WaypostTestSupport
             #"{"error":{"details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"2.500s"}]}}"#,
             .milliseconds(2500)
         ),
-    ]) func obeysTheServer(header: String, date: String, body: String, delay: Duration) throws {
+    ]) func obeysTheServersRetryDelay(header: String, date: String, body: String, delay: Duration) throws {
         let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v")
         let headers = HTTPHeaders(["Retry-After": header, "Date": date])
         let outcome = DeliveryOutcome(

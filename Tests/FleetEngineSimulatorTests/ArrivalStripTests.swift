@@ -4,7 +4,7 @@ import TimeAndChance
 @testable import FleetEngineSimulator
 
 @Suite struct ArrivalStrips {
-    /// Seconds after a round quarter of an hour.
+    /// Returns the time `seconds` after a round quarter of an hour.
     private static func time(_ seconds: Double) -> UTCTime {
         UTCTime(millisecondsSince1970: 1_767_600_000_000 + Int64(seconds * 1000))
     }
@@ -20,7 +20,8 @@ import TimeAndChance
         #expect(window.index(of: window.start) == 0 && window.index(of: window.start - 1) == nil)
     }
 
-    /// Live until second 20, nothing until 40, then a backlog at once, live again: each in the bar of its arrival.
+    /// The vehicle is live until second 20, silent until 40, then delivers a backlog at once, and is live again. Each
+    /// update is in the bar of its arrival.
     @Test func showAnOutageAndTheCatchUp() {
         var strip = ArrivalStrip()
         for second in 0..<20 { strip.add(ArrivalStrip.Bar(live: 1), at: Self.time(Double(second))) }
@@ -42,7 +43,7 @@ import TimeAndChance
         let window = ArrivalWindow(startedAt: Self.time(0), now: Self.time(4999))
         #expect(strip.bars(in: window).reduce(0) { $0 + $1.live } == 890)
         #expect(strip.secondCount == 900)
-        // A clock that is set back loses nothing, and is not searched for.
+        // After the clock is set back, updates are added to the last bar.
         strip.add(ArrivalStrip.Bar(late: 7), at: Self.time(10))
         #expect(strip.bars(in: window).last?.late == 7)
         #expect(strip.secondCount == 900)

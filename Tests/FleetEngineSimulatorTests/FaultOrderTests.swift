@@ -60,7 +60,7 @@ import WaypostTestSupport
         ("--key-rotation", "60s", "without a unit; write 60.0"),
         ("--flood", "1", "is not a fault; use one of --errors"),
     ])
-    func isRefused(option: String, value: String, words: String) {
+    func isRejected(option: String, value: String, words: String) {
         var plan = FaultPlan()
         let error = #expect(throws: FaultPlan.OptionError.self) { try plan.set(option, value) }
         #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
@@ -78,7 +78,7 @@ import WaypostTestSupport
         (0.0, Fault.error(status: 503)), (0.29, .error(status: 503)), (0.31, .error(status: 401)), (0.36, .reset),
         (0.41, .drop), (0.46, .stall), (0.51, .none), (0.999, .none),
     ])
-    func sharesTheDraws(draw: Double, fault: Fault) throws {
+    func sharesTheRandomDraws(draw: Double, fault: Fault) throws {
         var plan = FaultPlan()
         for (option, value) in [
             ("--errors", "503:0.3,401:0.05"), ("--resets", "0.05"), ("--drops", "0.05"), ("--stalls", "0.05"),
@@ -121,7 +121,7 @@ import WaypostTestSupport
             ("504:1", "--retry-info", 504, "DEADLINE_EXCEEDED", nil, false),
             ("401:1", "--retry-info", 401, "UNAUTHENTICATED", nil, false),
         ] as [(String, String, Int, String, String?, Bool)])
-    func answersAnError(
+    func answersWithAnErrorAndCloses(
         errors: String, advice: String, status: Int, name: String, header: String?, hasDetail: Bool
     ) async throws {
         let backend = try SimulatedBackend {
@@ -136,7 +136,7 @@ import WaypostTestSupport
         #expect(await backend.engine.record.vehicles.isEmpty, "nothing was committed")
     }
 
-    @Test func refusesTooManyPastLocations() async throws {
+    @Test func rejectsTooManyPastLocations() async throws {
         let backend = try SimulatedBackend { try $0.faults.set("--past-limit", "1") }
         func status(_ count: Int) async throws -> Int {
             let past = Array(repeating: "{}", count: count).joined(separator: ",")
@@ -154,7 +154,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func resetsEverythingInAnOutageButThePage() async throws {
+    @Test func resetsEverythingButThePageInAnOutage() async throws {
         let backend = try SimulatedBackend { try $0.faults.set("--outage", "30..90") }
         backend.advance(by: 40)
         #expect(

@@ -8,7 +8,7 @@ import Testing
         ["", "0", "00", "1", "a"], ["van-9", "van-99999999999999999999", "van-100000000000000000000"],
         ["a1b2", "a1b10", "a2b1"], ["van", "van-1", "vän"],
     ])
-    func countAsPeopleDo(names: [String]) {
+    func compareNumbersByValue(names: [String]) {
         #expect(names.reversed().sorted(by: NaturalOrder.isBefore) == names)
         for (one, other) in zip(names, names.dropFirst()) {
             #expect(NaturalOrder.isBefore(one, other) && !NaturalOrder.isBefore(other, one))

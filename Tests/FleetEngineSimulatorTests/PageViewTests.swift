@@ -25,7 +25,7 @@ import TimeAndChance
         (page["fleet"]?.arrayValue ?? []).compactMap { $0["id"]?.stringValue }
     }
 
-    @Test func showSeveralVehiclesInTheOrderInWhichPeopleCount() async throws {
+    @Test func showSeveralVehiclesInNaturalOrder() async throws {
         let backend = try SimulatedBackend()
         for vehicle in ["van-10", "van-2", "van-1"] { try await Self.report(backend, vehicle) }
         let page = try await backend.get("/page.json")
@@ -50,7 +50,7 @@ import TimeAndChance
         #expect(page["vehicles"]?.integerValue == 45 && page["names"]?.arrayValue?.count == 45)
     }
 
-    @Test func giveEveryVehicleAStripOfBars() async throws {
+    @Test func showAStripOfBarsPerVehicle() async throws {
         let backend = try SimulatedBackend()
         try await Self.report(backend, "van")
         backend.advance(by: 30)
@@ -71,7 +71,7 @@ import TimeAndChance
     }
 
     /// A shape point states no speed. Its colour is that of the average speed since the previous point.
-    @Test func colourShapePointsByTheWayToThem() async throws {
+    @Test func colourShapePointsBySpeed() async throws {
         /// 100 m in the first ten seconds, 10 m in each ten after that; a degree of latitude is 111.2 km.
         func paths(speeds: [String]) async throws -> [Substring] {
             let backend = try SimulatedBackend()
@@ -91,7 +91,7 @@ import TimeAndChance
         #expect(!stated.isEmpty && derived == stated)
     }
 
-    @Test func sayUntilWhenAnOutageLasts() async throws {
+    @Test func showTheEndOfAnOutage() async throws {
         let backend = try SimulatedBackend { $0.faults.outages = [10...20, 20...35, 60...90] }
         func times(_ seconds: Int64...) -> [Int64] { seconds.map { (SimulatedBackend.now + $0) * 1000 } }
         func next(_ page: JSONValue) -> [Int64] { (page["nextOutage"]?.arrayValue ?? []).compactMap(\.integerValue) }
@@ -107,7 +107,7 @@ import TimeAndChance
         page = try await backend.get("/page.json")
         #expect(page["outage"] == .null && next(page) == times(60, 90))
         #expect(page["answeringSince"]?.integerValue == times(35)[0])
-        // The strip shows those that were, no farther than now.
+        // The strip shows past outages, up to the present.
         await backend.engine.setOutage(true)
         backend.advance(by: 5)
         page = try await backend.get("/page.json")
@@ -120,10 +120,10 @@ import TimeAndChance
         #expect(page["answeringSince"]?.integerValue == times(47)[0])
     }
 
-    /// The time of arrival decides, because a replay's fixes are as old as its log. A parked vehicle reports every
+    /// The time of arrival counts, because a replay's fixes are as old as its log. A parked vehicle reports every
     /// minute.
     @Test(arguments: ["", "?vehicle=providers/p/vehicles/van"])
-    func sayWhenAVehicleWasThereLast(query: String) async throws {
+    func showWhenAVehicleLastReported(query: String) async throws {
         let backend = try SimulatedBackend()
         try await Self.report(backend, "van", second: -600)
         if query.isEmpty { try await Self.report(backend, "bus", second: -600) }
@@ -135,7 +135,7 @@ import TimeAndChance
         backend.advance(by: 60)
         let map = try await drawing()
         #expect(map.contains("last position") && !map.contains("vehicle now") && !map.contains(">now "))
-        // A state alone says nothing of where it is.
+        // A state alone says nothing about the position.
         let token = try await backend.token("driver/van")
         let answer = try await backend.send(
             .put, "vehicles/van?updateMask=vehicleState", token: token, body: #"{"vehicleState":"OFFLINE"}"#)
@@ -145,7 +145,7 @@ import TimeAndChance
         #expect(try await drawing().contains("vehicle now"))
     }
 
-    /// `waypost check` rejects a path that is looked for wherever the service starts.
+    /// `waypost check` rejects a relative path, because its meaning depends on the service's directory.
     @Test func offerAConfigurationWithAWholePath() async throws {
         let backend = try SimulatedBackend.shared.get()
         let page = String(
@@ -153,7 +153,7 @@ import TimeAndChance
         #expect(page.contains(#""outbox": { "path": "$PWD/"#) && page.contains("cat > try.json <<END"))
     }
 
-    @Test func showNoOutageThatIsStillToComeByAClockThatWasSetBack() async throws {
+    @Test func showNoFutureOutageAfterTheClockWasSetBack() async throws {
         let backend = try SimulatedBackend()
         await backend.engine.setOutage(true)
         await backend.engine.setOutage(false)
@@ -173,7 +173,7 @@ import TimeAndChance
         #expect(try await backend.get("/page.json")["drawing"]?.stringValue != nil)
     }
 
-    @Test func showTripsWithDestinationWayLeftAndState() async throws {
+    @Test func showTripsWithDestinationRemainingDistanceAndState() async throws {
         let backend = try SimulatedBackend {
             $0.trips = [SimulatedTrip(id: "trip", vehicleID: "van", lengthMeters: 1000)]
         }
@@ -198,7 +198,7 @@ import TimeAndChance
             (nil, [], "demo", "van-7"), ("acme", ["bus-10", "bus-9"], "acme", "bus-9"),
             (nil, ["van-7", "a"], "demo", "van-7"),
         ] as [(String?, [String], String, String)])
-    func sayHowToBeginWithWhatIsAccepted(
+    func showAnExampleConfigurationThatIsAccepted(
         provider: String?, listed: [String], named: String, vehicle: String
     ) async throws {
         let backend = try SimulatedBackend {
@@ -210,14 +210,14 @@ import TimeAndChance
             page["example"]?["provider"]?.stringValue == named && page["example"]?["vehicle"]?.stringValue == vehicle)
     }
 
-    @Test func sayNoMoreHowToBeginOnceAVehicleReports() async throws {
+    @Test func hideTheExampleOnceAVehicleReports() async throws {
         let backend = try SimulatedBackend()
         try await Self.report(backend, "van")
         #expect(try await backend.get("/page.json")["example"] == nil)
     }
 
-    /// The page loads nothing, and puts what vehicles are called into text only.
-    @Test func needNothingFromOutside() async throws {
+    /// The page loads nothing, and shows names of vehicles as text only.
+    @Test func loadNoExternalResources() async throws {
         let backend = try SimulatedBackend()
         let served = await backend.engine.respond(to: ServedRequest(.get, "/"))
         let page = String(decoding: served.response.body, as: UTF8.self)

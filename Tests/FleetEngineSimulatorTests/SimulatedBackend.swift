@@ -8,9 +8,9 @@ import TimeAndChance
 
 @testable import FleetEngineSimulator
 
-/// A simulator without sockets, its clock at a fixed moment.
+/// A simulator without sockets, whose clock has a fixed time.
 struct SimulatedBackend: Sendable {
-    /// Made once, because it takes a good part of a second.
+    /// Created once, because that takes most of a second.
     static let key = Result { try SigningKey().encoded }
 
     /// A shared backend for tests that only provoke errors.
@@ -43,7 +43,7 @@ struct SimulatedBackend: Sendable {
         try JSONValue(parsing: await engine.respond(to: ServedRequest(.get, target)).response.body)
     }
 
-    /// A request with a token to a path behind `/v1/providers/p/`.
+    /// Sends a request with a token to a path below `/v1/providers/p/`.
     func send(
         _ method: HTTPMethod, _ target: String, token: String?, body: String = "",
         contentType: String? = "application/json"

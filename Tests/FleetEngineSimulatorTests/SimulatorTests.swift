@@ -14,7 +14,7 @@ import WaypostTestSupport
         return answer.split(separator: "\"").first { $0.hasPrefix("eyJ") }
     }
 
-    /// Sends a position of 10:15 and `second`. Returns the answer.
+    /// Sends a position with the time 10:15 and `second`. Returns the answer.
     private static func update(at address: LocalAddress, _ token: Substring, second: Int) async -> String {
         let body =
             "{\"lastLocation\":{\"location\":{\"latitude\":1.5,\"longitude\":2},\"updateTime\":\"2026-01-05T10:15:\(second)Z\"}}"
@@ -63,7 +63,7 @@ import WaypostTestSupport
         #expect(uploads["locations"]?.arrayValue?.map { $0["latitude"]?.doubleValue } == [1.5])
     }
 
-    /// Pages of other sites have no access, as at the status address. The configured host is an accepted name.
+    /// Pages of other sites have no access, as at the status address. The name of the configured host is accepted.
     @Test(
         arguments: [
             ("127.0.0.1:0", "GET", "localhost", "http://evil.example.com", 403),
@@ -72,7 +72,7 @@ import WaypostTestSupport
             ("127.1.2.3:0", "GET", "127.1.2.3:80", nil, 200), ("127.1.2.3:0", "GET", "127.0.0.1", nil, 200),
             ("127.0.0.1:0", "DELETE", "localhost", "http://evil.example.com", 403),
         ] as [(String, String, String, String?, Int)])
-    func answersToLocalNamesAlone(
+    func answersToLocalNamesOnly(
         listen: String, method: String, host: String, origin: String?, status: Int
     ) async throws {
         var settings = SimulatorSettings()
@@ -89,7 +89,7 @@ import WaypostTestSupport
     }
 
     /// A browser sends requests for an image, a form or a link of a foreign page, and states their site.
-    @Test func issuesNoTokenToAPageOfAnotherSite() async throws {
+    @Test func issuesNoTokensToPagesOfOtherSites() async throws {
         let simulator = try FleetEngineSimulator()
         let address = try LocalAddress("127.0.0.1:\(simulator.baseURL.port)")
         try await withThrowingDiscardingTaskGroup { group in
@@ -116,13 +116,13 @@ import WaypostTestSupport
         """#
     private static let upload = #"{"locations":[],"time":1767608130,"vehicle":"providers/p/vehicles/v"}"#
 
-    /// A configuration, a table, the record of the other form: nothing is written into them.
+    /// A configuration, a table, a record in the other format: none of them is written to.
     @Test(arguments: [
         (position, upload, true), (position + "\n" + position + "\n", upload + "\n" + upload, true), ("", "", true),
         (upload, upload, false), (position, position, false), (#"{"vehicle": {"providerId": "p"}}"#, "", false),
         ("", "town,latitude\n", false), ("[]", "", false),
     ])
-    func appendsToItsOwnRecordsAlone(record: String, uploads: String, isAppended: Bool) throws {
+    func appendsToItsOwnRecordsOnly(record: String, uploads: String, isAppended: Bool) throws {
         let directory = try TemporaryDirectory()
         var settings = SimulatorSettings()
         settings.recordPath = try directory.write(record.utf8, to: "record")
@@ -140,7 +140,7 @@ import WaypostTestSupport
     }
 
     /// A full disk is reported once, and requests are still answered.
-    @Test func saysThatItsRecordCannotBeWritten() async throws {
+    @Test func reportsThatItsRecordCannotBeWritten() async throws {
         let told = Locked<[String]>([])
         var settings = SimulatorSettings()
         settings.recordPath = "/dev/full"
@@ -162,7 +162,7 @@ import WaypostTestSupport
             ])
     }
 
-    @Test func saysWhyItDoesNotStart() throws {
+    @Test func reportsWhyItDoesNotStart() throws {
         let first = try FleetEngineSimulator()
         var settings = SimulatorSettings()
         settings.address = try LocalAddress("127.0.0.1:\(first.baseURL.port)")

@@ -35,7 +35,7 @@ private let now = SimulatedBackend.now
             (changed { $0.subject = "other" }, "iss and sub must both"),
             (changed { ($0.issuer, $0.subject) = ("", "") }, "iss and sub must both"),
         ] as [(TokenClaims, String?)])
-    func areKept(claims: TokenClaims, words: String?) throws {
+    func areEnforced(claims: TokenClaims, words: String?) throws {
         let authority = try TokenAuthority(keyID: "k", key: SimulatedBackend.key.get())
         let token = try authority.token(claims)
         do throws(ErrorAnswer) {
@@ -61,7 +61,7 @@ private let now = SimulatedBackend.now
         ("empty", "no Authorization header"),
         ("two blanks", "must have the form \"Bearer TOKEN\""),
     ])
-    func refuseAForgery(forgery: String, words: String) throws {
+    func rejectForgeries(forgery: String, words: String) throws {
         let authority = try TokenAuthority(keyID: "k", key: SimulatedBackend.key.get())
         let token = try authority.token(Self.good)
         let parts = token.split(separator: ".").map(String.init)
@@ -121,7 +121,9 @@ private let now = SimulatedBackend.now
         ("driver/van", .get, "vehicles/van?header.traceId=1", 400),
         ("driver/van", .get, "vehicles/van?header.foo=1", 400),
     ])
-    func allowWhatTheirClaimsSay(token: String, method: HTTPMethod, target: String, status: Int) async throws {
+    func allowOnlyRequestsThatTheClaimsPermit(token: String, method: HTTPMethod, target: String, status: Int)
+        async throws
+    {
         let backend = try SimulatedBackend()
         let token = try await backend.token(token)
         let isUpdate = (method == .put || method == .patch) && !target.contains("?")
@@ -137,7 +139,7 @@ private let now = SimulatedBackend.now
         #expect(try await backend.send(.put, "vehicles/van?updateMask=", token: token, body: "x").status == 403)
     }
 
-    @Test func endWithTheirLife() async throws {
+    @Test func rejectExpiredTokens() async throws {
         let backend = try SimulatedBackend { $0.faults.tokens.life = 60 }
         let token = try await backend.token("driver/van")
         backend.advance(by: 59)
@@ -148,7 +150,7 @@ private let now = SimulatedBackend.now
         #expect(late.json.errorStatus == "UNAUTHENTICATED")
     }
 
-    @Test func knowOneProvider() async throws {
+    @Test func rejectTokensForAnotherProvider() async throws {
         let backend = try SimulatedBackend { $0.providerID = "q" }
         let token = try await backend.token("driver/van")
         #expect(try await backend.send(.get, "vehicles/van", token: token).status == 403)
@@ -195,7 +197,7 @@ private let now = SimulatedBackend.now
         ("server/x", 404),
         ("pilot/x", 404), ("driver/a/b", 404), ("", 404),
     ])
-    func refuses(path: String, status: Int) async throws {
+    func rejectsInvalidPaths(path: String, status: Int) async throws {
         let answer = try await SimulatedBackend().get("/token/\(path)")
         #expect(answer["error"]?["code"]?.integerValue == Int64(status))
     }
@@ -210,7 +212,7 @@ private let now = SimulatedBackend.now
         ("epochSeconds", JSONValue.integer(now + 3600) as JSONValue?), ("secondsFromNow", .integer(3600)),
         ("epochMilliseconds", .integer((now + 3600) * 1000)), ("text", .string("\(now + 3600)")), ("none", nil),
     ])
-    func statesTheExpiryAsOrdered(style: String, expiry: JSONValue?) async throws {
+    func statesTheConfiguredExpiry(style: String, expiry: JSONValue?) async throws {
         let backend = try SimulatedBackend { try $0.faults.set("--token-expiry", style) }
         #expect(try await backend.get("/token/driver/v")["TOKEN_EXPIRATION"] == expiry)
     }
@@ -219,7 +221,7 @@ private let now = SimulatedBackend.now
         ("wrongVehicle:1", 403, "does not match"), ("wrongAudience:1", 401, "aud is"),
         ("expired:1", 401, "expired 60 s"),
     ])
-    func issuesWhatFleetEngineRefuses(fault: String, status: Int, words: String) async throws {
+    func issuesTokensThatFleetEngineRejects(fault: String, status: Int, words: String) async throws {
         let backend = try SimulatedBackend { try $0.faults.set("--token-errors", fault) }
         let answer = try await backend.send(.get, "vehicles/van", token: backend.token("driver/van"))
         #expect(answer.status == status)
@@ -236,7 +238,7 @@ private let now = SimulatedBackend.now
         #expect(await backend.engine.record.tokensIssued == 0)
     }
 
-    @Test func failsInShares() async throws {
+    @Test func failsAtTheConfiguredRates() async throws {
         let backend = try SimulatedBackend { try $0.faults.set("--token-errors", "503:0.3,page:0.2") }
         var pages = 0
         var errors = 0
@@ -250,7 +252,7 @@ private let now = SimulatedBackend.now
 
     @Test(
         arguments: [(-700, nil), (599, "exp lies 4199 s ahead"), (700, "iat lies 700 s ahead")] as [(Int64, String?)])
-    func hasAClockOfItsOwn(offset: Int64, refusal: String?) async throws {
+    func hasItsOwnClock(offset: Int64, refusal: String?) async throws {
         let backend = try SimulatedBackend { try $0.faults.set("--token-clock", "\(offset)") }
         let served = await backend.engine.respond(to: ServedRequest(.get, "/token/driver/van"))
         #expect(served.response.headers["Date"] == UTCTime(millisecondsSince1970: (now + offset) * 1000).httpDate)
@@ -262,7 +264,7 @@ private let now = SimulatedBackend.now
         if let refusal { #expect(answer.json.errorMessage.contains(refusal)) }
     }
 
-    @Test func takesItsTime() async throws {
+    @Test func delaysItsAnswers() async throws {
         let backend = try SimulatedBackend { try $0.faults.set("--token-delay", "3") }
         #expect(await backend.engine.respond(to: ServedRequest(.get, "/token/driver/van")).delay == .seconds(3))
         let update = await backend.engine.respond(to: ServedRequest(.get, "/v1/providers/p/vehicles/van"))
@@ -291,7 +293,7 @@ private let now = SimulatedBackend.now
         return try #require(TokenClaims(payload))
     }
 
-    @Test func goesDownAsOrdered() async throws {
+    @Test func isUnavailableDuringAnOutage() async throws {
         let counted = try SimulatedBackend { try $0.faults.set("--token-outage", "2") }
         #expect(try await counted.get("/token/server").errorStatus == "UNAVAILABLE")
         #expect(try await counted.get("/token/server").errorStatus == "UNAVAILABLE")

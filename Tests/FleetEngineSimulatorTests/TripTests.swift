@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func isCountedFromTheWholeTrack() async throws {
+    @Test func countsTheWholeTrack() async throws {
         let backend = try Self.backend()
         // Late positions arrive as past locations, but belong to the track anyway.
         let body = """
@@ -67,5 +67,5 @@ import Testing
         ("t=v:500", SimulatedTrip(id: "t", vehicleID: "v", lengthMeters: 500)), ("t", nil), ("=v", nil), ("t=", nil),
         ("t=v:", nil), ("t=v:5", nil), ("t=v:1:2", nil), ("t=v=2000", nil), ("a/b=v", nil), ("t=a,b", nil),
     ])
-    func isWrittenWithItsVehicle(text: String, trip: SimulatedTrip?) { #expect(SimulatedTrip(text) == trip) }
+    func isParsedWithItsVehicle(text: String, trip: SimulatedTrip?) { #expect(SimulatedTrip(text) == trip) }
 }

@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 @testable import FleetEngineSimulator
 
-/// Tokens of a backend's own, which has its key from elsewhere.
+/// Tokens of a real backend that has its own key.
 @Suite(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl"), "openssl is not installed"))
 struct TrustedKey {
     private let directory: TemporaryDirectory
@@ -56,7 +56,7 @@ struct TrustedKey {
                 authorization: claims))
     }
 
-    @Test func isAcceptedForWhatItsTokensSay() async throws {
+    @Test func permitsWhatItsTokensClaim() async throws {
         let backend = try backend()
         let driver = try token(["vehicleid": "van-7"])
         #expect(try await backend.send(.get, "vehicles/van-7", token: driver).status == 200)
@@ -70,7 +70,7 @@ struct TrustedKey {
         #expect(try await backend.send(.get, "vehicles/van-7", token: own).status == 200)
     }
 
-    @Test func isTheOnlyOneThatIs() async throws {
+    @Test func isRequired() async throws {
         let driver = try token(["vehicleid": "van-7"])
         let answer = try await SimulatedBackend().send(.get, "vehicles/van-7", token: driver)
         #expect(answer.status == 401)

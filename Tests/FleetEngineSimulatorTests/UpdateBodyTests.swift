@@ -28,7 +28,7 @@ private let wrongLocationFields: [(String, String)] = [
 
 @Suite struct UpdateBody {
     @Test(arguments: wrongLocationFields, FleetService.allCases)
-    func isRefusedForOneWrongField(field: (String, String), service: FleetService) async throws {
+    func isRejectedForOneInvalidField(field: (String, String), service: FleetService) async throws {
         let backend = try SimulatedBackend.shared.get()
         let (status, json, _) = try await backend.update("{\"lastLocation\":{\"\(field.0)\":\(field.1)}}", as: service)
         #expect(status == 400)
@@ -82,7 +82,7 @@ private let wrongLocationFields: [(String, String)] = [
             "longer than 256"
         ),
     ])
-    func isRefusedOnDemand(body: String, words: String) async throws {
+    func isRejectedForOnDemandVehicles(body: String, words: String) async throws {
         let (status, json, _) = try await SimulatedBackend.shared.get().update(body)
         #expect(status == 400)
         #expect(json.errorMessage.contains(words), "\(json.errorMessage)")
@@ -95,7 +95,7 @@ private let wrongLocationFields: [(String, String)] = [
         ("{\"currentRouteSegmentEndPoint\":{\"latitude\":100}}", "out of range"),
         ("{\"remainingVehicleJourneySegments\":[\"x\"]}", "expected an object"),
     ])
-    func isRefusedScheduled(body: String, words: String) async throws {
+    func isRejectedForScheduledVehicles(body: String, words: String) async throws {
         let (status, json, _) = try await SimulatedBackend.shared.get().update(body, as: .scheduledTasks)
         #expect(status == 400)
         #expect(json.errorMessage.contains(words), "\(json.errorMessage)")
@@ -110,14 +110,14 @@ private let wrongLocationFields: [(String, String)] = [
         ("lastLocation.serverTime", "may not be in the mask"), ("lastLocation.sped", "unknown field"),
         ("vehicleState.x", "unknown field"), ("*", "unknown field"), ("LASTLOCATION", "unknown field"),
     ])
-    func isRefusedWithMask(mask: String, words: String) async throws {
+    func isRejectedForAnInvalidMask(mask: String, words: String) async throws {
         let (status, json, _) = try await SimulatedBackend.shared.get().update("{}", mask: mask)
         #expect(status == 400)
         #expect(json.violatedField == "updateMask")
         #expect(json.errorMessage.contains(words), "\(json.errorMessage)")
     }
 
-    @Test func needsAMaskAndAJSONContentType() async throws {
+    @Test func requiresAMaskAndAJSONContentType() async throws {
         let backend = try SimulatedBackend()
         let token = try await backend.token("driver/van")
         #expect(
@@ -135,7 +135,7 @@ private let wrongLocationFields: [(String, String)] = [
         + "\"supplementalLocationTime\":\"2026-01-05T11:15:29.25+01:00\",\"heading\":271,\"timeSinceUpdate\":5}"
 
     @Test(arguments: ["lastLocation,vehicleState", "last_location,vehicle_state", "vehicleState,lastLocation"])
-    func answersTheWholeResource(mask: String) async throws {
+    func returnsTheWholeResource(mask: String) async throws {
         let backend = try SimulatedBackend()
         let (status, json, _) = try await backend.update(
             "{\"vehicleState\":\"ONLINE\",\"lastLocation\":\(Self.location),\"maximumCapacity\":3}", mask: mask)
@@ -150,7 +150,7 @@ private let wrongLocationFields: [(String, String)] = [
         #expect(json["maximumCapacity"] == nil, "outside the mask")
     }
 
-    @Test func clearsWhatIsMaskedAndAbsent() async throws {
+    @Test func clearsFieldsThatTheMaskListsAndTheBodyOmits() async throws {
         let backend = try SimulatedBackend()
         _ = try await backend.update(
             "{\"vehicleState\":\"ONLINE\",\"lastLocation\":\(Self.location)}", mask: "vehicleState,lastLocation")
@@ -185,7 +185,7 @@ private let wrongLocationFields: [(String, String)] = [
         #expect(await backend.engine.record.vehicles[name]?.fixTimes ?? [] == [])
     }
 
-    @Test func countsBrokenOrder() async throws {
+    @Test func countsUpdatesOutOfOrder() async throws {
         let backend = try SimulatedBackend()
         func body(_ last: String, _ past: String...) -> String {
             func location(_ time: String) -> String {

@@ -28,7 +28,7 @@ import Testing
             ("&$fields=name", nil, ["name"]), ("&fields=lastLocation", nil, ["lastLocation"]),
             ("", "*", ["lastLocation", "name"]), ("", nil, ["lastLocation", "name"]),
         ] as [(String, String?, [String])])
-    func isAnsweredAsFarAsItIsAskedFor(query: String, header: String?, members: [String]) async throws {
+    func isReturnedWithTheRequestedFieldsOnly(query: String, header: String?, members: [String]) async throws {
         let backend = try SimulatedBackend()
         var headers = HTTPHeaders(["Content-Type": "application/json"])
         headers["Authorization"] = "Bearer \(try await backend.token("driver/van"))"
@@ -41,7 +41,7 @@ import Testing
         #expect(try JSONValue(parsing: served.response.body).objectValue?.keys.sorted() == members)
     }
 
-    @Test func isCreatedByAServerOnce() async throws {
+    @Test func isCreatedOnceByAServer() async throws {
         let backend = try SimulatedBackend { $0.existence = .listed([]) }
         let server = try await backend.token("server")
         let target = "vehicles?vehicleId=van"
@@ -62,14 +62,14 @@ import Testing
         ("deliveryVehicles?deliveryVehicleId=v", "{\"pastLocations\":[]}", "pastLocations"),
         ("deliveryVehicles", "{}", "deliveryVehicleId"),
     ])
-    func isNotCreatedIncomplete(target: String, body: String, field: String) async throws {
+    func isNotCreatedWithoutRequiredFields(target: String, body: String, field: String) async throws {
         let backend = try SimulatedBackend.shared.get()
         let answer = try await backend.send(.post, target, token: try await backend.token("server"), body: body)
         #expect(answer.status == 400)
         #expect(answer.json.violatedField == field)
     }
 
-    @Test func isCreatedForDeliveryWithNothing() async throws {
+    @Test func isCreatedForDeliveryFromAnEmptyBody() async throws {
         let backend = try SimulatedBackend()
         let server = try await backend.token("server")
         #expect(

@@ -17,7 +17,7 @@ import Testing
         return try #require(FollowedSnapshot(try JSONValue(parsing: Array(body.utf8)), named: name))
     }
 
-    @Test func understandsATrip() throws {
+    @Test func describeATrip() throws {
         let snapshot = try Self.snapshot(
             """
             {"name":"providers/p/trips/t 1","vehicleId":"van-7","tripStatus":"ENROUTE_TO_PICKUP","view":"SDK",
@@ -40,7 +40,7 @@ import Testing
         #expect(!snapshot.isOver)
     }
 
-    @Test func understandsVehicles() throws {
+    @Test func describeVehicles() throws {
         let van = try Self.snapshot(
             #"{"name":"providers/p/vehicles/v","vehicleState":"ONLINE","lastLocation":{"location":{"longitude":1}}}"#,
             of: Self.van)
@@ -61,7 +61,7 @@ import Testing
     @Test(arguments: [
         "{}", #"{"lastLocation":{}}"#, #"{"lastLocation":7,"tripStatus":7,"remainingDuration":"1e999s"}"#,
     ])
-    func toleratesMissingAndStrangeMembers(rest: String) throws {
+    func tolerateMissingAndUnexpectedMembers(rest: String) throws {
         let body = #"{"name":"providers/p/trips/t 1""# + (rest == "{}" ? "}" : "," + rest.dropFirst())
         #expect(try Self.snapshot(body, of: Self.trip) == FollowedSnapshot())
     }
@@ -74,7 +74,7 @@ import Testing
         (#""latitude":"53.5","longitude":"-10""#, [53.5, -10]), (#""latitude":null,"longitude":2"#, [0, 2]),
         (#""latitude":90,"longitude":-180"#, [90, -180]), ("", [0, 0]),
     ])
-    func acceptsOnlyPlaces(members: String, place: [Double]?) throws {
+    func acceptValidCoordinatesOnly(members: String, place: [Double]?) throws {
         let snapshot = try Self.snapshot(
             #"{"name":"providers/p/trips/t 1","lastLocation":{"location":{\#(members)},"speed":"NaN"}}"#, of: Self.trip)
         #expect(snapshot.position.map { [$0.latitude, $0.longitude] } == place)
@@ -84,7 +84,7 @@ import Testing
     @Test(arguments: [
         ("NEW", false), ("ARRIVED_AT_PICKUP", false), ("COMPLETE", true), ("CANCELED", true), ("LATER_ADDED", false),
     ])
-    func knowsWhenATripIsOver(status: String, isOver: Bool) {
+    func recogniseACompletedTrip(status: String, isOver: Bool) {
         var snapshot = FollowedSnapshot()
         snapshot.status = status
         #expect(snapshot.isOver == isOver)
@@ -98,7 +98,7 @@ import Testing
         (van, "/v1/providers/p/vehicles/v?currentRouteSegmentVersion=2026-01-05T10%3A00%3A00Z"),
         (delivery, "/v1/providers/p/deliveryVehicles/v"),
     ])
-    func asksWithTheRouteItHas(resource: FollowedResource?, target: String) throws {
+    func sendTheKnownRouteVersion(resource: FollowedResource?, target: String) throws {
         let request = try #require(resource).request(
             to: try HTTPURL("https://fleetengine.googleapis.com"), token: "secret",
             routeVersion: "2026-01-05T10:00:00Z", limits: HTTPLimits())

@@ -15,7 +15,7 @@ import Testing
     @Test(arguments: ["van-7", "Wagen 7", "çédille", "車両", String(repeating: "x", count: 64), "50%"])
     func areAccepted(id: String) throws { try VehicleName.validate(id) }
 
-    @Test func becomeAPath() throws {
+    @Test func formAPath() throws {
         let endpoint = try HTTPURL("https://fleetengine.googleapis.com")
         let van = try VehicleName(
             service: .onDemandTrips, providerID: "my-project", vehicleID: "van 7/é".replacing("/", with: "-"))

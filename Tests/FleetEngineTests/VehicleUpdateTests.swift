@@ -13,7 +13,7 @@ import Testing
         return location
     }()
 
-    @Test func ofAnOnDemandVehicleIsAPut() throws {
+    @Test func ofAnOnDemandVehicleArePuts() throws {
         let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v")
         let older = VehicleLocation(
             latitude: 37.3379, longitude: -121.8851, timeMillisecondsSince1970: 1_767_608_060_000)
@@ -37,7 +37,7 @@ import Testing
                 """)
     }
 
-    @Test func ofAScheduledVehicleIsAPatchWithoutState() throws {
+    @Test func ofAScheduledVehicleArePatchesWithoutState() throws {
         let vehicle = try VehicleName(service: .scheduledTasks, providerID: "p", vehicleID: "v")
         let update = VehicleUpdate(of: vehicle, state: .online, lastLocation: Self.location)
         let request = try update.request(to: HTTPURL("http://127.0.0.1:8080"), token: "t", limits: HTTPLimits())
@@ -46,7 +46,7 @@ import Testing
         #expect(!String(decoding: request.body, as: UTF8.self).contains("vehicleState"))
     }
 
-    @Test func repeatsWithTheOriginalTime() throws {
+    @Test func repeatTheOriginalTime() throws {
         var location = Self.location
         location.secondsSinceFirstSent = 60
         let vehicle = try VehicleName(service: .scheduledTasks, providerID: "p", vehicleID: "v")
@@ -56,7 +56,7 @@ import Testing
     }
 
     /// A shape point contains only place and time, because there may be as many as requests.
-    @Test func isSmallForAPastLocationWithoutMotion() throws {
+    @Test func areSmallForAPastLocationWithoutMotion() throws {
         let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v")
         func bytes(_ past: Int) -> Int {
             let point = VehicleLocation(
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 999, 123_456_789_001, 1_767_608_130_250, 4_102_444_799_999] as [Int64])
-    func keepsEveryMillisecond(time: Int64) throws {
+    func keepEveryMillisecond(time: Int64) throws {
         let vehicle = try VehicleName(service: .scheduledTasks, providerID: "p", vehicleID: "v")
         let location = VehicleLocation(latitude: 1, longitude: 1, timeMillisecondsSince1970: time)
         let body = String(decoding: VehicleUpdate(of: vehicle, lastLocation: location).body, as: UTF8.self)

@@ -57,7 +57,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func beginsWithTheLastGoodRateWhenTheReceiverReturns() async throws {
+    @Test func startsWithTheLastGoodRateWhenTheReceiverReturns() async throws {
         let directory = try TemporaryDirectory()
         let link = directory.path("receiver")
         unsafe symlink(terminal.path, link)

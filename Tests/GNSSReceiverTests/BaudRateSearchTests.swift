@@ -7,7 +7,7 @@ import Testing
     private typealias Evidence = BaudRateEvidence
     private static let all = [9600, 115_200, 38_400, 4800, 57_600, 230_400, 460_800]
 
-    /// Returns the rates that are opened if each trial gives `evidence`.
+    /// Returns the rates that are tried if each trial yields `evidence`.
     private func rates(_ search: inout BaudRateSearch, trials: Int, _ evidence: Evidence = .noise) -> [Int] {
         (0..<trials).map { _ in
             defer { _ = search.lineClosed(after: evidence) }
@@ -16,12 +16,12 @@ import Testing
     }
 
     @Test(arguments: [Evidence.silence, .noise, .binaryFrames])
-    func triesAllRatesInOrderForever(evidence: BaudRateEvidence) {
+    func tryAllRatesInOrderForever(evidence: BaudRateEvidence) {
         var search = BaudRateSearch()
         #expect(rates(&search, trials: 21, evidence) == Self.all + Self.all + Self.all)
     }
 
-    @Test func triesEachRateForMoreThanTwoSeconds() {
+    @Test func tryEachRateForMoreThanTwoSeconds() {
         var search = BaudRateSearch()
         for _ in 0..<8 {
             #expect(search.trial > .seconds(2) && search.trial < .seconds(3))
@@ -30,13 +30,14 @@ import Testing
     }
 
     @Test(arguments: 0..<7)
-    func beginsWithTheLastGoodRate(place: Int) {
+    func startWithTheLastGoodRate(place: Int) {
         var search = BaudRateSearch()
         _ = rates(&search, trials: place)
         search.sentenceArrived()
         let good = Self.all[place]
         #expect(search.rate == good)
-        // Without sentences for long: the same rate again, with time for the receiver to start, then the others.
+        // Without sentences for a long time, the same rate is tried again, with time for the receiver to start, and
+        // then the others.
         #expect(search.lineClosed(after: .sentences) == nil)
         #expect(search.trial == .seconds(5))
         #expect(rates(&search, trials: 7) == [good] + Self.all.filter { $0 != good })
@@ -44,7 +45,7 @@ import Testing
     }
 
     /// A lost or missing line is opened at the same rate again, whatever was tried before.
-    @Test func startsOverWhenTheLineIsMissing() {
+    @Test func startOverWhenTheLineIsMissing() {
         var search = BaudRateSearch()
         _ = rates(&search, trials: 3)
         search.lineIsMissing()
@@ -57,7 +58,7 @@ import Testing
         #expect(search.start == .openedAt(baudRate: 115_200))
     }
 
-    @Test func reportsTheTriedRates() {
+    @Test func reportTheTriedRates() {
         var search = BaudRateSearch()
         let starts = (0..<4).map { _ in
             defer { _ = search.lineClosed(after: .noise) }
@@ -78,7 +79,7 @@ import Testing
         (.noise, .silence, .noise, 4800), (.noise, .noise, .noise, 9600), (.text, .noise, .text, 4800),
         (.binaryFrames, .noise, .binaryFrames, 4800), (.withoutChecksum, .binaryFrames, .withoutChecksum, 4800),
     ])
-    func reportsTheFaultAfterOneRound(
+    func reportTheFaultAfterOneRound(
         at4800: BaudRateEvidence, elsewhere: BaudRateEvidence, best: BaudRateEvidence, baudRate: Int
     ) {
         var search = BaudRateSearch()
@@ -93,7 +94,7 @@ import Testing
     }
 
     /// The fault of a line that was good is kept until a rate is found, or a whole round has failed.
-    @Test func doesNotReportTrialsOnALineThatWasGood() {
+    @Test func reportNoTrialsOnALineThatWorkedBefore() {
         var search = BaudRateSearch()
         search.sentenceArrived()
         #expect(search.isOpeningReported)

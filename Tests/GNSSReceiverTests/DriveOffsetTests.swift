@@ -7,7 +7,7 @@ import TimeAndChance
 @Suite struct DriveOffsets {
     private static let time = UTCTime(year: 2030, month: 6, day: 1)
 
-    @Test func noneChangesNothing() {
+    @Test func changeNothingIfZero() {
         let fix = Fix(timeOfFix: Self.time, latitude: 52.5, longitude: 13.4)
         #expect(DriveOffset.none.moved(fix) == fix)
         #expect(DriveOffset(delay: .seconds(3), withinMeters: 0, of: 7).moved(fix) == fix)
@@ -15,7 +15,7 @@ import TimeAndChance
 
     /// Also across the date line and near a pole.
     @Test(arguments: [(52.5, 13.4), (0, 179.99), (0, -179.99), (-33, 151), (89.9, 0), (-90, 0)])
-    func staysOnTheGlobe(latitude: Double, longitude: Double) {
+    func stayWithinValidCoordinates(latitude: Double, longitude: Double) {
         let fix = Fix(timeOfFix: Self.time, latitude: latitude, longitude: longitude)
         for number in 0..<200 {
             let moved = DriveOffset(delay: .zero, withinMeters: 5000, of: number).moved(fix)
@@ -24,7 +24,7 @@ import TimeAndChance
         }
     }
 
-    @Test func keepsTheShapeOfTheTrack() {
+    @Test func keepTheShapeOfTheTrack() {
         let offset = DriveOffset(delay: .zero, withinMeters: 20_000, of: 42)
         let track = (0..<10).map {
             Fix(timeOfFix: Self.time, latitude: 48 + Double($0) * 0.001, longitude: 11 + Double($0) * 0.002)

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Testing
 import WaypostTestSupport
 
-/// A receiver read through the real gpsd gives the same fixes as when it is read directly.
+/// A receiver read through the real gpsd yields the same fixes as one that is read directly.
 @Suite(
     .timeLimit(.minutes(5)), .enabled(if: GPSDaemon.program != nil, "gpsd is not installed"),
     .enabled(if: !Sanitizer.isActive, "starts gpsd for 40 recordings")
@@ -17,7 +17,7 @@ struct FixesThroughGPSD {
         #expect(comparison.throughGPSD.count >= 50 && comparison.unreported <= 1)
     }
 
-    /// Comments as `waypost run --record` writes them don't change the fixes of Waypost and gpsd.
+    /// Comments in the format of `waypost run --record` don't change the fixes of Waypost or gpsd.
     @Test(arguments: ["town", "tenHertz"]) func areThoseOfALogWithTimesInComments(name: String) async throws {
         let log = try [UInt8](Data(contentsOf: Fixtures.url("nmea/\(name).nmea")))
         let lines = log.split(separator: UInt8(ascii: "\n")).prefix(200)

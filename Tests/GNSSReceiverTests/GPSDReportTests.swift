@@ -21,7 +21,7 @@ let fullReport =
         return fix
     }
 
-    @Test func givesAllValuesOfTheFix() throws {
+    @Test func containAllValuesOfTheFix() throws {
         var expected = Fix(
             timeOfFix: UTCTime(year: 2026, month: 3, day: 31, millisecondOfDay: 37_825_250), latitude: 53.548580333,
             longitude: -9.998961667)
@@ -41,7 +41,7 @@ let fullReport =
         (#""time":"2026-03-31T10:30:25.250Z","#, ""), ("10:30:25.250Z", "10:30:25.250"), ("03-31T", "02-31T"),
         (#""lat":53.548580333,"lon":-9.998961667"#, #""lat":0.0,"lon":0.000"#),
     ])
-    func givesNoFix(where part: String, isReplacedBy other: String) throws {
+    func mayContainNoFix(where part: String, isReplacedBy other: String) throws {
         #expect(fullReport.contains(part))
         #expect(try fix(fullReport.replacing(part, with: other)) == nil)
     }
@@ -50,7 +50,7 @@ let fullReport =
         (nil, FixQuality.gps), (0, .gps), (1, .gps), (2, .dgps), (3, .rtkFixed), (4, .rtkFloat), (5, .estimated),
         (6, .gps), (9, .pps),
     ])
-    func readsTheQuality(status: Int?, quality: FixQuality) throws {
+    func containTheQuality(status: Int?, quality: FixQuality) throws {
         let mode = status.map { #""mode":2,"status":\#($0)"# } ?? #""mode":2"#
         let fix = try #require(try fix(fullReport.replacing(#""mode":3"#, with: mode)))
         #expect(fix.quality == quality && fix.mode == .twoDimensional)
@@ -62,7 +62,7 @@ let fullReport =
         (#""altMSL":10.75"#, 10.75, nil), (#""alt":10.75"#, 10.75, nil), (#""alt":10.75,"geoidSep":39.5"#, 10.75, 39.5),
         (#""alt":10.75,"altHAE":50.25"#, nil, nil), (#""altMSL":1e9"#, nil, nil),
     ])
-    func readsTheAltitude(members: String, altitude: Double?, separation: Double?) throws {
+    func containTheAltitude(members: String, altitude: Double?, separation: Double?) throws {
         let text = #"{"class":"TPV","mode":3,"time":"2026-03-31T10:30:25Z","lat":1,"lon":2,\#(members)}"#
         let fix = try #require(try fix(text))
         #expect(fix.altitudeMeters == altitude && fix.geoidSeparationMeters == separation)
@@ -72,7 +72,7 @@ let fullReport =
         (#""eph":2.45"#, 1.52), (#""eph":2.45,"epx":9,"epy":9"#, 1.52), (#""epx":1.96,"epy":1.96"#, 1.52),
         (#""epx":9"#, nil), (#""eph":0"#, nil), (#""eph":-1"#, nil), (#""speed":0"#, nil),
     ])
-    func convertsErrorsFrom95To68Percent(members: String, radius: Double?) throws {
+    func convertErrorsFrom95To68Percent(members: String, radius: Double?) throws {
         let text = #"{"class":"TPV","mode":3,"time":"2026-03-31T10:30:25Z","lat":1,"lon":2,\#(members)}"#
         let fix = try #require(try fix(text))
         #expect((fix.horizontalAccuracyMeters.map { ($0 * 1e6).rounded() / 1e6 }) == radius)
@@ -118,11 +118,11 @@ let fullReport =
         (#"{"class":"ERROR","message":"Invalid"}"#, .rejection("Invalid")),
         (#"{"class":"AIS","device":"/dev/a","mmsi":1}"#, .other(device: "/dev/a")),
     ])
-    func isRead(text: String, report: GPSDReport) { #expect(read(text + "\r") == report) }
+    func areParsed(text: String, report: GPSDReport) { #expect(read(text + "\r") == report) }
 
     @Test(arguments: [
         "", "{}", "[]", "{", #"{"class":"VERSION","release":"3.22"}"#, #"{"class":7}"#, #"{"class":"DEVICE"}"#,
         String(fullReport.dropLast(1)), "$GPRMC,,V,,,,,,,,,,N*53", #"{"class":"GST","device":"/dev/a"}"#,
     ])
-    func isNone(text: String) { #expect(read(text) == nil) }
+    func areNotParsedFromOtherText(text: String) { #expect(read(text) == nil) }
 }

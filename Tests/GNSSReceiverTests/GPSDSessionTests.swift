@@ -46,7 +46,7 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
         #expect(fixes.map(\.horizontalAccuracyMeters) == [5, nil])
     }
 
-    @Test mutating func giveTheSkyOfTheChosenReceiver() throws {
+    @Test mutating func reportTheSkyOfTheChosenReceiver() throws {
         func list(_ device: String, _ number: Int) -> String {
             #"{"class":"SKY","device":"\#(device)","satellites":[{"PRN":\#(number),"used":true}]}"#
         }

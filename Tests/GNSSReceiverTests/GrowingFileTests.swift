@@ -57,7 +57,7 @@ import WaypostTestSupport
         #expect(try look(at: file) == (.bytes(3), "two"))
     }
 
-    @Test func areReadFromTheirEndOrFromAnEarlierPlace() throws {
+    @Test func areReadFromTheirEndOrAnEarlierPosition() throws {
         try append("one", to: path)
         let file = try GrowingFile(path: path, from: .end)
         #expect(try look(at: file).0 == .nothingYet)
@@ -141,7 +141,7 @@ import WaypostTestSupport
         #expect(await reader.next().fixes.count == 1)
     }
 
-    @Test func mustBeAbleToGrow() throws {
+    @Test func mustBeOfAKindThatCanGrow() throws {
         #expect(try GrowingFile(path: directory.url.path, from: .start).fault == .directory)
         try directory.write([0x1F, 0x8B, 8, 0], to: "log.gz")
         let archive = try GrowingFile(path: directory.path("log.gz"), from: .start)
@@ -173,7 +173,7 @@ import WaypostTestSupport
 
     private var timeout: Duration? { pause.timeout(until: decoder.idleDeadline) }
 
-    @Test mutating func giveAFixAfterAPause() throws {
+    @Test mutating func produceAFixAfterAPause() throws {
         #expect(take(epoch(second: 1)) == 0)
         let timeout = try #require(self.timeout)
         #expect(timeout <= .milliseconds(250))
@@ -183,7 +183,7 @@ import WaypostTestSupport
     }
 
     /// A program that writes in blocks stops anywhere; the next block comes seconds later.
-    @Test mutating func giveNoneWithinASentence() {
+    @Test mutating func produceNoFixWithinASentence() {
         let text = epoch(second: 1) + epoch(second: 2)
         let cut = text.index(text.startIndex, offsetBy: 100)
         #expect(take(text[..<cut]) == 0)
@@ -194,7 +194,7 @@ import WaypostTestSupport
     }
 
     /// The time for using a chunk isn't a pause of the file.
-    @Test mutating func countOnlyTheTimeOfWaiting() {
+    @Test mutating func countOnlyTheTimeSpentWaiting() {
         let lines = epoch(second: 1).split(separator: "\r\n").map { $0 + "\r\n" }
         #expect(take(lines[0]) == 0)
         #expect(take(lines[1]) == 0)
@@ -218,7 +218,7 @@ import WaypostTestSupport
     @Test func beginsAtTheEndOfExistingContent() async throws {
         try append(epoch(second: 1))
         let ending = try await observe(LiveReceiver.growingFile(path)) { observer in
-            await observer.state(saying: "open, waiting for what is appended")
+            await observer.state(saying: "open, waiting for new lines")
             try append(epoch(second: 2))
             #expect(await observer.second() == 2)
             unsafe rename(path, path + ".1")

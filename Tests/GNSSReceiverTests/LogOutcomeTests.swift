@@ -6,7 +6,7 @@ import WaypostTestSupport
 
 @testable import GNSSReceiver
 
-/// Why a log gives no fix, or fewer than its lines.
+/// The reasons why a log has no fix, or fewer fixes than lines.
 @Suite struct LogOutcomes {
     private func outcome(_ bytes: [UInt8]) throws -> LogOutcome {
         var decoder = NMEADecoder()
@@ -49,7 +49,7 @@ import WaypostTestSupport
             ("00000000  24 47 50 52 4d 43 2c 31  30 31 35 30 30 2c 41 2c  |$GPRMC,101500,A,|\n", .hexadecimal),
             ("0000000 4724 5250 434d 312c 3130 3035 2c30 2c41\n", .hexadecimal),
         ] as [(String, ForeignLogKind)])
-    func nameWhatIsNoLog(text: String, kind: ForeignLogKind) throws {
+    func nameTheFormatOfOtherFiles(text: String, kind: ForeignLogKind) throws {
         #expect(try outcome(text).fault == .foreign(kind))
     }
 
@@ -66,15 +66,15 @@ import WaypostTestSupport
         #expect(try outcome(rest + (0..<20).flatMap { _ in frame }).fault == .foreign(.sirf))
     }
 
-    @Test func countSentencesOfWhichNoChecksumIsRight() throws {
+    @Test func countSentencesIfNoChecksumMatches() throws {
         #expect(try outcome(altered(30, each: 1)).fault == .wrongChecksums(sentences: 30))
-        // Noise may begin like something else, and a line have words that look like a frame's.
+        // Noise may start like another format, and a line may contain words that look like a frame's.
         for line in ["00000000\n", "can0 is down\n", "1,2,3,4,5,6,7,8\n", "12:00:00 R 12\n", "<\u{1}\u{2}{", "a, b\n"] {
             #expect(try outcome(line).fault == .noSentence, "\(line)")
         }
     }
 
-    /// Sentences without checksum may be accepted; a `$` in noise begins none.
+    /// Sentences without a checksum may be accepted. A `$` in noise doesn't start a sentence.
     @Test func leaveLogsWithoutChecksumsToTheOperator() throws {
         let bare = try outcome("$GPTXT,01,01,02,hello\r\n$GPTXT,01,01,02,world\r\n")
         #expect(bare.emptiness == nil && bare.sentencesWithoutChecksum == 2)
@@ -82,7 +82,7 @@ import WaypostTestSupport
         #expect(noise.emptiness != nil && noise.sentencesWithoutChecksum == 0)
     }
 
-    @Test func countWhatWasLeftOut() throws {
+    @Test func countOmittedSentences() throws {
         func loss(_ count: Int, of all: Int, _ checksums: LogRemark.Checksums, line: Int) -> LogRemark {
             .leftOut(log: "drive.log", FixAbsence.LeftOut(count, of: all), checksums, firstLine: line)
         }
@@ -110,13 +110,13 @@ import WaypostTestSupport
     @Test(
         arguments: [(undated, .undated(1)), (sky, .noPositionSentences), (void, .invalidEpochs(1))]
             as [(String, FixAbsence.Cause)])
-    func sayWhyThereIsNoFix(body: String, expected: FixAbsence.Cause) throws {
+    func reportWhyThereIsNoFix(body: String, expected: FixAbsence.Cause) throws {
         #expect(cause(try outcome(sentence(body))) == expected)
         #expect(cause(try outcome(sentence(body)), isRecorded: false) == expected)
     }
 
-    /// What is missing may be among what was left out: the receiver is not to blame. One or two sentences are spoiled
-    /// by a switch that turns.
+    /// The missing fixes may be among the omitted sentences, so the receiver isn't blamed. Turning a switch spoils one
+    /// or two sentences.
     @Test(
         arguments: [
             (undated, 3, 4, .undated(1)), (sky, 3, 4, .noPositionSentences), (void, 2, nil, .invalidEpochs(1)),
@@ -131,7 +131,7 @@ import WaypostTestSupport
         #expect(absence.leftOut == all.map { FixAbsence.LeftOut(mismatches, of: $0) })
     }
 
-    @Test func nameTheFieldForWhichSentencesWereRejected() throws {
+    @Test func nameTheRejectedField() throws {
         let bodies =
             ["GPGGA,101500,,,,,0,00,,,M,,M,,"]
             + (1...3).map { "GPRMC,10150\($0),A,3403.0,N,-11814.5,E,19.4,90.0,050126" }
@@ -142,14 +142,15 @@ import WaypostTestSupport
                     rejected: 3, stated: 4, field: "longitude out of range", count: 3, log: "drive.log", firstLine: 2))
     }
 
-    /// No setting makes a receiver of positions out of it.
-    @Test func knowAnAISLog() throws {
+    /// No setting turns an AIS receiver into a receiver of positions.
+    @Test func recogniseAnAISLog() throws {
         let ais = sentence("AIVDM,1,1,,A,13u?etPv2;0n:dDPwUM1U1Cb069D,0", start: "!")
         #expect(cause(try outcome(ais)) == .otherShips)
         #expect(cause(try outcome(ais + sentence(Self.sky))) == .noPositionSentences)
     }
 
-    /// Each log by itself: what one lacks, another need not have. The last line of a log is often cut off.
+    /// Each log is judged separately: a field that one log lacks need not be missing from another. The last line of a
+    /// log is often cut off.
     @Test func nameTheLogsWithoutChecksums() throws {
         let void = try outcome(String(repeating: sentence(Self.void), count: 9))
         let bare = "$GPRMC,101500.00,A\r\n"

@@ -71,7 +71,8 @@ import WaypostTestSupport
         }
     }
 
-    /// A log that ends in silence must not go unnoticed; if a warning has said why, the agent reports that one.
+    /// A log that ends without a fix must not go unnoticed. If a warning has given the reason, the agent reports that
+    /// warning.
     @Test(
         arguments: [
             (
@@ -84,7 +85,7 @@ import WaypostTestSupport
             ),
             (sentence("GPRMC,101502.000,A,0000.0,N,00000.0,E,,,050126,,,A"), nil),
         ] as [(String, LogFault?)])
-    func saysWhyThereIsNoFix(text: String, fault: LogFault?) async throws {
+    func reportWhyThereIsNoFix(text: String, fault: LogFault?) async throws {
         let path = try directory.write(text.utf8, to: "1.nmea")
         let ending = await observe(LogReceiver(paths: [path])) { observer in
             while await observer.next() != nil {}

@@ -56,7 +56,7 @@ import WaypostTestSupport
         #expect(result.waits == [.seconds(1), .seconds(4)])
     }
 
-    /// Played as it is, a log in the wrong order would be over at once, and nobody know why.
+    /// In the wrong order, the replay would end at once without an explanation.
     @Test(arguments: [([0, 1, 5], 0), ([5, 1, 0], 2), ([0, 5, 1], 1)])
     func reportsThatTheTimeGoesBack(seconds: [Int], times: Int) async throws {
         let path = try directory.write(seconds.map { epoch(second: $0) }.joined().utf8, to: "log.nmea")
@@ -68,7 +68,7 @@ import WaypostTestSupport
         #expect(remarks.withLock { $0 } == (times == 0 ? [] : [.timeGoesBack(log: path, times: times)]))
     }
 
-    @Test func namesTheLogThatWasGivenBeforeItsTurn() async throws {
+    @Test func nameTheLogThatIsOutOfOrder() async throws {
         let (early, late) = (
             try directory.write(threeFixes.utf8, to: "early.nmea"),
             try directory.write([9, 10].map { epoch(second: $0) }.joined().utf8, to: "late.nmea")
@@ -151,7 +151,7 @@ import WaypostTestSupport
         pacing.cancel()
     }
 
-    /// Earlier passes count.
+    /// Earlier passes are included.
     @Test func reportProgressOverAllPasses() async throws {
         let replay = try replay(threeFixes, .init(speed: .times(2), loops: true))
         let clock = clock
@@ -239,7 +239,7 @@ import WaypostTestSupport
 
     private func age(of fix: Fix?) -> Duration? { fix?.timeOfFix.duration(to: Self.start) }
 
-    @Test func datesExistingFixesBackAndAppendedOnesNow() async throws {
+    @Test func datesExistingFixesInThePastAndAppendedOnesNow() async throws {
         let path = try directory.write((0...2).map { epoch(second: $0) }.joined().utf8, to: "live.nmea")
         try await observe(replay(path)) { observer in
             #expect(age(of: await observer.fix()) == .seconds(2))

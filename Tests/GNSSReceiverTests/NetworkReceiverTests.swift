@@ -101,7 +101,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func reportSentencesInPlaceOfGpsdsReports() async throws {
+    @Test func reportSentencesInsteadOfGpsdsReports() async throws {
         let server = try LoopbackSocket(.stream)
         let receiver = LiveReceiver.gpsd(host: "127.0.0.1", port: server.port, timeout: .milliseconds(100))
         try await observe(receiver) { observer in
@@ -113,7 +113,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func reportAWebServerInPlaceOfGpsd() async throws {
+    @Test func reportAWebServerInsteadOfGpsd() async throws {
         let server = try LoopbackSocket(.stream)
         try await observe(LiveReceiver.gpsd(host: "127.0.0.1", port: server.port)) { observer in
             do {
@@ -193,7 +193,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func giveOneFixForRepeatedDatagrams() async throws {
+    @Test func produceOneFixForRepeatedDatagrams() async throws {
         try await withDatagrams { observer, send in
             for second in [1, 2, 2, 1, 2, 3] { try send(epoch(second: second)) }
             var seconds: [Int] = []

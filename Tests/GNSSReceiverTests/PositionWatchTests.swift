@@ -11,7 +11,7 @@ import Testing
             ([(5, true), (60, false)], 64.9, .good), ([(5, true), (60, false)], 65, .lost),
             ([(5, true), (66, true), (67, false)], 126, .lost), ([(5, false), (70, true)], 129, .good),
         ] as [([(at: Double, withPosition: Bool)], Double, PositionWatch.Condition)])
-    func missAPositionAfterAMinute(
+    func reportAMissingPositionAfterAMinute(
         arrivals: [(at: Double, withPosition: Bool)], now: Double, condition: PositionWatch.Condition
     ) {
         var watch = PositionWatch(timeout: .seconds(60))
@@ -22,7 +22,7 @@ import Testing
 
     /// Receivers send each of their sentences within seconds; a first position takes longer.
     @Test(arguments: [(24.9, false), (25, true)])
-    func knowAfterTwentySecondsThatEveryTypeHasArrived(now: Double, isSo: Bool) {
+    func haveSeenEveryTypeAfterTwentySeconds(now: Double, isSo: Bool) {
         var watch = PositionWatch(timeout: .seconds(60))
         watch.lineOpened()
         #expect(!watch.hasReceivedEveryType(at: .seconds(1000)))

@@ -39,7 +39,7 @@ struct RealGPSD {
         return seconds
     }
 
-    @Test func givesFixesAgainAfterItWasKilled() async throws {
+    @Test func providesFixesAgainAfterItWasKilled() async throws {
         try await observe(receiver) { observer in
             for round in 0..<2 {
                 #expect(await observer.state(saying: "has no receiver") != nil)

@@ -89,7 +89,7 @@ import WaypostTestSupport
         #expect(cut.error?.fault == .archiveCutShort)
     }
 
-    @Test func areNoDevicesOfZeros() {
+    @Test func mustNotBeADeviceOfZeros() {
         #expect(contents(of: "/dev/zero").error?.fault == .zeroDevice)
         #expect(contents(of: "/dev/null").error?.fault == .empty)
     }
@@ -157,7 +157,7 @@ import WaypostTestSupport
         #expect(twice.error?.fault == .packedTwice)
     }
 
-    @Test func areNotDirectoriesAndMustExist() throws {
+    @Test func mustExistAndNotBeDirectories() throws {
         #expect(contents(of: directory.url.path).error?.fault == .directory)
         let missing = contents(of: directory.path("none.nmea")).error
         #expect(missing == FixSourceError(log: directory.path("none.nmea"), .notOpened(.missing)))

@@ -4,8 +4,8 @@ import GNSSReceiver
 import Testing
 import WaypostTestSupport
 
-/// Motion derived from positions only, compared with the stated one, on recordings that are next to the checkout on
-/// some machines (`Fixtures.recordedReceivers`).
+/// Motion derived from positions only, compared with the stated motion in recordings, which some machines have next to
+/// the checkout (`Fixtures.recordedReceivers`).
 @Suite(.enabled(if: Fixtures.recordedReceivers != nil, "no recorded receivers beside the checkout"))
 struct RecordedMotion {
     private struct Errors {

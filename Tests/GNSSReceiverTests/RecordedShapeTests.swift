@@ -114,7 +114,7 @@ struct RecordedShape {
 
     /// Compares the number of shape points with a greedy simplification on a sphere. Shape points reserve a centimetre
     /// for rounding, and a path on their ellipsoid may be half a percent longer, so the greedy bound is stricter.
-    @Test(arguments: [10.0, 30, 60]) func needsFewerPoints(interval: Double) throws {
+    @Test(arguments: [10.0, 30, 60]) func usesFewerPointsThanAGreedyChoice(interval: Double) throws {
         var sum = (ours: 0, greedy: 0)
         for drive in Self.drives {
             let points = try Self.points(of: drive, interval: interval)

@@ -3,7 +3,7 @@ import Testing
 @testable import GNSSReceiver
 
 @Suite struct ReopenSchedules {
-    @Test func beginQuicklyAndNeverExceedFiveSeconds() {
+    @Test func startQuicklyAndNeverExceedFiveSeconds() {
         var schedule = ReopenSchedule()
         let delays = (0..<10).map { _ in schedule.nextDelay() }
         #expect(

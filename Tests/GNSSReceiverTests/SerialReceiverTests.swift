@@ -65,7 +65,7 @@ import WaypostTestSupport
             try FileManager.default.removeItem(atPath: link)
             terminal.unplug()
             await observer.state(saying: "no such device")
-            // That it was lost may have been overtaken by its absence.
+            // The line's absence may have replaced the report that it was lost.
             #expect(Set(observer.states).count == observer.states.count, "\(observer.states)")
             #expect(observer.states.count <= 4)
         }

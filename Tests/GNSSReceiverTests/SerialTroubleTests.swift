@@ -47,7 +47,7 @@ import WaypostTestSupport
                     await Task.yield()
                 }
             }
-            let words = "readable text arrives, so that baudRate 9600 is right, but no NMEA sentence for 0 s; "
+            let words = "readable text arrives, so baudRate 9600 is right, but no NMEA sentence for 0 s; "
             #expect(await observer.state(saying: words) != nil)
             sending.cancel()
         }
@@ -114,7 +114,7 @@ import WaypostTestSupport
                 + "230400, 460800 or 921600"
         ),
     ])
-    func isAStateWithAReason(device: String, baudRate: Int, words: String) async throws {
+    func isReportedAsAStateWithAReason(device: String, baudRate: Int, words: String) async throws {
         let ending = await observe(LiveReceiver.serial(device: device, baudRate: .fixed(baudRate))) { observer in
             #expect(await observer.state(saying: words) != nil)
         }

@@ -17,7 +17,7 @@ import WaypostTestSupport
         writer = ends[1]
     }
 
-    @Test func deliversFixesUntilItEnds() async throws {
+    @Test func deliverFixesUntilTheInputEnds() async throws {
         let source = OwnedDescriptor(owning: input)
         let ending = try await observe(StandardInputReceiver(descriptor: source.raw)) { observer in
             do {
@@ -33,7 +33,7 @@ import WaypostTestSupport
         #expect(ending == nil)
     }
 
-    /// What a pipe holds when the program before it has failed.
+    /// The contents of a pipe after the previous program has failed.
     @Test(
         arguments: [
             ("", .line(source: "standard input", nil)),
@@ -43,7 +43,7 @@ import WaypostTestSupport
                 .log(name: "standard input", .noFix(FixAbsence(.noPositionSentences, isRecorded: false, leftOut: nil)))
             ),
         ] as [(String, FixSourceError.Reason)])
-    func thatBringsNoFixIsAnError(text: String, reason: FixSourceError.Reason) async throws {
+    func failWithoutAFix(text: String, reason: FixSourceError.Reason) async throws {
         let source = OwnedDescriptor(owning: input)
         let output = OwnedDescriptor(owning: writer)
         try output.writeAll(Array(text.utf8).span)
@@ -54,7 +54,7 @@ import WaypostTestSupport
         #expect(ending?.code == .notALog && ending?.reason == reason)
     }
 
-    @Test func canBeCancelledAndIsNotClosed() async throws {
+    @Test func canBeCancelledAndLeaveTheInputOpen() async throws {
         let source = OwnedDescriptor(owning: input)
         let output = OwnedDescriptor(owning: writer)
         let ending = await observe(StandardInputReceiver(descriptor: source.raw)) { observer in
@@ -65,7 +65,7 @@ import WaypostTestSupport
         _ = consume output
     }
 
-    @Test func thatCannotBeReadIsAnError() async throws {
+    @Test func failIfTheInputCannotBeRead() async throws {
         close(input)
         let output = OwnedDescriptor(owning: writer)
         // The writing end of a pipe without a reader: poll returns at once, but it can't be read.

@@ -20,7 +20,7 @@ import WaypostTestSupport
     }
 
     /// Bytes without fixes are read in small portions after the first one, which may be a backlog.
-    @Test(.timeLimit(.minutes(1))) func getAFloodInSmallPortions() async throws {
+    @Test(.timeLimit(.minutes(1))) func receiveAFloodInSmallPortions() async throws {
         let server = try LoopbackSocket(.stream)
         let tap = RecordingTap()
         let flood = String(repeating: sentence("GPTXT,01,01,02,nothing of use"), count: 40_000)

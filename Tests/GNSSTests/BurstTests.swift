@@ -44,7 +44,7 @@ import WaypostTestSupport
         [rmc("101530"), gll("154530")], [gll("061530"), rmc("101530")],
         [Decoding.date(), gga("101530"), gll("121530")], [Decoding.date(), gll("121530"), gga("101530")],
     ])
-    func takeTheTimeOfTheDatedSentence(burst: [String]) {
+    func useTheTimeOfTheDatedSentence(burst: [String]) {
         let outcome = Decoding.outcome(of: Array(burst.joined().utf8))
         #expect(outcome.fixes.map(\.timeOfFix.description) == [Self.time("10:15:30.000")])
         #expect(outcome.statistics.warnings(.localTime).count == 1)
@@ -52,7 +52,7 @@ import WaypostTestSupport
 
     /// RMC states its time of sending; the earlier time is the solution's.
     @Test(arguments: [0.3, 0.6, 0.8, 0.96])
-    func takeTheEarlierTimeWithinOneInterval(delay: Double) {
+    func useTheEarlierTimeWithinOneInterval(delay: Double) {
         let milliseconds = Int(delay * 100)
         let text = (30..<40).map { second in
             let place = "5231.500\(second),N,01324.25000,E"

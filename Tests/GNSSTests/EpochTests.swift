@@ -38,7 +38,7 @@ import WaypostTestSupport
     private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
     @Test(arguments: orders, [1000, 200, 100])
-    func giveOneFixEach(order: [String], milliseconds: Int) {
+    func produceOneFixEach(order: [String], milliseconds: Int) {
         let count = 40
         let text = (0..<count).map { tick in
             order.map { Self.sentence($0, tick: tick, milliseconds: milliseconds) }.joined()
@@ -211,7 +211,7 @@ import WaypostTestSupport
         "GPGGA,101530.00,5231.3,N,01324.3,E,8,09,0.9,34.5,M,46.9,M,,",
         "GPGLL,5231.1,N,01324.1,E,101530.00,V,N", "GNGNS,101530.00,5231.3,N,01324.3,E,NN,08,0.9,34.5,46.9,,",
     ])
-    func thatContradictThemselvesAreVoid(body: String) {
+    func areVoidIfTheyContradictThemselves(body: String) {
         let valid = WaypostTestSupport.sentence("GPRMC,101530.00,A,5231.2,N,01324.2,E,10.0,90.0,050126,,,A")
         for text in [valid + WaypostTestSupport.sentence(body), WaypostTestSupport.sentence(body) + valid] {
             let outcome = Decoding.outcome(of: Array(text.utf8))
@@ -220,7 +220,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func ofAFrozenClockGiveNoFix() {
+    @Test func ofAFrozenClockProduceNoFix() {
         let text = (0..<20).map { _ in Self.sentence("GGA", tick: 1, milliseconds: 1000) }
         #expect(Decoding.fixes(Self.sentence("RMC", tick: 0, milliseconds: 1000) + text.joined()).count == 2)
     }

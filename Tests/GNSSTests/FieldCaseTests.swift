@@ -110,7 +110,7 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: cases)
-    func giveTheirFixes(known: Case) throws {
+    func produceTheExpectedFixes(known: Case) throws {
         let fixes = try Self.outcome("gnss/\(known.file)").fixes
         #expect(fixes.count == known.fixes)
         let first = try #require(fixes.first)
@@ -126,7 +126,7 @@ import WaypostTestSupport
         ("gll-local-time.nmea", 59), ("lbe1421-rmc-tenths.nmea", 59), ("midnight-date-late.nmea", 39),
         ("cold-start-date-1980.nmea", 39), ("mux-second-receiver-void.nmea", 29),
     ])
-    func missNoFix(file: String, seconds: Int) throws {
+    func produceEveryFix(file: String, seconds: Int) throws {
         let fixes = try Self.outcome("gnss/\(file)").fixes
         let first = try #require(fixes.first)
         let last = try #require(fixes.last)

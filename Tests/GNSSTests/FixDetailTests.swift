@@ -22,7 +22,7 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: motions)
-    func takeSpeedAndHeadingFromVTG(body: String, speed: Double?, heading: Double?) throws {
+    func readSpeedAndHeadingFromVTG(body: String, speed: Double?, heading: Double?) throws {
         let fix = try Self.fix(body)
         #expect(fix.speedMetersPerSecond == speed)
         #expect(fix.headingDegrees == heading)
@@ -61,7 +61,7 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: solutions)
-    func takeModeAndDilutionFromGSA(body: String, mode: FixMode?, hdop: Double?) throws {
+    func readModeAndDilutionFromGSA(body: String, mode: FixMode?, hdop: Double?) throws {
         let fix = try Self.fix(body)
         #expect(fix.mode == mode)
         #expect(fix.hdop == hdop)
@@ -76,7 +76,7 @@ import WaypostTestSupport
         #expect(try Self.fix("GPGGA,101530.00,5231.2,N,01324.2,E,\(letter),08,1.0,,,,,,").quality == quality)
     }
 
-    @Test func admitDeadReckoningThatGGACannotName() {
+    @Test func includeDeadReckoningThatGGACannotExpress() {
         let reckoned = sentence("GPRMC,101530.00,A,5231.2,N,01324.2,E,,,050126,,,E")
         #expect(Decoding.fixes(Self.data + reckoned).map(\.quality) == [.estimated])
     }

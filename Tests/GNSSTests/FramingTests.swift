@@ -54,7 +54,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: surroundings)
-    func givesTheSameAtEveryCut(among name: String, bytes: [UInt8]) {
+    func isIndependentOfTheCut(among name: String, bytes: [UInt8]) {
         let whole = Decoding.fixes(bytes)
         for cut in 1..<bytes.count {
             var pieces = [cut, .max][...]
@@ -71,9 +71,9 @@ import WaypostTestSupport
         #expect(SentenceRejection.allCases.allSatisfy { statistics.rejections($0).count == 0 })
     }
 
-    /// A receiver that begins each sentence with `$$` loses none, and no rejection is counted.
+    /// A receiver that starts each sentence with `$$` loses none, and no rejection is counted.
     @Test(arguments: ["$$", "!$", "$$$", "$\u{0}$"])
-    func doesNotCountALoneStartByte(start: String) {
+    func ignoresALoneStartByte(start: String) {
         let statistics = Decoding.outcome(of: Self.bytes(start + Self.plain.dropFirst())).statistics
         #expect(statistics.sentences == 1)
         #expect(SentenceRejection.allCases.allSatisfy { statistics.rejections($0).count == 0 })

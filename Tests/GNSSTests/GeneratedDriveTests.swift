@@ -7,7 +7,7 @@ import WaypostTestSupport
 @Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
 struct GeneratedDrives {
     @Test(arguments: DriveSituation.allCases)
-    func areTheCommittedFixtures(situation: DriveSituation) throws {
+    func matchTheCommittedFixtures(situation: DriveSituation) throws {
         let drive = GeneratedDrive(situation)
         #expect(try Data(drive.sentences) == Data(contentsOf: Fixtures.url("nmea/\(situation.rawValue).nmea")))
         #expect(try Data(drive.expected) == Data(contentsOf: Fixtures.url("nmea/\(situation.rawValue).expected")))
@@ -21,7 +21,7 @@ struct GeneratedDrives {
         #expect(try Data(lines) == Data(contentsOf: Fixtures.url("nmea/\(situation.rawValue).expected")))
     }
 
-    @Test func ofOtherSeedsAreOtherDrives() {
+    @Test func differByTheirSeed() {
         let drives = (1...4).map { seed in
             Drive(.town, seed: seed, duration: .seconds(5)).reduce(into: [UInt8]()) { $0 += $1.sentences }
         }
@@ -29,7 +29,7 @@ struct GeneratedDrives {
     }
 
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
-    func keepToPhysics(seed: UInt64) {
+    func obeyPhysics(seed: UInt64) {
         for situation in [DriveSituation.town, .motorway] {
             let fixes = Drive(situation, seed: seed, duration: .seconds(300)).compactMap(\.truth)
             let speeds = fixes.map { $0.speedMetersPerSecond ?? 0 }

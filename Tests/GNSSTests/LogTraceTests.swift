@@ -92,7 +92,7 @@ struct LogTraces {
         for words in words { #expect(texts.contains { $0.contains(words) }, "\(texts.joined(separator: "\n"))") }
     }
 
-    @Test func recogniseABinaryFrame() {
+    @Test func nameABinaryFrame() {
         let log =
             Framing.ubx(payload: Array("\n$GPGLL,0100.0,N,00100.0,E,101530,A*2F\n".utf8)) + Array(Self.learned.utf8)
         #expect(Self.explanation(log, 2) == ["bytes of a UBX or RTCM frame, which is skipped by its length"])

@@ -19,7 +19,7 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: faulty)
-    func loseOnlyTheFaultyField(body: String, field: String, isOutOfRange: Bool) throws {
+    func areDroppedOneByOneIfFaulty(body: String, field: String, isOutOfRange: Bool) throws {
         let outcome = Decoding.outcome(of: Array((Decoding.date() + sentence(body)).utf8))
         #expect(outcome.fixes.map(\.latitude) == [52.525])
         #expect(SentenceRejection.allCases.allSatisfy { outcome.statistics.rejections($0).count == 0 })
@@ -29,7 +29,7 @@ import WaypostTestSupport
         #expect(omission.found.count == 1 && omission.found.firstLine == 2)
     }
 
-    @Test func keepTheOtherFields() throws {
+    @Test func doNotAffectOtherFieldsIfFaulty() throws {
         let fix = try #require(Decoding.fixes(sentence("\(Self.rmc),10.0,  5.0,050126")).first)
         #expect(fix.speedMetersPerSecond != nil && fix.headingDegrees == nil)
         let described = try #require(

@@ -82,19 +82,19 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: withoutFix)
-    func giveNoFixIfTheirFlagsSaySo(body: String) {
+    func produceNoFixIfTheirFlagsForbidIt(body: String) {
         #expect(Decoding.fixes(Decoding.date() + sentence(body)).isEmpty)
     }
 
     @Test(arguments: ["!AIVDM,1,1,,A,13u?etPv2;0n:dDPwUM1U1Cb069D,0", "!AIVDO,1,1,,,13u?etPv2;0n:dDPwUM1U1Cb069D,0"])
-    func ofOtherShipsGiveNoFix(body: String) {
+    func ofOtherShipsProduceNoFix(body: String) {
         let text = sentence(String(body.dropFirst()), start: "!")
         let outcome = Decoding.outcome(of: Array((Decoding.date() + text).utf8))
         #expect(outcome.fixes.isEmpty)
         #expect(outcome.statistics.sentences == 2)
     }
 
-    @Test func needConfirmationForFewSatellites() {
+    @Test func requireConfirmationForFewSatellites() {
         let data = sentence("GPGGA,101530.00,5231.50000,N,01324.25000,E,1,00,3.1,34.5,M,46.9,M,,")
         let vouching = [
             "GPRMC,101530.00,A,5231.50000,N,01324.25000,E,1.0,90.0,050126,,,A", "GPGSA,A,2,,,,,,,,,,,,,3.3,3.1,1.0",

@@ -38,7 +38,7 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: logs)
-    func giveTheFixesOfTheirSentences(log: String) throws {
+    func produceTheFixesOfTheirSentences(log: String) throws {
         let score = try Self.score(log)
         #expect(score.hits == score.epochs)
         #expect(score.invented.isEmpty)
@@ -46,7 +46,7 @@ import WaypostTestSupport
         if score.epochs == 0 { #expect(score.agreeing == score.fixes) }
     }
 
-    @Test func giveOneFixPerEpoch() throws {
+    @Test func produceOneFixPerEpoch() throws {
         let scores = try Self.logs.map(Self.score)
         let hits = scores.reduce(0) { $0 + $1.hits }
         let single = scores.reduce(0) { $0 + $1.single }
@@ -55,7 +55,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: logs)
-    func giveTheSameFixesInPiecesOfAnyLength(log: String) throws {
+    func produceTheSameFixesInPiecesOfAnyLength(log: String) throws {
         let bytes = try Self.bytes(log).prefix(20_000)
         let whole = Decoding.fixes(Array(bytes))
         for seed in 0..<2 as Range<UInt64> {

@@ -56,7 +56,7 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: absurd)
-    func ofImpossibleFieldsGivesNoFix(body: String, reason: SentenceRejection) {
+    func ofImpossibleFieldsProducesNoFix(body: String, reason: SentenceRejection) {
         let outcome = Decoding.outcome(of: Array((Decoding.date() + sentence(body)).utf8))
         #expect(outcome.fixes.isEmpty)
         #expect(outcome.statistics.rejections(reason).count == 1)

@@ -13,7 +13,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Returns the sky that `sentences` state; `nil` if they state none.
+    /// Returns the sky in `sentences`; `nil` if they contain none.
     private static func sky(_ sentences: [String]) -> [String]? {
         var decoder = NMEADecoder(options: NMEADecoderOptions(readsSky: true))
         decoder.decode(Array(sentences.map { sentence($0) }.joined().utf8).span, receivedAt: .zero) { _ in }
@@ -128,7 +128,7 @@ import WaypostTestSupport
         #expect(decoder.takeSky(at: .zero)?.satellites.count == 256)
     }
 
-    @Test func areReadOnlyIfWanted() {
+    @Test func areReadOnlyIfRequested() {
         var decoder = NMEADecoder()
         decoder.decode(Array(sentence("GPGSV,1,1,01,01,1,1,40").utf8).span, receivedAt: .zero) { _ in }
         #expect(decoder.takeSky(at: .zero) == nil)
@@ -145,7 +145,7 @@ import WaypostTestSupport
             ("furuno_gl_ga.log", "GLONASS 10/6 Galileo 7/5 SBAS 1/0"), ("beidou-bd.log", "GPS 20/4 BeiDou 12/3"),
             ("garmin25lp.log", "GPS 9/3"),
         ])
-    func ofRecordedReceivers(log: String, satellites: String) throws {
+    func ofRecordedReceiversAreRead(log: String, satellites: String) throws {
         var decoder = NMEADecoder(options: NMEADecoderOptions(readsSky: true))
         let bytes = try RecordedReceivers.bytes(log)
         decoder.decode(bytes.span, receivedAt: .zero) { _ in }

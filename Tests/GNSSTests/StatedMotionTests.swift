@@ -68,7 +68,7 @@ import WaypostTestSupport
             })
     }
 
-    @Test(arguments: [1.5, 6, 12, 35]) func areUsedIfTheyAgree(metersPerSecond: Double) {
+    @Test(arguments: [1.5, 6, 12, 35]) func areUsedIfTheTrackAgrees(metersPerSecond: Double) {
         #expect(!Self.wrong(Self.drive(metersPerSecond) { ($0, $1) }).contains(true))
     }
 

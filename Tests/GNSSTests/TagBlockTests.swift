@@ -56,7 +56,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: streams)
-    func giveTheSameAtEveryCut(stream: String, times: [String]) {
+    func areIndependentOfTheCut(stream: String, times: [String]) {
         let bytes = Array(stream.utf8)
         for cut in 1..<bytes.count {
             var pieces = [cut, .max][...]

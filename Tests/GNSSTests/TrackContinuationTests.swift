@@ -117,7 +117,7 @@ enum Track {
         #expect(found.longest.reduce(.zero) { $0 + $1.unseen } == .seconds(row.unseen))
     }
 
-    @Test func haveTheirMeanPlaceAcrossTheDateLine() throws {
+    @Test func haveTheirMeanPositionAcrossTheDateLine() throws {
         var continuity = TrackContinuity()
         var finder = StopFinder()
         for second in 0...100 {

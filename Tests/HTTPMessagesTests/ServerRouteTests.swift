@@ -49,7 +49,7 @@ import Testing
                 [.ipv6, nil, nil, nil, nil, nil, nil, nil, nil, nil, .ipv6]
             ),
         ] as [([Event], [Family?])])
-    func tryTheOtherFamilyAfterAFailure(events: [Event], families: [Family?]) {
+    func tryTheOtherAddressFamilyAfterAFailure(events: [Event], families: [Family?]) {
         var route = ServerRoute()
         let seen = events.map { event -> Family? in
             switch event {

@@ -21,7 +21,7 @@ import Testing
                 "https://example.com/%2F%20?q=%41"
             ),
         ])
-    func isAccepted(text: String, host: String, port: Int, target: String, description: String) throws {
+    func areAccepted(text: String, host: String, port: Int, target: String, description: String) throws {
         let url = try HTTPURL(text)
         #expect(url.host == host)
         #expect(url.port == port)
@@ -53,7 +53,7 @@ import Testing
             ("http://localhost.example.com/", .unencrypted(host: "localhost.example.com")),
             ("http://[::2]/", .unencrypted(host: "::2")),
         ])
-    func isRejected(text: String, problem: HTTPURL.Problem) {
+    func areRejected(text: String, problem: HTTPURL.Problem) {
         #expect(throws: problem) { try HTTPURL(text) }
     }
 
@@ -62,7 +62,7 @@ import Testing
             ("https://a.example", "https://a.example"), ("https://a.example:8443/x", "https://a.example:8443"),
             ("http://127.0.0.1:80/x", "http://127.0.0.1"), ("https://[::1]:1/", "https://[::1]:1"),
         ])
-    func hasAnOrigin(text: String, origin: String) throws {
+    func haveAnOrigin(text: String, origin: String) throws {
         #expect(try HTTPURL(text).origin == origin)
     }
 
@@ -72,7 +72,7 @@ import Testing
             ("https://a.example/", "/v1", "https://a.example/v1"),
             ("https://a.example/base", "/v1?m=l", "https://a.example/base/v1?m=l"),
         ])
-    func isExtended(base: String, suffix: String, whole: String) throws {
+    func areExtendedByAPath(base: String, suffix: String, whole: String) throws {
         #expect(try HTTPURL(base).appending(target: suffix).description == whole)
         #expect(throws: HTTPURL.Problem.invalidCharacter(0x20)) { try HTTPURL(base).appending(target: suffix + " ") }
     }
@@ -82,7 +82,7 @@ import Testing
             ("van-7", "van-7"), ("a b/c?d#e%f", "a%20b%2Fc%3Fd%23e%25f"), ("ü", "%C3%BC"), ("A~._-9", "A~._-9"),
             ("\u{0}\u{FF}", "%00%C3%BF"), ("", ""), ("🚐", "%F0%9F%9A%90"), ("&=+", "%26%3D%2B"),
         ])
-    func percentEncodesEverythingButUnreservedCharacters(text: String, encoded: String) {
+    func percentEncodeEverythingButUnreservedCharacters(text: String, encoded: String) {
         #expect(HTTPURL.percentEncoded(text) == encoded)
     }
 }

@@ -28,7 +28,7 @@ import Testing
         return text
     }
 
-    @Test func answersAndWaitsForTheNextRequest() {
+    @Test func answerAndWaitForTheNextRequest() {
         var connection = answered(.whole)
         #expect(!connection.wantsToRead)
         #expect(
@@ -40,7 +40,7 @@ import Testing
         #expect(request != nil)
     }
 
-    @Test func handlesOneRequestAtATime() {
+    @Test func handleOneRequestAtATime() {
         var connection = new()
         let request = connection.receive(get + get, now: .zero)
         #expect(request != nil)
@@ -50,7 +50,7 @@ import Testing
         #expect(next != nil)
     }
 
-    @Test func writesInThePiecesThatTheSocketAccepts() {
+    @Test func writeInThePiecesThatTheSocketAccepts() {
         var connection = answered(.whole)
         var text = ""
         while connection.wantsToWrite {
@@ -60,7 +60,7 @@ import Testing
         #expect(text.hasSuffix("\r\n\r\nhello"))
     }
 
-    @Test func closesWhenIdle() {
+    @Test func closeWhenIdle() {
         var connection = new()
         connection.tick(now: .seconds(59))
         #expect(connection.ending == nil)
@@ -69,7 +69,7 @@ import Testing
         #expect(!connection.wantsToWrite)
     }
 
-    @Test func answers408ToARequestThatDrips() {
+    @Test func answer408ToASlowRequest() {
         var connection = new()
         for index in 0..<20 { _ = connection.receive(get[index...index], now: .seconds(10 + index)) }
         #expect(connection.deadline == .seconds(70))
@@ -77,7 +77,7 @@ import Testing
         #expect(writeAll(&connection).hasPrefix("HTTP/1.1 408 "))
     }
 
-    @Test func resetsAClientThatDoesNotReadItsAnswer() {
+    @Test func resetAClientThatDoesNotReadItsAnswer() {
         var connection = answered(.whole)
         connection.tick(now: .seconds(61))
         #expect(connection.ending == .reset)
@@ -86,7 +86,7 @@ import Testing
     @Test(arguments: [
         ("GET / HTTP/9.9\r\n", "HTTP/1.1 505 "), ("BREW / HTTP/1.1\r\n", "HTTP/1.1 501 "), ("x\r\n", "HTTP/1.1 400 "),
     ])
-    func answersAnErrorAndEnds(text: String, start: String) {
+    func answerWithAnErrorAndClose(text: String, start: String) {
         var connection = new()
         let request = connection.receive(Array(text.utf8), now: .zero)
         #expect(request == nil)
@@ -102,7 +102,7 @@ import Testing
         #expect(connection.ending == .close)
     }
 
-    @Test func endsAnAnswerOnAConnectionThatIsNotKept() {
+    @Test func closeAfterTheAnswerIfNotKeptAlive() {
         var connection = new()
         _ = connection.receive(Array("GET / HTTP/1.0\r\n\r\n".utf8), now: .zero)
         connection.answer(ServedResponse(HTTPResponse(status: 200)), now: .zero)
@@ -111,7 +111,7 @@ import Testing
         #expect(connection.ending == .close)
     }
 
-    @Test func sendsNoBodyToHead() {
+    @Test func sendNoBodyToHead() {
         var connection = new()
         _ = connection.receive(Array("HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8), now: .zero)
         connection.answer(ServedResponse(HTTPResponse(status: 200, body: [1, 2, 3])), now: .zero)
@@ -120,7 +120,7 @@ import Testing
         #expect(head.hasSuffix("\r\n\r\n"))
     }
 
-    @Test func removesLineEndsFromHeaderValues() {
+    @Test func removeLineEndsFromHeaderValues() {
         var connection = new()
         _ = connection.receive(get, now: .zero)
         let headers = HTTPHeaders(["X": "a\r\nSet-Cookie: b", "Date": "mine"])
@@ -131,7 +131,7 @@ import Testing
         #expect(!text.contains("Date: D"))
     }
 
-    @Test func answers100Continue() {
+    @Test func answer100Continue() {
         var connection = new()
         let head = Array("PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n".utf8)
         let request = connection.receive(head, now: .zero)
@@ -141,7 +141,7 @@ import Testing
         #expect(complete?.body == [0x78])
     }
 
-    @Test func stallsUntilTheClientLeaves() {
+    @Test func stallOnRequestUntilTheClientLeaves() {
         var connection = answered(.stall(afterBytes: 12))
         #expect(writeAll(&connection) == "HTTP/1.1 200")
         #expect(connection.deadline == nil)
@@ -151,19 +151,19 @@ import Testing
     }
 
     @Test(arguments: [(0, ""), (8, "HTTP/1.1")])
-    func resets(count: Int, text: String) {
+    func resetOnRequest(count: Int, text: String) {
         var connection = answered(.reset(afterBytes: count))
         if count > 0 { #expect(writeAll(&connection) == text) }
         #expect(connection.ending == .reset)
     }
 
-    @Test func dropsTheAnswer() {
+    @Test func dropTheAnswerOnRequest() {
         let connection = answered(.drop)
         #expect(!connection.wantsToWrite)
         #expect(connection.ending == .close)
     }
 
-    @Test func rejectsAForeignHostAndEnds() {
+    @Test func rejectAForeignHostAndClose() {
         var connection = new()
         let request = connection.receive(
             Array("GET / HTTP/1.1\r\nHost: evil.example.com\r\n\r\n".utf8), now: .zero)
@@ -175,7 +175,7 @@ import Testing
     }
 
     /// The loop closes no connection and polls none while its answer is being made.
-    @Test func handlesFromTheRequestToTheAnswer() {
+    @Test func areBusyFromTheRequestToTheAnswer() {
         var connection = new()
         _ = connection.receive(get.dropLast(), now: .zero)
         #expect(!connection.isHandling)

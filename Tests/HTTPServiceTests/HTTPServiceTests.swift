@@ -134,7 +134,8 @@ import WaypostTestSupport
             (ServedResponse.Delivery.reset(afterBytes: 0), RawExchange.Ending.reset, ""), (.drop, .closed, ""),
             (.reset(afterBytes: 8), .reset, nil),
         ] as [(ServedResponse.Delivery, RawExchange.Ending, String?)])
-    func commitsOrderedFaults(delivery: ServedResponse.Delivery, ending: RawExchange.Ending, text: String?) async throws
+    func injectsConfiguredFaults(delivery: ServedResponse.Delivery, ending: RawExchange.Ending, text: String?)
+        async throws
     {
         try await withService(
             { _ in ServedResponse(HTTPResponse(status: 200), delivery: delivery) },
@@ -170,7 +171,7 @@ import WaypostTestSupport
         #expect(await RawExchange.send([], to: service.address).ending == .notConnected)
     }
 
-    @Test func endsAtOnceWhenCancelledBeforeItRuns() async throws {
+    @Test func endsAtOnceIfCancelledBeforeItRuns() async throws {
         let service = try HTTPService(listeningOn: Self.loopback) { _ in ServedResponse(HTTPResponse(status: 200)) }
         await withDiscardingTaskGroup { group in
             group.addTask { await service.run() }
@@ -179,7 +180,7 @@ import WaypostTestSupport
         #expect(await RawExchange.send([], to: service.address).ending == .notConnected)
     }
 
-    @Test func servesAUnixSocketForItsOwnerAlone() async throws {
+    @Test func servesAUnixSocketToItsOwnerOnly() async throws {
         let path = "/tmp/waypost-\(UUID().uuidString)"
         try await withService(on: .unix(path: path)) { address in
             #expect(await RawExchange.send(["GET / HTTP/1.0\r\n\r\n"], to: address).text.hasSuffix("GET / 0"))
@@ -201,7 +202,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func namesThePortAndWhoHoldsIt() throws {
+    @Test func namesThePortAndItsHolder() throws {
         let first = try ListeningSocket(on: Self.loopback)
         let error = #expect(throws: ListenError.self) { try ListeningSocket(on: first.address) }
         #expect(error == .inUse(first.address))
@@ -249,7 +250,7 @@ private final class OwnedDescriptorBox: Sendable {
         ("127.1:80", .notLoopback(host: "127.1")),
         ("unix:/" + String(repeating: "x", count: 107), .pathTooLong("/" + String(repeating: "x", count: 107))),
     ])
-    func isRefused(text: String, problem: LocalAddress.Problem) {
+    func isRejected(text: String, problem: LocalAddress.Problem) {
         #expect(throws: problem) { try LocalAddress(text) }
         #expect(!problem.description.isEmpty)
     }

@@ -36,10 +36,12 @@ import Testing
         "localhost:80:80", "localhost:x", "localhost:-1", "user@localhost", "localhost@evil.example.com",
         "localhost, evil.example.com", "localhost/", " ",
     ])
-    func areNoOthers(host: String) throws { #expect(try verdict(host: host) == .misdirected(host: ReportedText(host))) }
+    func excludeOtherNames(host: String) throws {
+        #expect(try verdict(host: host) == .misdirected(host: ReportedText(host)))
+    }
 
     @Test(arguments: [("127.1.2.3:0", "127.1.2.3:80"), ("[::1]:0", "[::1]:80"), ("localhost:0", "localhost")])
-    func haveTheOneThatIsListenedOn(address: String, host: String) throws {
+    func includeTheListenAddress(address: String, host: String) throws {
         #expect(try verdict(host: host, on: address) == nil)
         #expect(try verdict(host: "127.0.0.1", on: address) == nil)
         #expect(try verdict(host: "127.3.2.1", on: address) == .misdirected(host: ReportedText("127.3.2.1")))
@@ -59,7 +61,7 @@ import Testing
             (["http://evil.example.com"], 0), (["null"], 0), ([""], 0), (["localhost"], 0), (["file://"], 0),
             (["http://localhost.evil.example.com"], 0), (["http://localhost", "http://evil.example.com"], 1),
         ] as [([String], Int?)])
-    func areTheOriginsThatMayAsk(origins: [String], foreign: Int?) throws {
+    func allowTheSameOrigins(origins: [String], foreign: Int?) throws {
         let error = foreign.map { HTTPRequestError.foreignOrigin(ReportedText(origins[$0])) }
         for method in [HTTPMethod.get, .head, .put, .post, .patch, .delete] {
             #expect(try verdict(method, host: "localhost", origins: origins) == error)
@@ -72,7 +74,7 @@ import Testing
             ([], true), (["none"], true), (["same-origin"], true), (["same-site"], true), ([""], true),
             (["cross-site"], false), (["Cross-Site"], false), (["none", "cross-site"], false),
         ])
-    func areNotForPagesOfOtherSites(sites: [String], isServed: Bool) throws {
+    func rejectPagesOfOtherSites(sites: [String], isServed: Bool) throws {
         for method in [HTTPMethod.get, .head, .put, .post, .patch, .delete] {
             for origins in [[], ["http://localhost"]] {
                 let error = try verdict(method, host: "localhost", origins: origins, sites: sites)
@@ -83,7 +85,7 @@ import Testing
 
     /// A browser prefetches for any page, and then doesn't state the page.
     @Test(arguments: ["sec-purpose", "purpose"], ["prefetch", "prefetch;prerender"])
-    func areNotForWhatIsFetchedAhead(header: String, purpose: String) throws {
+    func rejectPrefetches(header: String, purpose: String) throws {
         var headers = HTTPHeaders(["host": "localhost", "sec-fetch-site": "none"])
         headers.append(header, purpose)
         let names = AllowedHosts(listeningOn: try LocalAddress("127.0.0.1:9464"))
@@ -92,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func areToldToWhoUsesAnother() throws {
+    @Test func areListedInTheRejectionOfAnotherName() throws {
         let long = String(repeating: "x.", count: 5000)
         let host = try verdict(host: long)
         #expect(host?.status == 421)

@@ -45,7 +45,7 @@ private let small = HTTPServiceLimits(headBytes: 100, headerCount: 3, bodyBytes:
             ["GET /1 + 28 ", "PUT /2 + 48 x", "DELETE /3 + 31 "]
         ),
     ])
-    func isCutIntoRequests(text: String, requests: [String]) {
+    func isSplitIntoRequests(text: String, requests: [String]) {
         let bytes = Array(text.utf8)
         let whole = Parsed([bytes], limits: HTTPServiceLimits())
         #expect(whole.requests == requests)
@@ -61,7 +61,7 @@ private let small = HTTPServiceLimits(headBytes: 100, headerCount: 3, bodyBytes:
     @Test(arguments: [
         "GET /aaaaaaaaaaaa\n", "GET /aaaaaaaaaaaa HTTP/1.1\r\n", "GET /aaa\n", "\u{5}\u{0}aaaaaaaaaaaaaaaa\r\n",
     ])
-    func isJudgedAlikeHoweverItIsCut(text: String) {
+    func isParsedAlikeInPiecesOfAnyLength(text: String) {
         var limits = HTTPServiceLimits()
         limits.headBytes = 10
         let bytes = Array(text.utf8)
@@ -124,21 +124,21 @@ private let small = HTTPServiceLimits(headBytes: 100, headerCount: 3, bodyBytes:
             .headTooLarge(limit: 100), 431
         ),
     ])
-    func keepsItsLimits(text: String, error: HTTPRequestError, status: Int) {
+    func isRejectedAboveItsLimits(text: String, error: HTTPRequestError, status: Int) {
         let bytes = Array(text.utf8)
         #expect(Parsed([bytes], limits: small).error == error)
         #expect(Parsed(bytes.map { [$0] }, limits: small).error == error, "byte by byte")
         #expect(error.status == status)
     }
 
-    @Test func fillsItsLimits() {
+    @Test func isAcceptedUpToItsLimits() {
         let text = "GET /\(String(repeating: "x", count: 61)) HTTP/1.1\r\nHost: a\r\nA: 1\r\nB: 1\r\n\r\n"
         #expect(Parsed([Array(text.utf8)], limits: small).requests.count == 1)
         let body = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n0123456789"
         #expect(Parsed([Array(body.utf8)], limits: small).requests.count == 1)
     }
 
-    @Test func saysWhenTheClientWaitsToContinue() throws {
+    @Test func reportsAClientThatExpects100Continue() throws {
         var parser = HTTPRequestParser(limits: HTTPServiceLimits())
         parser.append("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n".utf8)
         let incomplete = try parser.next()

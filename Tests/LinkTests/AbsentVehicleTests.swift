@@ -5,8 +5,9 @@ import Testing
 import WaypostTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct AbsentVehicle {
-    /// A vehicle that its backend creates after an hour: one report, few and small requests, one token.
-    @Test func isProbedSeldomWithLittleAndGoesOnWhenItIsThere() async throws {
+    /// A backend creates the vehicle after an hour. Until then there are one report, few and small requests, and one
+    /// token.
+    @Test func isProbedRarelyWithSmallRequestsUntilItExists() async throws {
         let isMissing = Locked(true)
         let server = try StandInFleetEngine { _, _ in
             isMissing.withLock { $0 } ? StandInFleetEngine.refusal(404, "NOT_FOUND") : nil
@@ -37,7 +38,7 @@ import WaypostTestSupport
         #expect(first.past.count == 8)
         #expect(rest.allSatisfy { $0.past.isEmpty && $0.byteCount < 800 }, "\(rest.map(\.byteCount))")
         #expect(bench.authorization.discarded.isEmpty)
-        // The fifteenth found the vehicle, and everything followed without a further wait.
+        // The fifteenth probe found the vehicle, and everything followed without another wait.
         #expect(server.arrivals[14].last == 40 && server.arrivals[14].past.isEmpty)
         #expect(try await bench.outbox.ledger() == Ledger(accepted: 40, delivered: 40))
     }

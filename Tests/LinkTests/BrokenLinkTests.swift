@@ -71,7 +71,7 @@ import WaypostTestSupport
     }
 
     /// A backend that is being drained answers errors while its connections are kept.
-    @Test func isLeftAfterThreeServerErrors() async throws {
+    @Test func isAbandonedAfterThreeServerErrors() async throws {
         let connections = Locked<@Sendable () -> Int>({ 0 })
         let server = try StandInFleetEngine { _, _ in
             connections.withLock { $0() } < 2 ? StandInFleetEngine.refusal(503, "UNAVAILABLE") : nil
@@ -94,7 +94,7 @@ import WaypostTestSupport
 
     /// A portal's certificate, and an expired one: an intermediary, or a wrong clock.
     @Test(.enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"))
-    func withAStrangeCertificateKeepsEverything() async throws {
+    func withAnUnknownCertificateKeepsEveryUpdate() async throws {
         let server = try await NginxServer()
         for (port, word) in [(server.foreignPort, "localhost"), (server.expiredPort, "expired")] {
             let proxy = try FaultProxy(to: .loopback(host: "127.0.0.1", port: port))

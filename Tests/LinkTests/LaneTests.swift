@@ -9,7 +9,7 @@ import Testing
         return lane
     }
 
-    @Test func holdsBytesForTheirDelayAndKeepsTheirOrder() {
+    @Test func delayBytesAndKeepTheirOrder() {
         var lane = lane(2, delay: .milliseconds(50))
         lane.take([9], at: .milliseconds(1), delay: .zero)
         #expect(lane.ready(at: .milliseconds(49), LaneFaults()).isEmpty)
@@ -19,7 +19,7 @@ import Testing
         #expect(lane.ready(at: .milliseconds(50), LaneFaults()) == [9])
     }
 
-    @Test func passesAtItsRate() {
+    @Test func passBytesAtTheirRate() {
         var faults = LaneFaults()
         faults.bytesPerSecond = 1000
         var lane = lane(3000)
@@ -34,7 +34,7 @@ import Testing
         #expect((.seconds(2.9)...(.seconds(3))).contains(now), "\(now)")
     }
 
-    @Test func drips() {
+    @Test func passBytesOneByOne() {
         var faults = LaneFaults()
         faults.largestPiece = 1
         faults.pause = .milliseconds(100)
@@ -45,7 +45,7 @@ import Testing
         #expect(lane.nextPass(faults) == .milliseconds(100))
     }
 
-    @Test func endsAfterItsLastByte() {
+    @Test func endAfterTheLastByte() {
         var faults = LaneFaults()
         faults.end = (5, .reset)
         var lane = lane(8)
@@ -55,5 +55,5 @@ import Testing
         #expect(lane.isAtEnd(faults) && lane.nextPass(faults) == nil && lane.ready(at: .seconds(9), faults).isEmpty)
     }
 
-    @Test func holdsAtMostItsCapacity() { #expect(lane(65_000).room == Lane.capacity - 65_000) }
+    @Test func holdAtMostTheirCapacity() { #expect(lane(65_000).room == Lane.capacity - 65_000) }
 }

@@ -41,7 +41,7 @@ struct LinkBench {
         for second in seconds { try await outbox.append(LocationUpdate(.sample(Double(second), speed: 10))) }
     }
 
-    /// Runs `reporter` until everything is delivered or `waits` waits have come. The clock advances over each wait.
+    /// Runs `reporter` until everything is delivered or it has waited `waits` times. The clock advances over each wait.
     func drain(_ reporter: Reporter, waits limit: Int = 100) async throws -> Seen {
         await reporter.finishWhenEmpty()
         var seen = Seen()

@@ -4,8 +4,8 @@ import Reporting
 import Testing
 import WaypostTestSupport
 
-/// Every row of the retry table, from outside: the real reporter and the real libcurl against a server that answers
-/// accordingly, with three updates pending. `docs/evidence/link.md` lists the rows.
+/// Every row of the retry table, tested from outside: the real reporter and the real libcurl, with three pending
+/// updates, send to a server that answers as the row says. `docs/evidence/link.md` lists the rows.
 @Suite(.timeLimit(.minutes(2))) struct RetryTable {
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
@@ -117,9 +117,9 @@ import WaypostTestSupport
         ].map { name, answer in
             Row("captive portal: \(name)", first(answer)) { ($0.waits, $0.words) = ([1], "captive portal") }
         } + [
-            // Three updates, two, and one; then that one is delivered, and the others after it.
+            // Batches of three updates, two, and one. Then that one is delivered, and the others follow.
             Row("captive portal: 413 to everything", first(strange(413, "<html>too large</html>"), times: 3)) {
-                ($0.waits, $0.requests, $0.words) = ([1], 6, "not Fleet Engine")
+                ($0.waits, $0.requests, $0.words) = ([1], 6, "not from Fleet Engine")
             }
         ]
 
@@ -138,7 +138,7 @@ import WaypostTestSupport
         return answer
     }
 
-    @Test(arguments: verdicts + passing + portals + broken) func isKept(row: Row) async throws {
+    @Test(arguments: verdicts + passing + portals + broken) func isFollowed(row: Row) async throws {
         let server = try StandInFleetEngine(row.trouble)
         let bench = LinkBench()
         try await bench.accept(1...3)

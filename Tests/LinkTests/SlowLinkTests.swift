@@ -37,7 +37,7 @@ import Testing
     }
 
     /// A path that drops everything larger than one packet: small requests pass, so the live position does.
-    @Test func holdsNoNewerPositionUpForLongerThanItsPatience() async throws {
+    @Test func delaysANewerPositionByAtMostTheTimeout() async throws {
         let result = try await Self.simulate { $0.largestBatch = 5 }
         #expect(result.ledger.pending == 0 && result.ledger.balances)
         // A position that arrives while a batch is in progress waits 3 s, and its own exchange on a new connection.
@@ -83,7 +83,7 @@ import Testing
 
     /// The connection is acknowledged but leads nowhere: even with the maximum timeout, a new position arrives within
     /// seconds.
-    @Test func leavesADeadConnectionWithinSeconds() async throws {
+    @Test func abandonsADeadConnectionWithinSeconds() async throws {
         let result = try await onThread(named: "simulation") {
             Swift.Result {
                 let simulation = try LinkSimulation(limits: HTTPLimits(total: .seconds(120)))
@@ -101,25 +101,25 @@ import Testing
             }
         }.get()
         #expect(result.ledger == Ledger(accepted: 13, delivered: 13))
-        // Position 30 hangs; 35 comes, and goes out three seconds later on a new connection.
+        // Position 30 hangs. Position 35 arrives, and is sent three seconds later on a new connection.
         let first = result.attempts.first { $0.last == 35 }
         #expect(first?.begunAt == .seconds(38) && first?.hasArrived == true)
     }
 
     @Test(arguments: [(50.0, 10.5...13), (500, 0.75...2)])
-    func keepsToItsPace(updatesPerSecond: Double, seconds: ClosedRange<Double>) async throws {
+    func keepsItsPace(updatesPerSecond: Double, seconds: ClosedRange<Double>) async throws {
         let result = try await Self.simulate(pace: updatesPerSecond) { $0.roundTrip = .milliseconds(20) }
         let drained = try #require(result.isDrainedAt)
         #expect(seconds.contains(drained / .seconds(1)), "\(drained)")
         Self.expectFresh(result, within: .milliseconds(100))
     }
 
-    /// Every position was sent as the last location of an arrival within `limit` of its acceptance.
+    /// Expects that every position was sent as the last location within `limit` of its acceptance.
     private static func expectFresh(_ result: Result, within limit: Duration) {
         let arrived = result.attempts.filter(\.hasArrived)
         for second in stride(from: 605, through: 655, by: 5) {
             let first = arrived.first { $0.last >= second }?.endedAt ?? .seconds(9999)
-            // It waits for a request that may have begun just before.
+            // The position waits for a request that may have started just before.
             #expect(first - .seconds(second - 600) <= limit * 2, "position of second \(second) at \(first)")
         }
     }

@@ -33,7 +33,7 @@ import Testing
         output.write(Array("\(line)\n".utf8)) { Array("\($0) missing\n".utf8) }
     }
 
-    @Test func keepsTheOrderAndCountsDroppedWrites() throws {
+    @Test func keepTheOrderAndCountDroppedWrites() throws {
         // Ten bytes each: the first is being written, then 64 KiB wait.
         let all = 20_000
         let fitting = 1 + 64 * 1024 / 10
@@ -50,7 +50,7 @@ import Testing
         #expect(reader.all.dropFirst(fitting) == ["\(all - fitting) missing", "the last"])
     }
 
-    @Test func acceptsAWriteOfAnyLengthIfNothingWaits() {
+    @Test func acceptAWriteOfAnyLengthIfNothingIsPending() {
         let long = String(repeating: "x", count: 100_000)
         write(long)
         reader.isReading.signal()
@@ -58,14 +58,14 @@ import Testing
         #expect(reader.all == [long])
     }
 
-    @Test func flushesWithinItsLimit() {
+    @Test func flushWithinTheTimeLimit() {
         write("nobody reads this")
         output.flush(within: .milliseconds(1))
         #expect(reader.all.isEmpty)
         reader.isReading.signal()
     }
 
-    @Test func hasNothingToFlushAtFirst() {
+    @Test func haveNothingToFlushAtFirst() {
         output.flush(within: .seconds(600))
         #expect(reader.all.isEmpty)
     }

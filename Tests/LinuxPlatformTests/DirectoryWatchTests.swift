@@ -17,7 +17,7 @@ import WaypostTestSupport
         try files.createSymbolicLink(atPath: directory.path(name), withDestinationPath: target)
     }
 
-    @Test func noticesANewFile() throws {
+    @Test func noticeANewFile() throws {
         let watch = try DirectoryWatch(for: directory.path("receiver"))
         #expect(!watch.takeArrival())
         try makeLink("receiver", to: "nowhere")
@@ -25,7 +25,7 @@ import WaypostTestSupport
         #expect(!watch.takeArrival())
     }
 
-    @Test func makesItsDescriptorReadable() throws {
+    @Test func makeTheirDescriptorReadable() throws {
         let watch = try DirectoryWatch(for: directory.path("receiver"))
         let stop = try EventDescriptor()
         #expect(try poll(watch.raw, within: .zero, unless: stop) == .timedOut)
@@ -36,14 +36,14 @@ import WaypostTestSupport
     }
 
     /// udev creates a device for root only and then gives it to its group.
-    @Test func noticesANewMode() throws {
+    @Test func noticeANewMode() throws {
         let path = try directory.write([], to: "receiver")
         let watch = try DirectoryWatch(for: path)
         try files.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
         #expect(watch.takeArrival())
     }
 
-    @Test func ignoresAnyNumberOfOtherNames() throws {
+    @Test func ignoreAnyNumberOfOtherNames() throws {
         let watch = try DirectoryWatch(for: directory.path("receiver"))
         for number in 0..<3000 { try directory.write([], to: "other-\(number)") }
         while try poll(watch.raw, within: .zero, unless: EventDescriptor()) != .timedOut {
@@ -54,7 +54,7 @@ import WaypostTestSupport
     }
 
     /// Like `/dev/serial/by-id`, which is removed with its last device.
-    @Test func followsDirectoriesThatComeAndGo() throws {
+    @Test func followDirectoriesThatComeAndGo() throws {
         let watch = try DirectoryWatch(for: directory.path("serial/by-id/receiver"))
         for _ in 1...3 {
             try makeDirectory("serial")
@@ -74,7 +74,7 @@ import WaypostTestSupport
         #expect(watch.takeArrival())
     }
 
-    @Test func followsALinkToAMissingTarget() throws {
+    @Test func followALinkToAMissingTarget() throws {
         try makeDirectory("links")
         try makeDirectory("devices")
         try makeLink("links/receiver", to: "../devices/tty")
@@ -85,7 +85,7 @@ import WaypostTestSupport
         #expect(watch.takeArrival())
     }
 
-    @Test func toleratesACycleOfLinks() throws {
+    @Test func tolerateACycleOfLinks() throws {
         try makeLink("one", to: "two")
         try makeLink("two", to: "one")
         let watch = try DirectoryWatch(for: directory.path("one"))

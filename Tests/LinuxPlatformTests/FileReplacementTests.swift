@@ -13,7 +13,7 @@ import WaypostTestSupport
         try String(contentsOfFile: directory.path(name), encoding: .utf8)
     }
 
-    @Test func takeTheirPlaceWhenComplete() throws {
+    @Test func replaceTheFileWhenComplete() throws {
         let path = try directory.write("old".utf8, to: "page")
         let file = try FileReplacement(at: path)
         #expect(try text("page") == "old")
@@ -41,7 +41,7 @@ import WaypostTestSupport
         withExtendedLifetime(file) {}
     }
 
-    @Test func leaveNothingWhenTheirPlaceIsTakenMeanwhile() throws {
+    @Test func leaveNothingIfAnotherFileIsCreatedMeanwhile() throws {
         let file = try FileReplacement(at: directory.path("page"))
         try FileManager.default.createDirectory(atPath: directory.path("page"), withIntermediateDirectories: false)
         #expect(throws: SystemError.self) { try file.commit(Array("new".utf8)) }
@@ -58,7 +58,7 @@ import WaypostTestSupport
         #expect(!FileSystem.isSameFile(path, directory.path("missing")))
     }
 
-    @Test(arguments: ["missing/page", "."]) func areRejectedWhereNoFileCanBe(path: String) throws {
+    @Test(arguments: ["missing/page", "."]) func areRejectedWhereNoFileCanBeCreated(path: String) throws {
         let path = directory.path(path)
         #expect(throws: SystemError.self) { try FileReplacement(at: path) }
     }

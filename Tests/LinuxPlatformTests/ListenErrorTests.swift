@@ -35,7 +35,7 @@ import WaypostTestSupport
         #expect(Listener(on: .unix(path: directory.path("none"))) == nil)
     }
 
-    @Test func sayThatTheDirectoryOfASocketIsMissing() throws {
+    @Test func reportThatTheDirectoryOfASocketIsMissing() throws {
         let directory = try TemporaryDirectory().path("none")
         let error = #expect(throws: ListenError.self) { try ListeningSocket(on: .unix(path: directory + "/status")) }
         #expect(error?.description.contains("No such file or directory; make \(directory) for this user") == true)

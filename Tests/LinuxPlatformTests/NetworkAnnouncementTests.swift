@@ -52,14 +52,14 @@ import Testing
         (message(newAddress, [2, 24]), false), (message(newRoute, []), false),
     ]
 
-    @Test(arguments: datagrams) func announceRoutesOutOfTheMachine(datagram: [UInt8], isWayOut: Bool) {
+    @Test(arguments: datagrams) func reportRoutesOutOfTheMachine(datagram: [UInt8], isWayOut: Bool) {
         var ways = NetworkRoutes()
         let isNews = ways.take(datagram.span)
         #expect(isNews == isWayOut)
     }
 
     /// When a cable is plugged in again, the kernel doesn't announce the existing addresses.
-    @Test func announceALinkThatWorksAgain() {
+    @Test func reportALinkThatWorksAgain() {
         var ways = NetworkRoutes()
         let news = [(3, 0x43), (3, 0x03), (4, 0x43), (3, 0x03), (3, 0x43), (3, 0x43)].map { number, flags in
             ways.take(Self.message(Self.newLink, Self.link(UInt8(number), flags: UInt8(flags))).span)
@@ -88,7 +88,7 @@ import Testing
 
     private static let both = message(newAddress, address(scope: 0)) + message(newRoute, route())
 
-    @Test(arguments: memories) func countOnce(before: [[UInt8]], address: Bool, route: Bool) {
+    @Test(arguments: memories) func areCountedOnce(before: [[UInt8]], address: Bool, route: Bool) {
         var ways = NetworkRoutes()
         for datagram in before { _ = ways.take(datagram.span) }
         var others = ways
@@ -99,7 +99,7 @@ import Testing
     }
 
     /// The number of remembered routes is bounded.
-    @Test func countAgainAfterVeryMany() {
+    @Test func areCountedAgainAfterAnOverflow() {
         var ways = NetworkRoutes()
         let news = (Array(UInt8(0)..<65) + [64, 0]).map { last in
             ways.take(Self.message(Self.newAddress, Self.address(scope: 0, last)).span)

@@ -38,7 +38,7 @@ import WaypostTestSupport
         #expect(FileLock.holder(at: path) == nil)
     }
 
-    /// The numbers of nothing, of a standard stream, of a pipe, and of another file.
+    /// Descriptors that are closed, a standard stream, a pipe, or another file.
     @Test func ignoreOtherDescriptors() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write([], to: "lock")

@@ -38,7 +38,7 @@ private func makePipe() throws(SystemError) -> (CInt, CInt) {
         #expect(Array(buffer[..<count]) == [1, 2, 3])
     }
 
-    @Test func sayWhatCouldNotBeOpenedAndWhy() {
+    @Test func nameThePathAndCauseOfAFailedOpen() {
         let error = #expect(throws: SystemError.self) { _ = try OwnedDescriptor(opening: "/no/such", O_RDONLY) }
         #expect(error == SystemError(call: "open /no/such", number: ENOENT))
         #expect(error?.description == "open /no/such: No such file or directory")

@@ -162,7 +162,7 @@ import WaypostTestSupport
 
 extension PlantedFiles {
     /// The file that was checked is opened, and nothing that has replaced it since.
-    @Test func areNotTakenForADevice() throws {
+    @Test func areNotUsedAsADevice() throws {
         #expect(throws: SystemError.self) { _ = try OwnedDescriptor(device: victim) }
         try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: "/dev/null")
         _ = try OwnedDescriptor(device: place)
@@ -195,7 +195,7 @@ extension PlantedFiles {
     }
 
     /// Files that prevent a socket at their path.
-    @Test(arguments: ["file", "link", "directory"]) func stayWhereASocketIsRequested(kind: String) throws {
+    @Test(arguments: ["file", "link", "directory"]) func areKeptIfASocketIsRequestedAtTheirPath(kind: String) throws {
         switch kind {
         case "file": try directory.write("worth keeping".utf8, to: "place")
         case "link": try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: victim)
@@ -208,7 +208,7 @@ extension PlantedFiles {
     }
 
     @Test(.enabled(if: isRoot, "only root can make a socket of another user"))
-    func stayWhenTheyAreSocketsOfOthers() throws {
+    func areKeptIfTheyAreSocketsOfOthers() throws {
         let dead = try ListeningSocket(on: .unix(path: place))
         try FileSystem.rename(place, to: place + ".kept")
         dead.close()
@@ -218,7 +218,7 @@ extension PlantedFiles {
         #expect(try FileSystem.entry(at: place)?.kind == .socket)
     }
 
-    @Test func stayWhenTheyTookTheSocketsPlace() throws {
+    @Test func areKeptIfTheyReplacedTheSocket() throws {
         let socket = try ListeningSocket(on: .unix(path: place))
         try FileSystem.removeFile(at: place)
         try directory.write("worth keeping".utf8, to: "place")

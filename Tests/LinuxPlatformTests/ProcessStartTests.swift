@@ -72,7 +72,7 @@ import WaypostTestSupport
         #expect(received == SIGHUP)
     }
 
-    @Test func haveAReasonForEach() {
+    @Test func giveAReasonForEachUnwantedVariable() {
         #expect(UnwantedVariable.all.allSatisfy { !$0.reason.isEmpty })
     }
 
@@ -85,7 +85,7 @@ import WaypostTestSupport
         #expect(Descendant(status: line)?.parent == parent)
     }
 
-    @Test func knowAProcessByItsStateAndStart() {
+    @Test func identifyAProcessByItsStateAndStart() {
         let line = "77 (a) b) R 1) T 12 77 77 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 918273 1 2"
         #expect(
             Descendant(status: line) == Descendant(processID: 77, parent: 12, state: "T", startTime: 918_273))

@@ -14,7 +14,7 @@ import WaypostTestSupport
         (4800, B4800), (9600, B9600), (19_200, B19200), (38_400, B38400), (57_600, B57600), (115_200, B115200),
         (230_400, B230400), (460_800, B460800), (921_600, B921600),
     ])
-    func hasItsBaudRate(baudRate: Int, speed: CInt) throws {
+    func useTheirBaudRate(baudRate: Int, speed: CInt) throws {
         let line = try SerialLine(path: terminal.path, baudRate: baudRate)
         var settings = termios()
         #expect(unsafe tcgetattr(line.raw, &settings) == 0)
@@ -22,7 +22,7 @@ import WaypostTestSupport
         #expect(unsafe cfgetospeed(&settings) == speed_t(speed))
     }
 
-    @Test func passesEveryByteUnchangedAndEchoesNone() throws {
+    @Test func passEveryByteUnchangedAndEchoNone() throws {
         let line = try SerialLine(path: terminal.path, baudRate: 9600)
         let everyByte = Array(UInt8.min...UInt8.max)
         try terminal.send(everyByte)
@@ -44,7 +44,7 @@ import WaypostTestSupport
         #expect(settings.c_iflag & tcflag_t(IXON | IXOFF | ICRNL) == 0)
     }
 
-    @Test func hasOneOwnerAtATime() throws {
+    @Test func haveOneOwnerAtATime() throws {
         let error: SerialLineError?
         do {
             let line = try SerialLine(path: terminal.path, baudRate: 9600)
@@ -62,12 +62,12 @@ import WaypostTestSupport
         ("waypost", "stop the other Waypost"), ("minicom", "stop the program, or have it leave the device alone"),
         (nil, "stop the program, or have it leave the device alone"),
     ])
-    func hasARemedyForEachHolder(command: String?, words: String) {
+    func haveARemedyForEachHolder(command: String?, words: String) {
         let holder = HoldingProcess(processID: 7, command: command)
         #expect(holder.remedy(for: "/dev/ttyS0").contains(words))
     }
 
-    @Test func findsTheProcessesThatHaveADeviceOpen() throws {
+    @Test func findTheProcessesThatHaveADeviceOpen() throws {
         let descriptor = try OwnedDescriptor(opening: terminal.path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
         #expect(HoldingProcess.all(withDevice: terminal.path).map(\.processID) == [getpid()])
         #expect(HoldingProcess.others(withDevice: terminal.path) == [])

@@ -11,7 +11,7 @@ import WaypostTestSupport
         return String(decoding: buffer[..<count], as: UTF8.self)
     }
 
-    @Test func reachesASocketInTheFileSystem() throws {
+    @Test func reachASocketInTheFileSystem() throws {
         let directory = try TemporaryDirectory()
         let socket = try NotifySocket.bound(to: directory.path("notify"))
         let notification = ServiceNotification(socketPath: directory.path("notify"))
@@ -19,7 +19,7 @@ import WaypostTestSupport
         #expect(try received(by: socket) == "READY=1\nSTATUS=receiving")
     }
 
-    @Test func reachesAnAbstractSocket() throws {
+    @Test func reachAnAbstractSocket() throws {
         let path = "@waypost-test-\(getpid())-notify"
         let socket = try NotifySocket.bound(to: path)
         try ServiceNotification(socketPath: path).send(["WATCHDOG=1"])
@@ -27,11 +27,11 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [nil, ""])
-    func isSilentWithoutASocket(path: String?) throws {
+    func doNothingWithoutASocket(path: String?) throws {
         try ServiceNotification(socketPath: path).send(["READY=1"])
     }
 
-    @Test func failsWithoutAListenerOrWithALongPath() {
+    @Test func failWithoutAListenerOrWithALongPath() {
         #expect(throws: SystemError(call: "notify /no/such/socket", number: ENOENT)) {
             try ServiceNotification(socketPath: "/no/such/socket").send(["READY=1"])
         }
@@ -41,7 +41,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func doesNotWaitForABusyManager() throws {
+    @Test func doNotWaitForABusyManager() throws {
         let directory = try TemporaryDirectory()
         let socket = try NotifySocket.bound(to: directory.path("notify"))
         let notification = ServiceNotification(socketPath: directory.path("notify"))

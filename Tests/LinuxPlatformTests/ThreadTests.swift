@@ -12,7 +12,7 @@ private func currentThreadID() -> Int32 {
 }
 
 @Suite struct Threads {
-    @Test func hasItsNameCutToTheKernelsLimit() async {
+    @Test func cutTheirNameToTheKernelsLimit() async {
         let name = Locked("")
         await onThread(named: "a-name-longer-than-fifteen") {
             let text = commandName(ofProcess: currentThreadID())
@@ -21,7 +21,7 @@ private func currentThreadID() -> Int32 {
         #expect(name.withLock { $0 } == "a-name-longer-t")
     }
 
-    @Test func runsToItsEndThoughTheTaskIsCancelled() async {
+    @Test func runToTheirEndIfTheTaskIsCancelled() async {
         let hasEnded = Locked(false)
         let task = Task {
             unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }

@@ -22,7 +22,7 @@ private final class Bench {
 }
 
 @Suite struct LyingDiskConduct {
-    @Test func keepsWhatIsSynchronizedAndMayLoseTheRest() throws {
+    @Test func keepsSynchronizedBytesAndMayLoseTheRest() throws {
         let bench = try Bench()
         var counts: Set<Int64> = []
         for round in 1...20 {
@@ -41,7 +41,7 @@ private final class Bench {
         #expect(counts == [0, 1])
     }
 
-    @Test func refusesEverythingWhileThePowerIsOff() throws {
+    @Test func failsEveryCallWhileThePowerIsOff() throws {
         let bench = try Bench()
         let database = try bench.open()
         try database.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY); INSERT INTO rows VALUES (1)")
@@ -84,7 +84,7 @@ private final class Bench {
         try database.execute("INSERT INTO rows VALUES (zeroblob(100000))")
     }
 
-    @Test func failsTheCallThatWasNamedOnceOrForEver() throws {
+    @Test func failsTheChosenCallOnceOrForever() throws {
         let bench = try Bench()
         let database = try bench.open()
         try database.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY)")
@@ -111,7 +111,7 @@ private final class Bench {
         #expect(throws: SystemError.self) { try bench.disk.createFile(at: bench.directory + "/new") }
     }
 
-    @Test func doesTheSameForTheSameSeed() throws {
+    @Test func repeatsItselfForTheSameSeed() throws {
         func files(seed: UInt64) throws -> [UInt8] {
             let bench = try Bench(seed: seed)
             let database = try bench.open()
@@ -124,7 +124,7 @@ private final class Bench {
         #expect(try files(seed: 5) != files(seed: 6))
     }
 
-    @Test func takesManyCommitsInLittleTime() throws {
+    @Test func handlesManyCommitsInLittleTime() throws {
         let bench = try Bench()
         let database = try bench.open()
         try database.execute("PRAGMA journal_mode = WAL; CREATE TABLE rows (id INTEGER PRIMARY KEY)")

@@ -13,7 +13,7 @@ import TimeAndChance
         return history.afterPowerCut(contents, keeping: share, using: &chance)
     }
 
-    @Test func stayOnceSynchronized() {
+    @Test func areKeptOnceSynchronized() {
         var history = FileHistory(size: 2048)
         history.write([2, 2], at: 10, over: [1, 1])
         history.synchronize()

@@ -3,12 +3,12 @@ import Testing
 @testable import Reporting
 
 @Suite struct BatchSizes {
-    /// The times of full batches in milliseconds, and the limit after each.
+    /// The durations of full batches in milliseconds, and the limit after each.
     @Test(arguments: [
         ([100, 100, 100, 100], [16, 32, 50, 50]), ([800, 999, 1000], [8, 8, 8]), ([1001], [7]),
         ([2000], [5]), ([9000, 7000], [5, 5]), ([100, 100, 4000, 100, 500, 640], [16, 32, 8, 16, 25, 31]),
     ])
-    func followTheTimeThatTheyTake(milliseconds: [Int], limits: [Int]) {
+    func followTheDurationOfUploads(milliseconds: [Int], limits: [Int]) {
         var size = BatchSize(maximum: 50)
         let seen = milliseconds.map { took in
             size.delivered(past: size.limit, took: .milliseconds(took))
@@ -17,8 +17,8 @@ import Testing
         #expect(seen == limits)
     }
 
-    /// Each delivery's past locations and time in milliseconds, and the limit after it. A server that is slow for any
-    /// size gets full batches, also after an abort.
+    /// The past locations and duration of each delivery in milliseconds, and the limit after it. A server that is slow
+    /// for any size gets full batches, even after an abort.
     @Test(
         arguments: [
             ([(8, 12_000), (5, 12_010), (20, 11_800), (50, 12_000)], [5, 20, 50, 50]),
@@ -36,7 +36,7 @@ import Testing
     }
 
     /// A smaller batch than a light one isn't noticeably faster, so a slow server gets light ones.
-    @Test func growToALightBatchHoweverLongTheyTake() {
+    @Test func growToALightBatchAtAnyDuration() {
         var size = BatchSize(maximum: 50)
         size.foundRejectedUpdate()
         size.rejected(past: 2, minimum: 1)
@@ -48,7 +48,7 @@ import Testing
         #expect(limits == [2, 4, 5, 5])
     }
 
-    @Test func stayAsTheyAreAfterABatchThatWasNotFull() {
+    @Test func stayUnchangedAfterABatchThatWasNotFull() {
         var size = BatchSize(maximum: 50)
         size.delivered(past: 7, took: .milliseconds(10))
         #expect(size.limit == 8)
@@ -57,7 +57,7 @@ import Testing
         #expect(size.limit == 8)
     }
 
-    @Test(arguments: [1, 3, 8, 500]) func neverPassTheirMaximum(maximum: Int) {
+    @Test(arguments: [1, 3, 8, 500]) func neverExceedTheirMaximum(maximum: Int) {
         var size = BatchSize(maximum: maximum)
         #expect(size.limit == min(8, maximum))
         for _ in 0..<10 { size.delivered(past: size.limit, took: .zero) }
@@ -68,7 +68,7 @@ import Testing
     }
 
     /// The server accepts at most 30 past locations, which isn't known beforehand.
-    @Test func findAnUnpublishedLimitAndKeepBelowIt() {
+    @Test func findAnUnpublishedLimitAndStayBelowIt() {
         var size = BatchSize(maximum: 500)
         var rejections: [Int] = []
         for request in 0..<200 {

@@ -61,7 +61,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func sendsTheNewestWithTheOlderOnesInOrder() async throws {
+    @Test func sendsTheNewestUpdateWithTheOlderOnesInOrder() async throws {
         let transport = ScriptedTransport { _ in Self.delivered }
         try await accept(1...4)
         _ = await drain(try reporter(transport))
@@ -72,7 +72,7 @@ import WaypostTestSupport
         #expect(try await outbox.ledger() == Ledger(accepted: 4, delivered: 4))
     }
 
-    /// Swift keeps the timer of a sleep that is cancelled until its time.
+    /// Swift keeps the timer of a cancelled sleep until its deadline.
     @Test func sleepsOnceForManyDeliveries() async throws {
         let transport = ScriptedTransport { _ in Self.delivered }
         let reporter = try reporter(transport)
@@ -82,7 +82,7 @@ import WaypostTestSupport
                 try await accept(second...second)
                 await reporter.receive(.updateStored(nil))
                 for await event in observer.stream { if case .delivered = event { break } }
-                // Gives a loop the time to begin another sleep, which would be wrong.
+                // Gives the loop time to start another sleep, which would be wrong.
                 for _ in 0..<1000 where clock.sleepCount < second { await Task.yield() }
             }
             #expect(transport.requests.count == 20)
@@ -135,7 +135,7 @@ import WaypostTestSupport
             (503, "UNAVAILABLE", 5, [1, 2, 4, 8, 16], 0), (nil, "", 2, [1, 2], 0), (401, "UNAUTHENTICATED", 1, [], 1),
             (403, "PERMISSION_DENIED", 4, [60, 60, 60], 4),
         ] as [(Int?, String, Int, [Int], Int)])
-    func waitsAndLosesNothing(status: Int?, name: String, times: Int, waits: [Int], discarded: Int) async throws {
+    func waitsWithoutLosingUpdates(status: Int?, name: String, times: Int, waits: [Int], discarded: Int) async throws {
         let transport = ScriptedTransport(failing: times, then: Self.delivered) { () throws(HTTPTransportError) in
             guard let status else { throw HTTPTransportError(.connectionLost, "reset") }
             return Self.refusal(status, name)
@@ -162,7 +162,7 @@ import WaypostTestSupport
         #expect(try await outbox.ledger().delivered == 1)
     }
 
-    @Test func quarantinesTheOneUpdateThatIsRejected() async throws {
+    @Test func quarantinesOnlyTheRejectedUpdate() async throws {
         let transport = ScriptedTransport { request in
             // The fix of second 3 is rejected in any place.
             String(decoding: request.body, as: UTF8.self).contains("10:00:03Z")
@@ -211,7 +211,7 @@ import WaypostTestSupport
         #expect(try await outbox.ledger() == Ledger(accepted: 1, pending: 1))
     }
 
-    @Test func repeatsTheNewestAtTheHeartbeat() async throws {
+    @Test func repeatsTheNewestUpdateAtTheHeartbeat() async throws {
         let transport = ScriptedTransport { _ in Self.delivered }
         try await accept(1...1)
         let reporter = try reporter(transport)
@@ -238,7 +238,7 @@ import WaypostTestSupport
         #expect(try await outbox.ledger() == Ledger(accepted: 1, delivered: 1))
     }
 
-    @Test(arguments: [1, 2]) func announcesAgainWithANewToken(refusals: Int) async throws {
+    @Test(arguments: [1, 2]) func announcesAStateAgainWithANewToken(refusals: Int) async throws {
         let transport = ScriptedTransport(failing: refusals, then: Self.delivered) {
             Self.refusal(401, "UNAUTHENTICATED")
         }
@@ -248,7 +248,7 @@ import WaypostTestSupport
         #expect(authorization.discarded.map(\.value) == (1...refusals).map { "token-\($0)" })
     }
 
-    @Test func announcesAPresenceByItself() async throws {
+    @Test func announcesAStateWithoutAPosition() async throws {
         let transport = ScriptedTransport { _ in Self.delivered }
         #expect(try await reporter(transport).announce(presence: .offline).outcome == .delivered)
         let request = try #require(transport.requests.first)

@@ -45,7 +45,7 @@ import WaypostTestSupport
         #expect(batch.past.map(\.sequence) == [2, 1])
     }
 
-    @Test func quarantineWhatIsRejected() async throws {
+    @Test func quarantineRejectedUpdates() async throws {
         let outbox = outbox()
         for second: Int64 in [10, 20] { try await outbox.append(Self.update(second)) }
         let newest = try #require(await outbox.newest())

@@ -14,7 +14,7 @@ import WaypostTestSupport
     private static let wander = [0, 3, -2, 6, 4, -5, 8, -7, 2, 9, -3, 1].map { Double($0) }
 
     /// For the first minute the vehicle may be at a traffic light, so its fixes are reported unchanged.
-    @Test func keepsAParkedVehicleInOnePlace() {
+    @Test func keepAParkedVehicleInOnePlace() {
         let fixes = (0..<180).map { Fix.sample(Double($0), north: Self.wander[$0 % 12], speed: 0.1) }
         let filtered = Self.filtered(fixes)
         #expect(filtered.prefix(60) == fixes.prefix(60))
@@ -24,7 +24,7 @@ import WaypostTestSupport
     }
 
     /// Half a minute elsewhere may be drift; after a longer time, the vehicle is parked there.
-    @Test func followsAPlaceThatWasWrong() {
+    @Test func correctAWrongPlace() {
         let places = [(0..<90, 0.0), (90..<120, 8), (120..<150, 1), (150..<300, 8)]
         let fixes = places.flatMap { seconds, north in
             seconds.map { Fix.sample(Double($0), north: north, speed: 0.1) }
@@ -34,19 +34,19 @@ import WaypostTestSupport
         #expect(filtered[181...].allSatisfy { $0.latitude == fixes[299].latitude })
     }
 
-    @Test func departsAtOnceWithARealSpeed() {
+    @Test func reportADepartureAtOnceWithAPlausibleSpeed() {
         var fixes = (0..<60).map { Fix.sample(Double($0), north: Self.wander[$0 % 12], speed: 0.1) }
         fixes.append(.sample(60, north: 12, speed: 2))
         #expect(Self.filtered(fixes).last == fixes.last)
     }
 
-    @Test func departsWhenThePlaceIsLeftWithoutASpeed() {
+    @Test func reportADepartureWithoutASpeedOnceThePlaceIsLeft() {
         // 0.25 m/s is standstill by the speed field, but the distance adds up.
         let fixes = (0..<200).map { Fix.sample(Double($0), north: Double($0) * 0.25, speed: 0.25) }
         for (filtered, fix) in zip(Self.filtered(fixes), fixes) { #expect(filtered.distance(to: fix) <= 15.5) }
     }
 
-    @Test func doesNotHoldAShortStop() {
+    @Test func doNotHoldAShortStop() {
         let speeds = [8.0, 4, 0.1, 0.1, 0.1, 4, 8]
         let fixes = speeds.indices.map { Fix.sample(Double($0), north: Double($0) * 3, speed: speeds[$0]) }
         let filtered = Self.filtered(fixes)
@@ -54,13 +54,13 @@ import WaypostTestSupport
         #expect(filtered.map(\.speedMetersPerSecond) == speeds)
     }
 
-    @Test func acceptsAMuchBetterPlace() {
+    @Test func acceptAMuchBetterPlace() {
         let rough = (0..<70).map { Fix.sample(Double($0), speed: 0, accuracy: 40) }
         let good = (70..<80).map { Fix.sample(Double($0), north: 20, speed: 0, accuracy: 4) }
         #expect(Self.filtered(rough + good).last?.latitude == good.last?.latitude)
     }
 
-    @Test func holdsAParkedVehicleWhoseReceiverStatesNoSpeed() {
+    @Test func holdAParkedVehicleWhoseReceiverStatesNoSpeed() {
         let fixes = (0..<120).map { Fix.sample(Double($0), north: Self.wander[$0 % 12] / 4) }
         let filtered = Self.filtered(fixes)
         #expect(Set(filtered.dropFirst(60).map(\.latitude)).count == 1)
@@ -69,7 +69,7 @@ import WaypostTestSupport
 
     /// A vehicle that has stood for some time moves on by ten metres at these speeds, with or without stated speeds.
     @Test(arguments: [1.0, 1.5, 2], [true, false])
-    func followsAParkedVehicleThatIsShunted(metersPerSecond: Double, statesSpeed: Bool) {
+    func followAParkedVehicleThatIsShunted(metersPerSecond: Double, statesSpeed: Bool) {
         for seconds in stride(from: 64.0, to: 124, by: 6) {
             var ride = SimulatedRide()
             ride.drive(20, at: 10)
@@ -85,7 +85,7 @@ import WaypostTestSupport
 
     /// A parked receiver's positions in town wander by many metres per minute.
     @Test(arguments: 1...3 as ClosedRange<UInt64>)
-    func keepsAVehicleThatDriftsAndStatesNoSpeedInItsPlace(seed: UInt64) {
+    func keepADriftingVehicleWithoutASpeedInItsPlace(seed: UInt64) {
         var ride = SimulatedRide()
         ride.stand(1800)
         let fixes = ride.fixes(wander: 3, memory: 150, statesSpeed: false, accuracy: 10, seed: seed)
@@ -93,7 +93,7 @@ import WaypostTestSupport
         #expect(intake.places(from: fixes[0].timeOfFix) <= 12)
     }
 
-    @Test func reportsNoStatedMotionThatItsTrackContradicts() {
+    @Test func ignoreStatedMotionThatTheTrackContradicts() {
         let fixes = (0..<60).map { Fix.sample(Double($0), north: Double($0) * 12, speed: 0, heading: 90) }
         var filter = MotionFilter()
         let filtered = fixes.map { filter.filtered($0) }.dropFirst(12)
@@ -101,22 +101,22 @@ import WaypostTestSupport
         #expect(filtered.allSatisfy { abs(($0.speedMetersPerSecond ?? 0) - 12) < 0.1 && $0.headingDegrees == 0 })
     }
 
-    @Test func reportsTheTracksMotionIfNoneIsStated() {
+    @Test func reportTheTracksMotionIfNoneIsStated() {
         let fixes = (0..<30).map { Fix.sample(Double($0), north: Double($0) * -12) }
         let filtered = Self.filtered(fixes)
         #expect(filtered.dropFirst(2).allSatisfy { abs(($0.speedMetersPerSecond ?? 0) - 12) < 0.1 })
         #expect(filtered.dropFirst(2).allSatisfy { $0.headingDegrees == 180 })
-        // A reported fix has no derived speed or heading besides its own.
+        // A reported fix has no derived speed or heading in addition to its own.
         #expect(filtered.allSatisfy { $0.derived.speedMetersPerSecond == nil && $0.derived.headingDegrees == nil })
         #expect(filtered.last.map { LocationUpdate($0).headingDegrees } == 180)
     }
 
-    @Test func reportsNoMotionWithoutATrack() {
+    @Test func reportNoMotionWithoutATrack() {
         let fixes = (0..<10).map { Fix.sample(Double($0) * 30, north: Double($0) * 300) }
         #expect(Self.filtered(fixes) == fixes)
     }
 
-    @Test func acceptsAClockThatWasSetBack() {
+    @Test func acceptAClockThatWasSetBack() {
         var fixes = (100..<160).map { Fix.sample(Double($0), speed: 0.1) }
         fixes += (0..<60).map { Fix.sample(Double($0), north: 500, speed: 0.1) }
         #expect(Self.filtered(fixes).last?.latitude == fixes.last?.latitude)
@@ -130,7 +130,7 @@ import WaypostTestSupport
         ([2, 0.4, 1.2, 1.6], [90, nil, 90, 90]),
     ]
 
-    @Test(arguments: headings) func steadiesTheHeading(speeds: [Double], headings: [Double?]) {
+    @Test(arguments: headings) func steadyTheHeading(speeds: [Double], headings: [Double?]) {
         let fixes = speeds.indices.map { index in
             var fix = Fix.sample(Double(index), speed: speeds[index])
             // At these speeds the course is noise.
@@ -140,32 +140,32 @@ import WaypostTestSupport
         #expect(Self.filtered(fixes).map(\.headingDegrees) == headings)
     }
 
-    @Test func keepsACourseForAMinuteAtMost() {
+    @Test func keepACourseForAtMostAMinute() {
         var moving = Fix.sample(0, speed: 3)
         moving.headingDegrees = 45
         let filtered = Self.filtered([moving, .sample(60, speed: 0.8), .sample(61, speed: 0.8)])
         #expect(filtered.map(\.headingDegrees) == [45, 45, nil])
     }
 
-    @Test func usesTheHeadingOfTheBodyIfItIsStated() {
+    @Test func useTheHeadingOfTheBodyIfItIsStated() {
         var (standing, moving) = (Fix.sample(0, speed: 0), Fix.sample(1, speed: 5))
         (standing.bodyHeadingDegrees, moving.bodyHeadingDegrees) = (120, 300)
         (standing.headingDegrees, moving.headingDegrees) = (7, 120)  // driving backwards
         #expect(Self.filtered([standing, moving]).map(\.headingDegrees) == [120, 120])
     }
 
-    @Test func passesACourseWithoutASpeed() {
+    @Test func keepACourseWithoutASpeed() {
         var fix = Fix.sample(0)
         fix.headingDegrees = 12
         #expect(Self.filtered([fix]) == [fix])
     }
 
-    /// The radii with which fixes go out, in millimetres' precision.
+    /// Returns the reported radii, rounded to millimetres.
     private static func radii(_ fixes: [Fix]) -> [Double?] {
         filtered(fixes).map { $0.horizontalAccuracyMeters.map { ($0 * 1000).rounded() / 1000 } }
     }
 
-    @Test func widensTheAccuracyOfDeadReckoning() {
+    @Test func widenTheAccuracyOfDeadReckoning() {
         var fixes = (0..<5).map { Fix.sample(Double($0 * 30), north: Double($0) * 300, speed: 10, accuracy: 4) }
         for index in 1..<4 { fixes[index].quality = .estimated }
         fixes[3].horizontalAccuracyMeters = 500
@@ -173,7 +173,7 @@ import WaypostTestSupport
     }
 
     /// An odometer that errs by 10 %: the position is as far off as the radius says.
-    @Test func widensDeadReckoningWithTheDistance() throws {
+    @Test func widenTheAccuracyOfDeadReckoningWithTheDistance() throws {
         let fixes = (0...115).map { second in
             var fix = Fix.sample(Double(second), north: Double(second) * 25, speed: 25, accuracy: 10)
             if second > 0 { fix.quality = .estimated }
@@ -184,7 +184,7 @@ import WaypostTestSupport
         #expect(abs(try #require(radii.last) - 297.5) < 1)
     }
 
-    @Test func widensDeadReckoningThatNeverSawASatellite() {
+    @Test func widenTheAccuracyOfDeadReckoningWithoutAnySatelliteFix() {
         let fixes = (0..<3).map { index in
             var fix = Fix.sample(Double(index), north: Double(index) * 10, speed: 10, accuracy: nil)
             fix.quality = .estimated

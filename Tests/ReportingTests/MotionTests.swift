@@ -75,7 +75,7 @@ import WaypostTestSupport
             Errors(testDescription: "ten a second", wander: 1.5, memory: 40, speedNoise: 0.1, spacing: 0.1),
             Errors(testDescription: "every other second", wander: 1.5, memory: 40, speedNoise: 0.1, spacing: 2),
         ], 1...3 as ClosedRange<UInt64>)
-    func areExactToASecondAndFiveMeters(errors: Errors, seed: UInt64) {
+    func areAccurateToASecondAndFiveMetres(errors: Errors, seed: UInt64) {
         let fixes = Self.ride.fixes(
             every: errors.spacing, wander: errors.wander, memory: errors.memory, speedNoise: errors.speedNoise,
             seed: seed)
@@ -146,7 +146,7 @@ import WaypostTestSupport
     @Test(
         .enabled(if: Fixtures.recordedDrives != nil, "no recorded drives beside the checkout"),
         arguments: 1...3 as ClosedRange<UInt64>)
-    func areExactOnARecordedDrive(seed: UInt64) throws {
+    func areAccurateOnARecordedDrive(seed: UInt64) throws {
         let truth = try #require(TestDrive.recorded.first { $0.description.hasPrefix("chemnitz") }).fixes
         var chance = SplitMix64(seed: seed)
         func normal() -> Double { (0..<12).reduce(-6) { sum, _ in sum + chance.unit() } }
@@ -169,7 +169,7 @@ import WaypostTestSupport
     }
 
     /// Vehicles in slow traffic are never parked, and a vehicle on a ferry moves.
-    @Test func areNotStopsInTrafficAndOnAFerry() {
+    @Test func doNotIncludeStopsInTrafficOrOnAFerry() {
         var traffic = SimulatedRide()
         for _ in 0..<40 {
             traffic.go(2, acceleration: 1)

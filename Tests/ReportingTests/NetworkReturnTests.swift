@@ -59,7 +59,7 @@ import WaypostTestSupport
         #expect(transport.requests.count == 4)
     }
 
-    @Test func leavesADeadConnectionAfterTwoSeconds() async throws {
+    @Test func abandonsADeadConnectionAfterTwoSeconds() async throws {
         let (dead, attempts) = (Gate(), Locked(0))
         let transport = ScriptedTransport { _ throws(HTTPTransportError) in
             guard

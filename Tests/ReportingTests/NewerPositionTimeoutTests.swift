@@ -5,19 +5,19 @@ import Testing
 @Suite struct NewerPositionTimeouts {
     enum Event: Sendable { case aborted, delivered(Int), startedAgain }
 
-    /// The limit for an answer in seconds, what happened, and the patience in seconds after each.
+    /// The limit for an answer in seconds, the events, and the timeout in seconds after each.
     @Test(
         arguments: [
             (60, [.aborted, .aborted, .aborted, .aborted, .aborted, .aborted], [6, 12, 24, 48, 60, 60]),
             (15, [.aborted, .aborted, .aborted], [6, 12, 15]), (2, [.aborted], [2]),
-            // A server that is always slow isn't left each time.
+            // A connection to a server that is always slow isn't abandoned each time.
             (60, [.aborted, .aborted, .aborted, .delivered(12), .delivered(12)], [6, 12, 24, 24, 24]),
             (15, [.delivered(12)], [15]),
-            // A quick one is.
+            // One to a fast server is.
             (60, [.aborted, .aborted, .delivered(1)], [6, 12, 3]), (60, [.delivered(2), .delivered(1)], [4, 3]),
             (60, [.aborted, .aborted, .startedAgain], [6, 12, 3]),
         ] as [(Int, [Event], [Int])])
-    func followsTheServersTimes(limit: Int, events: [Event], seconds: [Int]) {
+    func followTheServersResponseTimes(limit: Int, events: [Event], seconds: [Int]) {
         var newerPositionTimeout = NewerPositionTimeout(maximum: .seconds(limit))
         #expect(newerPositionTimeout.duration == .seconds(min(3, limit)))
         let seen = events.map { event in

@@ -82,14 +82,14 @@ import WaypostTestSupport
             ]),
     ]
 
-    @Test(arguments: sequences) func inASequence(row: Sequence) {
+    @Test(arguments: sequences) func areRecognisedInASequence(row: Sequence) {
         var plausibility = Plausibility(
             earliest: nil, expected: row.expected, newest: row.newest.map { LocationUpdate($0) })
         let rejections = row.fixes.map { plausibility.judge($0.fix, latest: row.latest).rejection }
         #expect(rejections == row.fixes.map(\.rejection))
     }
 
-    @Test func aSteadyDrive() {
+    @Test func includeASteadyDrive() {
         let plausibility = Box(Plausibility(earliest: Self.floor))
         for second in 0..<600 {
             #expect(plausibility.judge(.sample(Double(second), north: Double(second) * 30), latest: nil) == nil)
@@ -99,14 +99,14 @@ import WaypostTestSupport
     @Test(arguments: [
         (91.0, 0.0, FixRejection.positionOutOfRange), (-90.5, 0, .positionOutOfRange), (10, 181, .positionOutOfRange),
         (.nan, 0, .positionOutOfRange), (10, .infinity, .positionOutOfRange), (0, 0, .nullIsland),
-    ]) func noImpossiblePosition(latitude: Double, longitude: Double, rejection: FixRejection) {
+    ]) func excludeImpossiblePositions(latitude: Double, longitude: Double, rejection: FixRejection) {
         var fix = Fix.sample(0)
         (fix.latitude, fix.longitude) = (latitude, longitude)
         let plausibility = Box(Plausibility(earliest: nil))
         #expect(plausibility.judge(fix, latest: nil) == rejection)
     }
 
-    @Test func nothingBeforeTheBuildDate() {
+    @Test func excludeFixesBeforeTheBuildDate() {
         var fix = Fix.sample(0)
         fix.timeOfFix = UTCTime(year: 1980, month: 1, day: 6)
         let live = Box(Plausibility(earliest: Self.floor))
@@ -124,13 +124,13 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: seconds)
-    func noStepThatItsSpeedsDoNotExplain(north: Double, speed: Double?, rejection: FixRejection?) {
+    func excludeStepsThatTheSpeedsDoNotExplain(north: Double, speed: Double?, rejection: FixRejection?) {
         let plausibility = Box(Plausibility(earliest: nil))
         #expect(plausibility.judge(.sample(0, speed: 10), latest: nil) == nil)
         #expect(plausibility.judge(.sample(1, north: north, speed: speed), latest: nil) == rejection)
     }
 
-    @Test func thatEarlierTimesWereWrong() {
+    @Test func overruleEarlierWrongTimes() {
         let plausibility = Box(Plausibility(earliest: nil))
         #expect(plausibility.verdict(on: .sample(90_000_000)) == .accepted(overrulesEarlier: false))
         for second in 0..<2 {
@@ -157,7 +157,7 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: restarts)
-    func noTimeBeforeTheOutboxsNewestUntilThreeAgree(seconds: [Double], verdicts: [FixVerdict]) {
+    func excludeTimesBeforeTheOutboxsNewestUntilThreeAgree(seconds: [Double], verdicts: [FixVerdict]) {
         let plausibility = Box(
             Plausibility(earliest: nil, expected: Fix.sample(0).timeOfFix, newest: LocationUpdate(.sample(10))))
         #expect(seconds.map { plausibility.verdict(on: .sample($0)) } == verdicts)
@@ -165,7 +165,7 @@ import WaypostTestSupport
 
     /// Four seconds after the newest update in the outbox, and after a night.
     @Test(arguments: [(4.0, 111_000.0, FixRejection.jump(meters: 111_000)), (4, 300, nil), (50_000, 111_000, nil)])
-    func noFirstFixFarFromTheOutboxsNewest(second: Double, north: Double, rejection: FixRejection?) {
+    func excludeAFirstFixFarFromTheOutboxsNewest(second: Double, north: Double, rejection: FixRejection?) {
         let plausibility = Box(
             Plausibility(
                 earliest: nil, expected: Fix.sample(second).timeOfFix, newest: LocationUpdate(.sample(0))))
@@ -176,7 +176,7 @@ import WaypostTestSupport
 
     /// Speeds and intervals of fixes, also faster than any road vehicle. `stated` is a factor of the true speed.
     @Test(arguments: [(89.0, 2.0), (100, 1), (250, 1), (250, 0.2), (89, 15), (30, 2)])
-    func anySpeedOnWhichThreeAgree(speed: Double, spacing: Double) {
+    func includeAnySpeedThatThreeFixesConfirm(speed: Double, spacing: Double) {
         for stated in [nil, 0, 1] as [Double?] {
             let plausibility = Box(Plausibility(earliest: nil))
             let rejected = (0..<60).count { step in
@@ -191,7 +191,7 @@ import WaypostTestSupport
 
     /// The receiver states no radius, or no speed either: the track shows both.
     @Test(arguments: [12.0, nil], [60.0, 200])
-    func noOutlierThatTheTrackContradicts(speed: Double?, meters: Double) {
+    func excludeOutliersThatTheTrackContradicts(speed: Double?, meters: Double) {
         let fixes = (0..<60).map { second in
             let outlier = second % 10 == 9 ? meters : 0
             return Fix.sample(
@@ -202,7 +202,7 @@ import WaypostTestSupport
         #expect(intake.rejected.map(\.fix) == fixes.enumerated().filter { $0.offset % 10 == 9 }.map(\.element))
     }
 
-    @Test func aStartOfAVehicleWhoseSpeedIsNotStated() {
+    @Test func includeAStartWithoutAStatedSpeed() {
         // An acceleration of 0.5 g from standstill, which the track shows later.
         let fixes = (0..<60).map { second in
             let moving = Double(max(0, second - 30))
@@ -211,14 +211,14 @@ import WaypostTestSupport
         #expect(ReplayedIntake(fixes).rejected.isEmpty)
     }
 
-    @Test func noMotionThatNoVehicleHas() {
+    @Test func excludeImpossibleMotion() {
         let plausibility = Box(Plausibility(earliest: nil))
         let north = [0.0, 10, 20, 2020, 4500, -900, 700, 80]
         let verdicts = north.enumerated().map { plausibility.judge(.sample(Double($0), north: $1), latest: nil) }
         #expect(verdicts.map { $0 == nil } == [true, true, true, false, false, false, false, true])
     }
 
-    @Test func alternatingJumpsNever() {
+    @Test func excludeAlternatingJumps() {
         let plausibility = Box(Plausibility(earliest: nil))
         #expect(plausibility.judge(.sample(0), latest: nil) == nil)
         for second in 1..<40 {
@@ -228,7 +228,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [(0.0, 111_195.0), (60, 55_597), (-60, 55_597), (89.9, 194)])
-    func measuresADegreeOfLongitude(latitude: Double, meters: Double) {
+    func scaleADegreeOfLongitudeWithTheLatitude(latitude: Double, meters: Double) {
         var (one, other) = (Fix.sample(0), Fix.sample(0))
         (one.latitude, one.longitude) = (latitude, 10)
         (other.latitude, other.longitude) = (latitude, 11)

@@ -151,7 +151,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func repeatNothingFromMemoryEither() {
+    @Test func repeatNothingFromMemory() {
         upload.take(.updateNotStored(Self.newest.update, overrulesStored: false))
         upload.take(.privateModeBegan)
         upload.take(.outboxRead(nil, newest: nil))
@@ -194,7 +194,7 @@ import WaypostTestSupport
 
     /// The newest is finally sent alone, so that repeated rejections lead to one update.
     @Test(arguments: [.unknown, .on(owesOffline: false)] as [UploadPrivacy])
-    func findTheUpdateThatIsRejected(privacy: UploadPrivacy) throws {
+    func findTheRejectedUpdate(privacy: UploadPrivacy) throws {
         let upload = UploadStateDriver(privacy: privacy)
         var sent: [Int] = []
         for _ in 0..<9 {

@@ -25,7 +25,7 @@ struct RecordedDrives {
         #expect(rejections == [FixRejection](repeating: .notAdvancing, count: expected))
     }
 
-    @Test(arguments: logs) func keepTheirTimesAndAlmostTheirPlaces(log: URL) throws {
+    @Test(arguments: logs) func keepTheirTimesAndMoveOnlySlightly(log: URL) throws {
         var filter = MotionFilter()
         for fix in try Fixtures.fixes(in: log) {
             let filtered = filter.filtered(fix)

@@ -40,19 +40,19 @@ import WaypostTestSupport
 
     static let drive = (0..<100).map { Fix.sample(Double($0), north: Double($0) * 10, speed: 10, heading: 0) }
 
-    @Test func deliversAWholeRecordingAndEnds() async throws {
+    @Test func deliverAWholeRecordingAndEnd() async throws {
         try await reporter().run(Recording(fixes: Self.drive))
         #expect(try await outbox.ledger() == Ledger(accepted: 10, delivered: 10))
     }
 
-    @Test func deliversWhatWasReadBeforeTheRecordingFailed() async throws {
+    @Test func deliverUpdatesReadBeforeTheRecordingFailed() async throws {
         let failure = FixSourceError(log: "drive.nmea.gz", .archiveCutShort)
         let reporter = try reporter()
         await #expect(throws: failure) { try await reporter.run(Recording(fixes: Self.drive, failure: failure)) }
         #expect(try await outbox.ledger() == Ledger(accepted: 10, delivered: 10))
     }
 
-    @Test func sendsTheLivePositionWhenTheDiskIsFull() async throws {
+    @Test func sendTheLivePositionWhenTheDiskIsFull() async throws {
         await outbox.failAppends(with: OutboxError(.full))
         try await reporter().run(Recording(fixes: Self.drive))
         #expect(!transport.requests.isEmpty)
@@ -63,7 +63,7 @@ import WaypostTestSupport
     }
 
     /// Updates that could not be stored, whether they were sent from memory or not, are stored in order.
-    @Test(arguments: [false, true]) func storesLaterWhatTheOutboxDidNotAccept(hasFix: Bool) async throws {
+    @Test(arguments: [false, true]) func retryUpdatesThatTheOutboxDidNotAccept(hasFix: Bool) async throws {
         let reporter = try reporter()
         await outbox.failAppends(with: OutboxError(.busy))
         for second in 0..<25 { await reporter.take(.fix(.sample(Double(second)))) }
@@ -83,7 +83,7 @@ import WaypostTestSupport
     }
 
     /// A failed commit may be on the disk anyway. The append is repeated unchanged, so that the outbox recognises it.
-    @Test func repeatsAFailedAppendAsItWas() async throws {
+    @Test func repeatAFailedAppendUnchanged() async throws {
         let reporter = try reporter()
         await outbox.failAppends(with: OutboxError(.unusable))
         for minute in 0..<400 { await reporter.take(.fix(.sample(Double(minute * 60)))) }
@@ -97,7 +97,7 @@ import WaypostTestSupport
     }
 
     /// A position that arrives while an earlier one is being stored is stored by the same task.
-    @Test func keepsWhatFailsWhileAnotherPositionComes() async throws {
+    @Test func keepAFailedAppendWhenAnotherPositionArrives() async throws {
         let (begun, begin) = AsyncStream.makeStream(of: Void.self)
         let (opened, open) = AsyncStream.makeStream(of: Void.self)
         let slow = ScriptedOutbox {
@@ -121,7 +121,7 @@ import WaypostTestSupport
     }
 
     /// The oldest beyond 1,024 are dropped. The others are stored in as many commits as they need.
-    @Test func keepsABoundedNumberInMemory() async throws {
+    @Test func keepABoundedNumberOfUpdatesInMemory() async throws {
         let reporter = try reporter()
         await outbox.failAppends(with: OutboxError(.busy))
         for minute in 0..<1100 { await reporter.take(.fix(.sample(Double(minute * 60)))) }
@@ -132,7 +132,7 @@ import WaypostTestSupport
     }
 
     /// The switch may have been on while the process was frozen, so the fix that the receiver has buffered is dropped.
-    @Test func disclosesNothingFromATimeInWhichItWasFrozen() async throws {
+    @Test func discloseNothingFromAPeriodInWhichTheyWereFrozen() async throws {
         let clock = ManualClock()
         let reporter = try reporter(clock: clock, privateSwitch: { false })
         await reporter.readPrivateSwitch(isPolled: true)
@@ -148,7 +148,7 @@ import WaypostTestSupport
     }
 
     /// The disk is full when the receiver's wrong date is recognised.
-    @Test func overrulesTheOutboxsNewestLater() async throws {
+    @Test func overruleTheOutboxsNewestOnceItStores() async throws {
         let reporter = try reporter()
         await reporter.take(.fix(.sample(90_000_000)))
         await outbox.failAppends(with: OutboxError(.full))
@@ -159,7 +159,7 @@ import WaypostTestSupport
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func rejectsImplausibleFixes() async throws {
+    @Test func rejectImplausibleFixes() async throws {
         var fixes = Self.drive
         fixes[50].latitude = -50
         try await reporter().run(Recording(fixes: fixes))
@@ -168,14 +168,14 @@ import WaypostTestSupport
         #expect(transport.requests.allSatisfy { !String(decoding: $0.body, as: UTF8.self).contains("-50") })
     }
 
-    @Test func warnsOfAMotionThatTheTrackContradicts() async throws {
+    @Test func warnAboutMotionThatTheTrackContradicts() async throws {
         try await reporter().run(
             Recording(fixes: (0..<30).map { .sample(Double($0), north: Double($0) * 12, speed: 0) }))
         #expect(observer.events.contains(.receiverWarning(.motionContradicted)))
     }
 
     /// An append returns the next upload, so the outbox isn't read for it.
-    @Test func doesNotReadTheOutboxForALiveUpdate() async throws {
+    @Test func doNotReadTheOutboxForALiveUpdate() async throws {
         let reporter = try reporter()
         async let delivering: Void = reporter.deliver()
         for await event in observer.stream { if case .idle = event { break } }
@@ -191,7 +191,7 @@ import WaypostTestSupport
     }
 
     /// A result that belongs to no action is reported, and delivery continues from the outbox.
-    @Test func startsAgainAfterAnInternalError() async throws {
+    @Test func restartAfterAnInternalError() async throws {
         let reporter = try reporter()
         async let delivering: Void = reporter.deliver()
         for await event in observer.stream { if case .idle = event { break } }

@@ -24,7 +24,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [(5, 1.0), (10, 1), (10, 0.1), (10, 0.2), (7, 2), (60, 1)])
-    func ofAMovingVehicleKeepsTheInterval(interval: Int, spacing: Double) {
+    func keepTheIntervalOfAMovingVehicle(interval: Int, spacing: Double) {
         let times = Self.reported(seconds: 300, every: spacing, interval: interval) { _ in 15 }
         for (one, next) in zip(times, times.dropFirst()) {
             #expect(abs(next - one - Double(interval)) <= max(spacing / 2, 0.001) + (spacing > 1 ? 1 : 0))
@@ -33,7 +33,7 @@ import WaypostTestSupport
     }
 
     /// Intervals of fixes at which the nearest fix would be too early for Fleet Engine.
-    @Test(arguments: [(5, 0.7), (5, 0.98), (6, 0.7)]) func neverGoesBelowTheShortestInterval(
+    @Test(arguments: [(5, 0.7), (5, 0.98), (6, 0.7)]) func neverGoBelowTheMinimumInterval(
         interval: Int, spacing: Double
     ) {
         for speed in [15.0, 0] {
@@ -43,7 +43,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func ofAParkedVehicleSlowsToTheHeartbeat() {
+    @Test func slowToTheHeartbeatForAParkedVehicle() {
         let times = Self.reported(seconds: 600) { _ in 0 }
         #expect(
             times.filter { $0 <= 60 } == [0, 10, 20, 30, 40, 50, 60]
@@ -53,19 +53,19 @@ import WaypostTestSupport
     }
 
     /// A departure at any time since the last heartbeat.
-    @Test(arguments: 300..<360) func ofADepartureDoesNotWaitForTheInterval(second: Int) {
+    @Test(arguments: 300..<360) func reportADepartureBeforeTheInterval(second: Int) {
         let departure = Double(second)
         let times = Self.reported(seconds: 460, interval: 30) { $0 < departure ? 0 : 10 }
         let first = times.first { $0 >= departure } ?? .infinity
         #expect(first < departure + 5)
     }
 
-    @Test func atATrafficLightGoesOn() {
+    @Test func keepTheIntervalAtATrafficLight() {
         let times = Self.reported(seconds: 200) { (100..<140).contains($0) ? 0 : 12 }
         #expect(times == stride(from: 0, through: 200, by: 10).map { $0 })
     }
 
-    @Test func withoutASpeedFieldSeesMotionByPosition() {
+    @Test func detectMotionByPositionWithoutASpeed() {
         let policy = JudgedDrive(.interval(.seconds(10)))
         var times: [Int] = []
         for second in 0..<200 where policy.isDue(.sample(Double(second), north: Double(second) * 15)) {
@@ -75,7 +75,7 @@ import WaypostTestSupport
         #expect(times == [0] + Array(stride(from: 5, to: 200, by: 10)))
     }
 
-    @Test func afterASilenceReportsAtOnce() {
+    @Test func reportAtOnceAfterASilence() {
         let policy = JudgedDrive(.interval(.seconds(10)))
         #expect(policy.isDue(.sample(0, speed: 10)))
         #expect(!policy.isDue(.sample(1, speed: 10)))
@@ -90,7 +90,7 @@ import WaypostTestSupport
             .accuracy(liveToleranceMeters: 100, maximumInterval: .seconds(60)),
         ]
             as [ReportingPolicy.Kind])
-    func ofAWrongUpdateDoesNotWait(kind: ReportingPolicy.Kind) {
+    func correctAWrongUpdateAtOnce(kind: ReportingPolicy.Kind) {
         let parked = (0..<200).map { Fix.sample(Double($0), speed: 0, accuracy: 5) }
         for second in 65..<125 {
             var nudge = parked
@@ -106,7 +106,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func ofAStartWithoutMotionDoesNotWait() {
+    @Test func reportAStartWithoutStatedMotionAtOnce() {
         let fixes = (0..<40).map { Fix.sample(Double($0), north: Double($0) * 20) }
         let intake = ReplayedIntake(fixes, .interval(.seconds(30)))
         let times = intake.reports.map { fixes[0].timeOfFix.duration(to: $0.update.timeOfFix) / .seconds(1) }
@@ -114,7 +114,7 @@ import WaypostTestSupport
     }
 
     /// If the motion is never known, another update would not be better.
-    @Test func ofAVehicleWhoseMotionIsNeverKnownWaits() {
+    @Test func keepTheIntervalIfMotionIsNeverKnown() {
         var policy = ReportingPolicy(.interval(.seconds(30)), heartbeat: .seconds(60))
         let times = (0..<100).filter { second in
             let fix = Fix.sample(Double(second), north: Double(second) * 20)
@@ -133,7 +133,7 @@ import WaypostTestSupport
         return fixes.enumerated().filter { policy.isDue($0.element) }.map { Double($0.offset) * spacing }
     }
 
-    @Test(arguments: [0.1, 1, 2]) func byAccuracyReportsLittleOnAStraightRoad(spacing: Double) {
+    @Test(arguments: [0.1, 1, 2]) func byAccuracyReportRarelyOnAStraightRoad(spacing: Double) {
         var ride = SimulatedRide()
         ride.go(20, acceleration: 1.5)
         let start = Self.reportedByAccuracy(ride, every: spacing).count
@@ -149,8 +149,7 @@ import WaypostTestSupport
             ("it turns off", 5, 0, 18, 8.0), ("it brakes for a light", 7.5, -2, 0, 9), ("it speeds up", 10, 1.5, 0, 10),
             ("it drives on", 10, 0, 0, 30),
         ] as [(String, Double, Double, Double, Double)])
-    func byAccuracyReportsAChange(name: String, seconds: Double, acceleration: Double, turning: Double, within: Double)
-    {
+    func byAccuracyReportAChange(name: String, seconds: Double, acceleration: Double, turning: Double, within: Double) {
         var ride = SimulatedRide()
         ride.go(10, acceleration: 1.5)
         ride.go(50)
@@ -161,7 +160,7 @@ import WaypostTestSupport
         #expect(next <= 60 + within, "\(name): \(times)")
     }
 
-    @Test func byAccuracyKeepsItsDistances() {
+    @Test func byAccuracyKeepTheMaximumError() {
         let times = Self.reportedByAccuracy(SimulatedRide.round(stops: 20, seed: 5), every: 0.2)
         let gaps = zip(times, times.dropFirst()).map { $1 - $0 }
         #expect(gaps.allSatisfy { (4.899...60.001).contains($0) })
@@ -169,20 +168,20 @@ import WaypostTestSupport
     }
 
     /// A parked vehicle reports at the heartbeat with any policy.
-    @Test func byAccuracyOfAParkedVehicleSlowsToTheHeartbeat() {
+    @Test func byAccuracySlowToTheHeartbeatForAParkedVehicle() {
         var ride = SimulatedRide()
         ride.stand(600)
         #expect(Self.reportedByAccuracy(ride).filter { $0 > 120 }.count == 8)
     }
 
-    @Test func byAccuracyDoesNotNeedASpeed() {
+    @Test func byAccuracyNeedNoSpeed() {
         let policy = JudgedDrive(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
         let times = (0..<100).filter { policy.isDue(.sample(Double($0), north: Double($0) * 15)) }
         // The track shows speed and heading from the third fix on.
         #expect(times.count <= 6 && zip(times, times.dropFirst()).allSatisfy { $1 - $0 <= 30 })
     }
 
-    @Test func ofAClockSetBackGoesOn() {
+    @Test func continueAfterAClockIsSetBack() {
         let policy = JudgedDrive(.interval(.seconds(10)))
         #expect(policy.isDue(.sample(5000, speed: 10)))
         #expect(policy.isDue(.sample(0, speed: 10)))
@@ -191,7 +190,7 @@ import WaypostTestSupport
     }
 
     /// Fixes from before the clock was set back don't count for a manoeuvre.
-    @Test func byAccuracyOfAClockSetBackGoesOn() {
+    @Test func byAccuracyContinueAfterAClockIsSetBack() {
         let ride = SimulatedRide.round(stops: 5, seed: 3).fixes(every: 1, wander: 0, speedNoise: 0)
         let policies = (0..<2).map { _ in JudgedDrive(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
         }
@@ -237,7 +236,7 @@ import WaypostTestSupport
     }
 
     /// Rounding again changes nothing.
-    @Test func isRoundedForGood() {
+    @Test func isRoundedOnlyOnce() {
         var chance = SplitMix64(seed: 1)
         for _ in 0..<10_000 {
             var fix = Fix.sample(0)

@@ -4,7 +4,7 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// The taking lane of the state: the consequences of fixes and of the outbox's answers.
+/// The intake of the state: the consequences of fixes and of the outbox's answers.
 @Suite struct ReportingStates {
     private static let full = OutboxError(.full)
     private static let request = BatchRequest(maximumPastLocations: 8, withBacklog: true)
@@ -29,7 +29,7 @@ import WaypostTestSupport
     }
 
     /// The append requests the next upload if the answer will be used, and the stored update is sent.
-    @Test func storesAndDeliversALivePosition() throws {
+    @Test func storeAndDeliverALivePosition() throws {
         var state = Self.state()
         let taken = Self.take(0, by: &state)
         let append = try #require(taken.append)
@@ -42,7 +42,7 @@ import WaypostTestSupport
     }
 
     /// Updates that arrive while an append is in progress are stored by the next one.
-    @Test func storesOneAppendAfterAnother() throws {
+    @Test func storeOneAppendAfterAnother() throws {
         var state = Self.state()
         #expect(Self.take(0, by: &state).append != nil)
         #expect(Self.take(10, by: &state).append == nil)
@@ -53,7 +53,7 @@ import WaypostTestSupport
     }
 
     /// A position that isn't stored is sent from memory, and the append is repeated unchanged.
-    @Test func sendsAnUnstoredPositionFromMemory() throws {
+    @Test func sendAnUnstoredPositionFromMemory() throws {
         var state = Self.state()
         let first = try #require(Self.take(0, by: &state).append)
         let failed = state.handle(.appendFailed(Self.full), at: .zero, jitter: 1)
@@ -63,7 +63,7 @@ import WaypostTestSupport
     }
 
     /// If the outbox doesn't answer, the newest updates wait, and the dropped older ones are reported.
-    @Test func reportsDroppedUpdates() {
+    @Test func reportDroppedUpdates() {
         var state = Self.state()
         var dropped = 0
         for index in 0..<UpdateQueue.limit + 6 {
@@ -77,7 +77,7 @@ import WaypostTestSupport
         #expect(failed.reports.contains(.dropped(count: 1)))
     }
 
-    @Test func storesNothingOfAPrivateVehicle() {
+    @Test func storeNothingOfAPrivateVehicle() {
         var state = Self.state()
         let isPrivate = ReportingState.Event.switchRead(isOn: true, exists: true, isPolled: true)
         let began = state.handle(isPrivate, at: .zero, jitter: 1)
@@ -88,7 +88,7 @@ import WaypostTestSupport
     }
 
     /// An answer without an append is a bug, and changes nothing.
-    @Test(arguments: [appended(1, of: 0), .appendFailed(full)]) func reportsAnAnswerToNoAppend(
+    @Test(arguments: [appended(1, of: 0), .appendFailed(full)]) func reportAnAnswerWithoutAnAppend(
         event: ReportingState.Event
     ) {
         var state = Self.state()

@@ -5,7 +5,7 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// The fixes that follow a request too soon, and the effect on a vehicle's requests.
+/// Fixes that follow a request too soon, and their effect on a vehicle's requests.
 @Suite struct RequestSpacings {
     /// The seconds since the start of the request with the last position (`nil` if that doesn't count); the fix's own
     /// time and its arrival, in seconds after a fix of second 0 that arrived at 0; and whether it is too soon.
@@ -25,19 +25,19 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: rows)
-    func decide(name: String, sinceRequest: Double?, second: Double, at: Double, isTooSoon: Bool) {
+    func decideWhetherAFixIsTooSoon(name: String, sinceRequest: Double?, second: Double, at: Double, isTooSoon: Bool) {
         var spacing = RequestSpacing.live
         spacing.didReport(.sample(0), at: .seconds(100))
         let fix = Fix.sample(second)
         let now = Duration.seconds(100 + at)
         let elapsed = sinceRequest.map { Duration.milliseconds(Int($0 * 1000)) }
         #expect(spacing.isTooSoon(fix, at: now, sinceRequest: elapsed) == isTooSoon, "\(name)")
-        // For a recorded log only times of fix count.
+        // For a recorded log, only the times of fixes count.
         #expect(!RequestSpacing.recordedLog.isTooSoon(fix, at: now, sinceRequest: elapsed))
     }
 
     /// A late fix doesn't make the next ones look like a drive that is played faster.
-    @Test func useTheMinimumAge() {
+    @Test func compareWithTheYoungestFix() {
         var spacing = RequestSpacing.live
         spacing.didReport(.sample(0), at: .seconds(100))
         spacing.didReport(.sample(5), at: .seconds(108))
@@ -174,7 +174,7 @@ import WaypostTestSupport
 
     @Test func ignoreRequestsOfThePreviousRun() throws {
         let old = StoredUpdate(sequence: 9000, update: LocationUpdate(.sample(9000)))
-        // Its request is in progress from 0 to 400 ms, and the first fix arrives at 500 ms.
+        // The request is in progress from 0 to 400 ms, and the first fix arrives at 500 ms.
         let requests = try Course(
             fixIsLate: { _ in 500 }, answer: { ($0 == 0 ? 400 : 100, true) }, waiting: [old]
         ).requests(seconds: 30)

@@ -5,7 +5,7 @@ import TimeAndChance
 
 @testable import Reporting
 
-/// The reported track stays within the tolerance of every fix on random tracks, whose number `SHAPE_TRACKS` gives.
+/// On random tracks, the reported track stays within the tolerance of every fix. `SHAPE_TRACKS` sets their number.
 @Suite struct ShapeBound {
     private static let tracks = ProcessInfo.processInfo.environment["SHAPE_TRACKS"].flatMap { Int($0) } ?? 400
 
@@ -95,7 +95,7 @@ import TimeAndChance
         Mirror(reflecting: shape).children.reduce(0) { $0 + (($1.value as? [LocationUpdate])?.count ?? 0) }
     }
 
-    @Test func isNeverBroken() {
+    @Test func isNeverExceeded() {
         for seed in 1...UInt64(Self.tracks) {
             var drive = RandomDrive(seed: seed)
             let meters: Double = [1, 5, 5, 5, 20, 1000].randomElement(using: &drive.chance) ?? 5

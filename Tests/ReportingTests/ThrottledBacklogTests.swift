@@ -76,7 +76,7 @@ import WaypostTestSupport
 
     /// Retry-After in seconds, past locations per request, and the maximum time for 545 pending updates in seconds.
     @Test(arguments: [(nil, 50, 30), (2, 50, 30), (30, 50, 90), (nil, 8, 120), (nil, 2, 420)] as [(Int?, Int, Int)])
-    func drainsAlthoughOneAnswerInTenIs429(after seconds: Int?, past: Int, limit: Int) throws {
+    func drainsIfOneAnswerInTenIs429(after seconds: Int?, past: Int, limit: Int) throws {
         let after = seconds.map { Duration.seconds($0) }
         // All ten positions of the first 429.
         for first in 1...10 {

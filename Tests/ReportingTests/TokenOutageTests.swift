@@ -7,9 +7,9 @@ import TimeAndChance
 import VehicleAuthorization
 import WaypostTestSupport
 
-/// The real cache and the real reporter, with an outbox in memory and a scripted Fleet Engine, while a vehicle reports
-/// every ten seconds: the token endpoint answers 500 for ten minutes; then it issues tokens of a key that Fleet Engine
-/// does not know, for ten minutes more; then all is well.
+/// The real cache and the real reporter, with an outbox in memory and a scripted Fleet Engine. The vehicle reports
+/// every ten seconds. For ten minutes the token endpoint answers 500; for another ten it issues tokens signed with a
+/// key that Fleet Engine doesn't know; then everything works.
 @Suite(.timeLimit(.minutes(1))) struct TokenOutage {
     private static let endpointWorks = 600
     private static let keyIsKnown = 1200
@@ -28,7 +28,7 @@ import WaypostTestSupport
     private let observer = RecordingObserver()
     private let seen = Locked(Seen())
 
-    @Test func losesNothingAndSendsFewRequests() async throws {
+    @Test func losesNoUpdatesAndSendsFewRequests() async throws {
         let reporter = try reporter()
         // Before the reporter starts: with nothing pending, it would sleep until its heartbeat in addition to all
         // waits.
@@ -79,7 +79,7 @@ import WaypostTestSupport
         #expect(seen.fetches.count <= (seen.fetches.last ?? 0))
         #expect(seen.refusals.count == refused.count)
 
-        // Probes of the hold are 30 to 60 s apart, and none of it was a failed attempt.
+        // The probes of the hold are 30 to 60 s apart, and none of them is a failed attempt.
         let probes = seen.refusals.dropFirst(1)
         #expect(zip(probes, probes.dropFirst()).allSatisfy { (30...61).contains($1 - $0) })
         #expect(
@@ -98,7 +98,7 @@ import WaypostTestSupport
             guard second >= Self.endpointWorks else {
                 throw AuthorizationError(.unavailable, "the token endpoint answered 500")
             }
-            // The parity of the serial stands for the key, which the scripted Fleet Engine checks.
+            // The parity of the serial represents the key, which the scripted Fleet Engine checks.
             let key = second < Self.keyIsKnown ? 0 : 1
             return AuthorizationToken(
                 value: TestTokens.driver(vehicleID: context.vehicleID, serial: number * 2 + key),
@@ -134,7 +134,7 @@ import WaypostTestSupport
         return Int(serial) % 2 == 1
     }
 
-    /// Waits until the reporter waits: after a failure, or for more to send.
+    /// Waits until the reporter waits after a failure or for more updates.
     private func settle() async throws {
         try await yieldTurns {
             let isEmpty = try await outbox.ledger().pending == 0

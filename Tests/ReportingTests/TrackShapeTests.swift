@@ -59,7 +59,7 @@ import WaypostTestSupport
         ),
     ]
 
-    @Test(arguments: cases) func keepTheTolerance(name: String, fixes: [Fix], points: [Double]) {
+    @Test(arguments: cases) func keepsTheTolerance(name: String, fixes: [Fix], points: [Double]) {
         var shape = ShapePoints(meters: 5)
         shape.add(fixes[0])
         #expect(shape.take().isEmpty)
@@ -85,7 +85,7 @@ import WaypostTestSupport
     ]
 
     /// The drift of a parked vehicle isn't part of the track, but after a departure the fixes before it are.
-    @Test(arguments: parked) func includeTheDeparture(
+    @Test(arguments: parked) func includesTheDeparture(
         name: String, rows: [(east: Double, isParked: Bool)], points: [Double]
     ) {
         var (shape, fixes) = (ShapePoints(meters: 5), [Self.fix(0, 0)])
@@ -100,7 +100,7 @@ import WaypostTestSupport
         #expect(shape.take().map { start.duration(to: $0.timeOfFix) / .seconds(1) } == points, "\(name)")
     }
 
-    @Test func haveOnlyTimeAndPlace() throws {
+    @Test func hasOnlyTimesAndPositions() throws {
         var shape = ShapePoints(meters: 5)
         var fixes = Self.drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }
         fixes[5].headingDegrees = 45
@@ -115,7 +115,7 @@ import WaypostTestSupport
     }
 
     /// After a wrong clock is recognised, none of its fixes become shape points.
-    @Test func areForgottenIfTheyWereWrong() {
+    @Test func isForgottenIfItWasWrong() {
         var shape = ShapePoints(meters: 5)
         for fix in Self.drive(100...110, { (min($0, 105) * 14, max(0, $0 - 105) * 14) }) { shape.add(fix) }
         shape.forget()
@@ -123,7 +123,7 @@ import WaypostTestSupport
         #expect(shape.take().isEmpty)
     }
 
-    @Test func areOffAndOnAsConfigured() {
+    @Test func isOffOrOnAsConfigured() {
         let corner = Self.drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }
         func count(_ meters: Double?) -> Int {
             var shape = ShapePoints(meters: meters)

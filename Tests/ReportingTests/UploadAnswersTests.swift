@@ -22,12 +22,12 @@ import WaypostTestSupport
         .wait(.seconds(seconds), withNetwork: .seconds(1))
     }
 
-    @Test func acknowledgesWhatWasDelivered() {
+    @Test func acknowledgeDeliveredUpdates() {
         let batch = UploadBatch.sample(past: 3)
         #expect(upload.receive(.delivered, to: batch, jitter: 1) == Self.acknowledged(batch))
     }
 
-    @Test func waitsLongerAfterEachFailureAndForgetsThemOnSuccess() {
+    @Test func increaseTheDelayAfterEachFailureAndResetItOnSuccess() {
         let batch = UploadBatch.sample(past: 0)
         let waits = (1...8).map { _ in upload.receive(.retry(.sample("503"), after: nil), to: batch, jitter: 1) }
         #expect(waits == [1, 2, 4, 8, 16, 32, 60, 60].map { .wait(.seconds($0)) })
@@ -35,7 +35,7 @@ import WaypostTestSupport
         #expect(upload.receive(.retry(.sample("503"), after: nil), to: batch, jitter: 1) == .wait(.seconds(1)))
     }
 
-    @Test func retriesOftenWithoutANetworkAndStartsAgainWhenItReturns() {
+    @Test func retryOftenWithoutANetworkAndAtOnceWhenItReturns() {
         let batch = UploadBatch.sample(past: 0)
         func lost() -> Course? { upload.receive(.unanswered(.sample("no connection")), to: batch, jitter: 1) }
         #expect((1...6).map { _ in lost() } == [1, 2, 4, 8, 15, 15].map { Self.forNetwork($0) })
@@ -47,7 +47,7 @@ import WaypostTestSupport
     }
 
     /// Each probe of a hold has a new token, and a success ends the hold.
-    @Test func renewsTheTokenOnceThenHolds() {
+    @Test func renewTheTokenOnceThenHold() {
         let batch = UploadBatch.sample(past: 0)
         for probe in 1...4 {
             let course = upload.receive(.prepareAgain(.sample("401")), to: batch, jitter: 0)
@@ -58,7 +58,7 @@ import WaypostTestSupport
     }
 
     /// Outcomes (`nil`: no token), jitters and the resulting steps. After a hold, the waits of an outage continue.
-    @Test func countsNoHoldAsAFailedAttempt() {
+    @Test func countNoHoldAsAFailedAttempt() {
         let batch = UploadBatch.sample(past: 3)
         let outage = DeliveryOutcome.retry(.sample("503"), after: nil)
         let rows: [(DeliveryOutcome?, Double, Course)] = [
@@ -83,7 +83,7 @@ import WaypostTestSupport
     }
 
     /// An intermediary limits the size, which says nothing about an update.
-    @Test func halvesWhatIsTooLargeForAnIntermediaryAndQuarantinesNothing() {
+    @Test func halveABatchThatIsTooLargeForAnIntermediary() {
         let tooLarge = DeliveryOutcome.tooLarge(.sample("413"))
         var past = 50
         while past > 0 {
@@ -102,12 +102,12 @@ import WaypostTestSupport
         #expect(upload.receive(tooLarge, to: repetition, jitter: 1) == Self.forNetwork(1))
     }
 
-    @Test func holdsWithoutLosingAnything() {
+    @Test func holdWithoutLosingUpdates() {
         let batch = UploadBatch.sample(past: 5)
         #expect(upload.receive(.held(.sample("404")), to: batch, jitter: 1) == .wait(.seconds(60)))
     }
 
-    @Test func halvesARejectedBatchDownToTheRejectedUpdate() {
+    @Test func halveARejectedBatchDownToTheRejectedUpdate() {
         var sizes: [Int] = []
         var past = 50
         while true {
@@ -123,7 +123,7 @@ import WaypostTestSupport
         #expect(upload.nextLimit == 1)
     }
 
-    @Test func findsARejectedPastLocationAfterARepeatedNewest() {
+    @Test func findARejectedPastLocationAfterARepeatedNewest() {
         var past = 8
         var course: Course? = .goOn
         var requests = 0
@@ -137,7 +137,7 @@ import WaypostTestSupport
         #expect(requests == 4)
     }
 
-    @Test func sendsAnUnstoredPositionAloneBeforeAQuarantine() {
+    @Test func sendAnUnstoredPositionAloneBeforeAQuarantine() {
         let front = StoredUpdate.sample(2000).update
         let alone = UploadBatch(unstored: front, past: [])
         let both = UploadBatch(unstored: front, past: [.sample(1)])
@@ -148,19 +148,20 @@ import WaypostTestSupport
         #expect(upload.receive(.rejected(.sample("400")), to: both, jitter: 0) == Self.quarantined(1, "400"))
     }
 
-    /// After three rejections in a row the updates aren't the reason. They are kept, and tried at growing intervals.
-    @Test func keepsTheRestWhenEverythingIsRejected() throws {
+    /// After three rejections in a row, the updates can't be the reason. They are kept, and retried at increasing
+    /// intervals.
+    @Test func keepTheRestWhenEverythingIsRejected() throws {
         let upload = UploadStateDriver(heartbeat: .seconds(3600))
         let alone = UploadBatch.sample(past: 0)
         func reject(_ batch: UploadBatch, took: Duration = .zero) -> Course? {
             upload.receive(.rejected(.sample("400")), to: batch, took: took, jitter: 1)
         }
         for _ in 1...3 { #expect(reject(alone) == Self.quarantined(1000, "400")) }
-        // Only the older ones may be rejected, so the newest is sent without them, but not at once.
+        // Only the older updates may be rejected, so the newest is sent without them, but not at once.
         #expect(reject(.sample(past: 1)) == .wait(.seconds(1)))
         #expect(reject(.sample(past: 1), took: .seconds(2)) == .goOn)
         #expect(upload.nextLimit == 0)
-        // The older ones wait as long as for a probe.
+        // The older updates wait as long as for a probe.
         upload.take(.outboxRead(.sample(past: 0, lastIsPending: false), newest: nil))
         #expect(upload.course == .wait(.seconds(60)))
         #expect([60, 120, 240, 300, 300].allSatisfy { reject(alone) == .wait(.seconds($0)) })
@@ -178,8 +179,8 @@ import WaypostTestSupport
         #expect(reject(alone) == Self.quarantined(1000, "400"))
     }
 
-    /// A rejected repetition counts, but nothing is quarantined.
-    @Test func countsARejectedRepetitionAndContinues() {
+    /// A rejected repetition is counted, but nothing is quarantined.
+    @Test func countARejectedRepetitionAndContinue() {
         let repetition = UploadBatch.sample(past: 0, lastIsPending: false)
         _ = upload.receive(.held(.sample("404")), to: .sample(past: 0), jitter: 0)
         #expect(upload.nextLimit == 0)
@@ -190,7 +191,7 @@ import WaypostTestSupport
         #expect(upload.receive(.rejected(.sample("400")), to: repetition, jitter: 0) == .wait(.seconds(30)))
     }
 
-    @Test func growsAgainAfterTheQuarantine() {
+    @Test func growTheBatchAgainAfterTheQuarantine() {
         for past in [50, 25, 12, 6, 3, 1, 0] {
             _ = upload.receive(.rejected(.sample("413")), to: .sample(past: past), jitter: 0)
         }
@@ -203,7 +204,7 @@ import WaypostTestSupport
 
     /// Even if the jitter is 0, no two attempts start within a second. A longer attempt needs no further wait.
     @Test(arguments: [(0, 1000), (400, 600), (1000, 0), (5000, 0)])
-    func beginsNoTwoAttemptsWithinASecond(took: Int, wait: Int) throws {
+    func startAtMostOneAttemptPerSecond(took: Int, wait: Int) throws {
         let (took, wait) = (Duration.milliseconds(took), Duration.milliseconds(wait))
         let outcomes: [DeliveryOutcome] = [
             .unanswered(.sample("no route")), .intercepted(.sample("302")), .retry(.sample("503"), after: nil),
@@ -215,7 +216,7 @@ import WaypostTestSupport
     }
 
     /// The time from the start of one attempt to the start of the next, however long the first one takes.
-    @Test func retriesEveryFifteenSecondsAtMostWithoutANetwork() {
+    @Test func retryAtLeastEveryFifteenSecondsWithoutANetwork() {
         let waits = [0, 3, 10, 15].map { took in
             for _ in 1...6 { _ = upload.receive(.unanswered(.sample("")), to: .sample(past: 0), jitter: 1) }
             return upload.receive(
@@ -225,7 +226,7 @@ import WaypostTestSupport
         #expect(Array(waits.dropFirst()) == [12, 5, 0].map { .wait(.seconds($0), withNetwork: .zero) })
     }
 
-    @Test func probesAnUnknownVehicleLessAndLessOften() {
+    @Test func probeAnUnknownVehicleLessAndLessOften() {
         let absent = DeliveryOutcome.held(.sample("404"))
         let alone = UploadBatch.sample(past: 0)
         let waits = (1...6).map { _ in upload.receive(absent, to: alone, jitter: 1) }
@@ -236,7 +237,7 @@ import WaypostTestSupport
         #expect(upload.receive(absent, to: alone, jitter: 0) == .wait(.seconds(30)))
     }
 
-    @Test func sendsLessOftenAfterA429() {
+    @Test func sendLessOftenAfterA429() {
         let batch = UploadBatch.sample(past: 0)
         func refuse(after: Duration? = nil) -> Course? {
             upload.receive(.throttled(.sample("429"), after: after), to: batch, jitter: 0)
@@ -253,13 +254,13 @@ import WaypostTestSupport
         }
     }
 
-    @Test func waitsWithoutATokenAndObeysTheIssuer() {
+    @Test func waitWithoutATokenAndObeyTheIssuer() {
         #expect(receiveNoToken(retryAfter: nil, jitter: 1) == Self.forNetwork(1))
         #expect(receiveNoToken(retryAfter: .seconds(20), jitter: 1) == .wait(.seconds(22)))
         #expect(receiveNoToken(retryAfter: .zero, jitter: 0) == .wait(.seconds(1)))
     }
 
-    @Test func countsFailuresOfTheOutboxSeparately() {
+    @Test func countFailuresOfTheOutboxSeparately() {
         for seconds in [1, 2, 4] {
             upload.goOn()
             let step = upload.take(.outboxFailed(OutboxError(.full)))

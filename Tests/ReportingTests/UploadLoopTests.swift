@@ -4,7 +4,8 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// The upload state by tables: each row has an event, the resulting action, and the time that is waited for.
+/// Tests of the upload state by tables. Each row has an event, the resulting action, and the time until which the state
+/// waits.
 @Suite struct UploadLoop {
     struct Row: Sendable {
         /// Seconds since the start.
@@ -129,7 +130,7 @@ import WaypostTestSupport
             Row(7, .prepared, send(light, 6)),
             Row(8, answered(.delivered), .acknowledge(light)),
             Row(8, .resultRecorded(nil), read(8)),
-            // Half of the interval, since the last upload.
+            // Half of the interval since the last upload.
             Row(8, found(light), .wait, due: 9.5),
             Row(9, .updateStored(nil), read(8)),
             Row(9, found(light), .wait, due: 9.5),
@@ -165,7 +166,7 @@ import WaypostTestSupport
             Row(15, .updateStored(next(alone(1001))), .prepare),
             Row(15, .prepared, send(alone(1001))),
             Row(16, answered(.delivered), .acknowledge(alone(1001))),
-            // Accepted while the result is recorded, whose answer may lack it.
+            // An update accepted while the result is recorded. The answer may lack it.
             Row(16, .updateStored(next(alone(1002))), nil),
             Row(16, .resultRecorded(next(nil, newest: 1001)), read(8)),
         ],
@@ -376,7 +377,7 @@ import WaypostTestSupport
         "a newer position may have waited before the exchange started": preparing(heavy) + [
             Row(0, offered, nil),
             Row(0.1, .prepared, send(heavy), due: 3.1),
-            // The earlier time counts.
+            // The earlier time applies.
             Row(1, .networkReturned, nil, due: 3),
         ],
         "the timeout doubles with each abort, regardless of the batch, until a delivery": exchanging(light) + [
@@ -435,9 +436,9 @@ import WaypostTestSupport
         group.map { Table(testDescription: $0.key, rows: $0.value) }
     }
 
-    @Test(arguments: tables) func goes(by table: Table) { Self.run(table.rows, on: UploadStateDriver()) }
+    @Test(arguments: tables) func followsTheTable(by table: Table) { Self.run(table.rows, on: UploadStateDriver()) }
 
-    /// The live position does not wait for the backlog.
+    /// The live position doesn't wait for the backlog.
     @Test func keepsTheRateOfABacklog() {
         let rows =
             Self.exchanging(Self.light) + [
@@ -513,7 +514,7 @@ import WaypostTestSupport
                 ], 2
             ),
         ] as [(String, [Row], Double?)])
-    func knowsHowLongAgoAPositionWasSent(_ what: String, rows: [Row], seconds: Double?) throws {
+    func knowsWhenAPositionWasFirstSent(_ what: String, rows: [Row], seconds: Double?) throws {
         let upload = UploadStateDriver()
         for row in rows {
             upload.now = .milliseconds(Int(row.at * 1000))
@@ -573,7 +574,7 @@ import WaypostTestSupport
         }
     }
 
-    /// An event that doesn't fit the phase is reported, and the lane starts again.
+    /// An event that isn't valid in the current phase is reported, and the lane restarts.
     @Test(
         arguments: [
             ([], .resultRecorded(nil)), ([], .outboxRead(nil, newest: nil)), (exchanging(light), .prepared),
@@ -581,7 +582,7 @@ import WaypostTestSupport
             (exchanging(light) + [Row(2, answered(.delivered), nil)], answered(.delivered)),
             ([Row(0, .started, nil)], .notPrepared(.sample("no token"))),
         ] as [([Row], UploadEvent)])
-    func reportsAnEventOfAnotherPhase(rows: [Row], event: UploadEvent) {
+    func reportsAnEventThatIsInvalidInItsPhase(rows: [Row], event: UploadEvent) {
         let upload = UploadStateDriver()
         for row in rows {
             upload.now = .milliseconds(Int(row.at * 1000))

@@ -3,21 +3,22 @@ import Testing
 @testable import Reporting
 
 @Suite struct UploadPaces {
-    /// The rate, the past locations of a batch sent at second 10, and when the next may go, in milliseconds from then.
+    /// The rate, the past locations of a batch sent at second 10, and the time until the next may be sent, in
+    /// milliseconds.
     @Test(
         arguments: [(100.0, 50, 500), (10, 50, 5000), (100, 0, 0), (2000, 50, 25), (nil, 50, 0)]
             as [(Double?, Int, Int)])
-    func holdsABacklogToItsRate(rate: Double?, past: Int, milliseconds: Int) {
+    func limitABacklogToItsRate(rate: Double?, past: Int, milliseconds: Int) {
         var pace = UploadPace(backlogUpdatesPerSecond: rate)
         pace.willSend(past: past, at: .seconds(10))
         #expect(pace.timeToBacklog(at: .seconds(10)) == .milliseconds(milliseconds))
         #expect(pace.timeToBacklog(at: .seconds(16)) == .zero)
-        // The live position does not wait for it.
+        // The live position doesn't wait for it.
         #expect(pace.timeToUpload(at: .seconds(10)) == .zero)
     }
 
-    /// While the backlog waits, what goes out is a live position with its shape points.
-    @Test func letsShapePointsGoWithTheirUpdate() {
+    /// While the backlog waits, a live position with its shape points is sent.
+    @Test func sendShapePointsWithTheirUpdate() {
         var pace = UploadPace(backlogUpdatesPerSecond: 1)
         pace.willSend(past: 50, at: .zero)
         pace.willSend(past: 5, at: .seconds(10))
@@ -28,7 +29,7 @@ import Testing
         #expect(pace.timeToBacklog(at: .seconds(10)) == .seconds(60))
     }
 
-    @Test func widensTheIntervalAndHalvesIt() {
+    @Test func widenTheIntervalAndHalveIt() {
         var pace = UploadPace(backlogUpdatesPerSecond: nil)
         let widened = (1...6).map { _ in
             pace.throttled(at: .zero)
@@ -42,7 +43,7 @@ import Testing
             return (pace.interval, pace.timeToUpload(at: .seconds(101)))
         }
         #expect(narrowed.map(\.0) == [15_000, 7500, 3750, 1875, 0].map { .milliseconds($0) })
-        // What is left of it counts from the last upload.
+        // The rest of the pause is counted from the last upload.
         #expect(narrowed.map(\.1) == [14_000, 6500, 2750, 875, 0].map { .milliseconds($0) })
     }
 }

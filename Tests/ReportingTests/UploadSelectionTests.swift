@@ -45,9 +45,9 @@ import WaypostTestSupport
 
     private func reject() { upload.take(.answered(DeliveryResult(.rejected(.sample("400"))))) }
 
-    @Test func areTheOutboxsBatch() { #expect(selected(Self.batch) == Self.batch) }
+    @Test func useTheOutboxsBatch() { #expect(selected(Self.batch) == Self.batch) }
 
-    @Test func areNothingBeforeTheHeartbeat() {
+    @Test func areEmptyBeforeTheHeartbeat() {
         upload.now = .seconds(100)
         #expect(selected(Self.batch) == Self.batch)
         deliver()
@@ -60,7 +60,7 @@ import WaypostTestSupport
         #expect(selected(nil) == UploadBatch(last: Self.newest, lastIsPending: false, past: []))
     }
 
-    @Test func knowHowLongAgoARepetitionWasFirstSent() {
+    @Test func knowWhenARepeatedUpdateWasFirstSent() {
         var seen: [Int?] = []
         for second in [10, 70, 130] {
             upload.now = .seconds(second)
@@ -82,7 +82,7 @@ import WaypostTestSupport
         #expect(selected(nil) == nil)
     }
 
-    @Test func keepADeliveredUnstoredPositionInFrontOfWhatIsOlder() {
+    @Test func keepADeliveredUnstoredPositionInFrontOfOlderUpdates() {
         offer(12)
         #expect(selected(nil)?.last == Self.update(12))
         deliver()

@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 @testable import RunRecording
 
-/// What is recorded of a vehicle that is private at times.
+/// The recording of a vehicle that is private at times.
 @Suite struct PrivateRecordings {
     private static let zone = PrivateZone(latitude: 50, longitude: 10, radiusMeters: 100)
 
@@ -21,7 +21,7 @@ import WaypostTestSupport
             recorder.keepPrivate(in: zones, hasSwitch: hasSwitch)
         }
 
-        /// Receives an epoch, and the fix that was made of it.
+        /// Receives an epoch and the fix that was decoded from it.
         func fix(_ second: Double, north: Double, _ text: String, _ judge: (Fix) -> ReportingEvent = { .fix($0) }) {
             let fix = Fix.sample(second, north: north)
             receive(text, at: second)
@@ -36,15 +36,15 @@ import WaypostTestSupport
             recorder.received(Array(text.utf8).span)
         }
 
-        /// What would be written, without times.
+        /// The bytes that would be written, without times.
         var receiver: String {
             let text = String(decoding: recorder.takeBacklog()?.receiver ?? [], as: UTF8.self)
             return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.joined(separator: " ")
         }
     }
 
-    /// The read that completes a fix counts for the next fix too, because it may hold the beginning of that.
-    @Test func keepWhatLiesBetweenReportedFixes() {
+    /// The read that completes a fix also belongs to the next fix, because it may contain the start of the next epoch.
+    @Test func keepBytesBetweenReportedFixes() {
         let drive = Drive(hasSwitch: true)
         drive.fix(0, north: 900, "a\n")
         #expect(drive.receiver == "", "nothing precedes it")
@@ -66,8 +66,8 @@ import WaypostTestSupport
         #expect(drive.receiver == "")
     }
 
-    /// Of fixes that the pipeline was too busy for, the next one that it reports decides.
-    @Test func waitForTheNextJudgement() {
+    /// If the pipeline was too busy for some fixes, the next reported fix decides for them.
+    @Test func waitForTheNextDecision() {
         let drive = Drive()
         drive.fix(0, north: 900, "a\n")
         drive.fix(1, north: 900, "b\n") { _ in .idle }
@@ -77,8 +77,8 @@ import WaypostTestSupport
         #expect(drive.receiver == "b c")
     }
 
-    /// A busy machine reads several epochs at once: such a read is kept only if all of them may be.
-    @Test func keepNoReadThatBeginsInDoubt() {
+    /// On a busy machine one read may contain several epochs. It is kept only if all of them may be.
+    @Test func keepNoReadThatMayContainAPrivateFix() {
         let drive = Drive()
         drive.fix(0, north: 0, "in the zone\n")
         drive.receive("void and two epochs\n", at: 3)
@@ -91,7 +91,7 @@ import WaypostTestSupport
         #expect(drive.receiver == "a")
     }
 
-    /// A receiver without a fix may repeat where it had the last one, which may be in the zone.
+    /// A receiver without a fix may repeat its last position, which may be in the zone.
     @Test func keepNoSentenceWithoutAPosition() {
         func void(_ second: Int) -> String {
             sentence("GPGGA,00000\(second),5000.0000,N,01000.0000,E,0,00,,,M,,M,,")
@@ -119,7 +119,7 @@ import WaypostTestSupport
         let rest = crossing.receiver
         #expect(!rest.contains("5000.0000") && rest.contains("GPRMC,000001,A") && rest.contains("GPRMC,000007,A"))
 
-        // Where nothing is private they are kept.
+        // Without private zones or a switch, they are kept.
         let open = Drive(zones: [])
         open.receive(void(1), at: 1)
         #expect(open.receiver.contains("5000.0000"))
@@ -152,8 +152,8 @@ import WaypostTestSupport
         #expect(lines.split(separator: "\n").map { $0.split(separator: "Z ").last } == ["on the road", "again"])
     }
 
-    /// Another configuration: whether the vehicle is private isn't known until the next fix.
-    @Test func beginAnewWithOtherZones() {
+    /// After the configuration has changed, it isn't known until the next fix whether the vehicle is private.
+    @Test func waitForAFixAfterTheZonesChange() {
         let drive = Drive(zones: [])
         drive.receive("a\n", at: 0)
         drive.recorder.keepPrivate(in: [], hasSwitch: false)

@@ -21,7 +21,7 @@ import WaypostTestSupport
 
     private func read(_ text: String) { recorder.received(Array(text.utf8).span) }
 
-    /// The receiver's part, and the log, since the last call.
+    /// Returns the receiver's bytes and the log since the last call.
     private func taken() -> (receiver: String, log: String) {
         let contents = recorder.takeBacklog()
         return (
@@ -30,8 +30,8 @@ import WaypostTestSupport
         )
     }
 
-    /// A time comes before a sentence only, and a quarter of a second after the last one at the earliest.
-    @Test func writesWhenSentencesWereRead() {
+    /// A time is written only before a sentence, and at least a quarter of a second after the previous time.
+    @Test func recordWhenSentencesWereRead() {
         recorder.lineOpened()
         read("$A")
         wait(300)
@@ -62,7 +62,7 @@ import WaypostTestSupport
         #expect(recorder.takeBacklog() == nil)
     }
 
-    @Test func writesTheLog() {
+    @Test func recordTheLog() {
         recorder.note(logLine: "info: started")
         wait(1500)
         recorder.note(logLine: "debug: accepted update 1")
@@ -74,7 +74,7 @@ import WaypostTestSupport
                 """)
     }
 
-    @Test func losesRatherThanGrowsWhenTheDiskIsSlow() {
+    @Test func dropBytesIfTheDiskIsSlow() {
         let block = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 16)
         for _ in 0..<100 { recorder.received(block.span) }
         #expect(taken().receiver.utf8.count <= RecordingBacklog.maximumBytes)
@@ -93,7 +93,7 @@ import WaypostTestSupport
         RecordingBacklog.Contents(receiver: Array(receiver.utf8), log: Array(log.utf8))
     }
 
-    @Test func keepsTheNewestFilesAndContinuesAfterARestart() throws {
+    @Test func keepTheNewestFilesAndContinueAfterARestart() throws {
         let directory = try TemporaryDirectory()
         let place = directory.path("drive")
         let settings = RecordingSettings(directory: place, version: "0.1.0", segmentBytes: 400, segments: 2)
@@ -115,8 +115,8 @@ import WaypostTestSupport
         #expect(try FileManager.default.attributesOfItem(atPath: place)[.posixPermissions] as? Int == 0o700)
     }
 
-    /// Another file begins before a sentence, so that both parts can be decoded.
-    @Test func cutsBetweenEpochs() throws {
+    /// A file starts with a sentence, so that both parts can be decoded.
+    @Test func splitFilesBetweenEpochs() throws {
         let directory = try TemporaryDirectory()
         let settings = RecordingSettings(directory: directory.path("drive"), version: "0.1.0", segmentBytes: 10)
         var files = try RecordingFiles(settings, start: Self.start, isSynchronized: true)
@@ -133,9 +133,9 @@ import WaypostTestSupport
             parts == ["# 2026-11-21T00:00:00.000Z\n$A\r\n$BB\r\n", "# 2026-11-21T00:00:01.000Z\n$C\r\n"])
     }
 
-    /// Files that only look like its own: no number follows theirs.
+    /// Files that only look like the recorder's own: their numbers aren't continued.
     @Test(arguments: ["9223372036854775807", "-9223372036854775808", "1000000000", "0"])
-    func countsNoNumberThatItNeverGives(number: String) throws {
+    func ignoreFilesWithInvalidNumbers(number: String) throws {
         let directory = try TemporaryDirectory()
         _ = try directory.write("".utf8, to: "log-\(number).txt")
         let settings = RecordingSettings(directory: directory.path(""), version: "0.1.0")
@@ -148,14 +148,14 @@ import WaypostTestSupport
         ("/proc/none", "create directory /proc/none: No such file or directory"),
         ("/dev/null", "open directory /dev/null: Not a directory"),
     ])
-    func returnsWhyItCannotWrite(directory: String, reason: String) async {
+    func returnWhyTheyCannotWrite(directory: String, reason: String) async {
         let error = await recorder.write(RecordingSettings(directory: directory, version: "0.1.0"))
         #expect(error?.description == reason)
     }
 
-    /// The message names the file, whatever the disk says.
+    /// The message names the file, whatever error the disk reports.
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
-    func namesTheFileOnAFullDisk() throws {
+    func nameTheFileOnAFullDisk() throws {
         let directory = try TemporaryDirectory()
         let disk = try TinyFileSystem(at: directory.path("disk"), megabytes: 1)
         let place = directory.path("disk/drive")

@@ -3,8 +3,8 @@ import Reporting
 
 @testable import SQLiteOutbox
 
-/// Work during which calls of the disk fail: single calls, or all from one on until the disk is repaired. Then a power
-/// cut removes whatever was not synchronized.
+/// Work during which calls to the disk fail: single calls, or all calls from one on until the disk is repaired. Then a
+/// power cut removes all unsynchronized data.
 struct CallFaultTrial {
     let directory: StoreDirectory
     let disk: LyingDisk
@@ -59,7 +59,7 @@ struct CallFaultTrial {
         return struck
     }
 
-    /// Tries again as the service does, at last on the repaired disk.
+    /// Tries again like the service, finally on the repaired disk.
     private mutating func insist(_ work: (inout Promises, OutboxEngine) throws -> Void) throws {
         var attempts = 0
         while true {

@@ -18,7 +18,7 @@ import Testing
         let rootPage = Array(database[Self.range(ofPage: root)])
         try #require(rootPage[0] == 5, "an interior page of a table")
         let first = Self.integer(rootPage, at: Self.cells(of: rootPage)[0])
-        // Every cell of a page leads to the next page, that of the last one to the leaf with the first rows.
+        // Every cell of a page points to the next page, and each cell of the last page to the leaf with the first rows.
         let chain = [root] + (1..<Self.levels).map { database.count / 1024 - $0 } + [first]
         for (page, next) in zip(chain, chain.dropFirst()) {
             var bytes = rootPage
@@ -36,12 +36,12 @@ import Testing
         bytes[place..<place + count].reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// The offsets of the cells of an interior page; each begins with the number of a page.
+    /// Returns the offsets of the cells of an interior page; each starts with the number of a page.
     private static func cells(of page: [UInt8]) -> [Int] {
         (0..<integer(page, at: 3, count: 2)).map { integer(page, at: 12 + 2 * $0, count: 2) }
     }
 
-    @Test func isDamageToAReader() throws {
+    @Test func isReportedAsDamageByAReader() throws {
         let reader = try OutboxReader(path: directory.store)
         let errors = [
             #expect(throws: OutboxError.self) { try reader.summary() },

@@ -80,7 +80,7 @@ struct DamageTrial {
         counted += ledger.evicted
     }
 
-    /// The processor time of this process. The real clock would measure the load of the machine.
+    /// The processor time of this process, because the elapsed time would include the load of the machine.
     private static var computed: Duration {
         var time = timespec()
         unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

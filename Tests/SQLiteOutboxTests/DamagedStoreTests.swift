@@ -112,7 +112,7 @@ private struct CutStore: Sendable {
 @Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
 struct DamagedStore {
     @Test(arguments: Damage.all)
-    func alwaysStarts(damage: Damage) throws {
+    func canAlwaysBeOpened(damage: Damage) throws {
         let directory = try StoreDirectory()
         let before = try CutStore.sample.get()
         for (name, bytes) in before.files { try directory.write(bytes, to: name) }
@@ -128,8 +128,8 @@ struct DamagedStore {
         if let recovery = directory.recoveries.first {
             #expect(recovery.salvaged == found.count)
             #expect(recovery.lost.upperBound == after.evicted)
-            // Other losses are allowed only if nothing is left: of the end of a log, or of a ledger with its newest
-            // rows.
+            // Other losses are allowed only if no trace is left, such as after losing the end of a log, or a ledger
+            // together with its newest rows.
             if after.accepted == before.ledger.accepted { #expect(missing.count <= recovery.lost.upperBound) }
         }
         let next = try outbox.append(sample(86_000))
@@ -140,7 +140,7 @@ struct DamagedStore {
 
     /// `make damage-test` gives the number of seeds.
     @Test(.enabled(if: !Sanitizer.isActive, "computes for long on one thread"))
-    func givesBackWhatIsSoundWhateverTheDamage() throws {
+    func keepsEverySoundRow() throws {
         let seeds = ProcessInfo.processInfo.environment["DAMAGE_SEEDS"].flatMap { UInt64($0) } ?? 16
         let samples = [
             try DamageTrial.Sample(rows: 600), try DamageTrial.Sample(rows: 3000),

@@ -4,7 +4,7 @@ import LyingDisk
 import Reporting
 import TimeAndChance
 
-/// Drives as a gateway reports them, and the error of thinned ones.
+/// Drives as a gateway reports them, and the error of thinned drives.
 enum Drives {
     /// A drive with an update every ten seconds: legs with turns at 5 to 14 m/s, stops of one or two minutes, and now
     /// and then the engine off for a quarter of an hour. `noise` is the receiver's, in metres.

@@ -6,7 +6,7 @@ import Testing
 
 /// A piece of work on a store that is repeated with a power cut at each of its calls.
 struct EachCall {
-    /// Makes the store on which the work begins.
+    /// The files of the store on which the work starts.
     var files: [String: [UInt8]]
     let promises: Promises
     /// Whether opening must replace the store.

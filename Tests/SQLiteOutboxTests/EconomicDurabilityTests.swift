@@ -74,7 +74,7 @@ struct EconomicDurability {
     }
 
     /// After a crash at any step the ledger balances, and at most the window's updates are lost.
-    @Test(arguments: [21, 22, 23] as [UInt64]) func losesTheWindowAtMost(seed: UInt64) throws {
+    @Test(arguments: [21, 22, 23] as [UInt64]) func losesAtMostTheWindow(seed: UInt64) throws {
         let directory = try StoreDirectory()
         var chance = SplitMix64(seed: seed)
         var model = OutboxModel()
@@ -144,7 +144,7 @@ struct EconomicDurability {
     }
 
     /// A commit that fails at any of its writes leaves rows, which are also in memory.
-    @Test func goesOnFromMemoryAfterACommitThatBrokeOff() throws {
+    @Test func continuesFromMemoryAfterAnInterruptedCommit() throws {
         for number in 1...50 {
             let directory = try StoreDirectory()
             let disk = directory.lyingDisk(seed: 1)
@@ -195,7 +195,7 @@ struct EconomicDurability {
 
     /// An acknowledgement whose commit failed at a sync, but may be on the disk. An update that was delivered before it
     /// had a row isn't accepted again.
-    @Test(arguments: 1...3) func acceptsNothingAgainAfterAnAcknowledgementInDoubt(sync: Int) throws {
+    @Test(arguments: 1...3) func acceptsNothingTwiceAfterAnAcknowledgementInDoubt(sync: Int) throws {
         let directory = try StoreDirectory()
         try directory.buildBacklog(5)
         let disk = directory.lyingDisk(seed: 1)

@@ -41,7 +41,7 @@ struct Eviction {
             let stored = try outbox.append(update)
             try #require(try outbox.store?.bytesInUse() ?? 0 <= cap)
             guard stored.sequence % 1499 == 0 else { continue }
-            // A power cut: rows and account went in one transaction.
+            // A power cut: rows and ledger were removed in one transaction.
             try directory.copyStore(to: "cut")
             let cut = try directory.open("cut")
             try #require(try cut.summary() == outbox.summary())
@@ -116,7 +116,7 @@ struct Eviction {
         #expect(try OutboxReader(path: directory.store).summary().ledger == Ledger(accepted: 28_000, delivered: 28_000))
     }
 
-    @Test func isNotForQuarantineWhoseListIsBounded() throws {
+    @Test func doesNotApplyToQuarantine() throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open()
         for second in 1...300 {

@@ -17,7 +17,7 @@ struct FailingCalls {
         [DiskErrno.inputOutput, DiskErrno.noSpace] + (isLong ? [DiskErrno.readOnly, DiskErrno.interrupted] : [])
 
     @Test(arguments: DiskCall.allCases, OutboxDurability.allCases)
-    func loseNothing(call: DiskCall, durability: OutboxDurability) throws {
+    func loseNoUpdates(call: DiskCall, durability: OutboxDurability) throws {
         let failures = Self.errors.map { DiskFault.Failure.error($0) } + (call == .write ? [.shortWrite] : [])
         var runs = 0
         var failed = 0
@@ -38,7 +38,7 @@ struct FailingCalls {
 
     /// The first failure must not mislead the handling of the second.
     @Test(arguments: OutboxDurability.allCases)
-    func loseNothingInPairs(durability: OutboxDurability) throws {
+    func loseNoUpdatesInPairs(durability: OutboxDurability) throws {
         var chance = SplitMix64(seed: 1)
         let pairs = Self.isLong ? 1000 : 60
         var failed = 0
@@ -59,7 +59,7 @@ struct FailingCalls {
 
     /// Tries each pair of syncs, because random choices miss the few that matter.
     @Test(arguments: isLong ? OutboxDurability.allCases : [.economy])
-    func loseNothingInPairsOfSyncs(durability: OutboxDurability) throws {
+    func loseNoUpdatesInPairsOfSyncs(durability: OutboxDurability) throws {
         let last = Self.isLong ? 40 : 20
         for first in 1..<last {
             for second in first + 1...last {

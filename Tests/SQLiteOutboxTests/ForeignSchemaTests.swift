@@ -82,7 +82,7 @@ import TimeAndChance
     }
 
     /// The schema changes while the service runs.
-    @Test(arguments: crafted.prefix(5)) func isNotRunWhileRunning(sql: String) throws {
+    @Test(arguments: crafted.prefix(5)) func isNotExecutedWhileRunning(sql: String) throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open()
         for second in 1...5 { _ = try outbox.append(sample(second)) }
@@ -97,7 +97,7 @@ import TimeAndChance
     }
 
     /// A negative version, one of the far future, or one with a flipped bit isn't a newer release's.
-    @Test(arguments: [-1, Int32.min, 0, 67_108_866, 524_290]) func ofNoVersionIsDamage(version: Int32) throws {
+    @Test(arguments: [-1, Int32.min, 0, 67_108_866, 524_290]) func withoutAVersionIsDamage(version: Int32) throws {
         let directory = try directoryWithFive()
         try directory.execute("PRAGMA user_version = \(version)")
         let error = #expect(throws: OutboxError.self) { try OutboxReader(path: directory.store) }
@@ -165,7 +165,7 @@ import TimeAndChance
     static let rows: [String] = [sequences, times, [Int64.max, .max - 5, .min].flatMap(counters)].flatMap { $0 }
 
     /// A position that no receiver can state is damage.
-    @Test(arguments: [1e308, -180.1, .infinity]) func stateNoPositionOutOfThisWorld(number: Double) throws {
+    @Test(arguments: [1e308, -180.1, .infinity]) func areDamageIfTheirPositionIsImpossible(number: Double) throws {
         let changes: [(inout LocationUpdate) -> Void] = [
             { $0.headingDegrees = 360 }, { $0.headingDegrees = -1 },
             { $0 = LocationUpdate(timeOfFix: $0.timeOfFix, latitude: number, longitude: 10) },
@@ -179,7 +179,7 @@ import TimeAndChance
         }
     }
 
-    @Test(arguments: rows) func endNothing(sql: String) throws {
+    @Test(arguments: rows) func neverStopTheOutbox(sql: String) throws {
         let directory = try StoreDirectory()
         let first = try directory.open()
         for second in 1...5 { _ = try first.append(sample(second)) }

@@ -10,7 +10,7 @@ import WaypostTestSupport
 @testable import SQLiteOutbox
 
 @Suite struct FullDisk {
-    @Test func refusesNewUpdatesAndGoesOnDelivering() throws {
+    @Test func rejectsNewUpdatesAndContinuesDelivery() throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open()
         try outbox.limitPages(to: 12)
@@ -35,9 +35,10 @@ import WaypostTestSupport
         #expect(try OutboxReader(path: directory.store).summary().ledger == ledger)
     }
 
-    /// A backlog is sent although nothing can be written. No update is sent twice, and from the limit on none at all.
+    /// A backlog is sent although nothing can be written. No update is sent twice, and from the limit on, none is sent
+    /// at all.
     @Test(arguments: OutboxDurability.allCases)
-    func sendsNothingTwiceWhileNothingCanBeWritten(durability: OutboxDurability) throws {
+    func sendsNothingTwice(durability: OutboxDurability) throws {
         let directory = try StoreDirectory()
         try directory.buildBacklog(3000)
         let disk = directory.lyingDisk(seed: 1)
@@ -71,7 +72,7 @@ import WaypostTestSupport
     }
 
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
-    func givesTheReserveBackAndRecovers() throws {
+    func releasesTheReserveAndRecovers() throws {
         let directory = try StoreDirectory()
         let disk = try TinyFileSystem(at: directory.path("disk"), megabytes: 2)
         let outbox = try directory.open("disk/outbox.sqlite")
@@ -161,7 +162,7 @@ import WaypostTestSupport
         #expect(try FileSystem.entry(at: place)?.kind == .directory)
     }
 
-    @Test func isReportedAtEachBeginningAndEnd() throws {
+    @Test func isReportedEachTimeItBeginsAndEnds() throws {
         let outbox = try OutboxEngine(configuration)
         for count in 1...2 {
             unsafe unlink(place)

@@ -78,7 +78,7 @@ struct LargestNumbers {
 
     /// Every accepted update is delivered, every written ledger can be read, and no store is repaired repeatedly.
     @Test(arguments: crafted, OutboxDurability.allCases)
-    func stillMakeAStoreThatWorks(crafted: Crafted, durability: OutboxDurability) throws {
+    func leaveAWorkingStore(crafted: Crafted, durability: OutboxDurability) throws {
         let directory = try StoreDirectory()
         let first = try directory.open()
         for second in 1...5 { _ = try first.append(sample(second)) }
@@ -114,7 +114,7 @@ struct LargestNumbers {
     }
 
     /// After work of all kinds that starts with numbers at a limit, each row can be read.
-    @Test(arguments: 0..<12 as Range<UInt64>) func writeNothingThatCannotBeRead(seed: UInt64) throws {
+    @Test(arguments: 0..<12 as Range<UInt64>) func writeOnlyReadableRows(seed: UInt64) throws {
         var chance = SplitMix64(seed: seed)
         let limit = Int64(1) << (51 + seed % 2)
         var parts = (0..<7).map { _ in Int64.random(in: 0...limit / 7, using: &chance) }
@@ -176,7 +176,7 @@ struct LargestNumbers {
     }
 
     /// A ledger that couldn't be read again isn't written.
-    @Test func areRefusedBeforeTheyAreWritten() throws {
+    @Test func areRejectedBeforeTheyAreWritten() throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open()
         _ = try outbox.append(sample(1))

@@ -26,7 +26,7 @@ import WaypostTestSupport
     @Test(arguments: [
         (OutboxError.Code.readOnly, DiskErrno.readOnly), (.full, DiskErrno.noSpace), (.forbidden, DiskErrno.denied),
     ])
-    func opensAsSoonAsTheDiskLetsIt(code: OutboxError.Code, number: CInt) async throws {
+    func opensAsSoonAsTheDiskAllows(code: OutboxError.Code, number: CInt) async throws {
         disk.order(DiskFault(.error(number), at: 1, lasts: true))
         await #expect(throws: OutboxError.self) { try await SQLiteOutbox.open(configuration) }
         disk.heal()
@@ -80,7 +80,7 @@ import WaypostTestSupport
         #expect(repairs.withLock { $0 } == 2)
     }
 
-    @Test func closesWithoutEverHavingBeenOpen() async throws {
+    @Test func canBeClosedBeforeTheOutboxIsOpen() async throws {
         disk.isReadOnly = true
         let outbox = SQLiteOutbox(configuration)
         await #expect(throws: OutboxError.self) { try await outbox.open() }
@@ -90,7 +90,7 @@ import WaypostTestSupport
     }
 
     /// The kernel makes a disk read-only after errors, while files are open.
-    @Test func goesOnWhereItWasWhenTheDiskWasReadOnlyForAWhile() async throws {
+    @Test func continuesAfterTheDiskWasReadOnly() async throws {
         var promises = Promises()
         let outbox = try OutboxEngine(configuration)
         for second in 1...20 { try promises.append(sample(second), to: outbox) }

@@ -7,10 +7,10 @@ import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-/// Another program that has the outbox's file open in SQLite: a backup, a person with `sqlite3`.
+/// Another program has the outbox's file open in SQLite: a backup, or a user with `sqlite3`.
 @Suite struct LockedOutbox {
-    /// Pending updates can be sent and acknowledged; only nothing new is stored.
-    @Test func readsAndAcknowledgesUntilTheLockIsGone() throws {
+    /// Pending updates can be sent and acknowledged, but no new ones are stored.
+    @Test func readsAndAcknowledgesUntilTheLockIsReleased() throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open()
         for second in 1...10 { _ = try outbox.append(sample(second)) }
@@ -30,7 +30,7 @@ import WaypostTestSupport
     }
 
     /// The log of a process that was killed is moved into the database first.
-    @Test func isOpenedOnceTheLockIsGone() async throws {
+    @Test func isOpenedOnceTheLockIsReleased() async throws {
         let directory = try StoreDirectory()
         let first = try directory.open()
         for second in 1...10 { _ = try first.append(sample(second)) }
@@ -52,8 +52,8 @@ import WaypostTestSupport
         try await outbox.close()
     }
 
-    /// A program that only reads never keeps updates from being stored.
-    @Test func isOpenedWhileAnotherReads() throws {
+    /// A program that only reads never prevents updates from being stored.
+    @Test func isOpenedWhileAnotherProcessReads() throws {
         let directory = try StoreDirectory()
         let first = try directory.open()
         for second in 1...10 { _ = try first.append(sample(second)) }
@@ -72,7 +72,7 @@ import WaypostTestSupport
     }
 
     /// Updates that are added to a log whose sync has failed could be lost with it.
-    @Test func addsNothingToALogOfAFailedSync() throws {
+    @Test func addsNothingToALogAfterAFailedSync() throws {
         let directory = try StoreDirectory()
         let disk = directory.lyingDisk(seed: 1)
         let outbox = try directory.open(on: disk)
@@ -90,7 +90,7 @@ import WaypostTestSupport
         #expect(directory.recoveries.isEmpty)
     }
 
-    /// A read that stays open keeps the log from starting over: it grows with each commit.
+    /// A read that stays open prevents the log from starting over, so it grows with each commit.
     @Test func reportsALogThatAReaderKeepsGrowing() throws {
         let directory = try StoreDirectory()
         let warnings = Locked<[OutboxWarning]>([])

@@ -17,7 +17,7 @@ import Testing
     @Test(arguments: [
         "-wal", "-shm", "-journal", ".lock", ".reserve", ".count", ".rebuilt", ".rebuilt-wal", ".damaged-1", "",
     ])
-    func doNotKeepTheServiceFromStarting(suffix: String) throws {
+    func doNotPreventTheServiceFromStarting(suffix: String) throws {
         let directory = try StoreDirectory()
         let first = try directory.open()
         for second in 1...5 { _ = try first.append(sample(second)) }
@@ -31,7 +31,7 @@ import Testing
     }
 
     /// A repair reads only parts that can contain a row.
-    @Test(arguments: ["-wal", ""]) func doNotKeepAStoreFromItsRepair(suffix: String) throws {
+    @Test(arguments: ["-wal", ""]) func doNotPreventARepair(suffix: String) throws {
         let directory = try StoreDirectory()
         let first = try directory.open()
         for second in 1...5 { _ = try first.append(sample(second)) }

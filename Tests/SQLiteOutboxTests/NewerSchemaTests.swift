@@ -40,7 +40,7 @@ import Testing
     }
 
     /// A higher version number over the known schema is a flipped bit, because each release has its own schema.
-    @Test(arguments: 1..<10) func isDamageOverTheKnownTables(bit: Int) throws {
+    @Test(arguments: 1..<10) func isDamageIfTheTablesAreTheKnownOnes(bit: Int) throws {
         try directory.execute("PRAGMA user_version = \(Int(try directory.version) ^ 1 << bit)")
         for error in [
             #expect(throws: OutboxError.self) { try OutboxReader(path: directory.store) },

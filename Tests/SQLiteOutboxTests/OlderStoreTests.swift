@@ -98,7 +98,7 @@ import Testing
     }
 
     /// A program that opens the outbox of a killed process moves the log into the database, and removes it.
-    @Test func isNotReportedIfItsLogWasMovedIntoIt() throws {
+    @Test func isNotReportedAfterACheckpoint() throws {
         let outbox = try open()
         for second in 1...300 {
             _ = try outbox.append(sample(second))
@@ -114,7 +114,7 @@ import Testing
         #expect(warnings.withLock { $0.isEmpty })
     }
 
-    /// A note that can't be read or written doesn't keep updates from being stored.
+    /// A note that can't be read or written doesn't prevent updates from being stored.
     @Test(arguments: ["", "{", "{\"accepted\":-1,\"revision\":0}", "[1,2]"]) func isNotReportedForAnUnreadableNote(
         note: String
     )

@@ -10,7 +10,7 @@ import WaypostTestSupport
 @testable import SQLiteOutbox
 
 @Suite struct Opening {
-    @Test func makesDirectoryAndFilesForThisUserAlone() throws {
+    @Test func createsDirectoryAndFilesForThisUserOnly() throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open("a/b/outbox.sqlite")
         _ = try outbox.append(sample(1))
@@ -23,7 +23,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func leavesItsFilesBehindWithoutALog() throws {
+    @Test func leavesNoLogWhenClosed() throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open()
         _ = try outbox.append(sample(1))
@@ -61,7 +61,7 @@ import WaypostTestSupport
         try directory.open().close()
     }
 
-    @Test func rejectsADirectoryInPlaceOfAFile() throws {
+    @Test func rejectsADirectoryInsteadOfAFile() throws {
         let directory = try StoreDirectory()
         try FileManager.default.createDirectory(atPath: directory.store, withIntermediateDirectories: false)
         let error = #expect(throws: OutboxError.self) { try directory.open() }
@@ -73,7 +73,7 @@ import WaypostTestSupport
         #expect(directory.exists("outbox.sqlite"))
     }
 
-    @Test func rejectsAFileInPlaceOfTheDirectory() throws {
+    @Test func rejectsAFileInsteadOfTheDirectory() throws {
         let directory = try StoreDirectory()
         try directory.write([1], to: "file")
         let error = #expect(throws: OutboxError.self) { try directory.open("file/outbox.sqlite") }
@@ -112,7 +112,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [true, false])
-    func endsAReplacementThatWasCutOff(isInPlace: Bool) throws {
+    func completesAnInterruptedReplacement(isInPlace: Bool) throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open()
         for second in 1...5 { _ = try outbox.append(sample(second)) }
@@ -133,7 +133,7 @@ import WaypostTestSupport
     }
 
     /// Everything has been renamed, and the rebuilt store is damaged: it is repaired, not created again.
-    @Test func repairsAReplacementThatIsDamaged() throws {
+    @Test func repairsADamagedReplacement() throws {
         let directory = try StoreDirectory()
         try directory.buildBacklog(200)
         try directory.breakRow(60)
@@ -155,7 +155,7 @@ import WaypostTestSupport
         #expect(try outbox.append(sample(71)).sequence == 71)
     }
 
-    @Test func readsLittleOfALargeBacklog() throws {
+    @Test func readsOnlyASmallPartOfALargeBacklog() throws {
         let directory = try StoreDirectory()
         try directory.buildBacklog(100_000)
         let disk = directory.lyingDisk(seed: 1)

@@ -35,7 +35,7 @@ import Testing
         return other
     }
 
-    @Test(arguments: OtherName.allCases) func isOfTheFileThroughAnyName(name: OtherName) throws {
+    @Test(arguments: OtherName.allCases) func appliesToTheFileUnderAnyName(name: OtherName) throws {
         let outbox = try directory.open()
         _ = try outbox.append(sample(1))
         let other = try make(name)
@@ -48,7 +48,7 @@ import Testing
     }
 
     /// The log and the other files of a store are next to its database, not next to a link to it.
-    @Test func readsTheLogOfAStoreBehindALink() throws {
+    @Test func readsTheLogOfAStoreThroughALink() throws {
         let outbox = try directory.open()
         let other = try make(.link)
         for second in 1...3 { _ = try outbox.append(sample(second)) }
@@ -60,8 +60,8 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path("b")) == ["other.sqlite"])
     }
 
-    /// SQLite's log belongs to one name of a file: under another one its last commits are not seen.
-    @Test func refusesAStoreWithTwoNames() throws {
+    /// SQLite's log belongs to one name of a file. Under another name, its last commits are not seen.
+    @Test func rejectsAStoreWithTwoNames() throws {
         try directory.open().close()
         let other = try make(.hardLink)
         let errors = [
@@ -106,8 +106,8 @@ import Testing
         #expect(try outbox.ledger() == Ledger(accepted: 2, pending: 2))
     }
 
-    /// After all files are removed and a second owner has come, the first one writes nothing, and removes nothing of
-    /// the second's.
+    /// After all files are removed and a second owner has arrived, the first one writes nothing, and removes nothing
+    /// that belongs to the second.
     @Test func ofARemovedStoreDoesNotExtendToItsSuccessor() throws {
         let first = try directory.open()
         for second in 1...3 { _ = try first.append(sample(second)) }
@@ -124,7 +124,7 @@ import Testing
         #expect(try directory.open().ledger() == Ledger(accepted: 2, pending: 2))
     }
 
-    /// With nothing to write, the first owner closes quietly, and removes nothing of the second's.
+    /// With nothing to write, the first owner closes quietly, and removes nothing that belongs to the second.
     @Test(arguments: [true, false]) func ofARemovedStoreEndsQuietly(isClosed: Bool) throws {
         var first: OutboxEngine? = try directory.open()
         _ = try first?.append(sample(1))

@@ -11,12 +11,12 @@ struct PowerCuts {
     private static let cuts = ProcessInfo.processInfo.environment["POWER_CUTS"].flatMap { Int($0) }
 
     /// Two of three cuts.
-    @Test func loseNothing() throws {
+    @Test func loseNoUpdates() throws {
         try cut(Self.cuts.map { $0 - $0 / 3 } ?? 80, .full)
     }
 
     /// The last third of the cuts.
-    @Test func loseTheWindowAtMost() throws {
+    @Test func loseAtMostTheWindow() throws {
         try cut(Self.cuts.map { $0 / 3 } ?? 40, .economy)
     }
 
@@ -54,7 +54,7 @@ struct PowerCuts {
         #expect(calls > 10)
     }
 
-    @Test func duringAReplacementLoseNothing() throws {
+    @Test func duringAReplacementLoseNoUpdates() throws {
         var store = try EachCall.closedStore(rows: 300)
         store.isDamaged = true
         store.files["outbox.sqlite"]?.replaceSubrange(0..<1024, with: repeatElement(0, count: 1024))
@@ -66,7 +66,7 @@ struct PowerCuts {
         #expect(calls > 10)
     }
 
-    @Test func duringACheckpointLoseNothing() throws {
+    @Test func duringACheckpointLoseNoUpdates() throws {
         let calls = try EachCall.closedStore(rows: 200).cut(step: 3) { directory, disk, promises in
             let outbox = try directory.open(on: disk)
             for second in 1...60 { try promises.append(sample(90_000 + second), to: outbox) }
@@ -75,7 +75,7 @@ struct PowerCuts {
         #expect(calls > 150)
     }
 
-    @Test func whileADrainedBacklogIsCompactedLoseNothing() throws {
+    @Test func duringACompactionLoseNoUpdates() throws {
         let backlog = try EachCall.backlog(rows: 28_000, left: 1500)
         let calls = try backlog.cut(step: Self.cuts == nil ? 97 : 7) { directory, disk, promises in
             let outbox = try directory.open(on: disk)

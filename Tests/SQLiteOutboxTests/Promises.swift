@@ -13,7 +13,7 @@ struct Promises {
     private(set) var accepted: Int64 = 0
     private(set) var pending: [Int64: LocationUpdate] = [:]
     private var quarantined: Set<Int64> = []
-    /// The updates that are acknowledged in memory only, and pending again after a restart.
+    /// The updates that are acknowledged in memory only, and will be pending again after a restart.
     private var unwritten: [Int64: LocationUpdate] = [:]
     /// A failed append with its shape points. After a power cut any beginning of it may be on the disk.
     private var offered: [LocationUpdate] = []
@@ -21,7 +21,7 @@ struct Promises {
     private var foundAgain: [LocationUpdate] = []
     /// The live update with which each update was accepted.
     private var liveOf: [Int64: Int64] = [:]
-    /// The sequences of a failed acknowledgement or quarantine, which may have been done.
+    /// The sequences of a failed acknowledgement or quarantine, which may have been carried out.
     private var unsettled: Set<Int64> = []
     /// The maximum loss in a power cut; `nil` for none.
     private let window: OutboxDurability.Window?
@@ -53,7 +53,7 @@ struct Promises {
         if window == nil { unwritten = [:] }
     }
 
-    /// Checks that any part of the offered updates is there, in order.
+    /// Checks that some first part of the offered updates is stored, in order.
     private mutating func acceptWhatIsThere(
         of found: [Int64: LocationUpdate], upTo last: Int64, at now: Duration
     ) throws {
@@ -70,7 +70,7 @@ struct Promises {
         accept(at: now)
     }
 
-    /// Notes that all offered updates are there.
+    /// Records that all offered updates are stored.
     private mutating func accept(at now: Duration) {
         let live = accepted + Int64(offered.count)
         for update in offered {
@@ -131,7 +131,7 @@ struct Promises {
         let isListed = quarantined.isSubset(of: listed) || mayBeListed > OutboxStore.quarantineLimit
         try hold(isListed, "in quarantine and gone: \(quarantined.subtracting(listed)) of \(quarantined.count)")
         quarantined = listed
-        // An acknowledgement on a failing disk stays in memory, unless it keeps back the others.
+        // An acknowledgement on a failing disk stays in memory, unless it blocks the others.
         for sequence in unsettled where found[sequence] == nil { unwritten[sequence] = pending[sequence] }
         if isReopened { unwritten = [:] }
         pending = found

@@ -53,7 +53,7 @@ import TimeAndChance
     }
 
     @Test(arguments: [QuarantineRequest.Action.requeue, .discard])
-    func changesNothingForANumberThatIsNotInIt(action: QuarantineRequest.Action) throws {
+    func isUnchangedByAnUnknownNumber(action: QuarantineRequest.Action) throws {
         let directory = try StoreDirectory()
         let outbox = try filled(directory)
         let before = try outbox.summary()
@@ -62,7 +62,7 @@ import TimeAndChance
     }
 
     /// If more updates are in quarantine than are kept, the last ones can be requeued; all can be discarded.
-    @Test func accountsForThoseThatAreNotKept() throws {
+    @Test func countsUpdatesThatItDoesNotKeep() throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open()
         for second in 1...300 {
@@ -101,13 +101,14 @@ import TimeAndChance
         #expect(try requester.withdraw(try requester.submit(QuarantineRequest(.discard, nil))) == nil)
         _ = try outbox.maintain()
         #expect(try outbox.ledger().quarantined == 3)
-        // The owner has handled it at the last moment: withdrawing returns the answer.
+        // The owner has handled the request at the last moment: withdrawing it returns the answer.
         let late = try requester.submit(QuarantineRequest(.discard, nil))
         _ = try outbox.maintain()
         #expect(try requester.withdraw(late) == .done(count: 3, notKept: 0))
     }
 
-    /// The tool may have ended before the answer, and the owner before the request: the next start handles it once.
+    /// The tool may have ended before the answer, and the owner before the request. The next start handles the request
+    /// once.
     @Test func isChangedAtTheNextStart() throws {
         let directory = try StoreDirectory()
         var outbox: OutboxEngine? = try filled(directory)
@@ -120,7 +121,7 @@ import TimeAndChance
     }
 
     /// Requests beyond the maximum are handled the next time, although nothing has changed since.
-    @Test func isChangedTheNextTimeIfThereAreManyRequests() throws {
+    @Test func isChangedInStepsByManyRequests() throws {
         let directory = try StoreDirectory()
         let outbox = try filled(directory)
         let requester = try OutboxRequester(path: directory.store)

@@ -8,7 +8,7 @@ import Testing
 /// The log is removed while the outbox is in use, and SQLite keeps writing to the removed file.
 @Suite struct RemovedLog {
     private let directory: StoreDirectory
-    /// Whether each report was of a beginning.
+    /// Whether each report was of a start.
     private let reports = Locked<[Bool]>([])
 
     init() throws { directory = try StoreDirectory() }
@@ -47,7 +47,7 @@ import Testing
         try killed.close()
     }
 
-    @Test(arguments: Removal.allCases) func losesNothingAfterTheNextMaintenance(removal: Removal) throws {
+    @Test(arguments: Removal.allCases) func losesNoUpdatesAfterTheNextMaintenance(removal: Removal) throws {
         let outbox = try open()
         for second in 1...5 { _ = try outbox.append(sample(second)) }
         try remove(removal)

@@ -79,7 +79,7 @@ struct RepairLaw {
     }
 
     /// If the log ends before its last changes, the updates they delivered must not become pending silently.
-    @Test func noticesALogThatEndsBeforeALaterAccount() throws {
+    @Test func detectsALogThatLacksItsLastChanges() throws {
         let store = try DrainingStore.parked.get()
         let log = try #require(store.files["outbox.sqlite-wal"])
         for frame in 0..<(log.count - 32) / 1048 {

@@ -26,7 +26,7 @@ struct RunningDamage {
         #expect(try OutboxReader(path: directory.store).summary().evictions[.damage].count == 1)
     }
 
-    @Test func keepsTheAccountThatIsInMemory() throws {
+    @Test func keepsTheCountsInMemory() throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open()
         for second in 1...10 { _ = try outbox.append(sample(second)) }
@@ -39,7 +39,7 @@ struct RunningDamage {
     }
 
     /// The next update gets a new sequence, not that of a delivered update that the store has lost.
-    @Test func countsNothingNewAsDelivered() throws {
+    @Test func countsNoNewUpdateAsDelivered() throws {
         let (directory, disk) = try directoryOnDisk()
         let outbox = try directory.open(on: disk)
         for second in 1...10 {
@@ -91,7 +91,7 @@ struct RunningDamage {
     }
 
     /// A commit that a full disk interrupted isn't accepted, even if the same process opens the store again.
-    @Test(arguments: 1...14) func acceptsNothingOfACommitThatFailed(write: Int) throws {
+    @Test(arguments: 1...14) func acceptsNoUpdateOfAFailedCommit(write: Int) throws {
         let (directory, disk) = try directoryOnDisk()
         let outbox = try directory.open(on: disk)
         for second in 1...60 { _ = try outbox.append(sample(second)) }
@@ -109,7 +109,7 @@ struct RunningDamage {
 
     /// An append failed, but its commit is found on the disk when the store is opened again. A caller that appends the
     /// same updates again has them accepted once.
-    @Test(arguments: [false, true]) func acceptsUpdatesOnceThatAreAppendedAgain(isDelivered: Bool) throws {
+    @Test(arguments: [false, true]) func acceptsRepeatedUpdatesOnce(isDelivered: Bool) throws {
         let (directory, disk) = try directoryOnDisk()
         let outbox = try directory.open(on: disk)
         for second in 1...10 { _ = try outbox.append(sample(second)) }
@@ -125,7 +125,7 @@ struct RunningDamage {
     }
 
     /// The store has as many unexpected rows as the failed append had updates, but of other updates.
-    @Test func appendsAgainUpdatesThatAreNotInTheStore() throws {
+    @Test func appendsMissingUpdatesAgain() throws {
         let (directory, disk) = try directoryOnDisk()
         let outbox = try directory.open(on: disk)
         for second in 1...10 { _ = try outbox.append(sample(second)) }
@@ -141,7 +141,7 @@ struct RunningDamage {
 
     /// A failed commit leaves pages in the log, a later ledger among them. Its acknowledgements are in memory.
     @Test(arguments: [DiskCall.write, .sync], 1...12)
-    func countsOnceWhatAFailedCommitAcknowledged(call: DiskCall, number: Int) throws {
+    func countsUpdatesOfAFailedAcknowledgementOnce(call: DiskCall, number: Int) throws {
         let (directory, outbox, batch) = try failedAcknowledgement(call, number)
         if let batch {
             try directory.breakRow(60)
@@ -154,7 +154,7 @@ struct RunningDamage {
 
     /// After a restart there are no counters in memory.
     @Test(arguments: [DiskCall.write, .sync], 1...12)
-    func countsNothingThatAFailedCommitAcknowledgedAsLost(call: DiskCall, number: Int) throws {
+    func countsNoUpdateOfAFailedAcknowledgementAsLost(call: DiskCall, number: Int) throws {
         let (directory, outbox, batch) = try failedAcknowledgement(call, number)
         try directory.moveStore(owner: outbox)
         if batch != nil { try directory.breakRow(60) }
@@ -168,7 +168,7 @@ struct RunningDamage {
 
     /// Gaps that live deliveries leave aren't counted as losses.
     @Test(arguments: 1...8)
-    func countsNothingThatWasDeliveredAsLost(write: Int) throws {
+    func countsNoDeliveredUpdateAsLost(write: Int) throws {
         let (directory, disk) = try directoryOnDisk()
         try directory.buildBacklog(200)
         let outbox = try directory.open(on: disk)
@@ -188,7 +188,7 @@ struct RunningDamage {
 
     /// The disk has another read error while the store is replaced.
     @Test(arguments: FailingCalls.isLong ? Array(1...500) : Array(stride(from: 1, through: 300, by: 9)))
-    func isNotCountedAnotherWayForOneMoreFailingRead(number: Int) throws {
+    func isCountedAlikeDespiteAnotherReadError(number: Int) throws {
         let (directory, disk) = try directoryOnDisk()
         try directory.buildBacklog(200)
         let first = try directory.open()
@@ -254,7 +254,7 @@ struct RunningDamage {
     }
 
     /// A repair writes the whole store. If it doesn't help, it isn't repeated at each call.
-    @Test func isLeftAloneAfterARepairThatDidNotHelp() throws {
+    @Test func isNotRepairedAgainAfterAFailedRepair() throws {
         let directory = try StoreDirectory()
         let now = Locked(Duration.zero)
         let repairs = Locked(0)

@@ -3,7 +3,7 @@ import TimeAndChance
 
 @testable import SQLiteOutbox
 
-/// An update as a receiver gives it, `second` seconds into the day.
+/// Returns an update like a receiver's, `second` seconds into the day.
 func sample(_ second: Int) -> LocationUpdate {
     var update = LocationUpdate(
         timeOfFix: UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: second * 1000),
@@ -15,7 +15,7 @@ func sample(_ second: Int) -> LocationUpdate {
     return update
 }
 
-/// An update of a zigzag route, a kilometre from side to side, which can't be thinned.
+/// Returns an update on a zigzag route, which is a kilometre wide and can't be thinned.
 func zigzag(_ second: Int) -> LocationUpdate {
     var update = sample(second)
     if second % 2 == 0 { update.longitude = 11.5301667 }
@@ -46,7 +46,7 @@ extension StoredRow {
         return "REPLACE INTO \(table) VALUES (\(values.joined(separator: ", ")))"
     }
 
-    /// The row's bytes in a page: size of the payload, sequence, header, values (fileformat2.html §1.6, §2.1).
+    /// The row's bytes in a page: payload size, sequence, header and values (fileformat2.html §1.6, §2.1).
     var cell: [UInt8] {
         func varint(_ value: Int) -> [UInt8] {
             value < 0x80 ? [UInt8(value)] : varint(value >> 7).map { $0 | 0x80 } + [UInt8(value & 0x7f)]

@@ -10,9 +10,9 @@ import Testing
         (0..<count).map { sample(second - count + $0) }
     }
 
-    /// Each live update costs one commit, with or without shape points, even if all are acknowledged together or after
+    /// Each live update needs one commit, with or without shape points, even if all are acknowledged together or after
     /// the next update.
-    @Test(arguments: [0, 1, 5, 40], [false, true]) func costNoCommits(points: Int, isLate: Bool) throws {
+    @Test(arguments: [0, 1, 5, 40], [false, true]) func needNoCommits(points: Int, isLate: Bool) throws {
         let directory = try StoreDirectory()
         let disk = directory.lyingDisk(seed: 1)
         let outbox = try directory.open(on: disk)
@@ -42,7 +42,7 @@ import Testing
     }
 
     /// Ledger, update and ten shape points are rows of one page.
-    @Test(arguments: [0, 1, 10]) func costNoPages(points: Int) throws {
+    @Test(arguments: [0, 1, 10]) func needNoPages(points: Int) throws {
         let directory = try StoreDirectory()
         let disk = directory.lyingDisk(seed: 1)
         let outbox = try directory.open(on: disk)
@@ -80,7 +80,7 @@ import Testing
         #expect(ledger == Ledger(accepted: stored == nil ? 10 : 16, pending: stored == nil ? 10 : 16))
     }
 
-    /// On a full disk none of them is accepted, and the next update has the next sequence.
+    /// On a full disk none of the updates is accepted, and the next update has the next sequence.
     @Test func areNotAcceptedOnAFullDisk() throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open()

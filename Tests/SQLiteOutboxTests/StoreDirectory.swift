@@ -58,7 +58,7 @@ final class StoreDirectory: Sendable {
 
     func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
 
-    /// Whether this process holds a lock on the file that other processes see, by /proc/locks.
+    /// Whether this process holds a lock on the file that other processes see (/proc/locks).
     func isLocked(_ name: String) throws -> Bool {
         let attributes = try FileManager.default.attributesOfItem(atPath: path(name))
         let holder = " \(ProcessInfo.processInfo.processIdentifier) "
@@ -98,7 +98,7 @@ final class StoreDirectory: Sendable {
         try FileManager.default.moveItem(atPath: path(source), toPath: path(destination))
     }
 
-    /// Damages the checksum of a row of `sample` in the database, whose tree stays sound.
+    /// Damages the checksum of a row of `sample` in the database. The tree stays sound.
     func breakRow(_ sequence: Int) throws {
         var database = try read("outbox.sqlite")
         let stored = StoredUpdate(sequence: Int64(sequence), update: sample(sequence))
@@ -115,14 +115,14 @@ final class StoreDirectory: Sendable {
         try write(repeatElement(0, count: 100) + read("outbox.sqlite").dropFirst(100), to: "outbox.sqlite")
     }
 
-    /// Closes `owner`, and leaves the files as a power cut would.
+    /// Closes `owner`, and leaves the files in the state that a power cut would.
     func moveStore(owner: OutboxEngine) throws {
         try copyStore(to: "cut")
         try owner.close()
         for suffix in ["", "-wal"] { try rename("cut" + suffix, to: "outbox.sqlite" + suffix) }
     }
 
-    /// Copies the store's present files, as a power cut would leave them.
+    /// Copies the store's current files, in the state that a power cut would leave.
     func copyStore(to name: String) throws {
         for suffix in ["", "-wal"] {
             try? FileManager.default.removeItem(atPath: path(name + suffix))

@@ -13,7 +13,7 @@ import TimeAndChance
         StoredRow(sequence ?? row.sequence) { row.values[$0] }
     }
 
-    @Test func haveTheChecksumOfTheCatalogue() {
+    @Test func haveTheStandardChecksum() {
         var checksum = CRC32()
         for byte in "123456789".utf8 { checksum.update(byte) }
         #expect(checksum.value == 0xcbf4_3926)  // the check value of CRC-32/ISO-HDLC
@@ -50,7 +50,7 @@ import TimeAndChance
         #expect(update.row.cell.count == 43)
     }
 
-    @Test func comeBackFromTheirValues() throws {
+    @Test func areRestoredFromTheirValues() throws {
         var chance = SplitMix64(seed: 5)
         func number(in range: ClosedRange<Int>) -> Double { Double(Int.random(in: range, using: &chance)) }
         for sequence in 1...2000 as ClosedRange<Int64> {
@@ -70,7 +70,7 @@ import TimeAndChance
     }
 
     /// Reads through SQLite, and from the bytes of the file.
-    @Test func comeBackFromTheFile() throws {
+    @Test func areRestoredFromTheFile() throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open()
         var update = sample(1)
@@ -108,7 +108,7 @@ import TimeAndChance
     }
 
     /// The store can read whatever it writes: its bounds for writing are within those for reading.
-    @Test func comeBackWithTheLargestNumbers() {
+    @Test func areRestoredWithTheLargestNumbers() {
         let limit = OutboxCounters.Limit.record
         let edges = [0, 1, 2, 1 << 51, 1 << 52, limit - 1, limit]
         for sequence in edges.dropFirst() {
@@ -136,7 +136,7 @@ import TimeAndChance
         }
     }
 
-    @Test func ofTheLedgerComeBackFromTheirValues() {
+    @Test func ofTheLedgerAreRestoredFromTheirValues() {
         var counters = OutboxCounters(lastSequence: 1 << 40, pending: 3, delivered: 1 << 39)
         for (index, reason) in EvictionReason.allCases.enumerated() {
             counters.evictions[reason].add(sample(index).timeOfFix)

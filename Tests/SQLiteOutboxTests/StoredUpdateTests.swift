@@ -7,12 +7,12 @@ import TimeAndChance
 @testable import SQLiteOutbox
 
 @Suite struct StoredUpdates {
-    /// The end of an outbox before it is opened again.
+    /// How an outbox ends before it is opened again.
     private enum SessionEnd { case none, dropped, closed }
 
     /// Compares the store with the model after each of thousands of random steps, with reopening now and then.
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func agreeWithAPlainModel(seed: UInt64) throws {
+    func matchAPlainModel(seed: UInt64) throws {
         let directory = try StoreDirectory()
         var chance = SplitMix64(seed: seed)
         var model = OutboxModel()
@@ -89,7 +89,7 @@ import TimeAndChance
 
     /// Two updates are accepted out of order, and the newer one is delivered. After a restart the older isn't the
     /// newest.
-    @Test func keepTheNewestOverARestart() throws {
+    @Test func includeTheNewestAfterARestart() throws {
         let directory = try StoreDirectory()
         var outbox: OutboxEngine? = try directory.open()
         _ = try outbox?.append(sample(9))
@@ -104,7 +104,7 @@ import TimeAndChance
     }
 
     /// Finding the newest reads only the ledger and the last row, even if the last update isn't the newest.
-    @Test func keepTheNewestOverARestartWithoutADelivery() throws {
+    @Test func includeTheNewestAfterARestartWithoutADelivery() throws {
         let directory = try StoreDirectory()
         var outbox: OutboxEngine? = try directory.open()
         for (second, isOverruling, newest) in [(9, false, 9), (7, true, 7), (6, false, 7), (8, false, 8), (1, true, 1)]

@@ -13,7 +13,7 @@ import WaypostTestSupport
     private static let isAllowed = FileManager.default.isExecutableFile(atPath: strace) && geteuid() == 0
 
     @Test(.enabled(if: isAllowed, "strace is not installed (Debian: apt install strace), or may not be used"))
-    func areThoseThatTheLyingDiskSees() async throws {
+    func areTheOnesThatTheLyingDiskObserves() async throws {
         let real = try StoreDirectory()
         let lying = try StoreDirectory()
         let trace = real.path("trace.txt")

@@ -9,7 +9,7 @@ import WaypostTestSupport
 
 @Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
 struct Thinning {
-    /// An update `second` seconds after the first, `east` and `north` metres from it.
+    /// Returns an update `second` seconds after the first, `east` and `north` metres from it.
     private static func update(_ second: Int, _ east: Double, _ north: Double, _ speed: Double?) -> LocationUpdate {
         var update = LocationUpdate(
             timeOfFix: UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: second * 1000),
@@ -94,7 +94,7 @@ struct Thinning {
             kept: [0, 1, 2]),
     ]
 
-    @Test(arguments: cases) func keeps(row: Case) {
+    @Test(arguments: cases) func keepsTheExpectedUpdates(row: Case) {
         #expect(TrackThinning.kept(of: row.updates, tolerance: 10) == row.kept)
     }
 
@@ -169,7 +169,7 @@ struct Thinning {
 
     /// Each step thins, in blocks as in the outbox, the result of the previous step. The sum of their errors stays
     /// within the bound of the last step.
-    @Test(arguments: [1, 2, 3] as [UInt64]) func addsUpToTheStatedBound(seed: UInt64) {
+    @Test(arguments: [1, 2, 3] as [UInt64]) func accumulatesErrorsUpToTheStatedBound(seed: UInt64) {
         let drive = Drives.town(updates: 5000, seed: seed, noise: 8)
         var left = drive
         for step in ThinningStep.allCases {

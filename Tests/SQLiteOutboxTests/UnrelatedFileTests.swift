@@ -5,7 +5,7 @@ import Testing
 
 @testable import SQLiteOutbox
 
-/// A file at the outbox's path that never was an outbox: it isn't touched.
+/// A file at the outbox's path that never was an outbox isn't changed.
 @Suite struct UnrelatedFiles {
     struct File: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -35,7 +35,7 @@ import Testing
         File("a database of another program", database(applicationID: Array("GPKG".utf8), pageSize: [0x10, 0x00])),
     ]
 
-    @Test(arguments: foreign) func isRefusedAndLeftAsItIs(file: File) throws {
+    @Test(arguments: foreign) func areRejectedAndLeftUnchanged(file: File) throws {
         let directory = try StoreDirectory()
         try directory.write(file.bytes, to: "outbox.sqlite")
         let sentence: ReportedText = """
@@ -64,7 +64,7 @@ import Testing
             "a flipped bit of the first word", [0x52] + database(applicationID: [0x57, 0x61, 0x79, 0x70]).dropFirst()),
     ]
 
-    @Test(arguments: damaged) func isDistinguishedFromDamage(file: File) throws {
+    @Test(arguments: damaged) func areDistinguishedFromDamage(file: File) throws {
         #expect(UnrelatedFile.kind(beginningWith: Array(file.bytes.prefix(UnrelatedFile.headerCount))) == nil)
         let directory = try StoreDirectory()
         try directory.write(file.bytes, to: "outbox.sqlite")
@@ -73,7 +73,7 @@ import Testing
     }
 
     /// The text was written over an outbox, and the service starts anyway.
-    @Test(arguments: [".lock", ".reserve", ".rebuilt"]) func isDamageNextToFilesOfAnOutbox(suffix: String) throws {
+    @Test(arguments: [".lock", ".reserve", ".rebuilt"]) func areDamageNextToFilesOfAnOutbox(suffix: String) throws {
         let directory = try StoreDirectory()
         try directory.write(Array("not a database".utf8), to: "outbox.sqlite")
         try directory.write([], to: "outbox.sqlite" + suffix)

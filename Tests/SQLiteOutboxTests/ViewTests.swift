@@ -45,7 +45,7 @@ import Testing
     }
 
     /// Row 0 is from the last removal of a row; later updates are counted from the rows.
-    @Test func showThePresentLedger() throws {
+    @Test func showTheCurrentLedger() throws {
         let outbox = try OutboxEngine(directory.configuration(maximumBytes: 64 * 1024))
         #expect(try rows(of: "ledger") == [["0", "0", "0", "0", "0"]])
         for second in 1...3000 { _ = try outbox.append(zigzag(second)) }

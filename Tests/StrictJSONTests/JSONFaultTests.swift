@@ -5,19 +5,19 @@ import Testing
     @Test(arguments: [
         ("", "line 1, column 1: the text is empty; write a JSON document"),
         (" \n", "line 2, column 1: the text is empty; write a JSON document"),
-        ("{\"a\":1,\n\"a\":2}", "line 2, column 1: the key \"a\" is in this object twice; remove one"),
-        ("{\"a\":1,\"\\u0061\":2}", "line 1, column 8: the key \"a\" is in this object twice; remove one"),
+        ("{\"a\":1,\n\"a\":2}", "line 2, column 1: the key \"a\" is in this object twice; remove one of them"),
+        ("{\"a\":1,\"\\u0061\":2}", "line 1, column 8: the key \"a\" is in this object twice; remove one of them"),
         // Commas.
         ("{\"a\":1,}", "line 1, column 7: a trailing comma; remove it"),
         ("{\n  \"a\": 1 ,\n\n}", "line 2, column 10: a trailing comma; remove it"),
         ("[1,]", "line 1, column 3: a trailing comma; remove it"),
-        ("{\"a\":1,,\"b\":2}", "line 1, column 8: a key is missing here; write it in double quotes"),
+        ("{\"a\":1,,\"b\":2}", "line 1, column 8: a key is missing here; write a key in double quotes"),
         ("[,1]", "line 1, column 2: a value is missing here; write text in double quotes"),
         ("{\"a\":1 \"b\":2}", "line 1, column 7: a comma is missing here"),
         ("{\n\"a\": \"x\"\n  \"b\": 2\n}", "line 2, column 9: a comma is missing here"),
         ("{\"a\":1;\"b\":2}", "line 1, column 7: a semicolon; write a comma"),
         // Keys, colons, values.
-        ("{a:2}", "line 1, column 2: a key is missing here; write it in double quotes"),
+        ("{a:2}", "line 1, column 2: a key is missing here; write a key in double quotes"),
         ("{\"a\" 1}", "line 1, column 6: \":\" is missing after the key"),
         ("{\"a\" = 1}", "line 1, column 6: \"=\"; write \":\""),
         ("{\"a\"}", "line 1, column 5: \":\" is missing after the key"),
@@ -25,31 +25,31 @@ import Testing
         ("{\"a\": van-7}", "line 1, column 7: a value is missing here; write text in double quotes"),
         ("{\"a\": True}", "line 1, column 7: a value is missing here; write text in double quotes"),
         // Brackets and ends.
-        ("{\"a\":[1}", "line 1, column 8: \"]\" is missing for the bracket in line 1"),
-        ("{\n\"a\":{\"b\":1]}", "line 2, column 11: \"}\" is missing for the bracket in line 2"),
-        ("{\"a\"", "line 1, column 5: \"}\" is missing for the bracket in line 1"),
-        ("{\n\"a\":{\"b\":[]", "line 2, column 12: \"}\" is missing for the bracket in line 2"),
-        ("{\"a\":1\n\n", "line 1, column 7: \"}\" is missing for the bracket in line 1"),
-        ("[1,", "line 1, column 4: \"]\" is missing for the bracket in line 1"),
+        ("{\"a\":[1}", "line 1, column 8: \"]\" is missing for the bracket on line 1"),
+        ("{\n\"a\":{\"b\":1]}", "line 2, column 11: \"}\" is missing for the bracket on line 2"),
+        ("{\"a\"", "line 1, column 5: \"}\" is missing for the bracket on line 1"),
+        ("{\n\"a\":{\"b\":[]", "line 2, column 12: \"}\" is missing for the bracket on line 2"),
+        ("{\"a\":1\n\n", "line 1, column 7: \"}\" is missing for the bracket on line 1"),
+        ("[1,", "line 1, column 4: \"]\" is missing for the bracket on line 1"),
         ("{\"a\":1} x", "line 1, column 9: text after the end of the document; remove it"),
         ("{\"a\":1}}", "line 1, column 8: text after the end of the document; remove it"),
         (String(repeating: "[", count: 65), "line 1, column 65: nested deeper than 64 levels"),
         // Syntax of other languages.
-        ("// a\n{}", "line 1, column 1: a comment; JSON has none, remove it"),
-        ("{\"a\":1 // b\n}", "line 1, column 8: a comment; JSON has none, remove it"),
-        ("{ /* b */ \"a\":1}", "line 1, column 3: a comment; JSON has none, remove it"),
-        ("{\"a\":1,\n# b\n}", "line 2, column 1: a comment; JSON has none, remove it"),
-        ("{“a”:1}", "line 1, column 2: a quote that isn't JSON's; write \""),
-        ("```json\n{}", "line 1, column 1: a quote that isn't JSON's; write \""),
-        ("{\"a\":'b'}", "line 1, column 6: a quote that isn't JSON's; write \""),
+        ("// a\n{}", "line 1, column 1: a comment, which JSON doesn't allow; remove it"),
+        ("{\"a\":1 // b\n}", "line 1, column 8: a comment, which JSON doesn't allow; remove it"),
+        ("{ /* b */ \"a\":1}", "line 1, column 3: a comment, which JSON doesn't allow; remove it"),
+        ("{\"a\":1,\n# b\n}", "line 2, column 1: a comment, which JSON doesn't allow; remove it"),
+        ("{“a”:1}", "line 1, column 2: a quotation mark that JSON doesn't allow; write \""),
+        ("```json\n{}", "line 1, column 1: a quotation mark that JSON doesn't allow; write \""),
+        ("{\"a\":'b'}", "line 1, column 6: a quotation mark that JSON doesn't allow; write \""),
         ("<html>", "line 1, column 1: not JSON; a document begins with {"),
         ("vehicle:", "line 1, column 1: not JSON; a document begins with {"),
         ("\u{FEFF}{}", "line 1, column 1: an invisible character; save the text as UTF-8 without a byte order mark"),
-        ("{\u{A0}\"a\":1}", "line 1, column 2: a space that isn't JSON's; write a plain one"),
+        ("{\u{A0}\"a\":1}", "line 1, column 2: a space that JSON doesn't allow; write a plain space"),
         ("{\0}", "line 1, column 2: an invisible character; save the text as UTF-8 without a byte order mark"),
         // Strings.
-        ("\"a", "line 1, column 1: a string without a closing quote in its line; add it"),
-        ("{\"a\": \"x,\n\"b\": 1}", "line 1, column 7: a string without a closing quote in its line; add it"),
+        ("\"a", "line 1, column 1: a string without a closing quote on its line; add the quote"),
+        ("{\"a\": \"x,\n\"b\": 1}", "line 1, column 7: a string without a closing quote on its line; add the quote"),
         ("{\"a\": \"x\"y\"}", "line 1, column 10: a value that isn't JSON; write text in double quotes"),
         ("\"\t\"", "line 1, column 2: a control character in a string; write it as \\u and four digits"),
         ("\"C:\\x\"", "line 1, column 4: an unknown escape in a string; write a backslash as \\\\"),
@@ -64,7 +64,7 @@ import Testing
         ("-", "line 1, column 2: a digit is missing in this number"),
         ("[1e999]", "line 1, column 2: a number that is too large: 1e999"),
     ])
-    func nameThePlaceAndTheRemedy(text: String, words: String) {
+    func givePlaceAndRemedy(text: String, words: String) {
         let error = #expect(throws: JSONValue.ParseError.self) { try JSONValue(parsing: Array(text.utf8)) }
         #expect(error?.description == words)
     }
@@ -78,8 +78,9 @@ import Testing
         #expect(error?.description == words)
     }
 
-    /// Each prefix of a document, followed by each common mistake, gives an error that shows no value of the document.
-    @Test func repeatNoValue() {
+    /// Each prefix of a document, followed by each common error, yields an error message that shows no value of the
+    /// document.
+    @Test func omitValues() {
         let text = Array("{\"a\": [\"hush\", 1.5e3, {\"b\": \"hush\\n\"}], \"c\": null, \"d\": -0.5}".utf8)
         for end in text.indices {
             for mistake in [

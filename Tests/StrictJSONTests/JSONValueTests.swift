@@ -15,11 +15,11 @@ import Testing
             .object(["a": .object(["b": .array([.bool(true)])]), "c": .object(["a": .integer(1)])])
         ),
     ])
-    func isRead(text: String, value: JSONValue) throws {
+    func areParsed(text: String, value: JSONValue) throws {
         #expect(try JSONValue(parsing: Array(text.utf8)) == value)
     }
 
-    @Test func isAskedByKeyAndPlace() throws {
+    @Test func areAccessedByKeyAndIndex() throws {
         let value = try JSONValue(parsing: Array("{\"a\":[1,\"x\",2.5,false,null]}".utf8))
         #expect(value["a"]?[0]?.integerValue == 1)
         #expect(value["a"]?[0]?.doubleValue == 1)

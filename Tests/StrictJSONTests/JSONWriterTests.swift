@@ -2,7 +2,7 @@ import FoundationEssentials
 import StrictJSON
 import Testing
 
-/// Foundation's coders are the measure.
+/// Foundation's coders are the reference.
 @Suite struct JSONWriters {
     private struct Report: Codable, Equatable {
         enum Kind: String, Codable { case good, bad }
@@ -25,7 +25,7 @@ import Testing
         var nested: [[Int?]] = [[1, nil], []]
     }
 
-    @Test func areWrittenAsFoundationDoes() throws {
+    @Test func writeLikeFoundation() throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         #expect(try JSONValue(encoding: Report()).text == String(decoding: encoder.encode(Report()), as: UTF8.self))
@@ -34,7 +34,7 @@ import Testing
             try JSONValue(encoding: Report()).prettyText == String(decoding: encoder.encode(Report()), as: UTF8.self))
     }
 
-    @Test func areReadAsTheyWere() throws {
+    @Test func writeReadableJSON() throws {
         var report = Report()
         (report.kind, report.none, report.some) = (.bad, 7, nil)
         let bytes = try JSONEncoder().encode(report)
@@ -46,12 +46,12 @@ import Testing
         "{}", "[]", "7", #"{"name":1,"numbers":[]}"#, #"{"numbers":null}"#, #"{"numbers":[true]}"#,
         #"{"numbers":{"0":1}}"#,
     ])
-    func areReadInTheirShapeOnly(text: String) throws {
+    func keepTheShape(text: String) throws {
         let value = try JSONValue(parsing: Array(text.utf8))
         #expect(throws: (any Error).self) { try value.decoded(as: Report.Part.self) }
     }
 
-    @Test func sayNullWhereANumberIsNotFinite() {
+    @Test func writeNullForANumberThatIsNotFinite() {
         #expect(JSONValue.array([.number(.nan), .number(-.infinity), .number(1)]).text == "[null,null,1]")
     }
 }

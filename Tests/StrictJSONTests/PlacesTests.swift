@@ -25,7 +25,7 @@ import Testing
         #expect(JSONPlaces(of: bytes).line(of: path) == line)
     }
 
-    /// Whatever it is given, it ends.
+    /// The search ends for any input.
     @Test func areFoundInAnything() {
         let bytes = Array(Self.text.utf8)
         for end in bytes.indices { _ = JSONPlaces(of: Array(bytes[..<end])) }

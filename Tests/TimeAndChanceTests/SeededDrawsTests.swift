@@ -11,7 +11,7 @@ import TimeAndChance
             ])
     }
 
-    @Test func repeatWithTheirSeedOnly() {
+    @Test func areRepeatedWithTheSameSeedOnly() {
         var (one, other, third) = (SplitMix64(seed: 7), SplitMix64(seed: 7), SplitMix64(seed: 8))
         let draws = (0..<1000).map { _ in one.unit() }
         #expect(draws == (0..<1000).map { _ in other.unit() })

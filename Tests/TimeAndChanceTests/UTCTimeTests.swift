@@ -23,7 +23,7 @@ import TimeAndChance
         #expect(UTCTime(rfc3339: text)?.shortestDescription == shortest)
     }
 
-    /// No addition, from any time and of any length, gives a time outside the calendar.
+    /// No addition, from any time and of any length, yields a time outside the calendar.
     @Test(
         arguments: [
             (0, 1, "1970-01-01T00:00:01.000Z"), (0, -62_167_219_200, "0000-01-01T00:00:00.000Z"),
@@ -36,8 +36,8 @@ import TimeAndChance
         #expect(time.description == text)
     }
 
-    /// Every day of 400 years, by counting, and no other.
-    @Test func haveTheDaysOfTheCalendar() {
+    /// Counts every day of 400 years, and no others.
+    @Test func followTheCalendar() {
         var time = UTCTime(year: 1970, month: 1, day: 1)
         var wrong: [UTCTime] = []
         for year in 1970..<2370 {

@@ -31,7 +31,7 @@ import TimeAndChance
         }
     }
 
-    @Test func keepsALongLineBoundedAndTrue() throws {
+    @Test func keepsALongLineBoundedAndAccurate() throws {
         var line = TrackLine(capacity: 2000)
         var random = SplitMix64(seed: 3)
         var fixes: [Fix] = []
@@ -84,7 +84,7 @@ import TimeAndChance
             ([0, 0, 0, 9, 9, 9], [true, true, true, true, true, true]),
             ([9, 0, 0, 0], [false, true, true, true]), ([0, 9], [false, true]), ([], []),
         ] as [([Double], [Bool])])
-    func leavesWildFixesOut(degrees: [Double], drawn: [Bool]) {
+    func omitsOutliers(degrees: [Double], drawn: [Bool]) {
         var continuity = TrackContinuity()
         var track = MapTrack()
         for (second, latitude) in degrees.enumerated() {

@@ -17,7 +17,7 @@ import TimeAndChance
         arguments: [
             (0.2, 1), (1, 1), (3, 5), (20, 30), (61, 120), (3601, 7200), (80_000, 86_400), (200_000, 432_000),
         ] as [(Double, Int64)])
-    func divideTimeAsClocksDo(minimum: Double, step: Int64) { #expect(RoundStep.seconds(atLeast: minimum) == step) }
+    func divideTimeIntoClockUnits(minimum: Double, step: Int64) { #expect(RoundStep.seconds(atLeast: minimum) == step) }
 
     @Test func divideSpeedsIntoClasses() {
         let labels = (0..<SpeedScale.classCount).map(SpeedScale.label)
@@ -30,7 +30,7 @@ import TimeAndChance
         #expect(SpeedScale.isAbout(speed / 3.6, inClass: index) == isAbout)
     }
 
-    @Test func leaveStandingOutOfTheShares() {
+    @Test func excludeStandingFromTheShares() {
         var speeds = SpeedShares()
         for _ in 0..<300 { speeds.add(0.2) }
         #expect(speeds.percentages == nil)
@@ -105,7 +105,7 @@ import TimeAndChance
         #expect(profile.runs.map(\.count).reduce(0, +) == profile.samples.count)
     }
 
-    /// Each fix begins a run. With a step of 0 s the time goes to and fro over eight thousand years.
+    /// Each fix starts a run. With a step of 0 s, the time alternates within eight thousand years.
     @Test(arguments: [1, -1, 86_400, 0]) func keepTheSamplesOfABrokenProfileShort(secondsBetween: Int64) {
         var profile = TrackProfile(capacity: 100)
         for number in 0..<Int64(20_000) {
@@ -124,15 +124,17 @@ import TimeAndChance
         (1_234_567, "1,235 km"),
         (12_345_678, "12,346 km"),
     ])
-    func sayDistancesWithSensibleDigits(meters: Double, text: String) { #expect(FigureText.distance(meters) == text) }
+    func formatDistancesWithSensibleDigits(meters: Double, text: String) {
+        #expect(FigureText.distance(meters) == text)
+    }
 
     @Test(arguments: [
         (0.5, "0.5 s"), (34, "34 s"), (60, "1 min"), (93, "1 min 33 s"), (8040, "2 h 14 min"), (172_799, "48 h"),
         (273_600, "3 days 4 h"), (-93, "-1 min 33 s"),
     ])
-    func sayHowLong(seconds: Double, text: String) { #expect(FigureText.duration(.seconds(seconds)) == text) }
+    func formatDurations(seconds: Double, text: String) { #expect(FigureText.duration(.seconds(seconds)) == text) }
 
-    @Test func saySizesAndDecimals() {
+    @Test func formatSizesAndDecimals() {
         #expect(FigureText.bytes(91_926) == "91.9 kB" && FigureText.bytes(1) == "1 byte")
         #expect(FigureText.bytes(999_949_999) == "999.9 MB" && FigureText.bytes(57_312_000_000) == "57.3 GB")
         #expect(FigureText.decimal(-0.04, 1) == "0.0" || FigureText.decimal(-0.04, 1) == "-0.0")

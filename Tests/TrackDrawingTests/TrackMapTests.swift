@@ -12,7 +12,7 @@ import WaypostTestSupport
     ])
     func escapeNames(name: String, text: String) { #expect(Markup.escaped(name) == text) }
 
-    @Test func acrossTheDateLineAreNarrow() throws {
+    @Test func areNarrowAcrossTheDateLine() throws {
         let fixes = [179.9995, 179.9999, -179.9997, -179.999].enumerated().map { second, longitude in
             Fix(
                 timeOfFix: UTCTime(millisecondsSince1970: Int64(second) * 1000), latitude: -16.8, longitude: longitude)
@@ -21,7 +21,7 @@ import WaypostTestSupport
         #expect(map.frame(.wide).metersPerPixel < 0.3)
     }
 
-    /// The line as drawn, read back from the page, against every fix.
+    /// The drawn line is read back from the page and compared with every fix.
     @Test(arguments: ["town", "motorway", "tunnel", "parking", "tenHertz"])
     func drawTheTrackWithinHalfAPixel(drive: String) throws {
         let fixes = try Fixtures.fixes(of: drive)
@@ -58,8 +58,8 @@ import WaypostTestSupport
         }
     }
 
-    /// The marks of a vehicle that is driving.
-    @Test func showTheVehicleAndWhatCameLate() throws {
+    /// The marks of a moving vehicle.
+    @Test func showTheVehicleAndLateUpdates() throws {
         var survey = TrackSurvey()
         let fixes = try Fixtures.fixes(of: "town")
         for fix in fixes { survey.add(fix) }
@@ -155,7 +155,7 @@ import WaypostTestSupport
 
     static let out = Leg(seconds: 1200, north: 25)
 
-    /// On a drawing of 75 m a pixel, 1 km is less than two marks.
+    /// On a drawing with 75 m per pixel, 1 km is less than two marks.
     @Test(
         arguments: [
             ([out, Leg(seconds: 1160, north: -25)], ["end 10:39", "start 10:00"]),
@@ -169,7 +169,7 @@ import WaypostTestSupport
         #expect(Self.labels(MapDrawing(map, map.frame(.wide)).svg.text) == labels)
     }
 
-    /// Three stops, of 90 s, 120 s and 60 s, that are too near to each other for a mark each.
+    /// Three stops, of 90 s, 120 s and 60 s, that are too close together for separate marks.
     @Test func joinTheNumbersAndTimesOfStopsInOnePlace() throws {
         let step = Leg(seconds: 20, north: 20)
         let legs = [
@@ -202,7 +202,7 @@ import WaypostTestSupport
         #expect(Self.keys(broken.text) == ["dot start", "dot end", "line gap"])
     }
 
-    /// A vehicle that states no heading is a disc.
+    /// A vehicle without a heading is drawn as a disc.
     @Test(arguments: [nil, 90] as [Double?]) func explainTheVehicleAsItIsDrawn(heading: Double?) throws {
         var fix = Fix(timeOfFix: UTCTime(millisecondsSince1970: 0), latitude: 53.55, longitude: 10)
         fix.headingDegrees = heading
@@ -212,7 +212,7 @@ import WaypostTestSupport
     }
 
     /// The legend of a growing track keeps its colours.
-    @Test func keepTheColoursOfAVehicleUnderWay() throws {
+    @Test func keepTheColoursOfAMovingVehicle() throws {
         func scale(_ legs: [Leg]) throws -> [String] {
             let survey = Self.survey(legs)
             let newest = Fix(timeOfFix: UTCTime(millisecondsSince1970: 0), latitude: 53.55, longitude: 10)
@@ -241,7 +241,7 @@ import WaypostTestSupport
         #expect(!alone.contains("track plain") && alone.contains("share of") && !alone.contains("reported track"))
     }
 
-    /// The band of a stop doesn't hide that there was no fix.
+    /// The band of a stop doesn't hide a gap without fixes.
     @Test func drawGapsOverTheBandOfAStop() throws {
         let legs = [
             Leg(seconds: 600, north: 10), Leg(seconds: 120), Leg(seconds: 120, pause: 1200),
@@ -297,7 +297,7 @@ import WaypostTestSupport
                 [19, 14]
             ),
         ] as [([Double], [Int])])
-    func markTimesOfStandingThatAreTooShortForAStop(speeds: [Double], seconds: [Int]) {
+    func markShortStandstills(speeds: [Double], seconds: [Int]) {
         var survey = TrackSurvey()
         var unstated = TrackSurvey()
         var latitude = 53.55
@@ -370,7 +370,7 @@ import WaypostTestSupport
 }
 
 extension PlanePoint {
-    /// To the nearest point of the straight line between two others.
+    /// Returns the distance to the nearest point of the line segment between two points.
     func distance(toSegmentFrom start: Self, to end: Self) -> Double {
         let way = end - start
         let square = way.x * way.x + way.y * way.y

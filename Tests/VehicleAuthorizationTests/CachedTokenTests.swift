@@ -15,7 +15,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Tokens of an hour, all different.
+    /// Returns an issuer of tokens that are valid for an hour, and all different.
     private func issuer(
         lifetime: Int = 3600, gate: Gate? = nil
     ) -> ScriptedAuthorization {
@@ -42,7 +42,7 @@ import WaypostTestSupport
         #expect(provider.asked.count == 1)
     }
 
-    @Test func areForgottenWhenToldSo() async throws {
+    @Test func areForgottenOnRequest() async throws {
         let provider = issuer()
         let cached = cached(provider)
         let first = try await cached.token(for: van7).value
@@ -53,7 +53,7 @@ import WaypostTestSupport
     }
 
     /// The driver signs out while a token for that driver is being fetched.
-    @Test func thatComeAfterTheyWereForgottenAreNobodys() async throws {
+    @Test func areDiscardedIfForgottenDuringTheirFetch() async throws {
         let gate = Gate()
         let provider = issuer(gate: gate)
         let cached = cached(provider)
@@ -95,7 +95,7 @@ import WaypostTestSupport
     }
 
     /// A provider that hangs and ignores its cancellation.
-    @Test func areNotWaitedForWithoutEnd() async throws {
+    @Test func areAwaitedForALimitedTime() async throws {
         let gate = Gate()
         defer { gate.open() }
         let provider = ScriptedAuthorization { context, number throws(AuthorizationError) in
@@ -163,14 +163,14 @@ import WaypostTestSupport
             (TestTokens.driver(vehicleID: "van-8"), 3600), (TestTokens.driver(vehicleID: "van-7"), 0),
             (TestTokens.driver(vehicleID: "van-7"), -60),
         ])
-    func areNotHandedOutWhenUnfit(value: String, lifetime: Int) async {
+    func areNotReturnedIfInvalid(value: String, lifetime: Int) async {
         let cached = cached(
             ScriptedAuthorization { _, _ in AuthorizationToken(value: value, lifetime: .seconds(lifetime)) })
         let error = await #expect(throws: AuthorizationError.self) { try await cached.token(for: van7) }
         #expect(error?.code == .unusableAnswer)
     }
 
-    @Test func needAVehicle() async {
+    @Test func requireAVehicle() async {
         let provider = issuer()
         let cached = cached(provider)
         let error = await #expect(throws: AuthorizationError.self) {
@@ -180,7 +180,7 @@ import WaypostTestSupport
         #expect(provider.asked.count == 0)
     }
 
-    @Test func thatLiveShortAreFetchedOnceEachAndToldOnce() async throws {
+    @Test func areReportedOnceIfShortLived() async throws {
         let provider = issuer(lifetime: 60)
         let cached = cached(provider)
         for _ in 0..<60 {  // five minutes of updates, one every five seconds
@@ -192,7 +192,7 @@ import WaypostTestSupport
         #expect(warnings.withLock { $0.count } == 1)
     }
 
-    @Test func areAskedForOnceWhenManyRequestsFail() async throws {
+    @Test func areFetchedOnceWhenManyRequestsFail() async throws {
         let provider = issuer()
         let cached = cached(provider)
         let first = try await cached.token(for: van7)
@@ -209,7 +209,7 @@ import WaypostTestSupport
         #expect(provider.asked.count == 2)
     }
 
-    @Test func areGivenForATrip() async throws {
+    @Test func areFetchedForATrip() async throws {
         let cached = cached(
             ScriptedAuthorization { context, _ in
                 AuthorizationToken(
@@ -220,8 +220,8 @@ import WaypostTestSupport
         #expect(error?.fault == .wrongClaims(.noSubject(claim: "vehicleid or deliveryvehicleid"), van7))
     }
 
-    /// A provider that gives up while a caller waits has failed: no caller waits forever or asks in a loop.
-    @Test func doNotCountAProvidersOwnCancellationAsTheCallers() async throws {
+    /// A provider that gives up while a caller waits has failed. No caller waits forever or asks in a loop.
+    @Test func distinguishAProvidersCancellationFromTheCallers() async throws {
         let provider = ScriptedAuthorization { _, _ throws(AuthorizationError) in
             throw AuthorizationError(.cancelled, "the worker was restarted")
         }
@@ -233,7 +233,7 @@ import WaypostTestSupport
         #expect(provider.asked.count == 1)
     }
 
-    @Test func tellTheirProviderThatTheNetworkIsBack() async {
+    @Test func notifyTheirProviderOfTheNetworksReturn() async {
         let provider = ScriptedAuthorization { _, _ in AuthorizationToken(value: "t", lifetime: nil) }
         await cached(provider).networkReturned()
         #expect(provider.networkReturns == 1)

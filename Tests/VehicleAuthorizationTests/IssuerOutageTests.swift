@@ -1,12 +1,12 @@
 import Testing
 import VehicleAuthorization
 
-/// An issuer that fails for a while, and the time without updates: the rules of reuse in simulated time, with an update
-/// every five seconds.
+/// An issuer fails for a while: how long are there no updates? The rules of reuse are tested in simulated time, with an
+/// update every five seconds.
 @Suite struct IssuerOutages {
     private static let interval = 5
 
-    /// The beginning of the outage in the life of the current token.
+    /// The start of the outage within the lifetime of the current token.
     enum Begin: CaseIterable, Sendable {
         /// Just after the token was fetched.
         case afterRenewal
@@ -14,13 +14,14 @@ import VehicleAuthorization
         case atRenewal
     }
 
-    /// How the issuer fails: at once, or when 30 s have passed.
+    /// How the issuer fails: at once, or after 30 s.
     enum Failure: Int, CaseIterable, Sendable { case refuses = 0, hangs = 30 }
 
-    /// Minutes of life, and seconds until the latest possible renewal.
+    /// Lifetimes in minutes, and the seconds until the latest possible renewal.
     private static let lives = [(6, 60), (15, 450), (60, 1800)]
 
-    @Test(arguments: [30, 300, 3000], Begin.allCases) func costNothingWhileTheTokenLives(seconds: Int, begin: Begin) {
+    @Test(arguments: [30, 300, 3000], Begin.allCases) func causeNoDelayWhileTheTokenIsValid(seconds: Int, begin: Begin)
+    {
         for (minutes, renewal) in Self.lives {
             for failure in Failure.allCases {
                 let from = begin == .afterRenewal ? 1 : renewal
@@ -39,9 +40,9 @@ import VehicleAuthorization
         }
     }
 
-    /// Fifty-five minutes just after a token of an hour was fetched, or twenty-eight at any moment of it.
+    /// Fifty-five minutes of outage just after a token of an hour was fetched, or twenty-eight at any time of its life.
     @Test(arguments: [(1, 55), (300, 54), (900, 44), (1439, 35), (1800, 28)])
-    func ofAnHoursTokenAreBridged(from: Int, minutes: Int) {
+    func areBridgedByATokenOfAnHour(from: Int, minutes: Int) {
         for failure in Failure.allCases {
             let (silent, _) = Self.drive(life: 3600, outage: from..<from + minutes * 60, failure: failure)
             #expect(silent == 0)
@@ -87,8 +88,8 @@ import VehicleAuthorization
         return (silent, asked)
     }
 
-    /// A table of nine cells for people: `cells` of each life and outage.
-    @Test func areShownInATable() {
+    /// Returns a table of nine cells: `cells` for each lifetime and outage.
+    @Test func matchTheTable() {
         var lines: [String] = []
         for begin in Begin.allCases {
             for (minutes, renewal) in Self.lives {

@@ -16,11 +16,11 @@ import WaypostTestSupport
             ("e30.eyJleHAiOjE3.c2ln", .notJSONObject(part: "payload")),
             ("e30=.e30.c2ln", .notBase64URL(part: "header")), ("..", .notJSONObject(part: "header")),
         ])
-    func isRejected(text: String, problem: JSONWebToken.Problem) {
+    func areRejected(text: String, problem: JSONWebToken.Problem) {
         #expect(throws: problem) { try JSONWebToken(text) }
     }
 
-    @Test func showsItsClaims() throws {
+    @Test func showTheirClaims() throws {
         let token = try JSONWebToken(
             TestTokens.token(
                 payload: """
@@ -115,7 +115,7 @@ import WaypostTestSupport
         ),
         (.init(tripID: "t"), #""aud":"https://fleetengine.googleapis.com/","authorization":{"tripid":CLAIM}"#),
     ])
-    func areExplainedInFewPlainWords(context: AuthorizationContext, claims: String) throws {
+    func areDescribedInShortPrintableText(context: AuthorizationContext, claims: String) throws {
         let secret = TestTokens.driver(vehicleID: "van-7")
         for claim in [secret, String(repeating: "van ", count: 1000), #"a\nb\u001B[31m\u202Ec"#] {
             let payload = "{" + claims.replacing("CLAIM", with: "\"\(claim)\"") + "}"
@@ -139,7 +139,7 @@ import WaypostTestSupport
             (#""iat":-1e300,"nbf":1e300"#, nil), (#""iat":1e300,"nbf":-1e300"#, nil),
             (#""iat":0,"nbf":1767571200,"exp":1767574800"#, nil),
         ] as [(String, ClaimFault?)])
-    func mustBeginSoon(claims: String, problem: ClaimFault?) throws {
+    func mustBecomeValidSoon(claims: String, problem: ClaimFault?) throws {
         let token = try JSONWebToken(
             TestTokens.token(payload: #"{"iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/",\#(claims)}"#))
         let found = ClaimRules().problem(of: token, for: AuthorizationContext(vehicleID: "van-7"))
@@ -147,7 +147,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: ["not a web token", TestTokens.driver(vehicleID: "van-7")])
-    func passesTheRules(value: String) throws {
+    func passTheRules(value: String) throws {
         let token = try ClaimRules().checked(
             AuthorizationToken(value: value, lifetime: nil), for: AuthorizationContext(vehicleID: "van-7"))
         #expect(token.warnings == [])
@@ -207,7 +207,7 @@ import WaypostTestSupport
         #expect(ClaimRules().warnings(about: token, for: context) == doubts)
     }
 
-    @Test func ofAnotherVehicleIsRejectedWithoutBeingShown() {
+    @Test func ofAnotherVehicleAreRejectedWithoutBeingShown() {
         let value = TestTokens.driver(vehicleID: "van-8")
         let error = #expect(throws: AuthorizationError.self) {
             try ClaimRules().checked(
@@ -217,7 +217,7 @@ import WaypostTestSupport
         #expect(error?.fault == .wrongClaims(.otherSubject(["van-8"]), context))
     }
 
-    @Test func neverPrintsItsValue() {
+    @Test func neverPrintTheirValue() {
         let token = AuthorizationToken(value: "secret", lifetime: nil)
         #expect(!"\(token)\(String(reflecting: token))".contains("secret"))
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import VehicleAuthorization
 
 @Suite struct SecretTexts {
-    @Test func keepsItsText() {
+    @Test func keepTheirText() {
         let text = "héader.päyload.signature"
         #expect(SecretText(text).text == text)
         #expect(SecretText(text) == SecretText(text) && SecretText(text) != SecretText("x"))
@@ -12,7 +12,7 @@ import Testing
     }
 
     /// The former memory is read through the kernel, independent of the allocator.
-    @Test func isOverwrittenWhenTheLastOwnerLetsGo() throws {
+    @Test func areOverwrittenWhenTheLastOwnerReleasesThem() throws {
         let word = "never-to-be-found-again."
         var token: AuthorizationToken? = AuthorizationToken(
             value: String(repeating: word, count: 40), lifetime: .seconds(300))

@@ -16,7 +16,7 @@ import VehicleAuthorization
         cache.fetched(.success(token), for: van7, begun: .seconds(moment), now: .seconds(moment), jitter: 1)
     }
 
-    /// A cache that fetched `token` at time zero.
+    /// Returns a cache that fetched `token` at time zero.
     private func cache(holding token: AuthorizationToken) -> TokenCache {
         var cache = TokenCache()
         #expect(cache.request(van7, now: .zero) == .fetch)
@@ -24,7 +24,7 @@ import VehicleAuthorization
         return cache
     }
 
-    /// Lifetime in seconds, time of the request, answer. Jitter 1 gives the latest renewal.
+    /// The lifetime in seconds, the time of the request, and the answer. Jitter 1 gives the latest renewal.
     @Test(
         arguments: [
             (3600, 1, "use"), (3600, 1799, "use"), (3600, 1800, "useAndRefresh"), (3600, 3589, "useAndRefresh"),
@@ -36,23 +36,23 @@ import VehicleAuthorization
             (5, 3, "useAndRefresh"), (5, 4, "fetch"), (nil, 299, "use"), (nil, 300, "useAndRefresh"),
             (nil, 3599, "useAndRefresh"), (nil, 3600, "fetch"),
         ] as [(Int?, Int, String)])
-    func reusesATokenToItsEnd(life: Int?, asked: Int, answer: String) {
+    func reuseATokenUntilItExpires(life: Int?, asked: Int, answer: String) {
         var cache = cache(holding: token(life))
         #expect(kind(cache.request(van7, now: .seconds(asked))) == answer)
     }
 
-    @Test(arguments: [3600, nil] as [Int?]) func handsNothingOutTwiceWhereThePolicySaysSo(life: Int?) {
+    @Test(arguments: [3600, nil] as [Int?]) func returnNoTokenTwiceUnderTheAskingPolicy(life: Int?) {
         var cache = TokenCache(policy: .askingAtEveryUpdate)
         for moment in [0, 0, 1, 2000] {
             #expect(cache.request(van7, now: .seconds(moment)) == .fetch)
             let (answer, warnings) = fetch(&cache, token(life), at: moment)
-            // The life of a token that is given again continues.
+            // The lifetime of a token that is issued again continues.
             #expect((try? answer.get().lifetime) == life.map { .seconds($0 - moment) })
             #expect(warnings.isEmpty)
         }
     }
 
-    @Test func forgetsTokensAndFailures() {
+    @Test func forgetTokensAndFailures() {
         var cache = cache(holding: token(3600))
         cache.forgetTokens()
         #expect(cache.request(van7, now: .seconds(1)) == .fetch)
@@ -64,12 +64,12 @@ import VehicleAuthorization
         #expect(cache.request(van7, now: .seconds(1)) == .fetch)
     }
 
-    @Test func handsOutTheLifeThatIsLeft() {
+    @Test func returnTheRemainingLifetime() {
         var cache = cache(holding: token(3600))
         #expect(cache.request(van7, now: .seconds(600)) == .use(token(3000)))
     }
 
-    @Test func countsLifeFromTheBeginningOfTheFetch() {
+    @Test func countLifetimeFromTheStartOfTheFetch() {
         var cache = TokenCache()
         _ = cache.request(van7, now: .seconds(100))
         _ = cache.fetched(.success(token(400)), for: van7, begun: .seconds(100), now: .seconds(150), jitter: 1)
@@ -77,19 +77,19 @@ import VehicleAuthorization
         #expect(kind(cache.request(van7, now: .seconds(200))) == "useAndRefresh")
     }
 
-    @Test func fetchesOnceForManyCallers() {
+    @Test func fetchOnceForManyCallers() {
         var cache = TokenCache()
         #expect(
             (0..<5).map { _ in kind(cache.request(van7, now: .zero)) } == ["fetch", "wait", "wait", "wait", "wait"])
     }
 
-    @Test func refreshesOnceAndGoesOnHandingOut() {
+    @Test func refreshOnceWhileReturningTheCurrentToken() {
         var cache = cache(holding: token(3600))
         #expect(
             (0..<3).map { _ in kind(cache.request(van7, now: .seconds(3000))) } == ["useAndRefresh", "use", "use"])
     }
 
-    @Test func keepsATokenAVehicle() {
+    @Test func keepOneTokenPerVehicle() {
         var cache = cache(holding: token(3600, "seven"))
         let van8 = AuthorizationContext(vehicleID: "van-8")
         #expect(cache.request(van8, now: .zero) == .fetch)
@@ -99,7 +99,7 @@ import VehicleAuthorization
         #expect(kind(cache.request(AuthorizationContext(vehicleID: "van-7", taskID: "t"), now: .zero)) == "fetch")
     }
 
-    @Test func dropsTheContextThatWasLeftAloneLongest() {
+    @Test func dropTheLeastRecentlyUsedContext() {
         var policy = CachePolicy()
         policy.maximumContexts = 2
         var cache = TokenCache(policy: policy)
@@ -114,7 +114,7 @@ import VehicleAuthorization
         #expect(kind(cache.request(AuthorizationContext(vehicleID: "b"), now: .seconds(9))) == "fetch")
     }
 
-    @Test func dropsOnlyTheTokenThatWasRefused() {
+    @Test func dropOnlyTheRejectedToken() {
         var cache = cache(holding: token(3600, "new"))
         cache.discard(token(3600, "old"), for: van7)
         #expect(kind(cache.request(van7, now: .zero)) == "use")
@@ -125,7 +125,7 @@ import VehicleAuthorization
     /// Seconds after the first fetch. An issuer that signs twice within a second gives the same token, which isn't a
     /// fault.
     @Test(arguments: [(0, false), (1, false), (2, true), (600, true)])
-    func warnsWhenTheRefusedTokenComesAgain(second: Int, isTold: Bool) {
+    func warnIfTheRejectedTokenIsIssuedAgain(second: Int, isTold: Bool) {
         var cache = cache(holding: token(3600, "same"))
         cache.discard(token(3600, "same"), for: van7)
         _ = cache.request(van7, now: .seconds(second))
@@ -134,7 +134,7 @@ import VehicleAuthorization
         #expect(kind(cache.request(van7, now: .seconds(second))) == "use")
     }
 
-    @Test func warnsOnceOfShortTokens() {
+    @Test func warnOnceAboutShortLivedTokens() {
         var cache = TokenCache()
         let counts = (0..<3).map { number in
             _ = cache.request(van7, now: .zero)
@@ -149,7 +149,7 @@ import VehicleAuthorization
     }
 
     /// Topics that are no longer reported make room for new ones.
-    @Test func warnsOfNewTopicsHoweverManyThereWere() {
+    @Test func warnAboutNewTopicsAfterManyOthers() {
         var cache = TokenCache()
         func doubt(_ words: String, at second: Int) -> Int {
             _ = cache.request(van7, now: .seconds(second))
@@ -170,7 +170,7 @@ import VehicleAuthorization
 
     /// A changed figure isn't a new warning. A warning shortens the reuse, and replaces the one about an unknown
     /// lifetime.
-    @Test func tellsADoubtOnceWhateverItsFigures() {
+    @Test func reportAWarningOnceRegardlessOfItsFigures() {
         var cache = TokenCache()
         let told = (0..<3).map { number in
             _ = cache.request(van7, now: .zero)
@@ -185,7 +185,7 @@ import VehicleAuthorization
     }
 
     /// The state of the renewal, by the current token and the last fetch.
-    @Test func knowsHowLongTheTokenInHandLasts() {
+    @Test func knowTheLifetimeOfTheCurrentToken() {
         var cache = TokenCache()
         #expect(cache.renewal(of: van7, now: .zero) == .lapsed)
         let error = AuthorizationError(.unavailable, "down")
@@ -203,9 +203,9 @@ import VehicleAuthorization
         #expect(cache.renewal(of: van7, now: .seconds(2002)) == .lapsed)
     }
 
-    /// The last wait ends with the token, unless the issuer demands a longer one.
+    /// The last wait ends when the token expires, unless the issuer requests a longer one.
     @Test(arguments: [(nil, 3590), (5, 3590), (120, 3700)] as [(Int?, Int)])
-    func asksOnceMoreWhenTheTokenEnds(retryAfter: Int?, next: Int) {
+    func fetchAgainWhenTheTokenExpires(retryAfter: Int?, next: Int) {
         var cache = cache(holding: token(3600))
         let error = AuthorizationError(.unavailable, "down", retryAfter: retryAfter.map { .seconds($0) })
         for second in [1800, 2000, 2200, 2400, 3580] {
@@ -224,7 +224,7 @@ import VehicleAuthorization
             (1, nil, 2, 1), (2, nil, 4, 2), (3, nil, 8, 4), (5, nil, 32, 16), (6, nil, 60, 30), (100, nil, 60, 30),
             (1, 30, 30, 30), (1, 100_000, 600, 600), (6, 10, 60, 30),
         ] as [(Int, Int?, Int, Int)])
-    func leavesAFailingIssuerAlone(failures: Int, retryAfter: Int?, longest: Int, shortest: Int) {
+    func backOffFromAFailingIssuer(failures: Int, retryAfter: Int?, longest: Int, shortest: Int) {
         for (jitter, wait) in [(1.0, longest), (0.0, shortest)] {
             var cache = TokenCache()
             let error = AuthorizationError(.unavailable, "down", retryAfter: retryAfter.map { .seconds($0) })
@@ -240,7 +240,7 @@ import VehicleAuthorization
         }
     }
 
-    @Test func asksAtOnceWhenTheNetworkIsBack() {
+    @Test func fetchAtOnceWhenTheNetworkReturns() {
         var cache = TokenCache()
         _ = cache.request(van7, now: .zero)
         let error = AuthorizationError(.unavailable, "down", retryAfter: .seconds(60))
@@ -250,7 +250,7 @@ import VehicleAuthorization
         #expect(kind(cache.request(van7, now: .seconds(1))) == "fetch")
     }
 
-    @Test func handsOutAGoodTokenWhileItsRefreshFails() {
+    @Test func returnAGoodTokenWhileItsRefreshFails() {
         var cache = cache(holding: token(3600))
         #expect(kind(cache.request(van7, now: .seconds(3000))) == "useAndRefresh")
         _ = cache.fetched(
@@ -260,7 +260,7 @@ import VehicleAuthorization
         #expect(kind(cache.request(van7, now: .seconds(3003))) == "useAndRefresh")
     }
 
-    @Test func doesNotBelieveARepeatedTokenToBeYounger() {
+    @Test func countARepeatedTokensAgeFromItsFirstFetch() {
         var cache = cache(holding: token(3600))
         _ = cache.request(van7, now: .seconds(3000))
         #expect(fetch(&cache, token(3600), at: 3000).answer == .success(token(600)))
@@ -278,7 +278,7 @@ import VehicleAuthorization
     }
 
     @Test(arguments: [(2, true), (1, false), (0, false)])
-    func refusesATokenInItsLastSecond(life: Int, isTaken: Bool) {
+    func rejectATokenInItsLastSecond(life: Int, isTaken: Bool) {
         var cache = TokenCache()
         _ = cache.request(van7, now: .zero)
         switch fetch(&cache, token(life), at: 0).answer {
@@ -293,7 +293,7 @@ import VehicleAuthorization
             (3600, 10, 3590, 3590), (320, 10, 310, 310), (310, 20, 290, 300), (20, 10, 10, 19), (20, 20, nil, 21),
             (20, 60, nil, 61), (0, 0, nil, 1), (-60, 0, nil, 1),
         ] as [(Int, Int, Int?, Int)])
-    func judgesTheLifetimeAtTheEndOfTheFetch(life: Int, took: Int, left: Int?, next: Int) {
+    func judgeTheLifetimeAtTheEndOfTheFetch(life: Int, took: Int, left: Int?, next: Int) {
         var cache = TokenCache()
         _ = cache.request(van7, now: .zero)
         let (answer, _) = cache.fetched(
@@ -307,7 +307,7 @@ import VehicleAuthorization
     /// A fleet that started together: the renewals are far apart, and half of the lifetime is left for a failing
     /// issuer.
     @Test(arguments: [(3600, 1440, 1800), (900, 360, 450), (360, 48, 60)])
-    func renewsAtAJitteredMomentBeforeHalfTheLife(life: Int, earliest: Int, latest: Int) {
+    func renewAtAJitteredTimeBeforeHalfTheLifetime(life: Int, earliest: Int, latest: Int) {
         for (jitter, moment) in [(0.0, earliest), (1, latest)] {
             var cache = TokenCache()
             _ = cache.request(van7, now: .zero)
@@ -318,7 +318,7 @@ import VehicleAuthorization
         }
     }
 
-    @Test func asksOnceForATokenInPlaceOfManyRefusals() {
+    @Test func fetchOnceAfterManyRejections() {
         var cache = cache(holding: token(3600, "old"))
         for _ in 0..<100 { cache.discard(token(3600, "old"), for: van7) }
         #expect(kind(cache.request(van7, now: .seconds(1))) == "fetch")
@@ -329,7 +329,7 @@ import VehicleAuthorization
         #expect(kind(cache.request(van7, now: .seconds(1))) == "use")
     }
 
-    @Test func doesNotAskAtEachRefusalOfATokenThatComesAgain() {
+    @Test func doNotFetchAtEachRejectionOfARepeatedToken() {
         var cache = cache(holding: token(3600, "same"))
         var fetches = 0
         for second in 0..<600 {
@@ -341,7 +341,7 @@ import VehicleAuthorization
         #expect(fetches == 30)
     }
 
-    @Test func warnsOfTokensThatFleetEngineWillNotTake() {
+    @Test func warnAboutTokensThatFleetEngineWillReject() {
         var cache = TokenCache()
         _ = cache.request(van7, now: .zero)
         let warnings = fetch(&cache, token(86_400), at: 0).warnings
@@ -349,7 +349,7 @@ import VehicleAuthorization
     }
 
     @Test(arguments: [AuthorizationContext(vehicleID: ""), .init(tripID: ""), .init(trackingID: "")])
-    func asksForSomebody(context: AuthorizationContext) {
+    func requireAVehicleOrTrip(context: AuthorizationContext) {
         var cache = TokenCache()
         guard case .fail(let error) = cache.request(context, now: .zero) else {
             Issue.record("not refused")
@@ -359,7 +359,7 @@ import VehicleAuthorization
         #expect(cache.count == 0)
     }
 
-    @Test func keepsTripsAndVehiclesApart() {
+    @Test func distinguishTripsFromVehicles() {
         var cache = TokenCache()
         let contexts: [AuthorizationContext] = [
             .init(vehicleID: "one"), .init(vehicleID: "one", taskID: "t"), .init(tripID: "one"),

@@ -6,7 +6,7 @@ import WaypostTestSupport
     /// 2026-01-05T00:00:00Z, when all tokens in these tests are issued.
     static let issued = 1_767_571_200.0
 
-    /// A number next to the token.
+    /// Returns a number next to the token.
     private func number(_ value: Double?) -> StatedExpiry? {
         value.map { StatedExpiry(key: "TTL", text: "\($0)", meaning: .number($0)) }
     }
@@ -20,7 +20,7 @@ import WaypostTestSupport
             (issued + 60, .epochSeconds, 60), ((issued + 60) * 1000, .epochMilliseconds, 60),
             (0.5, .secondsFromNow, 0),
         ])
-    func ofAnOpaqueTokenIsWhatTheIssuerStates(stated: Double, format: ExpirationFormat, seconds: Int) {
+    func ofAnOpaqueTokenIsTheIssuersStatement(stated: Double, format: ExpirationFormat, seconds: Int) {
         let expiry = TokenExpiry(
             token: nil, stated: number(stated), format: format, issuerTime: nil, localTime: Self.issued)
         #expect(expiry.lifetime?.components.seconds == Int64(seconds))
@@ -65,7 +65,7 @@ import WaypostTestSupport
         var testDescription: String { "\(format) \(stated.map { "\($0)" } ?? "nothing"), exp: \(hasExp)" }
     }
 
-    /// By any clock, a lifetime may be unknown (`nil`) but never over or endless.
+    /// By no clock is a lifetime over or endless, but it may be unknown (`nil`).
     static let byExp: [Int?] = [3600, nil, nil, nil, nil]
     static let byLength: [Int?] = [3600, 3600, 3600, 3600, 3600]
     static let styles: [Style] = [
@@ -86,7 +86,7 @@ import WaypostTestSupport
 
     /// Every style with every clock, with `iat` as a number, as a string, and without; with and without `Date`.
     @Test(arguments: styles, Array(zip(LocalClock.allCases, 0...)))
-    func isTheSameByAnyClockThatIsNotNeeded(style: Style, clock: (local: LocalClock, column: Int)) throws {
+    func doesNotDependOnAClockThatIsNotNeeded(style: Style, clock: (local: LocalClock, column: Int)) throws {
         let end = Int(Self.issued) + 3600
         for iat in [#""iat":\#(Int(Self.issued)),"#, #""iat":"\#(Int(Self.issued))","#, ""] {
             for date in [Self.issued, nil] {
@@ -102,13 +102,12 @@ import WaypostTestSupport
         }
     }
 
-    /// This machine's clock since the issue if something keeps it right, the issuer's clock, and the remaining
-    /// lifetime.
+    /// This machine's clock since the issue if it is synchronized, the issuer's clock, and the remaining lifetime.
     @Test(
         arguments: [
             (3599, nil, 3600), (3600, nil, 0), (8000, nil, -4400), (8000, 0, 3600), (nil, nil, 3600), (-1e9, nil, 3600),
         ] as [(Double?, Double?, Int)])
-    func isEndedByAClockThatIsKeptRight(present: Double?, date: Double?, seconds: Int) throws {
+    func hasPassedOnlyByASynchronizedClock(present: Double?, date: Double?, seconds: Int) throws {
         for iat in [#""iat":\#(Int(Self.issued)),"#, ""] {
             let expiry = TokenExpiry(
                 token: try claims("{\(iat)\"exp\":\(Int(Self.issued) + 3600)}"), stated: nil, format: .automatic,
@@ -122,7 +121,7 @@ import WaypostTestSupport
     @Test(
         arguments: [(-1800, nil), (-601, nil), (-600, 3600), (-300, 3600), (60, 3540), (1800, 1800), (3599, 1)]
             as [(Double, Int?)])
-    func isBelievedOfALocalClockWithinReason(offset: Double, seconds: Int?) throws {
+    func acceptsAPlausibleLocalClock(offset: Double, seconds: Int?) throws {
         let expiry = TokenExpiry(
             token: try claims(#"{"exp":\#(Int(Self.issued) + 3600)}"#), stated: nil, format: .automatic,
             issuerTime: nil, localTime: Self.issued + offset)
@@ -132,7 +131,7 @@ import WaypostTestSupport
 
     /// An implausible `iat` doesn't make a token immortal.
     @Test(arguments: [#""iat":0,"#, #""iat":1767571200000,"#, #""iat":"never","#, #""iat":-1e300,"#])
-    func doesNotTrustAnIatThatIsNone(iat: String) throws {
+    func ignoresAnInvalidIat(iat: String) throws {
         let token = try claims("{\(iat)\"exp\":\(Int(Self.issued) + 3600)}")
         for (local, seconds) in [(Self.issued, 3600 as Int?), (0, nil)] {
             let expiry = TokenExpiry(
@@ -155,7 +154,7 @@ import WaypostTestSupport
             (.span(3600), .epochMilliseconds, nil, nil), (.span(-5), .automatic, 300, .stated(-5)),
             (.span(1e300), .automatic, nil, .unreadable),
         ] as [(StatedExpiry.Meaning, ExpirationFormat, Int?, Doubt?)])
-    func isNotEndedByWordsBesideTheToken(
+    func isNotAffectedByUnusableStatementsNextToTheToken(
         meaning: StatedExpiry.Meaning, format: ExpirationFormat, reuse: Int?, doubt: Doubt?
     ) throws {
         let token = try claims(#"{"iat":\#(Int(Self.issued)),"exp":\#(Int(Self.issued) + 3600)}"#)
@@ -184,7 +183,7 @@ import WaypostTestSupport
             (-599, 1800, 3600, false), (-1e9, 1800, 1800, false), (-1e9, -1e9, 3600, false), (7200, 60, 3540, true),
             (7200, -1e9, 3600, true), (7200, 7200, -3600, false), (3600, 3600, 0, false),
         ] as [(Double?, Double, Int, Bool)])
-    func takesTheAgeFromTheClockThatCanKnow(date: Double?, local: Double, life: Int, isShort: Bool) throws {
+    func countsTheAgeByTheMostReliableClock(date: Double?, local: Double, life: Int, isShort: Bool) throws {
         let expiry = TokenExpiry(
             token: try claims(#"{"iat":\#(Int(Self.issued)),"exp":\#(Int(Self.issued) + 3600)}"#), stated: nil,
             format: .automatic, issuerTime: date.map { Self.issued + $0 }, localTime: Self.issued + local)
@@ -205,7 +204,7 @@ import WaypostTestSupport
         #expect(expiry.lifetime?.components.seconds == seconds)
     }
 
-    /// Whatever the claims contain, the computation gives a lifetime or none.
+    /// Whatever the claims contain, the result is a lifetime or `nil`.
     @Test(
         arguments: ["1e300", "-1e300", "\"inf\"", "\"-inf\"", "\"nan\"", "1000"],
         ["1e300", "-1e300", "\"inf\"", "\"-inf\"", "\"nan\"", "4600"])

@@ -5,13 +5,13 @@ import TimeAndChance
 import VehicleAuthorization
 import WaypostTestSupport
 
-/// One simulated week: a thousand callers and twenty vehicles use an issuer that is slow, fails, and errs, with
-/// rejections by Fleet Engine, cancelled callers and network returns.
+/// One simulated week: a thousand callers and twenty vehicles use an issuer that is slow, fails and makes errors. Fleet
+/// Engine rejects tokens, callers are cancelled, and the network returns.
 @Suite(.timeLimit(.minutes(5))) struct TokenWeek {
     private static let week = Duration.seconds(7 * 86_400)
     private static let vehicles = (0..<20).map { "van-\($0)" }
 
-    @Test func keepsEveryRule() async {
+    @Test func followsEveryRule() async {
         let clock = ManualClock()
         let issuer = WeekIssuer(clock: clock, seed: 20_260_105, vehicles: Self.vehicles)
         let cached = CachedAuthorization(issuer, clock: clock, jitter: { issuer.draw() }) { _ in }
@@ -53,7 +53,7 @@ import WaypostTestSupport
         }
     }
 
-    /// One update: asks, may give up, checks the token, may have it rejected.
+    /// One update: it requests a token, may give up, checks the token, and may have it rejected.
     private func call(_ cached: CachedAuthorization, _ issuer: WeekIssuer) async {
         let context = AuthorizationContext(vehicleID: Self.vehicles[Int(issuer.draw() * 20) % 20])
         let givesUp = issuer.draw() < 0.05
@@ -73,7 +73,7 @@ import WaypostTestSupport
     }
 }
 
-/// The issuer of that week, which records all tokens and judges every fetch and every answer.
+/// The issuer of that week. It records all tokens, and judges every fetch and every answer.
 private final class WeekIssuer: VehicleAuthorization {
     struct Issue {
         let vehicleID: String
@@ -118,7 +118,7 @@ private final class WeekIssuer: VehicleAuthorization {
     var answered: Int { state.withLock { $0.answered } }
     var droppedCount: Int { state.withLock { $0.dropped.count } }
 
-    /// From 0 up to 1.
+    /// Draws from 0 up to, but not including, 1.
     func draw() -> Double { state.withLock { $0.random.unit() } }
 
     /// Seconds, minutes, or hours between updates.

@@ -3,9 +3,9 @@ package import TimeAndChance
 
 /// A position solution of a GNSS receiver: the combined values of one epoch's sentences.
 ///
-/// A value that the receiver didn't state is `nil`. Values that are derived from other fixes have their own fields.
+/// A value that the receiver didn't report is `nil`. Values that are derived from other fixes have their own fields.
 package struct Fix: Sendable, Hashable {
-    /// UTC of the solution, from the receiver.
+    /// The UTC time of the solution, from the receiver.
     package var timeOfFix: UTCTime
     /// Degrees, WGS 84, -90...90, north positive.
     package var latitude: Double
@@ -19,8 +19,8 @@ package struct Fix: Sendable, Hashable {
     /// Course over ground in degrees from true north, 0..<360.
     package var headingDegrees: Double?
     package var derived = TrackMotion()
-    /// The direction of the vehicle's front (HDT, THS) in degrees from true north, 0..<360. It is from a compass or a
-    /// second antenna, so it is right at standstill too, but it isn't the direction of travel.
+    /// The direction of the vehicle's front (HDT, THS) in degrees from true north, 0..<360. It is measured by a compass
+    /// or a second antenna, so it is also correct at standstill, but it isn't the direction of travel.
     package var bodyHeadingDegrees: Double?
     /// The radius of the 68 % circle in metres.
     package var horizontalAccuracyMeters: Double?
@@ -37,7 +37,7 @@ package struct Fix: Sendable, Hashable {
     }
 }
 
-/// Speed and course derived from the track, if the receiver doesn't state them correctly (`DerivedMotion`).
+/// Speed and course derived from the track, if the receiver doesn't report them correctly (`DerivedMotion`).
 package struct TrackMotion: Sendable, Hashable {
     package var speedMetersPerSecond: Double?
     package var headingDegrees: Double?
@@ -45,9 +45,9 @@ package struct TrackMotion: Sendable, Hashable {
     package init() {}
 }
 
-/// The decimals of written fixes: as many as receivers state.
+/// The number of decimals in written fixes: as many as receivers send.
 enum FixPrecision {
-    /// A tenth of a millimetre. Receivers state minutes with at most eight decimals.
+    /// A tenth of a millimetre. Receivers send minutes with at most eight decimals.
     static let degrees = 9
     static let meters = 3
     static let metersPerSecond = 4
@@ -56,14 +56,14 @@ enum FixPrecision {
 }
 
 extension Fix {
-    /// On the sphere that `distance` uses.
+    /// The length in metres of a degree of latitude, on the sphere that `distance` uses.
     package static let metersPerDegree = 111_195.0
 
-    /// Returns the distance to `other` in metres on a sphere: within 0.5 % of the geodesic at the distances between two
-    /// fixes of a vehicle.
+    /// Returns the distance to `other` in metres on a sphere. It is within 0.5 % of the geodesic for two fixes of a
+    /// vehicle.
     ///
-    /// The equirectangular approximation is exact enough below a few hundred kilometres. Beyond, it is monotonic, and
-    /// only "impossibly far" matters.
+    /// The equirectangular approximation is accurate enough up to a few hundred kilometres. Beyond that it is still
+    /// monotonic, which suffices to recognise an impossible distance.
     package func distance(to other: Fix) -> Double { displacement(to: other).meters }
 
     /// Returns the displacement to `other`, with the precision of `distance(to:)`.
@@ -75,13 +75,14 @@ extension Fix {
             east: east * Self.metersPerDegree, north: (other.latitude - latitude) * Self.metersPerDegree)
     }
 
-    /// Returns the difference of two longitudes in degrees, across the 180th meridian if that is shorter.
+    /// Returns the difference between two longitudes in degrees, across the 180th meridian if that is shorter.
     static func degreesEast(from longitude: Double, to other: Double) -> Double {
         let east = other - longitude
         return east > 180 ? east - 360 : east < -180 ? east + 360 : east
     }
 
-    /// The derived speed if there is one, because the stated one is then missing or wrong; otherwise the stated speed.
+    /// The derived speed, which exists only if the receiver's speed is missing or wrong; otherwise the receiver's
+    /// speed.
     package var knownSpeedMetersPerSecond: Double? { derived.speedMetersPerSecond ?? speedMetersPerSecond }
 
     /// Returns the position at `time` if the vehicle continues with its speed and heading, for at most a minute. The
@@ -114,28 +115,28 @@ extension Fix {
 }
 
 extension Fix {
-    /// The maximum speed of a vehicle, in metres per second (252 km/h), unless it states more or three fixes agree on
-    /// more.
+    /// The maximum speed of a vehicle in metres per second (252 km/h), unless its receiver reports more or three fixes
+    /// agree on more.
     private static let maximumVehicleSpeed = 70.0
-    /// The maximum speed at which receivers on sale work, in metres per second (1,000 knots).
+    /// The maximum speed at which civilian receivers work, in metres per second (1,000 knots).
     private static let maximumReceiverSpeed = 515.0
-    /// The maximum time, in seconds, over which two fixes show a vehicle's speed.
+    /// The maximum time in seconds over which two fixes determine a vehicle's speed.
     private static let maximumStep = 60.0
-    /// The maximum time, in seconds, for which a vehicle accelerates or brakes as hard as it can.
+    /// The maximum time in seconds for which a vehicle accelerates or brakes as hard as it can.
     private static let maximumChangeTime = 3.0
     /// The difference of the errors of two consecutive fixes, in metres.
     private static let stepError = 10.0
     /// The maximum acceleration of a vehicle, in metres per second squared.
     private static let maximumAcceleration = 10.0
-    /// The error of a stated speed, in metres per second.
+    /// The error of a reported speed, in metres per second.
     private static let speedError = 5.0
-    /// The error in metres of a receiver that states none.
+    /// The error in metres that is assumed if the receiver reports none.
     private static let usualError = 50.0
-    /// The minimum error in metres, whatever the receiver states.
+    /// The minimum error in metres, whatever the receiver reports.
     private static let minimumError = 25.0
 
-    /// Whether a vehicle can have come here from `previous` in the time between, at the speeds that both state. Allows
-    /// for the errors of both positions.
+    /// Whether a vehicle can have come from `previous` in the time between, at the speeds of both fixes. Allows for the
+    /// errors of both positions.
     package func isWithinReach(of previous: Fix) -> Bool {
         let seconds = previous.timeOfFix.duration(to: timeOfFix) / .seconds(1)
         let error =
@@ -149,7 +150,7 @@ extension Fix {
         return previous.distance(to: self) <= reach + max(Self.minimumError, error * 2)
     }
 
-    /// Whether a vehicle that went from `earlier` to `previous` can have continued to here, however fast it is.
+    /// Whether a vehicle that went from `earlier` to `previous` can have continued to this fix, at any speed.
     package func continues(from earlier: Fix, by previous: Fix) -> Bool {
         let before = earlier.seconds(to: previous)
         let after = previous.seconds(to: self)
@@ -163,8 +164,8 @@ extension Fix {
         return Self.canChange(by: change.meters - slack, in: min(after, Self.maximumChangeTime))
     }
 
-    /// Returns this fix with the maximum possible speed after `measured` if it states none or its receiver states wrong
-    /// speeds, and with the radius of `measured` if it states none.
+    /// Returns this fix with missing values completed: the maximum possible speed after `measured` if the receiver
+    /// reports no speed or wrong speeds, and the radius of `measured` if it reports no radius.
     package func completed(after measured: Fix) -> Fix {
         var fix = self
         fix.horizontalAccuracyMeters = horizontalAccuracyMeters ?? measured.horizontalAccuracyMeters
@@ -176,7 +177,7 @@ extension Fix {
         return fix
     }
 
-    /// Returns the acceleration since `previous` in metres per second squared if no vehicle can have it, otherwise
+    /// Returns the acceleration since `previous` in metres per second squared if no vehicle can reach it, otherwise
     /// `nil`.
     package func impossibleAcceleration(since previous: Fix) -> Double? {
         guard let before = previous.speedMetersPerSecond, let after = speedMetersPerSecond else { return nil }

@@ -1,4 +1,4 @@
-/// How a position was found, by the GGA quality field and the mode letters (NMEA 0183 4.11).
+/// The method by which a position was found, from the GGA quality field and the mode letters (NMEA 0183 4.11).
 package enum FixQuality: String, Sendable, Hashable, CaseIterable {
     case gps, dgps, pps, rtkFixed, rtkFloat
     /// Dead reckoning.
@@ -6,13 +6,14 @@ package enum FixQuality: String, Sendable, Hashable, CaseIterable {
     case manual, simulated
 }
 
-/// Whether altitude was solved for (GSA field 2).
+/// The kind of solution, without or with altitude (GSA field 2).
 package enum FixMode: String, Sendable, Hashable, CaseIterable {
     case twoDimensional = "2d"
     case threeDimensional = "3d"
 }
 
-/// A set of the sentence types that state positions. The raw value of one type is its rank for an epoch's position.
+/// A set of the sentence types that contain positions. The raw value of a single type is its rank for an epoch's
+/// position.
 struct PositionSource: OptionSet {
     let rawValue: UInt8
 
@@ -40,13 +41,13 @@ struct PositionSource: OptionSet {
     }
 }
 
-/// The validity of a sentence's position. It is decided by flags, never by the presence of numbers.
+/// The validity of a sentence's position, which is decided by flags, never by the presence of numbers.
 enum SolutionStatus: Hashable {
     case valid
     case void
-    /// Simulated or typed in: never a fix.
+    /// The position was simulated or entered by hand, so it never becomes a fix.
     case excluded
-    /// Another sentence must confirm the position: there is no flag (old GLL), or one that isn't enough.
+    /// Another sentence must confirm the position, because there is no flag (old GLL) or the flag isn't sufficient.
     case unconfirmed
 }
 
@@ -68,7 +69,7 @@ extension SolutionStatus {
         }
     }
 
-    /// Returns the meaning of a mode letter; letters that the standard doesn't define confirm nothing.
+    /// Returns the meaning of a mode letter. Letters that the standard doesn't define confirm nothing.
     @inline(__always)
     static func ofMode(_ letter: UInt8) -> (SolutionStatus, FixQuality?) {
         switch letter {

@@ -1,12 +1,12 @@
 package import TimeAndChance
 
-/// Returns whether the vehicle's private switch is on.
+/// A function that returns whether the vehicle's private switch is on.
 package typealias PrivateSwitch = @Sendable () async -> Bool
 
 /// Reports one vehicle: accepts fixes, stores updates in the outbox, and delivers them newest first.
 ///
-/// `ReportingState` makes every decision and receives each event immediately, from any task. The task that delivers a
-/// fix carries out the append that follows; one loop carries out the actions of delivery.
+/// `ReportingState` makes every decision and receives each event immediately, from any task. The task that brings a
+/// fix carries out the append that follows. One loop carries out the actions of the delivering lane.
 package actor Reporter {
     private let outbox: any Outbox
     private let delivery: any Delivery
@@ -25,10 +25,10 @@ package actor Reporter {
     private var action: UploadAction?
     /// The permit for the next upload.
     private var permit: (any DeliveryPermit)?
-    /// Ends the loop's wait for a change of `action` or of the time that it waits for.
+    /// Wakes the delivering loop when `action` or `dueAt` may have changed.
     private var changeListener: AsyncStream<Never>.Continuation?
-    /// When the sleeps in progress end. Only an earlier time needs another sleep. Sleeps aren't cancelled, because
-    /// Swift keeps the timer of a cancelled one until its time.
+    /// The times at which the sleeps in progress end. Only an earlier time needs another sleep. Sleeps aren't
+    /// cancelled, because Swift keeps a cancelled sleep's timer until its time.
     private var timerEnds: [Duration] = []
 
     /// - Parameters:
@@ -36,7 +36,7 @@ package actor Reporter {
     ///   - outbox: stores updates until they are delivered.
     ///   - delivery: the service to deliver to.
     ///   - privateSwitch: the vehicle's private switch; `nil` if it has none.
-    ///   - latestTime: the latest time of fix that can be true; `nil` while the present is unknown.
+    ///   - latestTime: returns the latest possible time of fix; `nil` while the present is unknown.
     ///   - clock: measures every wait.
     ///   - jitter: draws from 0...1.
     ///   - observer: receives every event.
@@ -57,7 +57,7 @@ package actor Reporter {
 
     /// Reports the fixes of `source` until it has ended and everything is delivered, or until cancelled.
     ///
-    /// - Throws: the fault of a recorded log, after the delivery of all updates accepted before it.
+    /// - Throws: the fault of a recorded log, once all updates accepted before the fault have been delivered.
     package func run(_ source: any FixSource) async throws(FixSourceError) {
         async let delivering: Void = deliver()
         var failure: FixSourceError?
@@ -82,7 +82,7 @@ package actor Reporter {
 
 /// The taking lane.
 extension Reporter {
-    /// Handles an event of a source. Returns after any update that results is stored, or is kept in memory.
+    /// Handles an event of a source. If an update results, returns once it is stored or kept in memory.
     package func take(_ event: FixSourceEvent) async {
         switch event {
         case .state(let state): observer.observe(.receiver(state))
@@ -96,8 +96,8 @@ extension Reporter {
         }
     }
 
-    /// Reads the private switch. Called even if no fixes arrive, because a private vehicle's position must not be
-    /// repeated.
+    /// Reads the private switch. Must be called even if no fixes arrive, because a private vehicle's position must not
+    /// be repeated.
     ///
     /// - Parameter isPolled: whether the caller reads the switch every second, with or without fixes.
     package func readPrivateSwitch(isPolled: Bool = false) async {
@@ -114,7 +114,7 @@ extension Reporter {
     /// Whether the outbox has accepted every update.
     package var hasStoredAll: Bool { state.appending == nil && state.queue.isEmpty }
 
-    /// Carries out appends until there are none, unless another task does so already.
+    /// Carries out appends until none is left, unless another task is doing so.
     private func store() async {
         while let append {
             self.append = nil
@@ -130,7 +130,7 @@ extension Reporter {
 
 /// The delivering lane.
 extension Reporter {
-    /// Notes that quarantined updates are pending again.
+    /// Notifies the delivering lane that quarantined updates are pending again.
     package func requeued() { receive(.requeued) }
 
     /// Makes `deliver` return once nothing is pending, because a recorded log has ended.
@@ -139,9 +139,10 @@ extension Reporter {
     /// Whether updates report the vehicle's presence. They don't while the vehicle may be private.
     package var reportsPresence: Bool { delivery.hasPresence && state.delivering.presence != .unknown }
 
-    /// Notes that the network has returned. Whatever waits for it continues at once, on a new connection.
+    /// Notifies the reporter that the network has returned. Work that waits for the network continues at once, on a new
+    /// connection.
     package func networkReturned() async {
-        // Before the delivery is notified, which may end an exchange: its failure then counts as a network change.
+        // First, because notifying the delivery may end an exchange, whose failure then counts as a network change.
         receive(.networkReturning)
         await delivery.networkReturned()
         receive(.networkReturned)
@@ -193,7 +194,7 @@ extension Reporter {
                 if Task.isCancelled { receive(.cancelled) }
                 receive(event)
                 if action != nil {
-                    group.cancelAll()  // the wait during an exchange; or the exchange, whose result still arrives
+                    group.cancelAll()  // cancels the wait, or the exchange, whose result still arrives
                 } else if case .timeReached = event, !Task.isCancelled {
                     waitForChange(in: &group, &timers)
                 }
@@ -201,7 +202,7 @@ extension Reporter {
         }
     }
 
-    /// Waits until another task has caused a change, or until `dueAt`.
+    /// Adds a task to `group` that waits until another task has caused a change, or until `dueAt`.
     @inline(never) private func waitForChange(
         in group: inout TaskGroup<UploadEvent>, _ timers: inout DiscardingTaskGroup
     ) {
@@ -225,7 +226,7 @@ extension Reporter {
         changeListener?.finish()
     }
 
-    /// Carries out an action that nothing interrupts. Returns its result.
+    /// Carries out an action that can't be interrupted, and returns its result.
     @inline(never) private func perform(_ action: UploadAction) async -> UploadEvent {
         switch action {
         case .readOutbox(let request):
@@ -266,9 +267,9 @@ extension Reporter {
     }
 }
 
-/// The vehicle's presence by itself, such as at a stop.
+/// Reporting the vehicle's presence without a position, such as at shutdown.
 extension Reporter {
-    /// Reports the vehicle's presence without a position, and again if the first permit is rejected. The observer
+    /// Reports the vehicle's presence without a position. Retries once if the first permit is rejected. The observer
     /// receives every answer.
     ///
     /// - Throws: the reason if there is no permit.

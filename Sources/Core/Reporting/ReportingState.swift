@@ -1,17 +1,17 @@
 import GNSS
 import TimeAndChance
 
-/// The reporter's state for a vehicle, and every decision of it: each event leads to reports and actions. Pure.
+/// The state of a vehicle's reporter, which makes every decision: each event leads to reports and actions. Pure.
 ///
 /// Two lanes run concurrently. The taking lane turns fixes into updates and has the outbox store them, one append at a
 /// time. The delivering lane sends the outbox's updates, one action at a time.
 struct ReportingState: Sendable {
     enum Event: Sendable {
-        /// The receiver has delivered a fix. `latest`: the latest time of fix that can be true.
+        /// The receiver has delivered a fix. `latest` is the latest possible time of fix.
         case fix(Fix, latest: UTCTime?)
-        /// The reporter has read the private switch. `isPolled`: it does so every second.
+        /// The reporter has read the private switch. `isPolled`: whether it does so every second.
         case switchRead(isOn: Bool, exists: Bool, isPolled: Bool)
-        /// The reporter tries again to store the updates that the outbox did not accept.
+        /// The reporter retries storing the updates that the outbox did not accept.
         case retryStoring
         /// The append in progress has succeeded.
         case appended(AppendedUpdate)
@@ -19,7 +19,7 @@ struct ReportingState: Sendable {
         case delivering(UploadEvent)
     }
 
-    /// Updates for a single call of the outbox.
+    /// The updates and options of a single call to the outbox.
     struct Append: Sendable, Hashable {
         let updates: UpdateQueue.Append
         /// Whether all earlier updates were wrong.
@@ -30,7 +30,7 @@ struct ReportingState: Sendable {
     }
 
     /// The consequences of an event: reports for the observer, in this order, and the next action of each lane. A lane
-    /// without one continues its action in progress.
+    /// without a next action continues its action in progress.
     struct Step: Sendable {
         var reports: [ReportingEvent] = []
         var append: Append?
@@ -67,8 +67,8 @@ struct ReportingState: Sendable {
             at: now)
     }
 
-    /// Handles an event that has occurred at `now`, and returns its consequences. `jitter` draws from 0...1 if a wait
-    /// may begin.
+    /// Handles an event that has occurred at `now`, and returns its consequences. `jitter` draws from 0...1, and is
+    /// only evaluated if a wait may begin.
     mutating func handle(_ event: Event, at now: Duration, jitter: @autoclosure () -> Double) -> Step {
         var step = Step()
         switch event {

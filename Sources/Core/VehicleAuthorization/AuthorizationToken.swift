@@ -4,11 +4,11 @@
 /// value is released.
 public struct AuthorizationToken: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible {
     let secret: SecretText
-    /// The lifetime left when the token was handed over; `nil` if neither the token nor its issuer said.
+    /// The lifetime left when the token was handed over; `nil` if neither the token nor its issuer specified it.
     public let lifetime: Duration?
-    /// The maximum time until renewal, if a warning requires less than half of the lifetime.
+    /// The maximum time until renewal, if a warning requires less than half of the lifetime; otherwise `nil`.
     package let reuse: Duration?
-    /// Things that an operator should correct. The token is used anyway.
+    /// Problems that an operator should correct. The token is used anyway.
     package let warnings: [TokenWarning]
 
     /// Creates a token with `lifetime` left from now.
@@ -26,7 +26,7 @@ public struct AuthorizationToken: Sendable, Hashable, CustomStringConvertible, C
         self.warnings = warnings
     }
 
-    /// The token for `Authorization: Bearer`. Each call makes a new string, which is not overwritten.
+    /// The token for `Authorization: Bearer`. Each access creates a new string, which isn't overwritten.
     public var value: String { secret.text }
 
     /// Returns the same token with further warnings.
@@ -40,7 +40,7 @@ public struct AuthorizationToken: Sendable, Hashable, CustomStringConvertible, C
     /// Whether both tokens have the same text, whatever their lifetimes.
     func isSame(as other: AuthorizationToken) -> Bool { secret == other.secret }
 
-    /// A hash that distinguishes tokens within this process without keeping them.
+    /// A hash that distinguishes tokens within this process, so that they needn't be kept.
     var fingerprint: Int { secret.hashValue }
 
     /// A text without the token.

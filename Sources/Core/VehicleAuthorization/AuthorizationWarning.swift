@@ -1,27 +1,29 @@
-/// A problem with tokens that an operator should correct although it does no harm yet. Each is reported once, and again
-/// every ten minutes. `description`, which the library `Waypost` adds, says what was seen and what to change.
+/// A problem with tokens that an operator should correct, although it does no harm yet. Each problem is reported once,
+/// and again every ten minutes. `description`, which the library `Waypost` adds, says what was found and what to
+/// change.
 public enum AuthorizationWarning: Sendable, Hashable {
-    /// The issuer's tokens live no longer than the lifetime that a token must have left when it is handed out.
+    /// The issuer's tokens don't live longer than the lifetime that a token must have left when it is handed out.
     case shortLivedTokens(AuthorizationContext, lifetime: Duration, minimumLife: Duration)
     /// The issuer's tokens live longer than Fleet Engine accepts.
     case longLivedTokens(AuthorizationContext, lifetime: Duration, maximumLife: Duration)
-    /// Neither the token nor its issuer says how long it lives.
+    /// Neither the token nor its issuer specifies the token's lifetime.
     case unknownLifetime(AuthorizationContext, assumed: Duration)
-    /// The issuer gave the token again that Fleet Engine had rejected.
+    /// The issuer has returned the same token that Fleet Engine had rejected.
     case rejectedTokenAgain(AuthorizationContext)
-    /// The issuer gave a token again with less lifetime left than required.
+    /// The issuer has returned an earlier token again, with less lifetime left than required.
     case oldTokenAgain(AuthorizationContext, minimumLife: Duration)
-    /// A statement of the token or its issuer is inconsistent. The token is used anyway.
+    /// The token, or the issuer's answer, is inconsistent. The token is used anyway.
     case questionableToken(TokenWarning)
-    /// A provider breaks the contract of `GMTDAuthorization` or `GMTCAuthorization`. The text names the rule and the
-    /// change.
+    /// A provider violates the contract of `GMTDAuthorization` or `GMTCAuthorization`. The text says which rule, and
+    /// what to change.
     case brokenContract(String)
-    /// A token command left processes running, `unendable` of another user. It isn't started before they end.
+    /// A token command has left `count` processes running, of which `unendable` belong to another user. The command
+    /// isn't started again before they have ended.
     case processesLeft(command: String, count: Int, unendable: Int?)
-    /// `/proc` doesn't show what a token command leaves running.
+    /// `/proc` doesn't show the processes that a token command leaves running.
     case processesHidden(command: String)
 
-    /// This warning without the numbers that change from token to token: the key for reporting it once.
+    /// This warning without the numbers that change from token to token, used as a key to report the warning once.
     var topic: Self {
         switch self {
         case .shortLivedTokens(let context, _, let minimumLife):
@@ -35,7 +37,7 @@ public enum AuthorizationWarning: Sendable, Hashable {
     }
 }
 
-/// A problem with a token that is used, which the issuer should correct.
+/// A problem that the issuer should correct, in a token that is used anyway.
 public struct TokenWarning: Sendable, Hashable {
     package enum Fact: Sendable, Hashable {
         case claims(ClaimWarning, AuthorizationContext)

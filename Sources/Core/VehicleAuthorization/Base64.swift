@@ -4,13 +4,13 @@ package enum Base64 {
     private static let standard = letters + Array("+/".utf8)
     private static let forURLs = letters + Array("-_".utf8)
 
-    /// Encodes with padding (section 4), as HTTP Basic requires.
+    /// Encodes `bytes` with padding (section 4), as HTTP Basic requires.
     package static func encoded(_ bytes: some Collection<UInt8>) -> String {
         let text = encoded(bytes, standard)
         return text + String(repeating: "=", count: -text.utf8.count & 3)
     }
 
-    /// Encodes with the alphabet for URLs and without padding (section 5): the encoding of JSON Web Tokens.
+    /// Encodes `bytes` with the alphabet for URLs and without padding (section 5), as in JSON Web Tokens.
     package static func urlEncoded(_ bytes: some Collection<UInt8>) -> String { encoded(bytes, forURLs) }
 
     private static func encoded(_ bytes: some Collection<UInt8>, _ alphabet: [UInt8]) -> String {

@@ -1,15 +1,15 @@
-/// Adds the rules of token reuse to any provider.
+/// A cache that adds the rules of token reuse to any provider.
 ///
-/// - A token is reused for its own vehicle only. The next one is fetched at half its life, so that no update waits for
-///   it. If that fails or hangs, the current token is used until it expires.
-/// - One fetch per context is in progress, and all callers get its outcome. Cancelling one caller doesn't affect the
-///   others; when the last one is cancelled, the fetch is too.
-/// - After a failure the provider isn't asked for a while, or as long as it demands.
+/// - A token is reused only for its own vehicle. The next token is fetched after half of the current token's lifetime,
+///   so that no update has to wait. If the fetch fails or hangs, the current token is used until it expires.
+/// - At most one fetch per context is in progress, and all callers get its outcome. Cancelling one caller doesn't
+///   affect the others. When the last caller is cancelled, so is the fetch.
+/// - After a failure the provider isn't asked again for a while, or for as long as it demands.
 /// - A token that names another vehicle, or that isn't meant for Fleet Engine, is rejected.
-/// - A token that Fleet Engine rejected is dropped and fetched again once, however many requests it failed.
+/// - A token that Fleet Engine has rejected is dropped and fetched again once, however many requests have failed.
 ///
-/// Lifetimes are measured on the given clock, which should be monotonic and include suspend (`ContinuousClock`). Tokens
-/// are kept in memory only. Safe to use from any task.
+/// Lifetimes are measured on the given clock, which should be monotonic and include time in suspend
+/// (`ContinuousClock`). Tokens are kept in memory only. Safe to use from any task.
 public actor CachedAuthorization: VehicleAuthorization {
     private typealias Outcome = TokenCache.Outcome
     private typealias Waiters = [Int: AsyncStream<Outcome>.Continuation]
@@ -17,9 +17,9 @@ public actor CachedAuthorization: VehicleAuthorization {
     private struct Fetch {
         let task: Task<Void, Never>
         var waiters: Waiters = [:]
-        /// Whether the last waiter left and the task was cancelled.
+        /// Whether the last waiter has left and the task has been cancelled.
         var isAbandoned = false
-        /// Whether it began before `forgetTokens`, so that its token must not be used.
+        /// Whether the fetch began before `forgetTokens`. If so, its token must not be used.
         var isOutdated = false
     }
 
@@ -37,13 +37,13 @@ public actor CachedAuthorization: VehicleAuthorization {
     /// Creates a cache around `provider`.
     ///
     /// - Parameters:
-    ///   - provider: asked if no cached token is usable.
+    ///   - provider: the provider to ask if no cached token is usable.
     ///   - clock: measures the lifetimes of tokens and the waits after failures.
-    ///   - policy: the numbers of the rules.
+    ///   - policy: the parameters of the rules.
     ///   - claims: the claims that a JSON Web Token must have; `nil` accepts any.
-    ///   - timeout: how long a caller waits. A provider that hangs is asked again when its call has returned.
-    ///   - jitter: draws from 0...1, so that a fleet doesn't ask in step.
-    ///   - report: receives every event, from any task. It must return at once.
+    ///   - timeout: the time that a caller waits. A provider that hangs is asked again once its call has returned.
+    ///   - jitter: draws from 0...1, so that the vehicles of a fleet don't ask at the same time.
+    ///   - report: receives every event, from any task. Must return at once.
     public init(
         _ provider: any VehicleAuthorization, clock: any Clock<Duration>, policy: CachePolicy = CachePolicy(),
         claims: ClaimRules? = ClaimRules(), timeout: Duration? = nil,
@@ -56,15 +56,15 @@ public actor CachedAuthorization: VehicleAuthorization {
         self.jitter = jitter
         self.report = report
         elapsed = Self.stopwatch(clock)
-        sleep = { try? await clock.sleep(for: $0) }  // fails by cancellation alone
+        sleep = { try? await clock.sleep(for: $0) }  // fails only if cancelled
         cache = TokenCache(policy: policy)
     }
 
     /// The number of fetches in progress, including those that no caller waits for.
     package var fetchCount: Int { fetches.count }
 
-    /// Returns a token for the context's vehicle or trip: a cached one, or the outcome of a fetch in progress or
-    /// started now.
+    /// Returns a token for the context's vehicle or trip: a cached token, or the outcome of a fetch that is in progress
+    /// or started by this call.
     public func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         switch cache.request(context, now: elapsed()) {
         case .use(let token): return token
@@ -78,28 +78,28 @@ public actor CachedAuthorization: VehicleAuthorization {
         return try await outcome(of: context).get()
     }
 
-    /// Drops `token`, unless a newer one has replaced it, so that the next caller gets another.
+    /// Drops `token`, unless a newer token has replaced it. The next caller gets a different token.
     public func discard(_ token: AuthorizationToken, for context: AuthorizationContext) async {
         cache.discard(token, for: context)
         report(.renewal(cache.renewal(of: context, now: elapsed()), context))
         await provider.discard(token, for: context)
     }
 
-    /// Ends the waits after failures and informs the provider, because the network has just returned.
+    /// Ends the waits after failures and notifies the provider, because the network has returned.
     public func networkReturned() async {
         cache.forgetFailures()
         await provider.networkReturned()
     }
 
-    /// Drops every token, because a driver has signed out or in, for example. Only tokens that are requested from now
-    /// on are handed out.
+    /// Drops all tokens, for example because a driver has signed out or in. Only tokens that are requested from now on
+    /// are handed out.
     public func forgetTokens() async {
         cache.forgetTokens()
         for context in fetches.keys { fetches[context]?.isOutdated = true }
         await provider.forgetTokens()
     }
 
-    /// Joins the fetch in progress until this caller's task is cancelled or times out.
+    /// Waits for the fetch in progress, until this caller's task is cancelled or the timeout is reached.
     private func outcome(of context: AuthorizationContext) async -> Outcome {
         let id = nextWaiter
         nextWaiter += 1
@@ -133,7 +133,7 @@ public actor CachedAuthorization: VehicleAuthorization {
         return .failure(AuthorizationError(.cancelled))
     }
 
-    /// Uses an unstructured task, because the fetch outlives its first caller while others wait.
+    /// Starts a fetch in an unstructured task, because it outlives its first caller while others are waiting.
     private func startFetch(for context: AuthorizationContext, waiters: Waiters = [:]) {
         let task = Task { [provider, claims, elapsed, report] in
             let begun = elapsed()
@@ -168,7 +168,7 @@ public actor CachedAuthorization: VehicleAuthorization {
         report(.renewal(cache.renewal(of: context, now: now), context))
     }
 
-    /// Starts a new fetch for callers who joined one after it was abandoned, or whose fetch is outdated.
+    /// Starts a new fetch for callers that have joined an abandoned fetch, or whose fetch is outdated.
     private func restart(with waiters: Waiters, for context: AuthorizationContext) {
         guard !waiters.isEmpty else { return }
         switch cache.request(context, now: elapsed()) {
@@ -188,7 +188,7 @@ public actor CachedAuthorization: VehicleAuthorization {
         }
     }
 
-    /// Returns a function that measures the time since now on `clock`.
+    /// Returns a function that measures the time since this call on `clock`.
     private static func stopwatch<C: Clock<Duration>>(_ clock: C) -> @Sendable () -> Duration {
         let start = clock.now
         return { start.duration(to: clock.now) }
@@ -196,7 +196,7 @@ public actor CachedAuthorization: VehicleAuthorization {
 }
 
 extension AuthorizationError {
-    /// The error for a waiting caller: a provider that reports a cancellation has failed like any other.
+    /// The error for a waiting caller. A cancellation that the provider reports is a failure like any other.
     fileprivate var whileWaitedFor: Self {
         code == .cancelled ? Self(.providerFailed(.gaveUp), retryAfter: retryAfter) : self
     }

@@ -3,8 +3,8 @@ import StrictJSON
 
 /// The claims that a JSON Web Token must have before it is sent to Fleet Engine.
 ///
-/// This proves nothing, because signatures aren't checked here. It reports a wrong set-up with its remedy, before the
-/// server answers 401 or 403. A text that isn't a JSON Web Token is left to the server.
+/// The rules prove nothing, because signatures aren't checked here. They detect a wrong set-up and its remedy before
+/// the server answers 401 or 403. A text that isn't a JSON Web Token is left to the server.
 public struct ClaimRules: Sendable, Hashable {
     /// The claim that names a driver's vehicle.
     public enum VehicleClaim: String, Sendable, Hashable, CaseIterable {
@@ -14,16 +14,16 @@ public struct ClaimRules: Sendable, Hashable {
         case deliveryvehicleid
     }
 
-    /// The accepted `aud`. A trailing slash is ignored.
+    /// The required `aud`. A trailing slash is ignored.
     public var audience: String
-    /// The claim that must name the vehicle; `nil` accepts either.
+    /// The claim that must name the vehicle; `nil` accepts either claim.
     public var vehicleClaim: VehicleClaim?
 
-    /// The maximum difference between the clocks of issuer and server, in seconds (Google tolerates ten minutes for
-    /// `iat`).
+    /// The maximum difference in seconds between the clocks of the issuer and the server (Google tolerates ten minutes
+    /// for `iat`).
     package static let skew = 600.0
 
-    /// The rules of Fleet Engine's tokens.
+    /// Creates the rules for Fleet Engine's tokens.
     public init(audience: String = "https://fleetengine.googleapis.com/", vehicleClaim: VehicleClaim? = nil) {
         self.audience = audience
         self.vehicleClaim = vehicleClaim
@@ -31,7 +31,7 @@ public struct ClaimRules: Sendable, Hashable {
 
     /// Returns the token with warnings about its claims.
     ///
-    /// - Throws: `.unusableAnswer` if it is for another vehicle or trip, another audience, or another time.
+    /// - Throws: `.unusableAnswer` if the token is for another vehicle or trip, another audience or another time.
     package func checked(
         _ token: AuthorizationToken, for context: AuthorizationContext
     ) throws(AuthorizationError) -> AuthorizationToken {
@@ -42,7 +42,7 @@ public struct ClaimRules: Sendable, Hashable {
         return token.adding(warnings(about: parsed, for: context).map { .claims($0, context) })
     }
 
-    /// Returns warnings about a token that is sent.
+    /// Returns warnings about a token that is sent anyway.
     package func warnings(about token: JSONWebToken, for context: AuthorizationContext) -> [ClaimWarning] {
         var warnings: [ClaimWarning] = []
         if token.header["kid"]?.stringValue?.isEmpty ?? true { warnings.append(.noKeyID) }
@@ -119,8 +119,8 @@ public struct ClaimRules: Sendable, Hashable {
         return .audience(Self.shown(token.audience), expected: audience)
     }
 
-    /// `nbf` is compared with the token's own `iat`: this machine's clock may be wrong, but the issuer's is consistent
-    /// with itself.
+    /// Returns the fault of a token whose `nbf` is too late. `nbf` is compared with the token's own `iat`, because this
+    /// machine's clock may be wrong, but the issuer's clock is consistent with itself.
     private static func problemOfBeginning(_ token: JSONWebToken) -> ClaimFault? {
         guard let notBefore = token.notBefore, let issuedAt = token.timeOfIssue else { return nil }
         let wait = notBefore - issuedAt
@@ -184,9 +184,9 @@ public struct ClaimRules: Sendable, Hashable {
         return claimed == "*" || claimed == id ? nil : .otherSubject(shown([claimed]))
     }
 
-    /// Returns the issuer of an identity token, which never signs for Fleet Engine: an https URL (OpenID Connect Core
-    /// 1.0, section 2), or Google's name without a scheme. `nil` for any other, such as a service account's e-mail
-    /// address.
+    /// Returns the issuer of an identity token, which is never valid for Fleet Engine: an https URL (OpenID Connect
+    /// Core 1.0, section 2), or Google's name without a scheme. Returns `nil` for any other issuer, such as a service
+    /// account's e-mail address.
     private static func identityIssuer(of token: JSONWebToken) -> ReportedText? {
         let issuer = token.claims["iss"]?.stringValue ?? ""
         if issuer == "accounts.google.com" { return "accounts.google.com" }
@@ -205,30 +205,30 @@ public struct ClaimRules: Sendable, Hashable {
 }
 
 extension Int {
-    /// Rounds to the nearest representable integer.
+    /// Creates the integer nearest to `value`; `Int.max` if that can't be represented.
     fileprivate init(clamping value: Double) { self = Int(exactly: value.rounded()) ?? .max }
 }
 
-/// A fault in a token's header or claims, because of which it isn't sent.
+/// A fault in a token's header or claims. The token isn't sent.
 package enum ClaimFault: Sendable, Hashable {
-    /// The signature algorithm isn't RS256; `nil` if the header names none.
+    /// The signature algorithm isn't RS256; `nil` if the header contains none.
     case algorithm(ReportedText?)
     case noAudience(expected: String)
     case audience([ReportedText], expected: String)
     /// An identity token, which isn't for Fleet Engine.
     case identityToken(issuer: ReportedText, expected: String)
-    /// Its `nbf` is this long after its `iat`.
+    /// The token's `nbf` is this long after its `iat`.
     case notYetValid(seconds: Int)
     case notAString(claim: String, kind: String)
-    /// The vehicle is named under the other service's claim.
+    /// The vehicle is in the claim of the other service.
     case otherService(has: ClaimRules.VehicleClaim)
     /// The claim's name is misspelled.
     case misspelled(ReportedText, claim: String)
     /// The token names no vehicle, trip or shipment.
     case noSubject(claim: String)
-    /// The claim names the vehicle with its whole path.
+    /// The claim contains the vehicle's full resource name instead of its id.
     case wholePath
-    /// The claim differs from the vehicle's id only in upper and lower case.
+    /// The claim differs from the vehicle's id only in case.
     case otherCase(ReportedText)
     case otherSubject([ReportedText])
     case otherTask([ReportedText])
@@ -244,7 +244,7 @@ package enum ClaimWarning: Sendable, Hashable {
     /// `aud` lacks the trailing slash.
     case noSlash(expected: String)
     case authorizationIsNoObject(kind: String, claim: String)
-    /// The claim isn't inside `authorization`.
+    /// The claim is outside `authorization`.
     case outsideAuthorization(claim: String)
     case noAuthorization(claim: String)
     /// The token is valid for every vehicle.
@@ -254,10 +254,10 @@ package enum ClaimWarning: Sendable, Hashable {
     /// The value isn't a time in seconds since 1970.
     case noTime(claim: String, Double)
     case milliseconds(claim: String, Int)
-    /// A number in quotes.
+    /// The value is a number in quotes.
     case quoted(claim: String)
 
-    /// The claim or header field for which Fleet Engine may reject the token; `nil` if it accepts the token.
+    /// The claim or header field because of which Fleet Engine may reject the token; `nil` if it accepts the token.
     package var claim: String? {
         switch self {
         case .noKeyID: "kid"

@@ -2,7 +2,7 @@ package import StrictJSON
 
 /// The readable part of a JSON Web Token (RFC 7519). The signature is left to the server.
 package struct JSONWebToken: Sendable {
-    /// Why a text isn't a JSON Web Token. Never contains the text.
+    /// The reason why a text isn't a JSON Web Token. Never contains the text.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
         case notThreeParts(Int)
         case notBase64URL(part: String)
@@ -29,7 +29,7 @@ package struct JSONWebToken: Sendable {
         /// A misspelled claim for the vehicle, such as `vehicleId` or `vehicle_id`.
         package var misspelledVehicleClaim: String?
 
-        /// Whether an id is `*`, so that the token is valid for all.
+        /// Whether an id is `*`, which makes the token valid for all vehicles or trips.
         package var isForAll: Bool {
             ([vehicleID, deliveryVehicleID, tripID, trackingID] + (taskIDs?.prefix(1).map { $0 } ?? [])).contains("*")
         }
@@ -46,30 +46,31 @@ package struct JSONWebToken: Sendable {
         guard Base64.urlDecoded(parts[2]) != nil else { throw .notBase64URL(part: "signature") }
     }
 
-    /// `exp`, in seconds since 1970 by the issuer's clock.
+    /// The value of `exp`, in seconds since 1970 by the issuer's clock.
     package var expiry: Double? { claims["exp"]?.numericValue }
-    /// `iat`, in seconds since 1970 by the issuer's clock.
+    /// The value of `iat`, in seconds since 1970 by the issuer's clock.
     package var issuedAt: Double? { claims["iat"]?.numericValue }
-    /// `nbf`, in seconds since 1970 by the issuer's clock.
+    /// The value of `nbf`, in seconds since 1970 by the issuer's clock.
     package var notBefore: Double? { claims["nbf"]?.numericValue }
 
-    /// `iat` if it can be the time of issue. A value a year or more before `exp`, such as zero, can't.
+    /// The value of `iat`, if that can be the time of issue. A value a year or more before `exp`, such as zero, can't
+    /// be.
     package var timeOfIssue: Double? {
         guard let issuedAt, Self.isPlausible(issuedAt) else { return nil }
         return expiry.map { $0 - issuedAt > Self.maximumLife } == true ? nil : issuedAt
     }
 
-    /// A year, in seconds: the maximum lifetime of a token.
+    /// The maximum lifetime of a token in seconds: a year.
     package static let maximumLife = 31_622_400.0
 
-    /// Whether `time` can be seconds since 1970 and is safe in arithmetic. Claims may contain anything, including
+    /// Whether `time` can be seconds since 1970 and is safe for arithmetic. Claims may contain any number, including
     /// milliseconds.
     package static func isPlausible(_ time: Double) -> Bool { time.isFinite && abs(time) < 1e12 }
 
     /// Whether `time` can be milliseconds since 1970, in the years 2001 to 2286.
     package static func isInMilliseconds(_ time: Double) -> Bool { (1e12..<1e13).contains(time) }
 
-    /// `aud`, a string or a list.
+    /// The values of `aud`, which may be a string or a list.
     package var audience: [String] {
         switch claims["aud"] {
         case .string(let one): [one]

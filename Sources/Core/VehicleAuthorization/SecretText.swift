@@ -1,7 +1,7 @@
 /// The text of a secret, kept outside Swift's strings so that it can be overwritten when its last owner releases it.
 ///
-/// It is Sendable because the bytes are written in `init` and `deinit` only. docs/authorization.md says what this
-/// protects and what it doesn't.
+/// The class is Sendable because the bytes are written only in `init` and `deinit`. docs/authorization.md says what
+/// this protects against and what it doesn't.
 @safe final class SecretText: @unchecked Sendable, Hashable {
     let bytes: UnsafeMutableBufferPointer<UInt8>
 
@@ -15,7 +15,7 @@
         unsafe bytes.deallocate()
     }
 
-    /// A copy for immediate use, which is not overwritten.
+    /// A copy of the text for immediate use. The copy isn't overwritten.
     var text: String { unsafe String(decoding: bytes, as: UTF8.self) }
 
     /// The number of UTF-8 bytes.
@@ -27,6 +27,7 @@
 
     func hash(into hasher: inout Hasher) { unsafe hasher.combine(bytes: UnsafeRawBufferPointer(bytes)) }
 
-    /// The memory is freed by an allocator that the compiler can't see into, so the zeros aren't optimized away.
+    /// Overwrites `bytes` with zeros. The zeros aren't optimised away, because the compiler can't see into the
+    /// allocator that frees the memory.
     private static func overwrite(_ bytes: UnsafeMutableBufferPointer<UInt8>) { unsafe bytes.update(repeating: 0) }
 }

@@ -1,6 +1,7 @@
-/// The rules of token reuse, without clock, task or issuer: the action for a caller, and the result of a fetch.
+/// The rules of token reuse, without clocks, tasks or issuers. Decides the action for a caller and handles the outcome
+/// of a fetch.
 ///
-/// Times are monotonic: the time since any fixed moment.
+/// Times are monotonic, counted from any fixed moment.
 package struct TokenCache: Sendable {
     /// The outcome of a fetch.
     package typealias Outcome = Result<AuthorizationToken, AuthorizationError>
@@ -12,17 +13,17 @@ package struct TokenCache: Sendable {
         case useAndRefresh(AuthorizationToken)
         /// Wait for the fetch in progress.
         case wait
-        /// Fetch, and wait for it.
+        /// Start a fetch, and wait for it.
         case fetch
-        /// Fail with this error: the issuer failed a moment ago.
+        /// Fail with this error, because the issuer has failed a moment ago.
         case fail(AuthorizationError)
     }
 
     private let policy: CachePolicy
     private var slots: [AuthorizationContext: TokenSlot] = [:]
-    /// Counts requests, to find the least recently used slot.
+    /// The number of requests, used to find the least recently used slot.
     private var uses: UInt64 = 0
-    /// When each warning was last reported, by its topic.
+    /// The times at which each warning was last reported, by topic.
     private var lastReported: [AuthorizationWarning: Duration] = [:]
     /// The minimum time before a warning is reported again.
     private static let reminderInterval = Duration.seconds(600)
@@ -32,7 +33,8 @@ package struct TokenCache: Sendable {
     /// The number of contexts in the cache.
     package var count: Int { slots.count }
 
-    /// Decides for a caller. After `.fetch` and `.useAndRefresh` a fetch is in progress until `fetched` or `abandoned`.
+    /// Returns the action for a caller. After `.fetch` and `.useAndRefresh`, a fetch is in progress until `fetched` or
+    /// `abandoned` is called.
     package mutating func request(_ context: AuthorizationContext, now: Duration) -> Answer {
         if let problem = context.problem { return .fail(problem) }
         uses += 1
@@ -43,7 +45,7 @@ package struct TokenCache: Sendable {
     /// Records the outcome of a fetch that began at `begun`. Returns the answer for its waiters and new warnings for
     /// the operator.
     ///
-    /// `jitter`: drawn from 0...1.
+    /// `jitter` is drawn from 0...1.
     package mutating func fetched(
         _ result: Outcome, for context: AuthorizationContext, begun: Duration, now: Duration, jitter: Double
     ) -> (answer: Outcome, warnings: [AuthorizationWarning]) {
@@ -59,10 +61,11 @@ package struct TokenCache: Sendable {
         }
     }
 
-    /// Records that a fetch was abandoned because no caller waits for it. That is neither success nor failure.
+    /// Records that a fetch was abandoned because no caller is waiting for it, which is neither a success nor a
+    /// failure.
     package mutating func abandoned(_ context: AuthorizationContext) { slots[context]?.isFetching = false }
 
-    /// Drops `token`, which Fleet Engine rejected, unless a newer one has replaced it.
+    /// Drops `token`, which Fleet Engine has rejected, unless a newer token has replaced it.
     package mutating func discard(_ token: AuthorizationToken, for context: AuthorizationContext) {
         slots[context]?.discard(token, policy: policy)
     }
@@ -93,76 +96,77 @@ package struct TokenCache: Sendable {
 
     private mutating func makeRoom(for context: AuthorizationContext) {
         guard slots[context] == nil, slots.count >= policy.maximumContexts else { return }
-        // A linear search, needed only when a new context meets a full cache.
+        // This linear search is needed only when a new context meets a full cache.
         let idle = slots.filter { !$0.value.isFetching }
         if let oldest = idle.min(by: { $0.value.lastUse < $1.value.lastUse }) { slots[oldest.key] = nil }
     }
 }
 
-/// How long tokens are reused, and how often a failing issuer is asked.
+/// The rules for how long tokens are reused and how often a failing issuer is asked.
 public struct CachePolicy: Sendable, Hashable {
-    /// The lifetime that an issuer should give, and at which a token is renewed at the latest (the Driver SDK requires
-    /// five minutes). A token that can't be renewed is used until it expires.
+    /// The minimum lifetime that an issuer's tokens should have, and the remaining lifetime at which a token is renewed
+    /// at the latest (the Driver SDK requires five minutes). A token that can't be renewed is used until it expires.
     public var minimumLife: Duration = .seconds(300)
-    /// Whether a token is handed out more than once. If not, the provider is asked at every update.
+    /// Whether a token may be handed out more than once. If not, the provider is asked for every update.
     public var reusesTokens = true
-    /// The time until a token of unknown lifetime is renewed.
+    /// The time after which a token of unknown lifetime is renewed.
     public var assumedLifetime: Duration = .seconds(300)
-    /// The maximum lifetime that Fleet Engine accepts. An issuer that gives more is reported. A token of unknown
-    /// lifetime that can't be renewed is used this long, unless Fleet Engine rejects it.
+    /// The maximum lifetime that Fleet Engine accepts. A warning is reported if an issuer's tokens live longer. A token
+    /// of unknown lifetime that can't be renewed is used for this long, unless Fleet Engine rejects it.
     public var maximumLife: Duration = .seconds(3600)
     /// The maximum number of contexts in the cache. The least recently used one is evicted first.
     public var maximumContexts: Int = 4096
     /// The maximum wait after the first failed fetch. It doubles with each further failure. The wait is drawn from the
-    /// upper half, so that a fleet doesn't ask in step.
+    /// upper half of the range, so that the vehicles of a fleet don't ask at the same time.
     public var initialFailureDelay: Duration = .seconds(2)
-    /// The maximum wait after a failure. Also the minimum time between two fetches if the issuer gives a rejected token
-    /// again.
+    /// The maximum wait after a failure. Also the minimum time between two fetches if the issuer returns a rejected
+    /// token again.
     public var maximumFailureDelay: Duration = .seconds(60)
-    /// How long a rejected token is kept if the issuer gives it again. It is shorter than the pause between two probes
-    /// of a delivery on hold, so that each probe begins with a new token if there is one.
+    /// The time for which a rejected token is kept if the issuer returns it again. It is shorter than the wait between
+    /// two probes of a delivery on hold, so that each probe uses a new token if there is one.
     public var repeatedTokenDelay: Duration = .seconds(20)
     /// The maximum wait that an issuer can demand with `retryAfter`.
     public var maximumRetryAfter: Duration = .seconds(600)
 
-    /// Creates the documented policy.
+    /// Creates the default policy.
     public init() {}
 
-    /// The policy for a provider that caches its own tokens and knows when to drop one, such as when a driver signs
-    /// out. It is asked at every update. All other rules hold.
+    /// The policy for a provider that caches its own tokens and knows when to drop them, for example when a driver
+    /// signs out. The provider is asked for every update. All other rules apply.
     public static var askingAtEveryUpdate: Self {
         var policy = Self()
         policy.reusesTokens = false
         return policy
     }
 
-    /// Returns the age at which a token with `left` to live is renewed: half of that, so that an issuer may fail for
-    /// the other half without delaying an update. Less if fewer than five minutes would be left.
+    /// Returns the age at which a token with the lifetime `left` is renewed: half of the lifetime, so that an issuer
+    /// may fail during the other half without delaying an update, or less if fewer than five minutes would be left.
     func renewalAge(left: Duration) -> Duration {
         guard left > minimumLife else { return left / 2 }
-        // At least a tenth, so that a lifetime just over five minutes doesn't cost a fetch at every update.
+        // At least a tenth, so that a lifetime just over five minutes doesn't cost a fetch for every update.
         return max(left / 10, min(left / 2, left - minimumLife))
     }
 
-    /// Returns how long before its end a token is no longer used: clocks differ, and an upload takes time.
+    /// Returns the time before its end from which on a token is no longer used, because clocks differ and an upload
+    /// takes time.
     func margin(left: Duration) -> Duration { max(.seconds(1), min(left / 10, .seconds(10))) }
 }
 
 /// An event of a token cache.
 public enum TokenEvent: Sendable, Hashable {
-    /// The provider is asked for a token.
+    /// The provider has been asked for a token.
     case asked(AuthorizationContext)
     /// The provider has returned a token or an error.
     case answered(AuthorizationContext)
-    /// The state of the renewal, after every fetch and when a token is dropped.
+    /// The state of the renewal, reported after every fetch and when a token is dropped.
     case renewal(TokenRenewal, AuthorizationContext)
-    /// A warning about a token, reported once in ten minutes.
+    /// A warning about a token, reported at most once in ten minutes.
     case warning(AuthorizationWarning)
 }
 
 /// The state of a token's renewal.
 public enum TokenRenewal: Sendable, Hashable {
-    /// The last fetch gave the current token, which is usable for `remaining`.
+    /// The last fetch has returned the current token, which is usable for `remaining`.
     case works(remaining: Duration)
     /// Fetches fail, but the current token is usable for `remaining`.
     case fails(AuthorizationError, remaining: Duration)
@@ -177,9 +181,9 @@ struct TokenSlot: Sendable {
         let fetchedAt: Duration
         var usableUntil: Duration
         let renewFrom: Duration
-        /// The end of its life; `nil` if unknown.
+        /// The time when the token expires; `nil` if unknown.
         let end: Duration?
-        /// Whether Fleet Engine had rejected it before the issuer gave it again.
+        /// Whether Fleet Engine had rejected the token before the issuer returned it again.
         let wasRejected: Bool
 
         /// Returns the token with the lifetime left now.
@@ -192,14 +196,15 @@ struct TokenSlot: Sendable {
         let until: Duration
     }
 
-    /// Tokens and answers state whole seconds, so a life may end up to a second sooner than it seems.
+    /// The resolution of lifetimes. Tokens and answers contain whole seconds, so a token may expire up to a second
+    /// sooner than calculated.
     private static let resolution = Duration.seconds(1)
 
     var isFetching = false
     var failure: Failure?
     private(set) var lastUse: UInt64 = 0
     private var held: Held?
-    /// The fingerprint of the token that Fleet Engine rejected last, and when it was first fetched, if known.
+    /// The fingerprint of the token that Fleet Engine rejected last, and the time when it was first fetched, if known.
     private var rejected: (fingerprint: Int, fetchedAt: Duration?)?
 
     mutating func request(now: Duration, use: UInt64) -> TokenCache.Answer {
@@ -219,16 +224,16 @@ struct TokenSlot: Sendable {
         return .fetch
     }
 
-    /// Accepts the token of a fetch that began at `begun`. Returns it with the lifetime left `now`.
+    /// Accepts the token from a fetch that began at `begun`. Returns it with the lifetime left at `now`.
     ///
-    /// - Throws: `.unusableAnswer` if it has expired.
+    /// - Throws: `.unusableAnswer` if the token has expired.
     mutating func accept(
         _ token: AuthorizationToken, for context: AuthorizationContext, begun: Duration, now: Duration,
         policy: CachePolicy, jitter: Double
     ) throws(AuthorizationError) -> (token: AuthorizationToken, warnings: [AuthorizationWarning]) {
         let isRepeated = held?.token.isSame(as: token) ?? false
-        // Life counts from the beginning of the fetch, so that a slow answer only shortens it. A token that is given
-        // again isn't younger for that.
+        // The lifetime counts from the start of the fetch, so a slow answer only shortens it. A token that is returned
+        // again keeps its earlier end.
         let end = [token.lifetime.map { begun + $0 }, isRepeated ? held?.end : nil].compactMap { $0 }.min()
         if let end, end - Self.resolution <= now {
             throw AuthorizationError(.expired(nil, .overWhenReceived(context)))
@@ -241,14 +246,14 @@ struct TokenSlot: Sendable {
             .compactMap { $0 }.min() ?? .zero
         held = Held(
             token: token.with(lifetime: token.lifetime), fetchedAt: now, usableUntil: usableUntil,
-            // Drawn at random, so that a fleet doesn't ask in step.
+            // The time is drawn at random, so that the vehicles of a fleet don't ask at the same time.
             renewFrom: now + reuse * (0.8 + 0.2 * jitter), end: end, wasRejected: wasRejected)
         isFetching = false
         failure = nil
         var warnings = token.warnings.map(AuthorizationWarning.questionableToken)
         warnings += Self.warnings(
             lifetime: end.map { $0 - begun }, isRepeated: isRepeated, hasWarnings: !warnings.isEmpty, context, policy)
-        // An issuer that signs the same claims twice within a second gives the same token, which isn't a fault.
+        // An issuer that signs the same claims twice within a second returns the same token, which isn't a fault.
         if wasRejected, rejected?.fetchedAt.map({ now - $0 >= .seconds(2) }) ?? true {
             warnings.append(.rejectedTokenAgain(context))
         }
@@ -261,7 +266,7 @@ struct TokenSlot: Sendable {
         // The shift is bounded so that years of failures can't overflow.
         let ceiling = min(policy.initialFailureDelay * (1 << min(count - 1, 20)), policy.maximumFailureDelay)
         let asked = min(error.retryAfter ?? .zero, policy.maximumRetryAfter)
-        // Try again at the end of the current token, before an update has to wait.
+        // The fetch is retried at the end of the current token at the latest, before an update has to wait.
         let left = held.map { $0.usableUntil - now }.flatMap { $0 > .zero ? $0 : nil } ?? ceiling
         failure = Failure(
             error: error, count: count, until: now + max(min(ceiling * (0.5 + 0.5 * jitter), left), asked))
@@ -282,7 +287,7 @@ struct TokenSlot: Sendable {
         let isHeld = held?.token.isSame(as: token) ?? false
         if rejected?.fingerprint != token.fingerprint { rejected = (token.fingerprint, isHeld ? held?.fetchedAt : nil) }
         guard isHeld, let held else { return }
-        // An issuer that gives the rejected token again isn't asked at each rejection.
+        // If the issuer keeps returning the rejected token, it isn't asked after every rejection.
         self.held?.usableUntil = min(held.usableUntil, held.fetchedAt + policy.repeatedTokenDelay)
         if !held.wasRejected { self.held = nil }
     }
@@ -302,7 +307,7 @@ struct TokenSlot: Sendable {
                     : .shortLivedTokens(context, lifetime: wholeSeconds, minimumLife: policy.minimumLife)
             ]
         }
-        // A minute of tolerance, because the clock that set `exp` and the one that measures the age may differ by
+        // A minute is tolerated, because the clock that set `exp` and the clock that measures the age may differ by
         // seconds.
         guard lifetime > policy.maximumLife + .seconds(60) else { return [] }
         return [.longLivedTokens(context, lifetime: wholeSeconds, maximumLife: policy.maximumLife)]

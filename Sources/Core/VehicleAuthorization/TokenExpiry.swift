@@ -2,38 +2,37 @@ package import StrictJSON
 
 /// The remaining lifetime of a token, from everything that is known about it.
 ///
-/// The JSON Web Token's own `exp` counts, because Fleet Engine reads nothing else. The time left until then follows
-/// from the issuer's clock (`iat`, the answer's `Date`). This machine's clock shortens it if it is between `iat` and
-/// `exp`; otherwise it is ignored, because it may be wrong by years. If the kernel knows that something keeps this
-/// clock right, it also ends a token that came without a `Date`.
+/// The `exp` of the JSON Web Token itself decides, because Fleet Engine reads nothing else. The time left until then
+/// follows from the issuer's clock (`iat`, the answer's `Date`). This machine's clock shortens the lifetime if its time
+/// is between `iat` and `exp`. Otherwise it is ignored, because it may be wrong by years. If the kernel reports that
+/// the clock is synchronized, it also ends a token that arrived without a `Date`.
 ///
-/// The issuer's statement next to the token counts if the token says nothing. If the two differ, the earlier one
-/// decides when the token is renewed, but only `exp` ends it.
+/// If the token has no `exp`, the expiry that the issuer reports next to the token is used. If the two differ, the
+/// earlier one decides when the token is renewed, but only `exp` ends its lifetime.
 package struct TokenExpiry: Sendable, Hashable {
-    /// The lifetime left when the fetch began; `nil` if nothing states it. Zero or less means that the token has
-    /// expired.
+    /// The lifetime left when the fetch began; `nil` if unknown. Zero or less means that the token has expired.
     package let lifetime: Duration?
     /// The maximum time until renewal; `nil` if the lifetime decides that.
     package let reuse: Duration?
-    /// How the issuer's statement next to the token differs from `exp`.
+    /// The warning if the expiry next to the token differs from `exp`.
     package let statedWarning: ExpiryWarning?
-    /// An inconsistency of the clocks.
+    /// The warning if clocks are inconsistent.
     package let clockWarning: ExpiryWarning?
 
     package var warnings: [ExpiryWarning] { [statedWarning, clockWarning].compactMap { $0 } }
 
-    /// The time until renewal, in seconds, of a token that one of the sources says has expired.
+    /// The time in seconds until renewal of a token that has expired according to one of the sources.
     private static let earlyRenewal = 300.0
-    /// The maximum difference between clocks, in seconds (Google tolerates ten minutes for `iat`).
+    /// The maximum difference in seconds between clocks (Google tolerates ten minutes for `iat`).
     private static let skew = 600.0
 
     /// - Parameters:
     ///   - token: the token, if it is a JSON Web Token.
-    ///   - stated: the issuer's statement next to the token.
-    ///   - format: the meaning of a number there.
-    ///   - issuerTime: the issuer's clock when it answered (its `Date` header), in seconds since 1970.
+    ///   - stated: the expiry that the issuer reports next to the token.
+    ///   - format: the meaning of `stated` if it is a number.
+    ///   - issuerTime: the issuer's clock when it answered (the `Date` header), in seconds since 1970.
     ///   - localTime: this machine's clock when the token was written.
-    ///   - present: this machine's clock, if something keeps it right.
+    ///   - present: this machine's clock, if it is synchronized.
     package init(
         token: JSONWebToken?, stated: StatedExpiry?, format: ExpirationFormat, issuerTime: Double?, localTime: Double,
         present: Double? = nil
@@ -58,12 +57,12 @@ package struct TokenExpiry: Sendable, Hashable {
         lifetime = (claimed?.seconds ?? reading).map { .milliseconds(Int64($0 * 1000)) }
         self.reuse = reuse.map { .milliseconds(Int64($0 * 1000)) }
         statedWarning = warning
-        // Without any known lifetime, an end that can't be judged is worth a warning.
+        // If the lifetime is unknown although there is an expiry, no clock can judge it. That is worth a warning.
         let isUnjudged = lifetime == nil && warning == nil && (end != nil || stated != nil)
         clockWarning = claimed?.warning ?? (isUnjudged ? .unjudged : nil)
     }
 
-    /// Returns the lifetime of a token that came without a statement next to it.
+    /// Returns the lifetime of a token that arrived without an expiry next to it.
     package static func lifetime(ofToken value: String, localTime: Double) -> Duration? {
         guard let token = try? JSONWebToken(value) else { return nil }
         return TokenExpiry(token: token, stated: nil, format: .automatic, issuerTime: nil, localTime: localTime)
@@ -72,20 +71,20 @@ package struct TokenExpiry: Sendable, Hashable {
 
     /// The time left until an end.
     private struct Left {
-        /// `nil` if no clock can say.
+        /// The seconds left; `nil` if no clock can tell.
         var seconds: Double?
         var warning: ExpiryWarning?
-        /// Whether one of the clocks says that it has passed, and others that it hasn't.
+        /// Whether the end has passed according to some of the clocks, but not to others.
         var isOverForSome = false
     }
 
-    /// The clocks that may say how old a token is.
+    /// The clocks that may determine a token's age.
     private struct Clocks {
-        /// `iat`, if it can be the time of issue.
+        /// The value of `iat`, if that can be the time of issue.
         private let issued: Double?
         private let issuers: Double?
         private let local: Double
-        /// `nil` if nothing keeps this machine's clock right.
+        /// This machine's clock; `nil` if it isn't synchronized.
         private let present: Double?
 
         init(token: JSONWebToken?, issuerTime: Double?, localTime: Double, present: Double?) {
@@ -95,7 +94,7 @@ package struct TokenExpiry: Sendable, Hashable {
             self.present = present
         }
 
-        /// Whether one of them is the issuer's clock.
+        /// Whether one of the clocks is the issuer's.
         var isCertain: Bool { issued != nil || issuers != nil }
 
         func left(until end: Double) -> Left {
@@ -110,7 +109,7 @@ package struct TokenExpiry: Sendable, Hashable {
             if issuers < issued - skew {
                 return Left(seconds: byLocal, warning: .dateBeforeIssue(.seconds(issued - issuers)))
             }
-            // Both say that it has passed, or neither does.
+            // The issuer's clock decides, unless it alone says that the end has passed.
             if issuers < end || local >= end { return Left(seconds: end - max(issuers, issued)) }
             return Left(seconds: byLocal, warning: lateDate(end), isOverForSome: true)
         }
@@ -126,8 +125,8 @@ package struct TokenExpiry: Sendable, Hashable {
         private func lateDate(_ end: Double) -> ExpiryWarning { .dateAfterExpiry(seconds: Int((issuers ?? end) - end)) }
     }
 
-    /// Returns the seconds left by the issuer's statement; `nil` if no token could live, or have been expired, for that
-    /// long.
+    /// Returns the seconds left according to the expiry next to the token; `nil` if they are implausibly far in the
+    /// future or the past.
     private static func seconds(
         _ stated: StatedExpiry, _ format: ExpirationFormat, _ clocks: Clocks, end: Double?, claimed: Double?
     ) -> Double? {
@@ -154,10 +153,10 @@ package struct TokenExpiry: Sendable, Hashable {
     }
 }
 
-/// An issuer's statement of a token's end, next to the token, and its text for messages.
+/// A token's expiry as an issuer reports it next to the token, with its text for messages.
 package struct StatedExpiry: Sendable, Hashable {
     package enum Meaning: Sendable, Hashable {
-        /// `ExpirationFormat` decides what it means.
+        /// A number whose meaning `ExpirationFormat` decides.
         case number(Double)
         /// A time in seconds since 1970.
         case time(Double)
@@ -166,9 +165,9 @@ package struct StatedExpiry: Sendable, Hashable {
         case unreadable
     }
 
-    /// The key of the statement.
+    /// The key of the expiry.
     package let key: String
-    /// The value as it may be shown.
+    /// The value, in a form that may be shown.
     package let text: String
     package let meaning: Meaning
 
@@ -179,16 +178,17 @@ package struct StatedExpiry: Sendable, Hashable {
     }
 
     fileprivate var isUnreadable: Bool { meaning == .unreadable }
-    /// This statement without its value.
+    /// This expiry without its value.
     fileprivate var topic: Self { Self(key: key, text: "", meaning: .unreadable) }
 
-    /// Returns a warning if the statement differs from the token's own `exp` by more than a minute.
+    /// Returns a warning if the expiry differs from the token's own `exp` by more than a minute.
     fileprivate func disagreement(_ reading: Double, _ own: Double) -> ExpiryWarning? {
         guard abs(reading - own) > 60, own > 0 else { return nil }
         return .stated(self, seconds: Int(reading), own: Int(own))
     }
 
-    /// Returns why the statement isn't an expiry. `own` is the time left by the token's own `exp`.
+    /// Returns the reason why the value isn't a valid expiry. `own` is the time left according to the token's own
+    /// `exp`.
     fileprivate func complaint(_ format: ExpirationFormat, fitsAutomatic: Bool, own: Double?) -> ExpiryWarning {
         if case .number = meaning, fitsAutomatic, format != .automatic {
             return .otherFormat(self, format, hasOwn: own != nil)
@@ -197,20 +197,21 @@ package struct StatedExpiry: Sendable, Hashable {
     }
 }
 
-/// An inconsistency of a token's end. The token is used.
+/// An inconsistency in a token's expiry. The token is used anyway.
 package enum ExpiryWarning: Sendable, Hashable {
     /// The issuer's `Date` is this long before the token's own `iat`, and is ignored.
     case dateBeforeIssue(Duration)
-    /// The issuer's `Date` is after the token's own `exp`, and this machine's clock isn't.
+    /// The issuer's `Date` is after the token's own `exp`, but this machine's clock isn't.
     case dateAfterExpiry(seconds: Int)
-    /// No clock can say when the token ends.
+    /// No clock can determine when the token expires.
     case unjudged
-    /// The seconds left by the statement next to the token, and by the token's own `exp`. Zero or less means expired.
+    /// The expiry next to the token leaves `seconds`, but the token's own `exp` leaves `own`. Zero or less means
+    /// expired.
     case stated(StatedExpiry, seconds: Int, own: Int)
-    /// The statement is an expiry in another format than the configured one.
+    /// The expiry next to the token is in another format than the configured one.
     case otherFormat(StatedExpiry, ExpirationFormat, hasOwn: Bool)
     case unreadable(StatedExpiry, hasOwn: Bool)
-    /// The token's file seems older than its token can be, or this host's clock is wrong.
+    /// The token's file seems older than the token can be, or this host's clock is wrong.
     case oldFile
 
     /// This warning without numbers.
@@ -227,10 +228,10 @@ package enum ExpiryWarning: Sendable, Hashable {
     }
 }
 
-/// The meaning of the number that an issuer states next to the token. Google's own samples use three.
+/// The format of the expiry that an issuer reports next to the token. Google's own samples use three different ones.
 public enum ExpirationFormat: String, Sendable, Hashable, CaseIterable {
-    /// Judged by its size: up to 10⁸ seconds from now, below 10¹¹ seconds since 1970, above that milliseconds since
-    /// 1970.
+    /// The magnitude decides: values up to 10⁸ are seconds from now, values below 10¹¹ are seconds since 1970, and
+    /// greater values are milliseconds since 1970.
     case automatic
     /// Seconds since 1970.
     case epochSeconds
@@ -241,7 +242,7 @@ public enum ExpirationFormat: String, Sendable, Hashable, CaseIterable {
 }
 
 extension JSONValue {
-    /// A number, or a string that contains one: issuers write times in both ways.
+    /// The value of a number, or of a string that contains a number, because issuers write times in both ways.
     package var numericValue: Double? {
         if let text = stringValue { return Double(text.filter { !$0.isWhitespace }) }
         return doubleValue

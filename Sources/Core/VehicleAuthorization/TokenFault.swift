@@ -1,12 +1,12 @@
 package import ReportedText
 
-/// Why there is no token, as typed facts. The program that uses the provider words them.
+/// The reason why there is no token, as typed facts. The program that uses the provider turns them into text.
 package enum TokenFault: Sendable, Hashable {
     /// The context lacks the id of its vehicle, trip or shipment.
     case incompleteContext(AuthorizationContext)
     /// The provider has no tokens for this context; `nil` if there is no context.
     case unsuitableContext(AuthorizationContext?)
-    /// The endpoint gave no complete answer. With the transport's message.
+    /// The endpoint gave no complete answer. The text is the transport's message.
     case unanswered(TokenOrigin, ExchangeFault, ReportedText)
     /// The endpoint answered with a status other than success.
     case rejected(TokenOrigin, EndpointRejection)
@@ -15,20 +15,20 @@ package enum TokenFault: Sendable, Hashable {
     case expired(TokenOrigin?, ExpiryFault)
     case wrongClaims(ClaimFault, AuthorizationContext)
     case commandFailed(TokenOrigin, CommandFault)
-    /// The program of a command can't be started. With the key that names it.
+    /// The program of a command can't be started. `key` is the configuration key of the program.
     case programUnusable(key: String, ProgramFault)
     /// A file, variable or credential can't be used.
     case sourceUnusable(SourceFault)
-    /// A value of the configuration can't be used. With its key.
+    /// A value of the configuration can't be used. `key` is its key.
     case invalidSetting(key: String, SettingFault)
     case providerFailed(ProviderFault)
-    /// Reported by a provider outside Waypost.
+    /// A provider outside Waypost has reported the failure.
     case reported(AuthorizationError.Code, ReportedText)
-    /// The system has no room for a process or thread. With the keys that need one.
+    /// The system has no resources for a process or thread. The string is the configuration keys that need it.
     case noResources(String, ReportedText)
     case cancelled
 
-    /// The kinds of failure that have different remedies.
+    /// The kinds of failure, by remedy.
     package enum Kind: Sendable, Hashable {
         case endpointUnreachable, endpointTLS, rejected, unusable, wrongClaims
         /// A command, a file or a provider.
@@ -72,17 +72,17 @@ package enum TokenFault: Sendable, Hashable {
 
 /// The source of a token.
 package struct TokenOrigin: Sendable, Hashable, CustomStringConvertible {
-    /// The kinds of source. Each raw value is the configuration key that names the source.
+    /// The kinds of source. Each raw value is the configuration key of the source.
     package enum Means: String, Sendable { case endpoint = "url", command, file = "path" }
 
     package let means: Means
-    /// The address without the values of its query, the program, or the file's path.
+    /// The URL without the values of its query, the program, or the file's path.
     package let place: String
     /// The section of the configuration, such as `authorization`.
     package let section: String
-    /// The key under which an answer should have the token.
+    /// The key under which an answer should contain the token.
     package let tokenKey: String
-    /// The vehicle, trip or shipment for which a token was requested.
+    /// The vehicle, trip or shipment that the token was requested for.
     package let subject: AuthorizationContext.Subject?
     /// The keys of the credentials in the request, such as `authorization.headers`.
     package let credentials: [String]
@@ -112,15 +112,15 @@ package struct TokenOrigin: Sendable, Hashable, CustomStringConvertible {
     package var sendsCertificate: Bool { credentials.contains("\(section).clientCertificateFile") }
 }
 
-/// Why a token endpoint gave no complete answer.
+/// The reason why a token endpoint gave no complete answer.
 package enum ExchangeFault: Sendable, Hashable {
     case nameNotResolved
     case connectionFailed
     case timedOut
     case connectionLost(isEncrypted: Bool)
-    /// The connection ended within an answer.
+    /// The connection ended before the answer was complete.
     case answerBrokenOff
-    /// A proxy failed. The message has the remedy.
+    /// A proxy failed. The message contains the remedy.
     case proxyFailed
     case tlsFailed
     /// The endpoint supports only TLS versions older than 1.2.
@@ -166,7 +166,7 @@ package struct EndpointRejection: Sendable, Hashable {
         case httpsExpected
         case certificateRequired
         case certificateRejected
-        /// An OAuth grant that was already used, such as a refresh token.
+        /// An OAuth grant, such as a refresh token, that has already been used.
         case spentGrant
     }
 
@@ -193,25 +193,25 @@ package struct EndpointRejection: Sendable, Hashable {
     }
 }
 
-/// Why a token has expired.
+/// The reason why a token is considered expired.
 package enum ExpiryFault: Sendable, Hashable {
-    /// Its `exp` isn't after its `iat`.
+    /// The token's `exp` isn't after its `iat`.
     case endsBeforeIssue
-    /// The token had expired when it was given, according to this judge.
+    /// The token had already expired when it was issued, according to this judge.
     case overWhenGiven(Judge)
-    /// The token expired while it was fetched.
+    /// The token expired while it was being fetched.
     case overWhenReceived(AuthorizationContext)
 
     package enum Judge: Sendable, Hashable { case issuer, synchronizedHost, statement }
 }
 
-/// Why a command that was started gave no token.
+/// The reason why a command that was started gave no token.
 package enum CommandFault: Sendable, Hashable {
     /// The program's own messages.
     package struct Output: Sendable, Hashable {
-        /// At most two lines of its standard error, the most informative one first.
+        /// At most two lines of the program's standard error, the more informative one first.
         package let lines: [ReportedText]
-        /// Whether it wrote to standard output, which may contain a token.
+        /// Whether the program wrote to standard output, which may contain a token.
         package let hasOutput: Bool
 
         package init(lines: [ReportedText] = [], hasOutput: Bool = false) {
@@ -227,11 +227,11 @@ package enum CommandFault: Sendable, Hashable {
     case tooMuchOutput
     /// A process of the command could not be killed.
     case stillRuns(processID: Int)
-    /// N processes of the command have been killed and have not ended yet.
+    /// This many processes of the command have been killed but have not ended yet.
     case isBeingEnded(Int)
 }
 
-/// Why a program can't be started.
+/// The reason why a program can't be started.
 package enum ProgramFault: Sendable, Hashable {
     case notInPath(String)
     case missing(String)
@@ -241,22 +241,22 @@ package enum ProgramFault: Sendable, Hashable {
     case homePath(String)
     case notAFile(String, kind: String)
     case notExecutable(String)
-    /// This user may not execute it, or its file system doesn't allow programs.
+    /// This user may not execute the program, or its file system doesn't allow programs.
     case forbidden(String)
     case otherProcessor(String)
-    /// Its loader is missing.
+    /// The program's loader is missing.
     case otherSystem(String)
     case empty(String)
     case byteOrderMark(String)
     case noInterpreter(String)
-    /// The program has Windows line ends.
+    /// The program has Windows line endings.
     case carriageReturn(String)
     case interpreterMissing(String, ReportedText)
     /// `env` doesn't find the interpreter in the given directories.
     case interpreterNotFound(String, firstLine: ReportedText, name: ReportedText, directories: String)
     /// `/dev/null` is missing.
     case noNullDevice
-    /// The kernel gives this reason.
+    /// The program wasn't started, for the reason that the kernel gives.
     case notStarted(String, ReportedText)
 }
 
@@ -273,7 +273,7 @@ package struct SourceFault: Sendable, Hashable {
     package enum Problem: Sendable, Hashable {
         case notSet
         case notAName
-        /// systemd has given this process no credential.
+        /// systemd has passed no credentials to this process.
         case noCredentials
         case noSuchCredential
         case unreadable(FileFault, ReportedText)
@@ -286,7 +286,7 @@ package struct SourceFault: Sendable, Hashable {
         case severalLines
         /// A key for the scheme `bearer` contains quotes, spaces or the name of another scheme.
         case notAKey
-        /// A value for the scheme `basic` isn't `user:password`.
+        /// A value for the scheme `basic` doesn't have the form `user:password`.
         case notAPair
         /// Credentials contain an unexpanded variable such as `${TOKEN}`.
         case unfilledVariable
@@ -296,7 +296,7 @@ package struct SourceFault: Sendable, Hashable {
 
     package enum FileFault: Sendable, Hashable { case missing, forbidden, linkLoop, other }
 
-    /// The purpose, such as `header Authorization` or `the token`.
+    /// The use of the value, such as `header Authorization` or `the token`.
     package let use: String
     package let source: Source
     package let problem: Problem
@@ -307,23 +307,23 @@ package struct SourceFault: Sendable, Hashable {
         self.problem = problem
     }
 
-    /// Whether only this process may lack the source, and the service may have it.
+    /// Whether the source may be missing only in this process, while the service has it.
     package var mayConcernThisProcessAlone: Bool { problem == .notSet || problem == .noCredentials }
 }
 
-/// Why a value of the configuration can't be used.
+/// The reason why a value of the configuration can't be used.
 package enum SettingFault: Sendable, Hashable {
     case unknownPlaceholder(String)
     /// The context has no value for the placeholder.
     case noValue(placeholder: String, AuthorizationContext)
-    /// The value isn't an acceptable URL. With the reason and the remedy.
+    /// The value isn't an acceptable URL. The text contains the reason and the remedy.
     case invalidURL(ReportedText)
     case noProgram
 }
 
-/// How a customer's own provider failed.
+/// The failure of a customer's own provider.
 package enum ProviderFault: Sendable, Hashable {
-    /// No token and no error came in this time.
+    /// The provider returned neither a token nor an error within this time.
     case silent(Duration)
     case notCalledBack(Duration)
     /// Another call delayed this one.
@@ -333,7 +333,7 @@ package enum ProviderFault: Sendable, Hashable {
     case emptyAnswer
     /// The provider implements neither form of `fetchToken`.
     case noCompletionForm
-    /// The provider reported a cancellation while a caller waited.
+    /// The provider reported a cancellation while a caller was waiting.
     case gaveUp
     /// The provider reported an error of this kind.
     case failed(ReportedText)

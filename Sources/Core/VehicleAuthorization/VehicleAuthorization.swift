@@ -1,23 +1,23 @@
 import ReportedText
 
-/// Provides the token that authorizes one request to Fleet Engine, for a vehicle's update or a trip's reading. This
-/// port has the shape of the Driver SDK's `GMTDAuthorization` and the Consumer SDK's `GMTCAuthorization`.
+/// Provides the token that authorizes one request to Fleet Engine: to update a vehicle or to read a trip. This port has
+/// the shape of the Driver SDK's `GMTDAuthorization` and the Consumer SDK's `GMTCAuthorization`.
 ///
-/// It is asked at every request, from any task. A provider need not cache: `CachedAuthorization` adds the rules of
-/// reuse to any provider.
+/// A provider is asked for every request, from any task. It doesn't need a cache, because `CachedAuthorization` adds
+/// the rules of reuse to any provider.
 public protocol VehicleAuthorization: Sendable {
-    /// Returns a token for the vehicle, trip or shipment in `context`, with at least five minutes of life left if its
-    /// issuer gives that much.
+    /// Returns a token for the vehicle, trip or shipment in `context`, with a remaining lifetime of at least five
+    /// minutes if the issuer allows that.
     func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken
 
-    /// Reports that Fleet Engine rejected `token`: it must not be handed out again.
+    /// Notifies the provider that Fleet Engine has rejected `token`, which must not be handed out again.
     func discard(_ token: AuthorizationToken, for context: AuthorizationContext) async
 
-    /// Reports that the network has returned, so that an unreachable issuer may be asked again at once.
+    /// Notifies the provider that the network has returned, so that an unreachable issuer may be asked again at once.
     func networkReturned() async
 
-    /// Reports that earlier requests are outdated, because a driver has signed out or in, for example. Their tokens
-    /// must not be used for later requests.
+    /// Notifies the provider that earlier tokens are outdated, for example because a driver has signed out or in. They
+    /// must not be handed out for later requests.
     func forgetTokens() async
 }
 
@@ -28,7 +28,7 @@ extension VehicleAuthorization {
     /// Does nothing, because a provider without memory of failures has nothing to forget.
     public func networkReturned() async {}
 
-    /// Does nothing, because a provider that asks at each request has nothing to forget.
+    /// Does nothing, because a provider that asks for every request has nothing to forget.
     public func forgetTokens() async {}
 }
 
@@ -37,7 +37,7 @@ extension VehicleAuthorization {
 public struct AuthorizationContext: Sendable, Hashable, CustomStringConvertible {
     /// The vehicle, trip or shipment that the token is for, by Fleet Engine's ids.
     public enum Subject: Sendable, Hashable {
-        /// A driver's token, to report one vehicle. Only scheduled tasks of trusted drivers name a task.
+        /// A driver's token, to report one vehicle. `taskID` is used only for scheduled tasks of trusted drivers.
         case vehicle(id: String, taskID: String?)
         /// A consumer's token, to follow one trip.
         case trip(id: String)
@@ -48,16 +48,16 @@ public struct AuthorizationContext: Sendable, Hashable, CustomStringConvertible 
     /// The vehicle, trip or shipment that the token is for.
     public let subject: Subject
 
-    /// A driver's context, for one vehicle.
+    /// Creates a driver's context, for one vehicle.
     public init(vehicleID: String, taskID: String? = nil) { subject = .vehicle(id: vehicleID, taskID: taskID) }
 
-    /// A consumer's context, for one trip.
+    /// Creates a consumer's context, for one trip.
     public init(tripID: String) { subject = .trip(id: tripID) }
 
-    /// A consumer's context, for one shipment of scheduled tasks.
+    /// Creates a consumer's context, for one shipment of scheduled tasks.
     public init(trackingID: String) { subject = .shipment(trackingID: trackingID) }
 
-    /// The vehicle's id; empty in a consumer's context, so that a provider of drivers' tokens finds no vehicle there.
+    /// The vehicle's id. Empty in a consumer's context, so that a provider of drivers' tokens finds no vehicle there.
     public var vehicleID: String { if case .vehicle(let id, _) = subject { id } else { "" } }
 
     /// The task's id; `nil` if the context names none.
@@ -79,7 +79,7 @@ public struct AuthorizationContext: Sendable, Hashable, CustomStringConvertible 
         }
     }
 
-    /// Why no token can be requested; `nil` if the context is complete.
+    /// The reason why no token can be requested; `nil` if the context is complete.
     package var problem: AuthorizationError? {
         let id =
             switch subject {
@@ -89,10 +89,10 @@ public struct AuthorizationContext: Sendable, Hashable, CustomStringConvertible 
     }
 }
 
-/// Why there is no token.
+/// The reason why there is no token.
 ///
-/// Throw one with a code and a message from your own provider. `description`, which the library `Waypost` adds, says
-/// what failed and what to do.
+/// Your own provider can throw this error with a code and a message. `description`, which the library `Waypost` adds,
+/// says what failed and what to do.
 public struct AuthorizationError: Error, Sendable, Hashable {
     /// The kind of failure.
     public enum Code: String, Sendable, Hashable, CaseIterable {
@@ -110,16 +110,16 @@ public struct AuthorizationError: Error, Sendable, Hashable {
         case cancelled
     }
 
-    /// The typed facts. They never contain a token or a credential.
+    /// The typed facts, which never contain a token or a credential.
     package let fault: TokenFault
-    /// The wait that the issuer demands.
+    /// The wait that the issuer demands; `nil` if it demands none.
     public let retryAfter: Duration?
 
     /// The kind of failure.
     public var code: Code { fault.code }
 
-    /// Creates a provider's error with a message for the operator. Anything that looks like a secret is removed from
-    /// it.
+    /// Creates a provider's error with a message for the operator. Text that looks like a secret is removed from the
+    /// message.
     public init(_ code: Code, _ message: String, retryAfter: Duration? = nil) {
         self.init(.reported(code, ReportedText(message, limit: ReportedText.longestSentence)), retryAfter: retryAfter)
     }

@@ -1,9 +1,9 @@
 package import LinuxPlatform
 
-/// A TCP proxy on loopback that imitates bad links: it delays, slows, drips, stalls, resets, rejects and swallows, as
-/// ordered and repeatably.
+/// A TCP proxy on loopback that imitates bad links. It delays, slows, drips, stalls, resets, rejects and swallows bytes
+/// as requested, and repeatably.
 ///
-/// One thread holds all sockets, and at most 64 KiB per direction of each connection. It ends with the value.
+/// One thread holds all sockets, and at most 64 KiB per direction of each connection. The proxy stops with the value.
 package final class FaultProxy: Sendable {
     /// The traffic so far.
     package struct Counts: Sendable, Hashable {

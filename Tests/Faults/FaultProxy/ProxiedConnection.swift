@@ -38,7 +38,7 @@ final class ProxiedConnection {
     func pass(at now: Duration, _ faults: LinkFaults) -> (toServer: Int, toClient: Int) {
         guard let server else { return (0, 0) }
         let counts = (pass(client, server, now, faults.toServer), pass(server, client, now, faults.toClient))
-        if client.isEndTold, server.isEndTold { isOver = true }
+        if client.isEndForwarded, server.isEndForwarded { isOver = true }
         return counts
     }
 
@@ -61,9 +61,9 @@ final class ProxiedConnection {
             }
         }
         if from.lane.isAtEnd(faults) { end(from, faults.ending) }
-        if from.hasEnded, from.lane.isEmpty, !from.isEndTold {
+        if from.hasEnded, from.lane.isEmpty, !from.isEndForwarded {
             shutdown(to.socket.raw, CInt(SHUT_WR))
-            from.isEndTold = true
+            from.isEndForwarded = true
         }
         return passed
     }

@@ -1,9 +1,9 @@
 import LinuxPlatform
 
-/// The orders of tests to the proxy's thread. A test leaves an order, wakes the thread, and waits until it is carried
-/// out.
+/// Requests from tests to the proxy's thread. A test adds a request, wakes the thread, and waits until the request has
+/// been carried out.
 final class ProxyOrders: Sendable {
-    /// The orders that the thread has not collected.
+    /// The requests that the thread hasn't collected.
     struct Pending {
         var faults: LinkFaults?
         var severs = false
@@ -16,7 +16,7 @@ final class ProxyOrders: Sendable {
 
     init() throws(SystemError) { wakeUp = try EventDescriptor() }
 
-    /// A descriptor for `poll`, readable while there are orders.
+    /// A descriptor for `poll`, readable while there are requests.
     var raw: CInt { wakeUp.raw }
 
     func stop() {
@@ -35,7 +35,7 @@ final class ProxyOrders: Sendable {
         }
     }
 
-    /// Returns and removes all orders. For the thread.
+    /// Returns and removes all requests. Called by the thread.
     func collect() -> Pending {
         wakeUp.clear()
         return pending.withLock { pending in

@@ -4,10 +4,10 @@ import LinuxPlatform
 final class ProxySide {
     let socket: OwnedDescriptor
     var lane = Lane()
-    /// Whether it has sent its end.
+    /// Whether it has sent its end of stream.
     var hasEnded = false
-    /// Whether that end has been passed to the other side.
-    var isEndTold = false
+    /// Whether that end of stream has been forwarded to the other side.
+    var isEndForwarded = false
     /// Whether the socket accepted less than was available.
     var isFull = false
 

@@ -27,7 +27,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
     package private(set) var isOff = false
     /// The number of calls of each kind.
     package private(set) var counts: [DiskCall: Int] = [:]
-    /// Notified of each call with the name of its file.
+    /// Receives each call with the name of its file.
     package var observer: ((DiskCall, String) -> Void)?
     /// The `errno` of the last failure, which SQLite asks for.
     var lastError: CInt = 0

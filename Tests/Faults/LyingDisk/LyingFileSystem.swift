@@ -10,7 +10,7 @@ import LinuxPlatform
 
     private static let count = Locked(0)
 
-    /// `disk`: outlives this value and every file that is open on it.
+    /// `disk` must outlive this value and every file that is open on it.
     init(_ disk: LyingDisk) {
         name = "lying-disk-\(Self.count.withLock { $0 += 1; return $0 })"
         unsafe cName = strdup(name)

@@ -9,7 +9,7 @@ import LinuxPlatform
 @safe final class OpenFile {
     let disk: LyingDisk
     let path: String
-    /// Whether a journal's name must still be made durable: SQLite does that with its first sync.
+    /// Whether the journal's directory entry must still be synchronized. SQLite does that with its first sync.
     private var syncsDirectory: Bool
     private let real: UnsafePointer<sqlite3_io_methods>
     private let methods: UnsafeMutablePointer<sqlite3_io_methods>

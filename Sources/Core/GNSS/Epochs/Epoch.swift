@@ -1,37 +1,37 @@
 import TimeAndChance
 
-/// The values and flags that the sentences of one epoch have stated so far.
+/// The values and flags of the sentences that have arrived for one epoch so far.
 struct Epoch {
     /// The result of an epoch.
     enum Verdict {
-        /// A position. The fix still lacks its date: its time is 1970-01-01 with the time of day.
+        /// A position. The fix still lacks its date, so its time is on 1970-01-01.
         case fix(Fix)
         /// A flag says that there is no position, or flags contradict each other.
         case void
-        /// No sentence stated a position.
+        /// No sentence contains a position.
         case nothing
     }
 
-    /// `nil` before the first sentence with a time, and if the receiver states no time.
+    /// The epoch's time; `nil` until a sentence contains one.
     var timeOfDay: TimeOfDay?
-    /// Whether it began with a sentence without time, as receivers send before they know the time.
+    /// Whether the epoch began with a sentence without a time, which receivers send before they know the time.
     var lacksTime = false
-    /// The date that a valid sentence states, with that sentence's time.
+    /// The date in a valid sentence, with that sentence's time.
     private(set) var dated: DateSentence?
-    /// The last sentence that added something.
+    /// The last sentence that changed the epoch.
     private(set) var lastPlace: CycleLearner.Place?
-    /// Whether the current sentence has added a value or improved one.
+    /// Whether the current sentence has added or improved a value.
     private var hasGained = false
     /// The number of sentences of each type, four bits per type.
     private(set) var counts: UInt64 = 0
 
-    /// Another time of the same burst, stated from another clock.
+    /// A second time in the same burst, from another clock.
     private(set) var otherTime: TimeOfDay?
     private(set) var claims = PositionClaims()
     private(set) var values = EpochValues()
 
-    /// Counts a sentence. Returns its place if it added something: a GLL after GGA and RMC adds nothing, and no fix
-    /// should wait for it.
+    /// Counts a sentence. Returns its place if the sentence has changed the epoch. A GLL after GGA and RMC changes
+    /// nothing, so no fix should wait for it.
     @inline(__always)
     mutating func count(_ type: SentenceType) -> CycleLearner.Place? {
         let shift = UInt64(type.rawValue) * 4
@@ -44,7 +44,7 @@ struct Epoch {
         return place
     }
 
-    /// Adds a position sentence. If one type comes several times (once per constellation), the first valid one counts.
+    /// Adds a position sentence. If a type arrives several times (once per constellation), the first valid one is used.
     @inline(__always)
     mutating func take(_ sentence: PositionSentence, _ type: SentenceType, _ talker: TalkerGroup) {
         let source = PositionSource(type)
@@ -63,7 +63,7 @@ struct Epoch {
         if values.course.offer(sentence.courseDegrees, rank: 2) { hasGained = true }
     }
 
-    /// Adds solution mode and HDOP. If there are several sentences (one per constellation), the best mode counts.
+    /// Adds solution mode and HDOP. If there are several sentences (one per constellation), the best mode is used.
     @inline(__always)
     mutating func take(_ sentence: SatellitesSentence) {
         let mode = values.mode
@@ -84,19 +84,19 @@ struct Epoch {
         if values.accuracy.offer(sentence.horizontalAccuracyMeters, rank: rank) { hasGained = true }
     }
 
-    /// Whether a position has been stated and no flag contradicts it.
+    /// Whether there is a position that no flag contradicts.
     var hasPosition: Bool {
         guard timeOfDay != nil, !claims.isVoid else { return false }
         return !claims.valid.isEmpty || !claims.unconfirmed.isEmpty && values.mode != nil
     }
 
-    /// Returns the epoch's result. Each value is from the best sentence that states it. `earlierHDOP` is the last one
-    /// stated before the epoch; 0 if none is valid.
+    /// Returns the epoch's result. Each value is from the best sentence that contains it. `earlierHDOP` is the last
+    /// HDOP before the epoch; 0 if it is no longer valid.
     func verdict(earlierHDOP: Double) -> Verdict {
         if claims.isVoid { return .void }
         guard hasPosition, let timeOfDay, let latitude = values.latitude.value, let longitude = values.longitude.value
         else { return .nothing }
-        // GGA's quality, unless a mode letter states dead reckoning, for which the GGA of NMEA 2.1 has no value.
+        // GGA's quality, unless a mode letter means dead reckoning, for which the GGA of NMEA 2.1 has no value.
         let quality = values.isEstimated ? .estimated : values.quality ?? .gps
         var fix = Fix(
             timeOfFix: UTCTime(millisecondsSince1970: timeOfDay.posixMilliseconds), latitude: latitude,
@@ -112,8 +112,8 @@ struct Epoch {
         return .fix(fix)
     }
 
-    /// Returns the radius of the 68 % circle in metres: range error times HDOP, but at least the error that reflections
-    /// cause in a town with any geometry. docs/evidence/nmea.md has the measurements.
+    /// Returns the radius of the 68 % circle in metres: the range error times HDOP, but at least the error that
+    /// reflections cause in a town, whatever the geometry. docs/evidence/nmea.md has the measurements.
     private static func radius(hdop: Double, _ quality: FixQuality) -> Double {
         switch quality {
         case .gps, .manual, .simulated: max(4, hdop * 4.5)
@@ -125,13 +125,13 @@ struct Epoch {
     }
 }
 
-/// Sentences of one burst that state times from two clocks.
+/// Bursts whose sentences contain times from two clocks.
 extension Epoch {
-    /// Whether the epoch has a sentence of `type`.
+    /// Whether the epoch contains a sentence of `type`.
     @inline(__always)
     func has(_ type: SentenceType) -> Bool { counts >> (UInt64(type.rawValue) * 4) & 15 != 0 }
 
-    /// Whether `sentence`, the first of its type, belongs to this epoch's burst although it states another time: its
+    /// Whether `sentence`, the first of its type, belongs to this epoch's burst despite its different time, because its
     /// position differs by at most `degrees`.
     func isSameBurst(_ sentence: PositionSentence, within degrees: Double) -> Bool {
         guard sentence.status == .valid || sentence.status == .unconfirmed, hasPosition,
@@ -155,7 +155,7 @@ extension Epoch {
         return otherTime.isSameEpoch(as: time)
     }
 
-    /// The rank of the epoch's best clock so far. A dated one (RMC) is most likely to be UTC.
+    /// The rank of the epoch's best clock so far. A clock with a date (RMC) is most likely to be UTC.
     var clockRank: UInt8 {
         if dated != nil { return 3 }
         let positions = claims.valid.union(claims.unconfirmed)
@@ -163,17 +163,17 @@ extension Epoch {
     }
 }
 
-/// The sentences of an epoch that state a position, and those that say that there is none.
+/// The sentences of an epoch with a position, and those whose flags say that there is no position.
 struct PositionClaims {
     private(set) var valid: PositionSource = []
     private(set) var void: PositionSource = []
     /// Positions that another sentence must confirm.
     private(set) var unconfirmed: PositionSource = []
-    /// Whether a sentence says that its position is simulated or typed in.
+    /// Whether a sentence says that its position was simulated or entered by hand.
     private(set) var isExcluded = false
-    /// The talkers that stated a position.
+    /// The talkers that have sent a position.
     private var positionTalkers: TalkerGroup = []
-    /// The talkers that said that there is none.
+    /// The talkers that have sent a sentence whose flags say that there is no position.
     private var voidTalkers = VoidTalkers()
 
     /// Adds the flags of a sentence. Returns whether they change anything.
@@ -198,15 +198,15 @@ struct PositionClaims {
         }
     }
 
-    /// Whether the epoch is void: a talker that states a position also says that there is none, or no talker states one
-    /// and a flag says that there is none.
+    /// Whether the epoch is void: a flag says that there is no position, and it is from a talker that has also sent a
+    /// position, or no talker has sent one.
     @inline(__always)
     var isVoid: Bool {
         !void.isEmpty && (positionTalkers.isEmpty || !positionTalkers.isDisjoint(with: voidTalkers.all))
     }
 }
 
-/// The values of a fix that the sentences of an epoch have stated so far.
+/// The values of a fix, from the sentences that have arrived for the epoch so far.
 struct EpochValues {
     private(set) var latitude = Ranked()
     private(set) var longitude = Ranked()
@@ -223,8 +223,8 @@ struct EpochValues {
     private(set) var ubloxMode: FixMode?
     fileprivate(set) var mode: FixMode?
 
-    /// Adds the values of a sentence. If one type comes several times (once per constellation), the first valid one
-    /// counts. Returns whether anything is new.
+    /// Adds the values of a sentence. If a type arrives several times (once per constellation), the first valid one is
+    /// used. Returns whether any value has changed.
     @inline(__always)
     fileprivate mutating func take(_ sentence: PositionSentence, _ source: PositionSource) -> Bool {
         let rank = source.rawValue
@@ -252,15 +252,15 @@ struct EpochValues {
         case .rmc:
             if speed.offer(sentence.speedMetersPerSecond, rank: 3) { hasGained = true }
             if course.offer(sentence.courseDegrees, rank: 3) { hasGained = true }
-            if noteEstimate(sentence.quality) { hasGained = true }
+            if recordEstimate(sentence.quality) { hasGained = true }
         default:
-            if noteEstimate(sentence.quality) { hasGained = true }
+            if recordEstimate(sentence.quality) { hasGained = true }
         }
         return hasGained
     }
 
     @inline(__always)
-    private mutating func noteEstimate(_ quality: FixQuality?) -> Bool {
+    private mutating func recordEstimate(_ quality: FixQuality?) -> Bool {
         guard quality == .estimated, !isEstimated else { return false }
         isEstimated = true
         return true
@@ -280,9 +280,9 @@ enum EpochCompletion: UInt8 {
     case fix
     /// A flag says that there is no position.
     case void
-    /// A sentence says that its position is simulated or typed in.
+    /// A sentence says that its position was simulated or entered by hand.
     case excluded
-    /// No sentence stated a confirmed position.
+    /// No sentence contains a confirmed position.
     case nothing
     /// The position is 0, 0.
     case nullIsland
@@ -292,7 +292,7 @@ enum EpochCompletion: UInt8 {
     case repeated
 }
 
-/// The best of several candidates for one value of a fix. The first of equal rank is kept.
+/// The best of several candidates for one value of a fix. If two have the same rank, the first is kept.
 struct Ranked {
     private var best = 0.0
     private(set) var rank: UInt8 = 0
@@ -301,7 +301,7 @@ struct Ranked {
     @inline(__always)
     var value: Double? { rank == 0 ? nil : best }
 
-    /// Keeps `value` if its `rank` (at least 1) is higher than that of the current one. Returns whether it was kept.
+    /// Keeps `value` if its `rank` (at least 1) is higher than the current rank. Returns whether it was kept.
     @inline(__always) @discardableResult
     mutating func offer(_ value: Double?, rank: UInt8) -> Bool {
         guard let value, rank > self.rank else { return false }

@@ -2,17 +2,17 @@ import TimeAndChance
 
 /// Combines the sentences of an epoch and decides when it is complete.
 ///
-/// An epoch gives its fix once: after the sentence that was learned to be the last, when the line goes quiet, when a
-/// sentence has another time, or at the end of input.
+/// An epoch emits its fix once: after the sentence that is known to be the last of this receiver's epochs, when the
+/// line goes quiet, when a sentence has another time, or at the end of input.
 struct EpochAssembler {
     private(set) var epoch = Epoch()
     /// The outcome of the current epoch; `nil` until it is complete.
     private(set) var completion: EpochCompletion?
     /// The outcome of the previous epoch; `nil` if it had no time.
     private(set) var previousCompletion: EpochCompletion?
-    /// The number of epochs begun.
+    /// The number of epochs that have begun.
     private(set) var serial = 0
-    /// Whether the line went quiet after the epoch: sentences without time then belong to the next one.
+    /// Whether the line has gone quiet after the epoch. Sentences without a time then belong to the next epoch.
     private var isClosed = false
     private var cycle = CycleLearner()
     private(set) var calendar: FixCalendar
@@ -29,7 +29,7 @@ struct EpochAssembler {
 
     /// The maximum delay with which receivers send a sentence.
     private static let maximumDelayMilliseconds: Int32 = 1000
-    /// The difference in degrees that rounding may cause between sentences: a unit of the fourth decimal of a minute.
+    /// The maximum difference in degrees due to rounding between sentences: a unit of the fourth decimal of a minute.
     private static let rounding = 2e-6
     /// The maximum number of fixes that wait for the first date; the oldest are dropped.
     private static let undatedCapacity = 256
@@ -40,7 +40,7 @@ struct EpochAssembler {
 
     /// The number of fixes that wait for a date.
     var undatedCount: Int { undated.count }
-    /// Whether a quiet line completes the epoch.
+    /// Whether the epoch is complete once the line goes quiet.
     var isWaiting: Bool { completion == nil && epoch.hasPosition }
 
     @inline(__always)
@@ -95,14 +95,14 @@ struct EpochAssembler {
         bodyHeadingDegrees = sentence.headingDegrees ?? bodyHeadingDegrees
     }
 
-    /// Notes the time of transmission in a tag block, which dates fixes if there is no better date.
+    /// Records the time of transmission from a tag block, which dates fixes if there is no better date.
     ///
-    /// It applies to the next sentence, which may begin another epoch.
-    mutating func noteTransmission(at time: UTCTime) {
-        calendar.noteTransmission(at: time, ofNextEpoch: epoch.lastPlace != nil)
+    /// The time applies to the next sentence, which may begin another epoch.
+    mutating func recordTransmission(at time: UTCTime) {
+        calendar.recordTransmission(at: time, ofNextEpoch: epoch.lastPlace != nil)
     }
 
-    /// Adds a date from a sentence that states no position.
+    /// Adds a date from a sentence without a position.
     mutating func take(_ sentence: DateSentence, _ emit: (Fix) -> Void) {
         calendar.consider(sentence)
         guard !undated.isEmpty, let time = rhythm.previousTime else { return }
@@ -123,24 +123,24 @@ struct EpochAssembler {
         undated.removeAll(keepingCapacity: true)
     }
 
-    /// Begins the epoch of `time`, or gives `time` to one that has none yet.
+    /// Begins the epoch of `time`, or sets the current epoch's time if that is still unknown.
     @inline(__always)
     private mutating func enter(_ time: TimeOfDay, _ emit: (Fix) -> Void) {
         if epoch.timeOfDay != nil || epoch.lacksTime { begin(emit) }
         epoch.timeOfDay = time
     }
 
-    /// Returns whether `sentence` belongs to the current epoch although it states another time: a sentence with its
-    /// time of sending, or with local time.
+    /// Whether `sentence` belongs to the current epoch despite its different time, which may be the time of sending or
+    /// local time.
     ///
-    /// The earlier of two times within one interval is the solution's. With two time zones, the dated sentence's time
-    /// counts, or else GGA's.
+    /// If two times are within one interval, the earlier is the time of the solution. If they are from two time zones,
+    /// the time of the dated sentence is used, or else GGA's.
     @inline(never)
     private mutating func joins(_ sentence: PositionSentence, _ type: SentenceType, at time: TimeOfDay) -> Bool {
         guard let current = epoch.timeOfDay else { return false }
         let difference = time.milliseconds(since: current)
         if abs(difference) < min(rhythm.intervalMilliseconds, Self.maximumDelayMilliseconds) - TimeOfDay.tolerance {
-            // The next position of a parked receiver may differ by its last digit only.
+            // The next position of a parked receiver may differ only in its last digit.
             guard epoch.isSameBurst(sentence, within: 0) else { return false }
             epoch.add(otherTime: time, isBetter: difference < 0)
             return true
@@ -155,8 +155,8 @@ struct EpochAssembler {
         return true
     }
 
-    /// Returns whether to use a sentence without time. The rest of an epoch that a pause has ended is not used, because
-    /// it isn't the start of the next one. Otherwise begins the next epoch if the current one is closed.
+    /// Returns whether to use a sentence without a time. The rest of an epoch that was ended by a pause isn't used,
+    /// because it isn't the start of the next epoch. Otherwise begins the next epoch if the current one is closed.
     @inline(__always)
     private mutating func enterUntimed(_ emit: (Fix) -> Void) -> Bool {
         guard isClosed else { return true }
@@ -165,7 +165,7 @@ struct EpochAssembler {
         return true
     }
 
-    /// Counts a sentence. Completes the epoch if the sentence adds something and was learned to be the last that does.
+    /// Counts a sentence. Completes the epoch if the sentence has changed it and is known to be the last that does.
     @inline(__always)
     private mutating func advance(_ type: SentenceType, _ emit: (Fix) -> Void) {
         guard let place = epoch.count(type) else { return }
@@ -189,7 +189,7 @@ struct EpochAssembler {
         calendar.epochBegan()
     }
 
-    /// Gives the epoch's fix, once.
+    /// Completes the epoch and emits its fix. Does nothing when called again.
     private mutating func complete(_ emit: (Fix) -> Void) {
         guard completion == nil, let time = epoch.timeOfDay else { return }
         counts.all += 1
@@ -252,13 +252,13 @@ struct EpochAssembler {
     }
 }
 
-/// The last HDOP before the current epoch: many receivers don't state it in every epoch.
+/// The last HDOP before the current epoch, because many receivers don't report it in every epoch.
 private struct EarlierHDOP {
-    /// 0 if none was stated.
+    /// The HDOP; 0 if there has been none.
     private(set) var value = 0.0
     private(set) var time = TimeOfDay(milliseconds: 0)
 
-    /// How long an HDOP is valid. The constellation changes slowly, but obstacles along the road don't.
+    /// The time for which an HDOP is valid. The constellation changes slowly, but obstacles along the road don't.
     private static let lifetimeMilliseconds: Int32 = 10_000
 
     /// Returns the value if it is valid at `now`, otherwise 0.
@@ -267,7 +267,7 @@ private struct EarlierHDOP {
     }
 }
 
-/// The times of the last fixes. A time that repeats means a frozen clock or a repeated epoch.
+/// The times of the last fixes. A repeated time means a frozen clock or a repeated epoch.
 private struct RecentInstants {
     private var milliseconds = InlineArray<8, Int64>(repeating: .min)
     private var next = 0
@@ -296,9 +296,9 @@ struct EpochRhythm {
     }
 }
 
-/// Learns the last sentence of a receiver's epochs, so that a fix needn't wait for the next epoch to begin.
+/// Learns which sentence is the last of a receiver's epochs, so that a fix needn't wait for the next epoch to begin.
 struct CycleLearner {
-    /// A sentence's place in an epoch: type and ordinal, because receivers repeat GSA and GGA per constellation.
+    /// A sentence's place in an epoch: its type and ordinal, because receivers repeat GSA and GGA per constellation.
     struct Place: Hashable {
         let type: SentenceType
         let ordinal: UInt8
@@ -306,20 +306,20 @@ struct CycleLearner {
 
     private var candidate: Place?
     private var agreements = 0
-    /// The number of epochs in a row that a pause has ended before the trusted sentence.
+    /// The number of consecutive epochs that were ended by a pause before the trusted sentence.
     private var pauses = 0
-    /// The number of epochs in a row that must end with the same sentence before it is trusted.
+    /// The number of consecutive epochs that must end with the same sentence before it is trusted.
     private static let needed = 2
 
     /// Whether the sentence at `place` completes an epoch of this receiver.
     @inline(__always)
     func endsEpoch(_ place: Place) -> Bool { agreements >= Self.needed && place == candidate }
 
-    /// Whether the trusted last sentence is missing if `place` was the last so far.
+    /// Whether the trusted last sentence is still missing if `place` was the last one so far.
     func isLastSentence(missingAfter place: Place?) -> Bool { agreements >= Self.needed && place != candidate }
 
-    /// Notes the last useful sentence of an epoch. Another one than the trusted one replaces it, unless a pause ended
-    /// the epoch: a busy machine causes a pause too, so only repeated pauses count.
+    /// Records the last useful sentence of an epoch. A sentence other than the trusted one replaces it, but only after
+    /// several epochs if a pause ended the epoch, because a busy machine also causes pauses.
     mutating func epochEnded(with place: Place, byPause: Bool = false) {
         if place == candidate {
             agreements = min(agreements + 1, Self.needed)

@@ -1,13 +1,13 @@
 import TimeAndChance
 
-/// Dates times of day.
+/// Adds dates to times of day.
 ///
-/// Only RMC, ZDA and PUBX,04 state dates. Every other time gets the date that puts it within twelve hours of the last
-/// dated instant, so that midnight counts once, whichever sentence crosses it first.
+/// Only RMC, ZDA and PUBX,04 contain dates. Every other time gets the date that puts it within twelve hours of the last
+/// dated instant, so that midnight is counted once, whichever sentence crosses it first.
 ///
-/// Before the first date, the time of transmission in a tag block serves as that instant. It is from another clock, so
-/// it never counts once the receiver has stated a date. If a live receiver states no date for a while, the host's clock
-/// serves, if it is synchronized.
+/// Before the first date, the time of transmission in a tag block is used as that instant. It is from another clock, so
+/// it is never used once the receiver has sent a date. If a live receiver sends no date for a while, the host's clock
+/// is used, provided that it is synchronized.
 struct FixCalendar {
     /// The source of the last instant's date.
     enum Basis: UInt8 {
@@ -17,15 +17,15 @@ struct FixCalendar {
         case dateSentence
         /// The previous date.
         case lastDate
-        /// A sentence that states a date and no position.
+        /// A sentence with a date but no position.
         case voidSentence
         case tagBlock
         case hostClock
     }
 
-    /// The last date sentence. It has no validity flag, so it is used only for a fix near it.
+    /// The last date sentence. It has no validity flag, so it is used only for a fix close to it in time.
     private(set) var candidate: DateSentence?
-    /// The date of a sentence that says that there is no position. It counts until a better date is stated.
+    /// The date of a sentence whose flags say that there is no position. It is used until there is a better date.
     private(set) var voidDate: DateSentence?
     /// The last dated instant.
     private var last: UTCTime?
@@ -38,44 +38,44 @@ struct FixCalendar {
     private var warning: ReceiverWarning?
     /// The first time of day without a date.
     private var undatedSince: TimeOfDay?
-    /// Whether the receiver has had `dateTimeout` to state a date.
+    /// Whether `dateTimeout` has passed without a date.
     private var hasWaited = false
-    /// Whether no date was stated within the timeout and the host's clock can't serve either.
+    /// Whether the receiver has sent no date within the timeout and the host's clock can't be used either.
     private(set) var lacksDate = false
 
-    /// How far from a fix, in milliseconds, a date sentence may be: some receivers send it a second ahead.
+    /// The maximum time in milliseconds between a date sentence and a fix: some receivers send the date a second ahead.
     private static let candidateTolerance: Int32 = 5000
-    /// How long a receiver may take to state a date, in milliseconds: many do so only every few seconds.
+    /// The time in milliseconds that a receiver may take to send a date: many do so only every few seconds.
     private static let dateTimeout: Int32 = 5000
 
-    /// How near midnight, in milliseconds, a date may be a day off: some receivers change it late.
+    /// The time in milliseconds around midnight in which a date may be a day off: some receivers change the date late.
     private static let midnightTolerance: Int64 = 10_000
 
     init(dates: NMEADecoderOptions.Dates) { self.dates = dates }
 
-    /// Returns what was wrong with the last date, once.
+    /// Removes and returns the warning about the last date; `nil` if there is none.
     mutating func takeWarning() -> ReceiverWarning? { warning.take() }
 
     mutating func consider(_ sentence: DateSentence) { candidate = sentence }
 
-    /// Keeps the date of a sentence without position, unless the date can't be right.
+    /// Keeps the date of a sentence without a position, unless the date can't be right.
     mutating func considerVoid(_ sentence: DateSentence) {
         if dates.instant(meantBy: sentence.instant).instant != nil { voidDate = sentence }
     }
 
-    /// Keeps a time of transmission, unless it is before the earliest possible time. It is never repaired, because its
-    /// clock isn't a GPS receiver's and has no week roll-over.
-    mutating func noteTransmission(at time: UTCTime, ofNextEpoch isOfNext: Bool) {
+    /// Keeps a time of transmission, unless it is before the earliest possible time. It is never repaired, because it
+    /// is not from a GPS receiver's clock and so has no week roll-over.
+    mutating func recordTransmission(at time: UTCTime, ofNextEpoch isOfNext: Bool) {
         if isOfNext { nextTransmission = time } else if dates.canBeTrue(time) { transmitted = time }
     }
 
     mutating func epochBegan() {
-        if let time = nextTransmission { noteTransmission(at: time, ofNextEpoch: false) }
+        if let time = nextTransmission { recordTransmission(at: time, ofNextEpoch: false) }
         nextTransmission = nil
     }
 
-    /// Returns the instant of a valid fix; `nil` while no date is known. `dated` is the date that a valid sentence of
-    /// the same epoch states, with that sentence's time of day.
+    /// Returns the instant of a valid fix; `nil` while no date is known. `dated` is the date in a valid sentence of the
+    /// same epoch, with that sentence's time of day.
     mutating func instant(of timeOfDay: TimeOfDay, dated: DateSentence?) -> UTCTime? {
         lacksDate = false
         if let dated, let stated = trusted(dated) {
@@ -101,13 +101,13 @@ struct FixCalendar {
         return last
     }
 
-    /// Returns the instant by the host's clock. It isn't kept as the last instant, because it isn't the receiver's
-    /// date.
+    /// Returns the instant according to the host's clock. It isn't kept as the last instant, because the date isn't the
+    /// receiver's.
     private mutating func datedByHost(_ timeOfDay: TimeOfDay) -> UTCTime? {
         guard case .repaired = dates else { return nil }
         let since = undatedSince ?? timeOfDay
         undatedSince = since
-        // Kept, because times of day are near each other again a day later.
+        // Remembered, because times of day are close to each other again a day later.
         hasWaited = hasWaited || abs(timeOfDay.milliseconds(since: since)) >= Self.dateTimeout
         guard hasWaited else { return nil }
         guard let host = hostTime else {
@@ -130,7 +130,7 @@ struct FixCalendar {
         return hostTime()
     }
 
-    /// Returns `stated`, or the instant a day from it that follows the last one, if `stated` is a day off at midnight.
+    /// Returns `stated`, or the instant a day away that follows the last one, if `stated` is a day off near midnight.
     @inline(__always)
     private func onceAtMidnight(_ stated: UTCTime) -> UTCTime {
         guard let last else { return stated }
@@ -150,11 +150,11 @@ struct FixCalendar {
         return stated
     }
 
-    /// Returns the stated instant, repaired if necessary; `nil` if it can't be right.
+    /// Returns the receiver's instant, repaired if necessary; `nil` if it can't be right.
     private mutating func trusted(_ dated: DateSentence) -> UTCTime? {
         let meant = dates.instant(meantBy: dated.instant)
         if let found = meant.warning { warning = found }
-        // A receiver with a wrong date may have a wrong time of day too, which the host's date can't complete.
+        // If the receiver's date is wrong, its time of day may also be wrong, so the host's date is no help.
         if meant.instant == nil {
             undatedSince = nil
             hasWaited = false

@@ -3,7 +3,7 @@ struct EpochExplanation {
     let epoch: TracedEpoch
     let place: SentencePlace
 
-    /// The fix and when it was released; or why there is none.
+    /// The fix and the time of its release, or the reason why there is no fix.
     var outcome: String {
         if let fix = epoch.fix {
             guard let releasedBy = epoch.releasedBy else {
@@ -23,7 +23,7 @@ struct EpochExplanation {
         }
     }
 
-    /// Returns the sources of date and values, one line each. `stated` are the values in the sentence itself.
+    /// Returns one line for the source of the date and of each value. `stated` are the values in the sentence itself.
     func lines(stated: [EpochPart], isLate: Bool) -> [String] {
         if isLate { return ["it came after its epoch was complete: none of its values is in the fix"] }
         guard epoch.fix != nil else { return [] }
@@ -86,13 +86,13 @@ struct EpochExplanation {
 }
 
 extension Epoch {
-    /// The state of a part, by which the sentence that changed it is found.
+    /// The state of a part. Comparing states finds the sentence that changed the part.
     struct PartState: Equatable {
         var rank = 0
         var value: Double?
     }
 
-    /// Returns the state of `part`. That of the body heading never changes, because it isn't part of the epoch.
+    /// Returns the state of `part`. The body heading's state never changes, because it isn't part of the epoch.
     func state(of part: EpochPart) -> PartState {
         switch part {
         case .position: PartState(values.latitude)
@@ -118,7 +118,7 @@ extension Epoch.PartState {
     fileprivate init(_ ranked: Ranked) { self.init(rank: Int(ranked.rank), value: ranked.value) }
 }
 
-/// A value of a fix, or the date. Each may be from another sentence of the epoch.
+/// A value of a fix, or its date. Each may be from a different sentence of the epoch.
 enum EpochPart: String, CaseIterable {
     case position, date, speed, course, altitude, accuracy, hdop = "HDOP"
     case geoidSeparation = "geoid separation"

@@ -1,13 +1,13 @@
 import TimeAndChance
 
-/// Traces lines of a log through the decoder: the outcome of each of their sentences, and its reason.
+/// Traces lines of a log through the decoder: the outcome of each sentence, and the reason.
 ///
 /// The trace runs `NMEADecoder` itself, one sentence at a time, and compares its state before and after. So an
-/// explanation can't differ from what the decoder does. It is slow, but costs the decoder nothing.
+/// explanation can't differ from what the decoder does. A trace is slow, but costs the decoder nothing.
 package struct LogTrace {
-    /// The minimum number of bytes after the current one: more than the longest frame.
+    /// The minimum number of bytes to read ahead: more than the longest frame.
     private static let lookahead = BinaryFrame.maximumLength + 1024
-    /// The maximum number of bytes kept of a line, and of the text before a sentence.
+    /// The maximum number of bytes to keep from a line, and from the text before a sentence.
     private static let keptBytes = 4096
 
     /// The lines to explain.
@@ -17,7 +17,7 @@ package struct LogTrace {
     private var buffer: [UInt8] = []
     private var index = 0
     private var line = 1
-    /// Whether the log has line feeds. Without any, lines end with carriage returns.
+    /// Whether the log has line feeds. If not, lines end with carriage returns.
     private var hasLineFeed = false
     private var isAfterReturn = false
     private var isAtLineStart = true
@@ -36,7 +36,7 @@ package struct LogTrace {
         decoder = NMEADecoder(options: options)
     }
 
-    /// The number of lines so far, including a last one without line feed.
+    /// The number of lines so far, including an incomplete last line.
     package var lines: Int { isAtLineStart ? line - 1 : line }
     /// Whether the rest of the log can't change the explanation.
     package var isSettled: Bool { line > wanted.upperBound && record.isSettled }
@@ -52,7 +52,7 @@ package struct LogTrace {
         index = 0
     }
 
-    /// Notes the end of the log.
+    /// Handles the end of the log.
     package mutating func finish() {
         buffer.append(0)  // ends an incomplete sentence, like `NMEADecoder.finish`
         while index < buffer.count - 1, step(isFinal: true) {}
@@ -86,7 +86,7 @@ package struct LogTrace {
         } else {
             // A start byte in text belongs to the text before the sentence.
             if mark == TagBlock.mark, found.count > 1 {
-                record.noteTagBlock(at: SentencePlace(line: line, ordinal: ordinal, address: "the tag block"))
+                record.recordTagBlock(at: SentencePlace(line: line, ordinal: ordinal, address: "the tag block"))
             }
             if prefix.count + found.count <= Self.keptBytes { prefix += found }
         }
@@ -120,7 +120,7 @@ package struct LogTrace {
         prefix = []
     }
 
-    /// Counts lines, and keeps the wanted ones.
+    /// Counts lines, and keeps the bytes of the wanted ones.
     private mutating func pass(_ found: ArraySlice<UInt8>, isBinary: Bool) {
         for byte in found {
             if wanted.contains(line) {
@@ -157,7 +157,7 @@ extension LogTrace {
     /// Whether a sentence on the wanted lines was rejected because it has no checksum.
     package var hasMissingChecksum: Bool { sentences.contains { $0.rejection == .missingChecksum } }
 
-    /// Returns the explanation of `line` without its epoch, as if it were the whole log.
+    /// Returns the explanation of `line` as if it were the whole log, without its epoch.
     package static func explanation(
         of line: [UInt8], options: NMEADecoderOptions = NMEADecoderOptions()
     ) -> (lines: [String], hasMissingChecksum: Bool) {
@@ -180,9 +180,9 @@ extension LogTrace {
 
 /// An epoch of a log as the decoder assembled it.
 struct TracedEpoch {
-    /// The event that completed it.
+    /// The event that completed the epoch.
     enum Ending {
-        /// The sentence that was learned to be the last of this receiver's epochs.
+        /// The sentence that is known to be the last of this receiver's epochs.
         case learned(SentencePlace)
         /// The first sentence of another epoch.
         case next(SentencePlace)
@@ -198,37 +198,37 @@ struct TracedEpoch {
 
     let serial: Int
     var timeOfDay: TimeOfDay?
-    /// The sentence that stated each part.
+    /// The sentence that each part is from.
     var sources: [EpochPart: SentencePlace] = [:]
     var vetoes: [Veto] = []
-    /// `nil` until it is complete, and always if it has no time of day.
+    /// The epoch's outcome; `nil` until the epoch is complete, and always `nil` if it has no time of day.
     var completion: EpochCompletion?
     var ending: Ending?
-    /// The fix; set later for an undated epoch.
+    /// The fix; set later if the epoch is undated.
     var fix: Fix?
     /// The sentence that released the fix after it had waited for a date.
     var releasedBy: SentencePlace?
     var basis: FixCalendar.Basis?
     var dateSource: SentencePlace?
 
-    /// Whether later sentences can't change it.
+    /// Whether the outcome of the epoch is final.
     var isSettled: Bool { completion != nil && (completion != .undated || fix != nil) }
 }
 
 /// A sentence of a log as the decoder read it.
 struct TracedSentence {
     let place: SentencePlace
-    /// The bytes before it on its line, after the previous sentence.
+    /// The bytes between the previous sentence on the line and this one.
     let prefix: [UInt8]
-    /// The bytes from start byte to second checksum digit, or the part that the decoder accepted.
+    /// The bytes from the start byte to the second checksum digit, or the part that the decoder accepted.
     let bytes: [UInt8]
     /// The first bytes after a rejected sentence.
     let following: [UInt8]
-    /// Why the decoder rejected it; `nil` if it didn't.
+    /// The reason why the decoder rejected the sentence; `nil` if it was used.
     let rejection: SentenceRejection?
-    /// The serial number of its epoch; `nil` if it doesn't belong to one.
+    /// The serial number of the sentence's epoch; `nil` if it doesn't belong to an epoch.
     let epoch: Int?
-    /// Whether it came after its epoch was complete.
+    /// Whether the sentence arrived after its epoch was complete.
     let isLate: Bool
     /// The time of the first fix that got its date from this sentence.
     var dated: UTCTime?

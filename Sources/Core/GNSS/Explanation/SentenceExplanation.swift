@@ -4,10 +4,10 @@ import TimeAndChance
 /// The explanation of one sentence and the outcome of its epoch.
 struct SentenceExplanation {
     let sentence: TracedSentence
-    /// The sentence's epoch; `nil` if it has none or is explained without its log.
+    /// The sentence's epoch; `nil` if it has no epoch or is explained without its log.
     let epoch: TracedEpoch?
 
-    /// A line about the sentence itself, then lines about its epoch.
+    /// The lines of the explanation: one about the sentence itself, followed by those about its epoch.
     var lines: [String] {
         [opening] + prefixLines + omissionLines + (sentence.rejection == nil ? outcomeLines : [])
     }
@@ -25,10 +25,10 @@ struct SentenceExplanation {
         let computed = "*" + Self.hexadecimal(body.reduce(0, ^))
         switch rejection {
         case .checksumMismatch:
-            return "it states *\(Self.shown(sentence.bytes.dropFirst(body.count + 2))), its bytes make \(computed)"
+            return "it states *\(Self.printable(sentence.bytes.dropFirst(body.count + 2))), its bytes make \(computed)"
         case .missingChecksum: return "its line ends without one; its bytes make \(computed)"
         case .malformedChecksum:
-            let stated = Self.shown(sentence.following.prefix(2))
+            let stated = Self.printable(sentence.following.prefix(2))
             return "\"\(stated)\" follows *, its bytes make \(computed)"
         case .interrupted:
             let byte = sentence.following.first ?? 0
@@ -58,7 +58,7 @@ struct SentenceExplanation {
             let time = transmittedAt.map { ", sent at \($0)" } ?? " without a time of transmission"
             return ["after a tag block\(time)"]
         }
-        let text = Self.shown(sentence.prefix)
+        let text = Self.printable(sentence.prefix)
         return ["after \(sentence.prefix.count.counted("byte")) of something else: \"\(text)\""]
     }
 
@@ -79,20 +79,20 @@ struct SentenceExplanation {
     }
 
     /// Returns ASCII text unchanged and other bytes as dots.
-    private static func shown(_ bytes: some Sequence<UInt8>) -> ReportedText {
+    private static func printable(_ bytes: some Sequence<UInt8>) -> ReportedText {
         ReportedText(bytes: bytes.map { 0x20...0x7E ~= $0 ? $0 : UInt8(ascii: ".") }, limit: 60)
     }
 }
 
 /// The place of a sentence in its log.
 struct SentencePlace: Hashable {
-    /// Counted by line feeds, from 1.
+    /// The line number, from 1, counted by line feeds.
     let line: Int
     /// The number of earlier sentences on the line.
     let ordinal: Int
-    /// Talker and type, such as `GPRMC`.
+    /// The talker and type, such as `GPRMC`.
     let address: String
 
-    /// Such as `GPGGA in line 212`.
+    /// The address and line, such as `GPGGA in line 212`.
     var description: String { "\(address) in line \(line)" }
 }

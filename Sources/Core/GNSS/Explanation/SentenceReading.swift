@@ -4,9 +4,10 @@ import ReportedText
 struct SentenceReading {
     /// The meaning as text; `nil` if the sentence is rejected because of a field.
     private(set) var words: String?
-    /// The parts of a fix that it states.
+    /// The parts of a fix that the sentence contains.
     private(set) var parts: [EpochPart] = []
-    /// The faulty field, such as `field 6 (E or W) is "X"`, unless it is half a position.
+    /// The faulty field, such as `field 6 (E or W) is "X"`; `nil` if there is none, or if half of a position is
+    /// missing.
     private(set) var faultyField: String?
 
     /// Reads `sentence` from start byte to checksum, as the decoder does.
@@ -116,7 +117,7 @@ struct SentenceReading {
 
 /// The fields of sentences by name, for explanations.
 extension SentenceType {
-    /// Whether such a sentence belongs to one epoch. Dates (ZDA) and headings (HDT, THS) apply to several.
+    /// Whether a sentence of this type belongs to a single epoch. Dates (ZDA) and headings (HDT, THS) apply to several.
     var belongsToEpoch: Bool {
         switch self {
         case .rmc, .gga, .gns, .gll, .vtg, .gsa, .gst, .gbs, .pubx00, .pgrme, .pqtmepe, .psrfepe: true
@@ -124,7 +125,7 @@ extension SentenceType {
         }
     }
 
-    /// Returns the address and type of a sentence, which begins with its start byte.
+    /// Returns the address and type of a sentence. `sentence` begins with its start byte.
     static func named(in sentence: some Collection<UInt8>) -> (address: String, type: SentenceType) {
         let bytes = Array(
             sentence.dropFirst().prefix { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "*") }

@@ -19,7 +19,7 @@ struct TraceRecord {
     private var transmitted: UTCTime?
     private var heading: SentencePlace?
 
-    /// Whether later sentences can't change the outcome of the sentences kept.
+    /// Whether the outcome of the kept sentences is final.
     var isSettled: Bool {
         sentences.allSatisfy { sentence in
             if let epoch = sentence.epoch { return epochs[epoch]?.isSettled ?? false }
@@ -27,15 +27,16 @@ struct TraceRecord {
         }
     }
 
-    /// Keeps the sentence that has just been noted, and its epoch.
+    /// Keeps the sentence that has just been recorded, and its epoch.
     mutating func keep(_ sentence: TracedSentence) {
         sentences.append(sentence)
         if sentence.epoch == current.serial { epochs[current.serial] = current }
     }
 
-    mutating func noteTagBlock(at place: SentencePlace) { tagBlock = place }
+    mutating func recordTagBlock(at place: SentencePlace) { tagBlock = place }
 
-    /// Notes the changes of one step of the decoder: the sentence at `place`, or the end of the log if it is `nil`.
+    /// Records the changes of one step of the decoder: the sentence at `place`, or the end of the log if `place` is
+    /// `nil`.
     ///
     /// `flags` describes the flags of the sentence's position; `emitted` are the fixes of this step.
     mutating func note(
@@ -74,7 +75,7 @@ struct TraceRecord {
         update()
     }
 
-    /// Notes the end of the log: unsettled epochs remain so.
+    /// Handles the end of the log. Unsettled epochs remain unsettled.
     mutating func finish() { update() }
 
     private mutating func update() {
@@ -95,13 +96,13 @@ struct TraceRecord {
         heading = nil
     }
 
-    /// Notes the fixes that were released because a date was stated.
+    /// Records the fixes that were released because a date has arrived.
     private mutating func release(
         by place: SentencePlace?, before: EpochAssembler, after: EpochAssembler, _ emitted: [Fix]
     ) {
         waiting.removeFirst(min(waiting.count, after.counts.undated - before.counts.undated))
         guard after.undatedCount == 0, !waiting.isEmpty else { return }
-        // They are released in order, each once; a fix with a recent time is dropped.
+        // Fixes are released in order, each once. A fix that repeats a recent time is dropped.
         var emitted = emitted
         for var epoch in waiting {
             if let index = emitted.firstIndex(where: { epoch.isTime(of: $0) }) {

@@ -1,8 +1,8 @@
 import TimeAndChance
 
-/// Fixes as comma-separated values: one row per fix; unknown values are empty.
+/// Writes fixes as comma-separated values: one row per fix; unknown values are empty.
 package enum CSVFormat {
-    /// Appends the row of column names, which are the keys of the JSON Lines.
+    /// Appends the row of column names, which are the keys of `JSONLinesFormat`.
     package static func appendHeader(to bytes: inout [UInt8]) {
         bytes.append("time,latitude,longitude,altitudeMeters,geoidSeparationMeters,")
         bytes.append("speedMetersPerSecond,headingDegrees,horizontalAccuracyMeters,hdop,")
@@ -10,7 +10,7 @@ package enum CSVFormat {
         bytes.append("derivedSpeedMetersPerSecond,derivedHeadingDegrees\n")
     }
 
-    /// Appends the row of `fix` with its line feed; allocates only when `bytes` must grow.
+    /// Appends the row of `fix` with its line feed. Allocates only if `bytes` must grow.
     package static func append(_ fix: Fix, to bytes: inout [UInt8]) {
         fix.timeOfFix.append(to: &bytes)
         append(fix.latitude, FixPrecision.degrees, to: &bytes)
@@ -39,7 +39,7 @@ package enum CSVFormat {
     }
 }
 
-/// Fixes as a GPX 1.1 track. GPX has no elements for speed, heading and accuracy in metres.
+/// Writes fixes as a GPX 1.1 track. GPX has no elements for speed, heading and accuracy in metres.
 package enum GPXFormat {
     /// Appends everything before the first fix.
     package static func appendHeader(to bytes: inout [UInt8]) {
@@ -77,7 +77,7 @@ package enum GPXFormat {
     }
 }
 
-/// Fixes as a GeoJSON collection of points (RFC 7946): longitude, latitude, and height above the ellipsoid. The
+/// Writes fixes as a GeoJSON collection of points (RFC 7946): longitude, latitude, and height above the ellipsoid. The
 /// properties are those of `JSONLinesFormat`.
 package enum GeoJSONFormat {
     /// Appends everything before the first fix.
@@ -85,7 +85,7 @@ package enum GeoJSONFormat {
         bytes.append("{\"type\":\"FeatureCollection\",\"features\":[\n")
     }
 
-    /// Appends the feature of `fix`, after a comma unless it `isFirst`.
+    /// Appends the feature of `fix`, preceded by a comma unless `isFirst`.
     package static func append(_ fix: Fix, isFirst: Bool, to bytes: inout [UInt8]) {
         if !isFirst { bytes.append(",\n") }
         bytes.append("{\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":[")
@@ -104,9 +104,9 @@ package enum GeoJSONFormat {
     package static func appendFooter(to bytes: inout [UInt8]) { bytes.append("\n]}\n") }
 }
 
-/// Fixes as JSON Lines: one object per fix, keys in a fixed order; unknown values are left out.
+/// Writes fixes as JSON Lines: one object per fix, with keys in a fixed order; unknown values are left out.
 package enum JSONLinesFormat {
-    /// Appends the line of `fix` with its line feed; allocates only when `bytes` must grow.
+    /// Appends the line of `fix` with its line feed. Allocates only if `bytes` must grow.
     package static func append(_ fix: Fix, to bytes: inout [UInt8]) {
         bytes.append("{\"time\":\"")
         fix.timeOfFix.append(to: &bytes)
@@ -138,7 +138,7 @@ package enum JSONLinesFormat {
     }
 }
 
-/// Appends text and numbers as ASCII. Nothing is allocated once the caller's buffer has its size.
+/// Appending text and numbers as ASCII, without allocations once the caller's buffer is large enough.
 extension [UInt8] {
     @inline(__always)
     fileprivate mutating func append(_ text: StaticString) {
@@ -188,7 +188,7 @@ extension [UInt8] {
         append(number: value, width: width)
     }
 
-    /// Appends the lowest `width` digits with leading zeros.
+    /// Appends the lowest `width` digits of `value`, with leading zeros.
     @inline(__always)
     private mutating func append(number value: UInt64, width: Int) {
         let start = count

@@ -1,7 +1,7 @@
 /// Frames of UBX and RTCM 3, which share a line with sentences; their payloads may contain `$`.
 enum BinaryFrame {
     enum Outcome {
-        /// A whole frame of `length` bytes with a correct check.
+        /// A complete frame of `length` bytes with a correct checksum.
         case frame(length: Int)
         case notAFrame
         case incomplete
@@ -9,9 +9,10 @@ enum BinaryFrame {
 
     static let ubxStart: UInt8 = 0xB5
     static let rtcmStart: UInt8 = 0xD3
-    /// The longest UBX message in use (satellite measurements, assistance data) is shorter; a longer length is noise.
+    /// The maximum payload of a UBX frame. The longest messages in use (satellite measurements, assistance data) are
+    /// shorter, so a longer length is noise.
     private static let maximumUBXPayload = 8192
-    /// Header, payload and check of the longest frame.
+    /// The length of the longest frame, with header, payload and checksum.
     static let maximumLength = maximumUBXPayload + 8
 
     /// Checks for a UBX frame at `start`: `B5 62 class id length16 payload check check`.
@@ -43,15 +44,15 @@ enum BinaryFrame {
         let payload = unsafe Int(bytes[start + 1] & 3) << 8 | Int(bytes[start + 2])
         let length = payload + 6
         guard available >= length else { return .incomplete }
-        // The remainder of a frame with its check bytes is zero.
+        // The remainder of a frame including its checksum is zero.
         return unsafe crc.remainder(of: bytes, from: start, to: start + length) == 0
             ? .frame(length: length) : .notAFrame
     }
 }
 
-/// The check of RTCM 3 frames (polynomial 0x1864CFB), computed eight bytes at a time.
+/// The checksum of RTCM 3 frames (polynomial 0x1864CFB), computed eight bytes at a time.
 struct CRC24Q: Sendable {
-    /// Eight tables of 256: the remainder of a byte followed by 0 to 7 zero bytes.
+    /// Eight tables of 256 entries: the remainder of each byte, followed by 0 to 7 zero bytes.
     private let tables: [UInt32]
 
     static let standard = CRC24Q()
@@ -81,7 +82,7 @@ struct CRC24Q: Sendable {
             while index + 8 <= end {
                 let high = unsafe UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2])
                 let mixed = remainder ^ high
-                // In four pairs: Swift 6.2 can't type-check one expression for all in reasonable time.
+                // Split into four pairs, because Swift 6.2 can't type-check a single expression in reasonable time.
                 let first = unsafe tables[7 * 256 + Int(mixed >> 16)] ^ tables[6 * 256 + Int(mixed >> 8 & 255)]
                 let second = unsafe tables[5 * 256 + Int(mixed & 255)] ^ tables[4 * 256 + Int(bytes[index + 3])]
                 let third = unsafe tables[3 * 256 + Int(bytes[index + 4])] ^ tables[2 * 256 + Int(bytes[index + 5])]

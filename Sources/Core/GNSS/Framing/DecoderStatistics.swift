@@ -5,7 +5,7 @@ package struct DecoderStatistics: Sendable {
     /// A count with the line of the first occurrence.
     package struct Occurrences: Sendable, Hashable {
         package fileprivate(set) var count = 0
-        /// From 1; 0 while `count` is 0.
+        /// The line, from 1, of the first occurrence; 0 while `count` is 0.
         package fileprivate(set) var firstLine = 0
 
         fileprivate mutating func add(line: Int) {
@@ -18,14 +18,14 @@ package struct DecoderStatistics: Sendable {
     /// The number of complete lines. In a log without line feeds, lines end with carriage returns.
     package var lines: Int { lineFeeds > 0 ? lineFeeds : returns }
     var lineFeeds = 0
-    /// The number of carriage returns, without those of the CR LF right after a sentence.
+    /// The number of carriage returns, except those in the CR LF immediately after a sentence.
     var returns = 0
     /// The number of bytes in UBX and RTCM 3 frames.
     package internal(set) var binaryBytes = 0
     package internal(set) var epochs = EpochCounts()
 
     private var fieldFaults: [(fault: FieldFault, found: Occurrences)] = []
-    /// More kinds than any receiver has; further ones count for `rejections` alone.
+    /// The maximum number of distinct faults, more than any receiver has. Further ones only count as `rejections`.
     private static let maximumFieldFaults = 32
     var addresses = AddressCounts()
     var receiverBanners = ReceiverBanners()
@@ -34,13 +34,13 @@ package struct DecoderStatistics: Sendable {
 
     init() {}
 
-    /// Sentences with a correct checksum, by address: talker and type, cut to eight bytes.
+    /// The number of sentences with a correct checksum by address, which is talker and type, cut to eight bytes.
     package var sentencesByAddress: [(address: String, count: Int)] { addresses.sorted }
     /// The number of sentences with a correct checksum.
     package var sentences: Int { addresses.total }
-    /// Whether any sentence was of a type that states a position.
+    /// Whether there was a sentence of a type that contains a position.
     package var hasPositionSentences: Bool { positionSentences > 0 }
-    /// The first few texts in which the receiver stated its make and firmware.
+    /// The first few texts in which the receiver has reported its make and firmware.
     package var banners: [ReportedText] { receiverBanners.all }
     package func rejections(_ reason: SentenceRejection) -> Occurrences { rejected[reason.rawValue] }
     package func warnings(_ warning: ReceiverWarning) -> Occurrences { warned[warning.rawValue] }
@@ -55,10 +55,10 @@ package struct DecoderStatistics: Sendable {
         }
     }
 
-    /// The fields because of which sentences were rejected, in order of first occurrence.
+    /// The fields that caused rejections of sentences, in order of first occurrence.
     package var rejectedFields: [FieldFaultCount] { counts { $0.isRejection } }
 
-    /// The field because of which most sentences with a position were rejected; `nil` if none were.
+    /// The field that caused the most rejections of sentences with a position; `nil` if none were rejected.
     package var mostFrequentRejection: FieldFaultCount? {
         counts { $0.isRejection && $0.statesPosition }.max { $0.found.count < $1.found.count }
     }
@@ -71,7 +71,7 @@ package struct DecoderStatistics: Sendable {
     /// The fields that were ignored while the rest of their sentence was used, in order of first occurrence.
     package var omittedFields: [FieldFaultCount] { counts { !$0.isRejection } }
 
-    /// Returns the counts of field faults. Fields with the same name in several sentence types count together.
+    /// Returns the counts of field faults. Fields with the same name in several sentence types are counted together.
     private func counts(where isWanted: (FieldFault) -> Bool) -> [FieldFaultCount] {
         var counts: [FieldFaultCount] = []
         for (fault, found) in fieldFaults where isWanted(fault) {
@@ -85,7 +85,7 @@ package struct DecoderStatistics: Sendable {
         return counts
     }
 
-    /// The number of sentences of the types that state a position, including those without one.
+    /// The number of sentences whose type contains a position, including those with empty fields.
     package var positionSentences: Int { addresses.total { SentenceType(address: $0, length: $1).statesPosition } }
 
     /// Counts a rejection on the current line.
@@ -102,20 +102,20 @@ package struct EpochCounts: Sendable {
     package internal(set) var fixes = 0
     /// Epochs whose flags say that there is no position, or contradict each other.
     package internal(set) var void = 0
-    /// Epochs with the time of a recent one: a frozen clock.
+    /// Epochs that repeat the time of a recent epoch, for example because the receiver's clock is frozen.
     package internal(set) var repeated = 0
-    /// Fixes that were dropped because no date was stated. `NMEADecoder.statistics` includes those that still wait.
+    /// Fixes that were dropped for lack of a date. `NMEADecoder.statistics` includes fixes that still wait for one.
     package internal(set) var undated = 0
 }
 
-/// How often a field was faulty, with the line of the first occurrence.
+/// The number of faults in a field, with the line of the first occurrence.
 package struct FieldFaultCount: Sendable, Hashable, CustomStringConvertible {
-    /// Such as `longitude`.
+    /// The field's name, such as `longitude`.
     package let name: String
     package let isOutOfRange: Bool
     package fileprivate(set) var found: DecoderStatistics.Occurrences
 
-    /// Such as `longitude out of range`.
+    /// The fault, such as `longitude out of range`.
     package var description: String { "\(name) \(isOutOfRange ? "out of range" : "can't be read")" }
 }
 
@@ -127,17 +127,18 @@ struct AddressCounts: Sendable {
     }
 
     private var entries = [Entry](repeating: Entry(), count: Self.capacity)
-    /// The count of each entry; 0 marks a free one. Inline, because each write to an array checks whether it is shared.
+    /// The count of each entry; 0 marks a free entry. Inline, because every write to an array checks for uniqueness.
     private var counts = InlineArray<256, Int>(repeating: 0)
-    /// The count of all addresses, including those that found no free entry.
+    /// The count of all sentences, including those whose address found no free entry.
     private(set) var total = 0
 
-    /// A power of two; a receiver uses a dozen addresses, a log of many receivers perhaps a hundred.
+    /// The number of entries, a power of two. A receiver uses a dozen addresses, a log of many receivers perhaps a
+    /// hundred.
     private static let capacity = 256
     /// The number of entries that are tried for one address.
     private static let maximumProbes = 8
 
-    /// Counts one sentence and returns its type. `address` is up to eight bytes of `length`, first byte lowest.
+    /// Counts a sentence and returns its type. `address` is the first eight of `length` bytes, the first byte lowest.
     @inline(__always)
     mutating func add(_ address: UInt64, length: Int) -> SentenceType {
         total += 1
@@ -147,10 +148,10 @@ struct AddressCounts: Sendable {
         return entries[place].type
     }
 
-    /// Counts a sentence that is the first of its address, or whose first entry belongs to another address.
+    /// Counts a sentence whose address is new, or whose first entry is in use by another address.
     @inline(never)
     private mutating func addElsewhere(_ address: UInt64, length: Int) -> SentenceType {
-        // Addresses that are equal after the cut have the same type, because no known type has more than eight bytes.
+        // Addresses that are cut to the same bytes have the same type, because no known type exceeds eight bytes.
         let type = SentenceType(address: address, length: length)
         var place = Self.place(of: address)
         for _ in 0..<Self.maximumProbes {
@@ -169,7 +170,7 @@ struct AddressCounts: Sendable {
         Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) >> 56)
     }
 
-    /// Addresses and their counts in alphabetical order; addresses of more than eight bytes are cut.
+    /// The addresses and their counts, in alphabetical order. Addresses of more than eight bytes are cut.
     var sorted: [(address: String, count: Int)] {
         var used: [(address: String, count: Int)] = []
         for place in counts.indices where counts[place] > 0 {

@@ -1,17 +1,17 @@
-/// Decodes the bytes of a receiver to fixes: a scanner and an epoch assembler.
+/// Decodes a receiver's bytes into fixes: a scanner and an epoch assembler.
 ///
-/// The same bytes give the same fixes, however they are divided into chunks.
+/// The same bytes lead to the same fixes, however they are divided into chunks.
 package struct NMEADecoder: Sendable {
     let options: NMEADecoderOptions
     var counts = DecoderStatistics()
     var assembler: EpochAssembler
     private var cache = FieldCache()
     let crc = CRC24Q.standard
-    /// The start of a sentence or frame whose end has not arrived; its size never changes.
+    /// The buffer for the start of a sentence or frame whose end hasn't arrived yet. The buffer's size never changes.
     private var carry = [UInt8](repeating: 0, count: BinaryFrame.maximumLength + Self.topUp)
     private var carried = 0
     private var opening = StreamOpening()
-    /// Whether the last byte ended a line. A `#` begins a comment only at the start of a line.
+    /// Whether the next byte starts a line. Only there does a `#` begin a comment.
     var isAtLineStart = true
     var isInComment = false
     private var lastReceivedAt: Duration?
@@ -19,10 +19,10 @@ package struct NMEADecoder: Sendable {
     private var isInBinaryFrame = false
     /// The satellites in view; `nil` unless `NMEADecoderOptions.readsSky`.
     private var sky: SkyAssembler?
-    /// The kinds of warning since `takeWarning` last returned them.
+    /// The kinds of warning that `takeWarning` hasn't returned yet.
     private var unreportedWarnings = WarningSet()
 
-    /// The number of bytes that are added to the carried ones at a time, until the sentence or frame is complete.
+    /// The number of bytes to add to the carried bytes at a time, until the sentence or frame is complete.
     private static let topUp = 512
 
     package init(options: NMEADecoderOptions = NMEADecoderOptions()) {
@@ -39,10 +39,11 @@ package struct NMEADecoder: Sendable {
         return statistics
     }
 
-    /// Decodes the next bytes. `receivedAt` is monotonic time since any fixed moment; only the idle timeout uses it.
+    /// Decodes the next bytes. `receivedAt` is the monotonic time since any fixed moment; only the idle timeout uses
+    /// it.
     ///
-    /// Pass the same `receivedAt` for all bytes of a recorded log: the pauses of its reader say nothing about the
-    /// receiver.
+    /// Pass the same `receivedAt` for all bytes of a recorded log, because pauses of the log's reader say nothing about
+    /// the receiver.
     package mutating func decode(_ bytes: Span<UInt8>, receivedAt: Duration, _ emit: (Fix) -> Void) {
         guard bytes.count > 0 else { return }
         lineIsIdle(at: receivedAt, emit)
@@ -50,16 +51,15 @@ package struct NMEADecoder: Sendable {
         unsafe bytes.withUnsafeBufferPointer { unsafe decode($0, emit) }
     }
 
-    /// Whether positions of a live receiver have arrived for a while without a date: the receiver states none, and the
-    /// host's clock isn't synchronized.
+    /// Whether a live receiver has sent positions for a while without a date, and the host's clock isn't synchronized.
     package var lacksDate: Bool { assembler.calendar.lacksDate }
 
-    /// Returns a kind of warning that has occurred since it was last returned; `nil` if there is none. `statistics`
-    /// counts every occurrence.
+    /// Removes and returns a kind of warning that has occurred; `nil` if there is none. `statistics` counts every
+    /// occurrence.
     package mutating func takeWarning() -> ReceiverWarning? { unreportedWarnings.takeFirst() }
 
-    /// Returns the satellites in view at `now`, on the scale of `receivedAt`; `nil` if nothing was stated about them
-    /// since the last call, or without `NMEADecoderOptions.readsSky`.
+    /// Returns the satellites in view at `now`, on the scale of `receivedAt`. Returns `nil` if nothing has been
+    /// reported about them since the last call, or unless `NMEADecoderOptions.readsSky` is set.
     package mutating func takeSky(at now: Duration) -> Sky? { sky?.takeSky(at: now) }
 
     /// Counts a warning and keeps its kind for `takeWarning`.
@@ -68,38 +68,39 @@ package struct NMEADecoder: Sendable {
         unreportedWarnings.insert(warning)
     }
 
-    /// The time, on the scale of `receivedAt`, at which a quiet line completes the current epoch; `nil` if no epoch
-    /// waits.
+    /// The time, on the scale of `receivedAt`, at which the current epoch is complete if the line stays quiet; `nil` if
+    /// no epoch is waiting.
     package var idleDeadline: Duration? {
         guard let lastReceivedAt, assembler.isWaiting || isInBinaryFrame else { return nil }
         return lastReceivedAt + idleTime
     }
 
-    /// A third of the interval between epochs, at most a quarter of a second.
+    /// The time after which a line counts as quiet: a third of the interval between epochs, at most a quarter of a
+    /// second.
     private var idleTime: Duration { .milliseconds(min(250, Int(assembler.rhythm.intervalMilliseconds) * 3 / 10)) }
 
-    /// Notes that the line has been quiet until `now`. Completes the epoch once its deadline has passed.
+    /// Handles a line that has been quiet until `now`. Completes the epoch once its deadline has passed.
     package mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) {
         guard let lastReceivedAt, now >= lastReceivedAt + idleTime else { return }
         if isInBinaryFrame { abandonBinaryFrame(emit) }
         assembler.lineIsQuiet(emit)
-        noteWarnings()
+        recordWarnings()
     }
 
-    /// Notes the end of input. Completes the current epoch.
+    /// Handles the end of input. Completes the current epoch.
     package mutating func finish(_ emit: (Fix) -> Void) {
-        // A byte that no sentence contains ends an incomplete one: a sentence that is cut off doesn't count.
+        // A byte that is never part of a sentence ends an incomplete one, so a sentence that is cut off isn't used.
         carry[carried] = 0
         carried += 1
         abandonBinaryFrame(emit)
         carried = 0
         assembler.finish(emit)
-        noteWarnings()
+        recordWarnings()
         isAtLineStart = true
         isInComment = false
     }
 
-    /// Scans the carried bytes again, without a binary frame at their start: the line went quiet within it.
+    /// Scans the carried bytes again, this time not as a binary frame, because the line went quiet within it.
     private mutating func abandonBinaryFrame(_ emit: (Fix) -> Void) {
         var pending: [UInt8] = []
         swap(&pending, &carry)
@@ -113,7 +114,7 @@ package struct NMEADecoder: Sendable {
     }
 
     private mutating func decode(_ bytes: UnsafeBufferPointer<UInt8>, _ emit: (Fix) -> Void) {
-        // Before any line feed is counted, so that the warning is counted on line 1.
+        // Checked before any line feed is counted, so that the warning is counted on line 1.
         if unsafe opening.add(bytes, after: counts.bytes), opening.isUTF16 { warn(.utf16Text) }
         var from = 0
         if carried > 0 {
@@ -135,7 +136,7 @@ package struct NMEADecoder: Sendable {
         counts.bytes += bytes.count
     }
 
-    /// Adds bytes to the carried ones until these are consumed. Returns the index of the first byte not used.
+    /// Adds bytes to the carried bytes until those are consumed. Returns the index of the first unused byte.
     private mutating func complete(
         _ buffer: UnsafeMutableBufferPointer<UInt8>, with bytes: UnsafeBufferPointer<UInt8>, _ emit: (Fix) -> Void
     ) -> Int {
@@ -157,7 +158,7 @@ package struct NMEADecoder: Sendable {
         return from
     }
 
-    /// Moves the bytes that aren't consumed to the front of the buffer of carried bytes.
+    /// Moves the unconsumed bytes to the front of the buffer of carried bytes.
     private mutating func keep(_ buffer: UnsafeMutableBufferPointer<UInt8>, from: Int, to: Int) {
         if from > 0 {
             for index in from..<to { unsafe buffer[index - from] = buffer[index] }
@@ -168,8 +169,8 @@ package struct NMEADecoder: Sendable {
 
 /// The search for sentences and frames among the other bytes of a line.
 extension NMEADecoder {
-    /// Handles every complete sentence and frame that begins before `limit`; it may end after it. Returns the index at
-    /// which an incomplete one begins, or else the index of the first byte that wasn't scanned.
+    /// Handles every complete sentence and frame that begins before `limit`, even if it ends later. Returns the index
+    /// at which an incomplete one begins, or else the index of the first byte that wasn't scanned.
     mutating func scan(
         _ bytes: UnsafeBufferPointer<UInt8>, from: Int, until limit: Int, isFinal: Bool, _ emit: (Fix) -> Void
     ) -> Int {
@@ -186,7 +187,7 @@ extension NMEADecoder {
                 guard let next = unsafe takeSentence(bytes, startingAt: index, emit) else { return index }
                 index = next
                 isAtLineStart = false
-                // The line nearly always ends here.
+                // The fast path: the line nearly always ends here.
                 if next + 1 < limit, unsafe bytes[next] == UInt8(ascii: "\r"),
                     unsafe bytes[next + 1] == UInt8(ascii: "\n")
                 {
@@ -225,8 +226,8 @@ extension NMEADecoder {
         return index
     }
 
-    /// Skips the binary frame that may begin at `start`. Returns the index of the first byte after it; `nil` if more
-    /// bytes are needed.
+    /// Skips the binary frame that may begin at `start`. Returns the index of the first byte after the frame; `nil` if
+    /// more bytes are needed.
     @inline(never)
     private mutating func skipBinaryFrame(
         in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, isFinal: Bool
@@ -248,22 +249,22 @@ extension NMEADecoder {
         }
     }
 
-    /// Reads the tag block that may begin at `start`. Returns the index of the first byte after it; `nil` if more bytes
-    /// are needed.
+    /// Reads the tag block that may begin at `start`. Returns the index of the first byte after the block; `nil` if
+    /// more bytes are needed.
     @inline(never)
     private mutating func takeTagBlock(
         in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, isFinal: Bool
     ) -> Int? {
         switch unsafe TagBlock.outcome(in: bytes, startingAt: start) {
         case .block(let length, let transmittedAt):
-            if let transmittedAt { assembler.noteTransmission(at: transmittedAt) }
+            if let transmittedAt { assembler.recordTransmission(at: transmittedAt) }
             return start + length
         case .incomplete where !isFinal: return nil
         case .notABlock, .incomplete: return start + 1
         }
     }
 
-    /// Counts line feeds, eight bytes at a time. Those in binary frames count too, because editors count them.
+    /// Counts line feeds, eight bytes at a time, including those in binary frames, because editors count them too.
     private static func lineFeeds(in bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> Int {
         let raw = UnsafeRawBufferPointer(bytes)
         var count = 0
@@ -284,7 +285,7 @@ extension NMEADecoder {
 /// The reading of one sentence.
 extension NMEADecoder {
     /// Handles the sentence that may begin with the start byte at `start`. Returns the index of the first byte after
-    /// it; `nil` if more bytes are needed.
+    /// the sentence; `nil` if more bytes are needed.
     @inline(never)
     private mutating func takeSentence(
         _ bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, _ emit: (Fix) -> Void
@@ -311,22 +312,23 @@ extension NMEADecoder {
         guard unsafe bytes[start] == UInt8(ascii: "$") else { return }
         let first = min(start &+ length &+ 2, end)
         if type == .txt || type == .other && ReceiverBanners.states(address) {
-            unsafe noteBanner(bytes, from: first, to: end, isText: type == .txt)
+            unsafe recordBanner(bytes, from: first, to: end, isText: type == .txt)
         }
         let text = unsafe SentenceText(fields: base + first, end: base + end, limit: base + bytes.count)
-        if sky != nil, length == 5 { noteSky(address, text) }
+        if sky != nil, length == 5 { recordSky(address, text) }
         read(type, text, address, emit)
-        if !assembler.warnings.isEmpty { noteWarnings() }
+        if !assembler.warnings.isEmpty { recordWarnings() }
     }
 
     @inline(never)
-    private mutating func noteSky(_ address: UInt64, _ text: SentenceText) {
+    private mutating func recordSky(_ address: UInt64, _ text: SentenceText) {
         sky?.take(address, FieldCursor(text), epoch: assembler.serial, at: lastReceivedAt ?? .zero)
     }
 
-    /// Keeps a text that may name the receiver. `isText` is for TXT, whose text follows three numbers.
+    /// Keeps a text that may name the receiver. `isText`: whether the sentence is TXT, whose text follows three
+    /// numbers.
     @inline(never)
-    private mutating func noteBanner(
+    private mutating func recordBanner(
         _ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int, isText: Bool
     ) {
         var place = start
@@ -340,13 +342,13 @@ extension NMEADecoder {
 
     /// Counts the assembler's warnings on the current line.
     @inline(never)
-    private mutating func noteWarnings() {
+    private mutating func recordWarnings() {
         while let warning = assembler.warnings.takeFirst() { warn(warning) }
     }
 
     /// Counts a sentence that was rejected because of a field, or a field that was ignored.
     @inline(never)
-    private mutating func noteFault(in text: SentenceText, of type: SentenceType) {
+    private mutating func recordFault(in text: SentenceText, of type: SentenceType) {
         guard let fault = FieldFault(in: text, of: type) else { return }
         counts.add(fault)
         if fault.isRejection { counts.add(fault.isOutOfRange ? .outOfRange : .malformedField) }
@@ -367,8 +369,8 @@ extension NMEADecoder {
         }
     }
 
-    // One function per frequent type. A single function for all of them is a third slower: it is too large for the
-    // optimizer to keep the fields in registers.
+    // There is one function per frequent type, because a single function for all of them is a third slower: it is too
+    // large for the optimizer to keep the fields in registers.
 
     @inline(never)
     private mutating func readRMC(_ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void) {
@@ -376,7 +378,7 @@ extension NMEADecoder {
         if let sentence = PositionSentence(rmc: &fields, &cache) {
             assembler.take(sentence, .rmc, TalkerGroup(address: address), emit)
         }
-        if fields.hasFault { noteFault(in: text, of: .rmc) }
+        if fields.hasFault { recordFault(in: text, of: .rmc) }
     }
 
     @inline(never)
@@ -385,7 +387,7 @@ extension NMEADecoder {
         if let sentence = PositionSentence(gga: &fields, &cache) {
             assembler.take(sentence, .gga, TalkerGroup(address: address), emit)
         }
-        if fields.hasFault { noteFault(in: text, of: .gga) }
+        if fields.hasFault { recordFault(in: text, of: .gga) }
     }
 
     @inline(never)
@@ -394,21 +396,21 @@ extension NMEADecoder {
         if let sentence = PositionSentence(gll: &fields, &cache) {
             assembler.take(sentence, .gll, TalkerGroup(address: address), emit)
         }
-        if fields.hasFault { noteFault(in: text, of: .gll) }
+        if fields.hasFault { recordFault(in: text, of: .gll) }
     }
 
     @inline(never)
     private mutating func readVTG(_ text: SentenceText, _ emit: (Fix) -> Void) {
         var fields = FieldCursor(text)
         assembler.take(MotionSentence(vtg: &fields), emit)
-        if fields.hasFault { noteFault(in: text, of: .vtg) }
+        if fields.hasFault { recordFault(in: text, of: .vtg) }
     }
 
     @inline(never)
     private mutating func readGSA(_ text: SentenceText, _ emit: (Fix) -> Void) {
         var fields = FieldCursor(text)
         assembler.take(SatellitesSentence(gsa: &fields), emit)
-        if fields.hasFault { noteFault(in: text, of: .gsa) }
+        if fields.hasFault { recordFault(in: text, of: .gsa) }
     }
 
     @inline(never)
@@ -434,10 +436,10 @@ extension NMEADecoder {
             if let warning = ReceiverNotice.warning(txt: &fields) { warn(warning) }
         case .rmc, .gga, .gll, .vtg, .gsa, .other: break
         }
-        if fields.hasFault { noteFault(in: text, of: type) }
+        if fields.hasFault { recordFault(in: text, of: type) }
     }
 
-    /// Returns the address at `start`: its first eight bytes, first byte lowest, and its length.
+    /// Returns the address at `start`: its first eight bytes, the first byte lowest, and its length.
     @inline(__always)
     private static func address(
         in bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int
@@ -446,7 +448,7 @@ extension NMEADecoder {
             let word = unsafe SWAR.word(at: base + start)
             let comma = SWAR.marks(of: UInt8(ascii: ","), in: word)
             if comma != 0 {
-                // The lowest bit of the comma's byte.
+                // This isolates the lowest bit of the comma's byte.
                 let lowest = (comma & (0 &- comma)) >> 7
                 return (word & (lowest &- 1), comma.trailingZeroBitCount / 8)
             }

@@ -1,19 +1,19 @@
 package import TimeAndChance
 
-/// Options of `NMEADecoder`. The defaults suit recorded logs.
+/// The options of `NMEADecoder`. The defaults suit recorded logs.
 package struct NMEADecoderOptions: Sendable {
-    /// Which dates are trusted.
+    /// The treatment of a receiver's dates.
     package enum Dates: Sendable {
-        /// Every date is kept as stated: for recorded logs.
+        /// Every date is kept unchanged, for recorded logs.
         case asStated
-        /// Dates are moved by the multiple of 1024 weeks that brings them nearest to `reference`: for live receivers.
+        /// Dates are moved by the multiple of 1024 weeks that brings them nearest to `reference`, for live receivers.
         ///
         /// A date is rejected if it is still more than two days before `earliest`, or was moved to more than a year
         /// after `reference`.
         ///
-        /// `reference` returns the current time to within years; it is called for each date. `earliest` is a time that
-        /// has certainly passed. `hostTime` returns the host's time if it is synchronized, else `nil`; it dates the
-        /// fixes of a receiver that states no date.
+        /// `reference` returns the current time to within years, and is called for each date. `earliest` is a time that
+        /// has certainly passed. `hostTime` returns the host's time if it is synchronized, otherwise `nil`. It dates
+        /// the fixes of a receiver that sends no date.
         case repaired(
             reference: @Sendable () -> UTCTime, earliest: UTCTime, hostTime: @Sendable () -> UTCTime? = { nil })
     }
@@ -21,7 +21,7 @@ package struct NMEADecoderOptions: Sendable {
     package var dates: Dates
     /// Whether sentences without a checksum are accepted. Old receivers send none.
     package var acceptsMissingChecksum: Bool
-    /// Whether GSV and GSA are read for `NMEADecoder.takeSky`. Fixes don't depend on it.
+    /// Whether GSV and GSA are read for `NMEADecoder.takeSky`. Fixes don't depend on this option.
     package var readsSky: Bool
 
     package init(dates: Dates = .asStated, acceptsMissingChecksum: Bool = false, readsSky: Bool = false) {
@@ -32,18 +32,18 @@ package struct NMEADecoderOptions: Sendable {
 }
 
 extension NMEADecoderOptions.Dates {
-    /// Dates further before `earliest` than this are rejected: clocks differ a little.
+    /// The time before `earliest` from which on dates are rejected, because clocks differ a little.
     private static let toleranceMilliseconds = 2 * UTCTime.millisecondsPerDay
-    /// How far after `reference` a moved date may be: the host's clock may have stopped for long. A date further ahead
-    /// was wrong for another reason.
+    /// The maximum time by which a moved date may be after `reference`, because the host's clock may have stopped for
+    /// long. A date further ahead was wrong for another reason.
     private static let maximumAheadMilliseconds = 366 * UTCTime.millisecondsPerDay
-    /// The end of GPS week 0, in January 1980: a receiver that doesn't know the time yet counts from its beginning.
+    /// The end of GPS week 0, in January 1980. A receiver that doesn't know the time yet starts counting in that week.
     private static let earliestStatedMilliseconds: Int64 = 316_569_600_000
-    /// The week number in the GPS message has ten bits.
+    /// The period of the week number in the GPS message, which has ten bits.
     private static let rolloverMilliseconds = 1024 * 7 * UTCTime.millisecondsPerDay
 
-    /// Returns the instant that a receiver means by a stated one, repaired if these options say so, and a warning if
-    /// the stated one is wrong. The instant is `nil` if the stated one can't be repaired.
+    /// Returns the instant that a receiver means by `stated`, repaired if these options say so, and a warning if
+    /// `stated` is wrong. The instant is `nil` if `stated` can't be repaired.
     package func instant(meantBy stated: UTCTime) -> (instant: UTCTime?, warning: ReceiverWarning?) {
         guard stated.millisecondsSince1970 >= Self.earliestStatedMilliseconds else { return (nil, .dateTooEarly) }
         guard case .repaired(let reference, _, _) = self else { return (stated, nil) }
@@ -58,7 +58,7 @@ extension NMEADecoderOptions.Dates {
         return (instant, periods == 0 ? nil : .weekRolloverRepaired)
     }
 
-    /// Whether an instant isn't before `earliest`.
+    /// Whether an instant is at or after `earliest`.
     func canBeTrue(_ instant: UTCTime) -> Bool {
         guard case .repaired(_, let earliest, _) = self else { return true }
         return instant.millisecondsSince1970 >= earliest.millisecondsSince1970 - Self.toleranceMilliseconds

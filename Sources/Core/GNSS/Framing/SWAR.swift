@@ -1,6 +1,6 @@
 /// Operations on eight bytes at once (SIMD within a register); byte 0 is the lowest.
 enum SWAR {
-    /// The highest bit of every byte, which marks a byte.
+    /// The highest bit of every byte, which serves as the byte's mark.
     static let high: UInt64 = 0x8080_8080_8080_8080
 
     @inline(__always)
@@ -19,7 +19,7 @@ enum SWAR {
         return (difference &- repeated(1)) & ~difference & high
     }
 
-    /// Marks the bytes that equal `byte`, and no other.
+    /// Marks exactly the bytes that equal `byte`.
     @inline(__always)
     static func exactMarks(of byte: UInt8, in word: UInt64) -> UInt64 {
         let difference = word ^ repeated(byte)
@@ -30,7 +30,7 @@ enum SWAR {
     /// Counts the bytes that equal `byte`.
     @inline(__always)
     static func count(of byte: UInt8, in word: UInt64) -> Int {
-        // A product by ones adds all bytes in the highest.
+        // Multiplying by ones adds up all bytes in the highest byte.
         Int(truncatingIfNeeded: (exactMarks(of: byte, in: word) >> 7 &* repeated(1)) >> 56)
     }
 
@@ -55,7 +55,7 @@ extension SWAR {
             | marks(of: UInt8(ascii: "$"), in: word)
     }
 
-    /// Marks bytes below the comma and above `~`, which are rare before a sentence's end. The lowest mark is exact.
+    /// Marks bytes below the comma or above `~`, which are rare before a sentence's end. The lowest mark is exact.
     @inline(__always)
     static func marksOfUnusual(in word: UInt64) -> UInt64 {
         // A sum carries into the next byte only if its own byte is marked.

@@ -3,7 +3,7 @@
 /// A sentence is complete at its second checksum digit; its line need not have ended.
 @safe struct SentenceFrame {
     enum Outcome {
-        /// Address and fields are between the start byte and `end`.
+        /// A complete sentence, whose address and fields are between the start byte and `end`.
         case sentence
         case rejected(SentenceRejection)
         /// A start byte without an address, such as in text or noise.
@@ -12,19 +12,20 @@
         case incomplete
     }
 
-    /// The maximum from start byte to second checksum digit. The standard allows 82; receivers send up to 205.
+    /// The maximum length from the start byte to the second checksum digit. The standard allows 82; receivers send up
+    /// to 205.
     static let maximumLength = 255
 
     let outcome: Outcome
-    /// The index of `*`, or of the line end of a sentence without checksum.
+    /// The index of the `*`, or of the line end of a sentence without a checksum.
     let end: Int
     /// The index at which scanning continues.
     let next: Int
 }
 
 extension SentenceFrame {
-    /// Frames the sentence that may begin with the `$` or `!` at `start`. If `acceptsMissingChecksum`, a line end in
-    /// place of `*` completes it.
+    /// Frames the sentence that may begin with the `$` or `!` at `start`. If `acceptsMissingChecksum`, a line end also
+    /// completes the sentence.
     @inline(__always)
     init(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, acceptsMissingChecksum: Bool) {
         guard let base = bytes.baseAddress else {
@@ -45,7 +46,7 @@ extension SentenceFrame {
         while index &+ 8 <= limit {
             let word = unsafe SWAR.word(at: base + index)
             stop = SWAR.marksOfUnusual(in: word)
-            // It is nearly always the `*`; other unusual bytes may be text, such as a space.
+            // The marked byte is nearly always the `*`. Other unusual bytes may be text, such as a space.
             if stop != 0, unsafe bytes[index &+ stop.trailingZeroBitCount / 8] != UInt8(ascii: "*") {
                 stop = SWAR.marksOfSentenceEnd(in: word)
             }
@@ -88,7 +89,7 @@ extension SentenceFrame {
         }
     }
 
-    /// Checks a text that isn't followed by its checksum in capitals.
+    /// Checks a text that isn't followed by a correct checksum in capital digits.
     @inline(never)
     private init(
         unusualIn bytes: UnsafeBufferPointer<UInt8>, start: Int, end: Int, sum: UInt8, _ acceptsMissingChecksum: Bool
@@ -125,7 +126,7 @@ extension SentenceFrame {
         }
     }
 
-    /// Whether the bytes after a start byte begin like an address; they don't in text such as `READY!` or `5$ more`.
+    /// Whether the bytes after a start byte begin like an address, unlike in text such as `READY!` or `5$ more`.
     private static func isAddress(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> Bool {
         guard end - start >= 2 else { return false }
         return unsafe isCapital(bytes[start]) && isCapital(bytes[start + 1])
@@ -133,12 +134,12 @@ extension SentenceFrame {
 
     private static func isCapital(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
 
-    /// Whether the text at `place` is `sum` in capital hexadecimal digits, as receivers write it. Both digits are made
-    /// and compared together, because a branch on letter or digit can't be predicted.
+    /// Whether the text at `place` is `sum` in capital hexadecimal digits, as receivers write it. Both digits are
+    /// computed and compared together, because a branch on letter or digit can't be predicted.
     @inline(__always)
     private static func isChecksum(_ sum: UInt8, in bytes: UnsafeBufferPointer<UInt8>, at place: Int) -> Bool {
         let digits = UInt16(sum >> 4) | UInt16(sum & 15) << 8
-        // A digit above 9 plus 6 is above 15.
+        // Adding 6 to a digit above 9 sets bit 4.
         let letters = (digits &+ 0x0606) >> 4 & 0x0101
         let text = digits &+ 0x3030 &+ letters &* UInt16(UInt8(ascii: "A") - UInt8(ascii: "9") - 1)
         return unsafe UInt16(bytes[place]) | UInt16(bytes[place &+ 1]) << 8 == text
@@ -166,13 +167,13 @@ package enum SentenceRejection: Int, Sendable, Hashable, CaseIterable, CustomStr
     case missingChecksum
     /// The `*` isn't followed by two hexadecimal digits.
     case malformedChecksum
-    /// A control or non-ASCII byte, or the start of another sentence, before the end.
+    /// A control byte, a non-ASCII byte or the start of another sentence comes before the end.
     case interrupted
-    /// More than `SentenceFrame.maximumLength` bytes without an end.
+    /// There is no end within `SentenceFrame.maximumLength` bytes.
     case tooLong
     /// A field doesn't have the form that its sentence type requires.
     case malformedField
-    /// A number that no receiver on earth can state in that field.
+    /// A field contains a number that no receiver on earth can measure.
     case outOfRange
 
     package var description: String {

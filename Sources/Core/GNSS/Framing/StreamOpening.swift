@@ -12,7 +12,7 @@ struct StreamOpening: Sendable {
         return count + chunk.count >= Self.length
     }
 
-    /// Whether the stream begins with a UTF-16 byte order mark, or with a `$` of two bytes.
+    /// Whether the stream begins with a UTF-16 byte order mark, or with a `$` encoded in two bytes.
     var isUTF16: Bool {
         let first = bytes & 0xFFFF
         return first == 0xFEFF || first == 0xFFFE || first == UInt32(UInt8(ascii: "$")) && bytes >> 16 != 0

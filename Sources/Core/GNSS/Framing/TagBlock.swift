@@ -4,7 +4,7 @@ import TimeAndChance
 /// sending.
 @safe enum TagBlock {
     enum Outcome {
-        /// A block with a correct checksum; `transmittedAt` is its `c:`, if it has one.
+        /// A block with a correct checksum. `transmittedAt` is the time in its field `c:`, if there is one.
         case block(length: Int, transmittedAt: UTCTime?)
         case notABlock
         /// More bytes are needed to decide.
@@ -12,11 +12,11 @@ import TimeAndChance
     }
 
     static let mark = UInt8(ascii: "\\")
-    /// The maximum in bytes, both marks included.
+    /// The maximum length in bytes, including both marks.
     static let maximumLength = 255
-    /// The minimum of a `c:` in milliseconds (1973). Smaller values are in seconds (up to 5138).
+    /// The minimum value of a field `c:` that is in milliseconds (1973). Smaller values are in seconds (up to 5138).
     private static let minimumMilliseconds: Int64 = 100_000_000_000
-    /// The start of GPS. Clocks that were never set state earlier times.
+    /// The start of GPS time. Clocks that were never set show earlier times.
     private static let earliest = UTCTime(year: 1980, month: 1, day: 6)
 
     /// Checks for a tag block at `start`. It can't contain the start byte of a sentence.
@@ -38,7 +38,7 @@ import TimeAndChance
         return .block(length: end + 1 - start, transmittedAt: unsafe time(in: body.dropLast(3)))
     }
 
-    /// Returns the time that field `c` states.
+    /// Returns the time in field `c`.
     private static func time(in fields: Slice<UnsafeBufferPointer<UInt8>>) -> UTCTime? {
         let key = Array("c:".utf8)
         let field = unsafe fields.split(separator: UInt8(ascii: ",")).first { unsafe $0.starts(with: key) }

@@ -1,10 +1,10 @@
-/// A sentence that states the error of the position.
+/// A sentence that contains the error of the position.
 struct AccuracySentence {
     var timeOfDay: TimeOfDay?
-    /// The radius of the 68 % circle, or the nearest value that the receiver states.
+    /// The radius of the 68 % circle, or the closest equivalent that the receiver reports.
     var horizontalAccuracyMeters: Double?
 
-    /// Reads a sentence of one of the types that state an error in metres; `nil` if its time can't be read.
+    /// Reads a sentence of one of the types that contain an error in metres; `nil` if its time can't be read.
     init?(_ type: SentenceType, _ fields: inout FieldCursor) {
         if type == .gst || type == .gbs || type == .psrfepe { timeOfDay = fields.timeOfDay() }
         switch type {
@@ -45,9 +45,9 @@ struct SatellitesSentence {
         case UInt8(ascii: "2"): mode = .twoDimensional
         case UInt8(ascii: "3"): mode = .threeDimensional
         case 0, UInt8(ascii: "1"): break
-        default: fields.noteOmission(.malformed)
+        default: fields.recordOmission(.malformed)
         }
-        // Twelve satellites (one receiver sends 24), then PDOP, HDOP, VDOP and in newer versions a system ID.
+        // Twelve satellites follow (one receiver sends 24), then PDOP, HDOP, VDOP and in newer versions a system ID.
         fields.skipMany(12)
         var longForm = fields
         fields.skip()

@@ -1,12 +1,12 @@
 import TimeAndChance
 
-/// ZDA and PUBX,04: a time of day with its date. They have no flag that says whether it is valid.
+/// ZDA and PUBX,04: a time of day with its date. These sentences have no flag for its validity.
 struct DateSentence: Hashable {
     let timeOfDay: TimeOfDay
     /// Days since 1970-01-01.
     let date: Int32
 
-    /// The stated time.
+    /// The instant of the date and time.
     var instant: UTCTime {
         UTCTime(millisecondsSince1970: Int64(date) * UTCTime.millisecondsPerDay + timeOfDay.posixMilliseconds)
     }
@@ -18,7 +18,7 @@ extension DateSentence {
         if type == .zda { self.init(zda: &fields) } else { self.init(pubx04: &fields) }
     }
 
-    /// ZDA: time, day, month, year. The time is UTC whatever the zone fields state.
+    /// Reads ZDA: time, day, month and year. The time is UTC, whatever the zone fields contain.
     private init?(zda fields: inout FieldCursor) {
         guard let timeOfDay = fields.timeOfDay(),
             let day = fields.number(in: 1...31), let month = fields.number(in: 1...12),
@@ -31,7 +31,7 @@ extension DateSentence {
         self.init(timeOfDay: timeOfDay, date: date)
     }
 
-    /// PUBX,04: time and `ddmmyy`.
+    /// Reads PUBX,04: a time and `ddmmyy`.
     private init?(pubx04 fields: inout FieldCursor) {
         guard let timeOfDay = fields.timeOfDay(), let date = fields.date() else { return nil }
         self.init(timeOfDay: timeOfDay, date: date)
@@ -40,20 +40,21 @@ extension DateSentence {
 
 /// A UTC time of day in milliseconds.
 ///
-/// The leap second 23:59:60 has values from 86,400,000 on, so that it is neither 23:59:59 nor midnight.
+/// The leap second 23:59:60 has values from 86,400,000 on, so that it differs from both 23:59:59 and midnight.
 struct TimeOfDay: Sendable, Hashable {
     let milliseconds: Int32
 
     static let millisecondsPerDay: Int32 = 86_400_000
-    /// Times of one epoch differ by up to 5 ms on some receivers; epochs are at least 50 ms apart.
+    /// The maximum difference between times of one epoch. On some receivers they differ by up to 5 ms; epochs are at
+    /// least 50 ms apart.
     static let tolerance: Int32 = 10
     private static let quarterOfAnHour: Int32 = 900_000
-    /// Local clocks are set to the second at best.
+    /// The tolerance for a time zone's offset, because local clocks are set to the second at best.
     private static let zoneTolerance: Int32 = 2000
 
     var isLeapSecond: Bool { milliseconds >= Self.millisecondsPerDay }
 
-    /// Milliseconds since midnight in POSIX time, which has no leap second: it becomes 23:59:59.999.
+    /// Milliseconds since midnight in POSIX time, in which a leap second becomes 23:59:59.999.
     var posixMilliseconds: Int64 { Int64(min(milliseconds, Self.millisecondsPerDay - 1)) }
 
     /// Whether both times belong to the same epoch.
@@ -64,14 +65,14 @@ struct TimeOfDay: Sendable, Hashable {
         return difference >= Self.millisecondsPerDay - Self.tolerance && !isLeapSecond && !other.isLeapSecond
     }
 
-    /// Whether the difference of two clocks may be that of two time zones: a multiple of a quarter of an hour.
+    /// Whether the difference between two clocks may be due to time zones: a multiple of a quarter of an hour.
     static func isZoneOffset(_ milliseconds: Int32) -> Bool {
         let remainder = abs(milliseconds) % quarterOfAnHour
         return abs(milliseconds) >= quarterOfAnHour - zoneTolerance
             && (remainder <= zoneTolerance || remainder >= quarterOfAnHour - zoneTolerance)
     }
 
-    /// Returns the time from `other` to this one, in -12 h...12 h: the shorter direction across midnight.
+    /// Returns the time from `other` to this time, in -12 h...12 h, in the shorter direction across midnight.
     func milliseconds(since other: TimeOfDay) -> Int32 {
         let difference = milliseconds - other.milliseconds
         if difference > Self.millisecondsPerDay / 2 { return difference - Self.millisecondsPerDay }

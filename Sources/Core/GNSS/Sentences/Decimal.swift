@@ -1,32 +1,32 @@
 /// A decimal number exactly as written.
 struct Decimal {
     var isNegative = false
-    /// All digits (at most eighteen) as one number, without sign and point.
+    /// All digits (at most eighteen) as one number, without the sign and the point.
     let digits: Int64
-    /// The number of digits after the point, 0...9; further ones are dropped.
+    /// The number of digits after the point, 0...9; further digits are dropped.
     let decimals: Int
 
-    /// 10^n, n from 0 to 9.
+    /// The powers of ten from 10⁰ to 10⁹.
     static let powersOfTen: InlineArray<10, Int64> = [
         1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000,
     ]
     private static let scales: InlineArray<10, Double> = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 
-    /// The nearest double. Both operands are exact, so the division rounds only once.
+    /// The nearest `Double`. Both operands are exact, so the division rounds only once.
     @inline(__always)
     var value: Double {
         let magnitude = Double(digits) / Self.scales[decimals]
         return isNegative ? -magnitude : magnitude
     }
 
-    /// The number before the point, without sign.
+    /// The number before the point, without the sign.
     @inline(__always)
     var whole: Int64 { decimals == 0 ? digits : digits / Self.powersOfTen[decimals] }
 }
 
 extension Decimal {
-    /// Parses `length` characters (1...8) of digits with or without a point, the form of nearly all numbers; `nil` for
-    /// any other text, which may still be a number.
+    /// Parses `length` characters (1...8), digits with or without a point, which is the form of nearly all numbers.
+    /// `nil` for any other text, which may still be a number.
     @inline(__always)
     init?(plain word: PackedDigits, length: Int) {
         let point = word.firstPoint
@@ -71,7 +71,7 @@ extension Decimal {
     }
 }
 
-/// A base-60 number in the form of sentences, without separators between the units: `hhmmss.ss`, `ddmm.mmmmm`.
+/// A base-60 number as written in sentences, without separators between the units: `hhmmss.ss`, `ddmm.mmmmm`.
 struct Sexagesimal {
     var isNegative = false
     /// The digits before the point (at most nine) as a number.

@@ -1,6 +1,6 @@
 /// The last time, date and position that were parsed, with their text.
 ///
-/// A receiver states the same time and position with the same characters in several sentences of an epoch, and the same
+/// A receiver sends the same time and position with the same characters in several sentences of an epoch, and the same
 /// date all day. A repeated text isn't parsed again.
 struct FieldCache: Sendable {
     fileprivate var timeText = CachedText()
@@ -14,7 +14,7 @@ struct FieldCache: Sendable {
 }
 
 extension FieldCursor {
-    /// Reads `hhmmss` as `timeOfDay()` does.
+    /// Reads `hhmmss`, as `timeOfDay()` does.
     @inline(__always)
     mutating func timeOfDay(_ cache: inout FieldCache) -> TimeOfDay? {
         if skip(cache.timeText) { return cache.timeOfDay }
@@ -23,7 +23,7 @@ extension FieldCursor {
         return reading.timeOfDay
     }
 
-    /// Reads `ddmmyy` as `date()` does.
+    /// Reads `ddmmyy`, as `date()` does.
     @inline(__always)
     mutating func date(_ cache: inout FieldCache) -> Int32? {
         guard let digits = dateDigits() else { return nil }
@@ -70,9 +70,10 @@ extension FieldCursor {
     }
 }
 
-/// The text of one or more fields, the last comma included: 8 to 32 bytes in four words, which overlap in a short text.
+/// The text of one or more fields, including the last comma: 8 to 32 bytes in four words, which overlap in a short
+/// text.
 struct CachedText: Sendable {
-    /// `Int.max` while there is no text, because no rest of a sentence is that long.
+    /// The length of the text; `Int.max` while there is no text, so that no sentence is long enough to match.
     private(set) var length = Int.max
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 

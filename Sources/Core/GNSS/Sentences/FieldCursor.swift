@@ -2,21 +2,21 @@ import TimeAndChance
 
 /// Reads the fields of one framed sentence from left to right.
 ///
-/// Fields after the last one read as empty, because later versions of the standard add fields. `SentenceText` reads the
-/// numbers. Only the cursor's own functions, all of them inlined, change a cursor, so that it stays in registers.
+/// Fields after the last one are read as empty, because later versions of the standard add fields. `SentenceText` reads
+/// the numbers. Only the cursor's own functions, all of them inlined, change a cursor, so that it stays in registers.
 @safe struct FieldCursor {
     /// A fault in a field.
     enum Fault: UInt8 {
         case none, malformed, outOfRange
         /// A latitude without a longitude, or the reverse.
         case halfPosition
-        /// The position's validity flag can't be read: the sentence says nothing about the position.
+        /// The position's validity flag can't be read, so the sentence says nothing about the position.
         case unreadableFlag
     }
 
     /// The parsed value of one field.
     @safe struct Reading<Value> {
-        /// `nil` if the field is empty or faulty.
+        /// The field's value; `nil` if the field is empty or faulty.
         var value: Value?
         /// The first byte after the field's comma.
         let next: UnsafePointer<UInt8>
@@ -27,9 +27,9 @@ import TimeAndChance
     private var position: UnsafePointer<UInt8>
     /// The first fault in a required field.
     var fault = Fault.none
-    /// The last fault in an optional field; that field counts as empty.
+    /// The last fault in an optional field, which is treated as empty.
     private(set) var omission = Fault.none
-    /// The end of the faulty field, its comma included.
+    /// The end of the faulty field, including its comma.
     private(set) var faultEnd: UnsafePointer<UInt8>
     private(set) var omissionEnd: UnsafePointer<UInt8>
 
@@ -46,7 +46,7 @@ import TimeAndChance
     /// Whether no field is left.
     var isAtEnd: Bool { unsafe position == end }
 
-    /// The number of fields left, at least 1: an empty rest is one empty field.
+    /// The number of fields left. At least 1, because an empty rest is one empty field.
     var fieldsLeft: Int {
         var place = unsafe position
         var count = 1
@@ -64,25 +64,25 @@ import TimeAndChance
         unsafe faultEnd = position
     }
 
-    /// Notes that the flag just read isn't one that its sentence type defines.
+    /// Records that the sentence type doesn't define the flag that was just read.
     @inline(__always)
-    mutating func noteUnreadableFlag() {
+    mutating func recordUnreadableFlag() {
         fault = .unreadableFlag
         unsafe faultEnd = position
     }
 
-    /// Notes a fault in an optional field.
+    /// Records a fault in an optional field.
     @inline(__always)
-    mutating func noteOmission(_ fault: Fault) {
+    mutating func recordOmission(_ fault: Fault) {
         omission = fault
         unsafe omissionEnd = position
     }
 
-    /// Whether a fault was noted in any field.
+    /// Whether a fault has been recorded in any field.
     @inline(__always)
     var hasFault: Bool { fault.rawValue | omission.rawValue != 0 }
 
-    /// Forgets all faults: the numbers of a void sentence aren't used.
+    /// Forgets all faults, because the numbers of a void sentence aren't used.
     @inline(__always)
     mutating func forgiveFaults() {
         fault = .none
@@ -112,7 +112,7 @@ import TimeAndChance
     @inline(__always)
     mutating func skipMany(_ count: Int) { unsafe position = text.place(after: count, from: position) }
 
-    /// Skips `text` if it is next. Returns whether it is.
+    /// Skips `text` if that comes next. Returns whether it did.
     @inline(__always)
     mutating func skip(_ text: CachedText) -> Bool {
         guard unsafe text.length <= end - position, unsafe text.isRepeated(from: position) else { return false }
@@ -120,7 +120,7 @@ import TimeAndChance
         return true
     }
 
-    /// Returns the text from here to `other`, if it ends with a comma and its length can be cached.
+    /// Returns the text from here to `other`; `nil` unless it ends with a comma and its length can be cached.
     @inline(__always)
     func text(until other: FieldCursor) -> CachedText? {
         let length = unsafe other.position - position
@@ -132,7 +132,7 @@ import TimeAndChance
     @inline(__always)
     mutating func letter() -> UInt8 { letter(isFlag: false) }
 
-    /// Reads a flag of one byte; 0 if the field is empty. A longer field is noted as a fault.
+    /// Reads a flag of one byte; 0 if the field is empty. A longer field is recorded as a fault.
     @inline(__always)
     mutating func flag() -> UInt8 { letter(isFlag: true) }
 
@@ -150,12 +150,12 @@ import TimeAndChance
             unsafe position += 2
         } else {
             skip()
-            if isFlag { noteUnreadableFlag() }
+            if isFlag { recordUnreadableFlag() }
         }
         return byte
     }
 
-    /// Reads up to eight bytes of a field, first byte lowest; longer fields are cut.
+    /// Reads up to eight bytes of a field, the first byte lowest. Longer fields are cut.
     mutating func word() -> UInt64 {
         var word = UInt64(0)
         var shift = UInt64(0)
@@ -193,11 +193,11 @@ import TimeAndChance
     mutating func number(in range: ClosedRange<Double>) -> Double? {
         let reading = unsafe text.number(at: position, in: range)
         unsafe position = reading.next
-        if reading.fault != .none { noteOmission(reading.fault) }
+        if reading.fault != .none { recordOmission(reading.fault) }
         return reading.value
     }
 
-    /// Skips a field that has been read, and notes its fault.
+    /// Skips a field that has been read, and records its fault.
     @inline(__always)
     private mutating func take<Value>(_ reading: Reading<Value>) -> Value? {
         unsafe position = reading.next
@@ -208,7 +208,7 @@ import TimeAndChance
 
 /// Fields with units.
 extension FieldCursor {
-    /// Reads `hhmmss`, with or without a fraction; the standard allows a dot without digits after it.
+    /// Reads `hhmmss`, with or without a fraction. The standard allows a point without digits after it.
     @inline(__always)
     mutating func timeOfDay() -> TimeOfDay? {
         guard let number = unsafe take(text.sexagesimal(at: position)) else { return nil }
@@ -262,25 +262,25 @@ extension FieldCursor {
         coordinate(positive: UInt8(ascii: "E"), negative: UInt8(ascii: "W"), maximumDegrees: 180)
     }
 
-    /// Reads knots, up to 1,000, the limit of receivers that may be exported. Returns metres per second.
+    /// Reads a speed in knots, up to 1,000, the limit of receivers that may be exported. Returns metres per second.
     @inline(__always)
     mutating func speedInKnots() -> Double? {
         number(in: 0...1000).map { $0 * 1852 / 3600 }
     }
 
-    /// Reads km/h. Returns metres per second.
+    /// Reads a speed in km/h. Returns metres per second.
     @inline(__always)
     mutating func speedInKilometersPerHour() -> Double? {
         number(in: 0...1852).map { $0 / 3.6 }
     }
 
-    /// Reads degrees from north; 360 becomes 0.
+    /// Reads a course in degrees from north; 360 becomes 0.
     @inline(__always)
     mutating func course() -> Double? {
         number(in: 0...360).map { $0 == 360 ? 0 : $0 }
     }
 
-    /// Reads a dilution of precision; 0, and 99 or more, mean unknown.
+    /// Reads a dilution of precision. Values of 0, or of 99 and more, mean unknown.
     @inline(__always)
     mutating func dilution() -> Double? {
         guard let value = number(in: 0...9999) else { return nil }
@@ -294,9 +294,9 @@ extension FieldCursor {
         return value > 0 ? value : nil
     }
 
-    /// Reads `ddmmyy`. Returns days since 1970-01-01; years from 80 on are in the last century (GPS began in 1980).
+    /// Reads `ddmmyy`. Returns days since 1970-01-01. Years from 80 on are in the last century (GPS began in 1980).
     ///
-    /// A bad date isn't a fault: receivers with a correct position state dates such as month 0.
+    /// A bad date isn't a fault, because receivers with a correct position send dates with, for example, month 0.
     mutating func date() -> Int32? { dateDigits().flatMap { Self.date(ofDigits: $0) } }
 
     /// Reads the digits of a date as one number.

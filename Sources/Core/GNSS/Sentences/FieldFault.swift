@@ -3,17 +3,17 @@ import ReportedText
 /// A faulty field of a sentence.
 package struct FieldFault: Sendable, Hashable {
     private let type: SentenceType
-    /// From 1, after the address; 0 if it is a latitude without a longitude, or the reverse.
+    /// The field's number, counted from 1 after the address; 0 for a latitude without a longitude, or the reverse.
     let number: UInt8
-    /// Whether the field is a number outside its range, instead of malformed.
+    /// Whether the field is a number outside its range. Otherwise it is malformed.
     package let isOutOfRange: Bool
-    /// Whether the sentence was rejected because of it. Otherwise the field counts as empty.
+    /// Whether the sentence was rejected because of the field. Otherwise the field was treated as empty.
     package let isRejection: Bool
 
     var statesPosition: Bool { type.statesPosition }
 
-    /// Finds the fault in a sentence of `type`, if there is one. The sentence is read again, because keeping the
-    /// place of faults would slow down the reading of all sentences.
+    /// Finds the fault in a sentence of `type`; `nil` if there is none. Reads the sentence again, because keeping the
+    /// places of faults would slow down the reading of all sentences.
     init?(in text: SentenceText, of type: SentenceType) {
         var fields = FieldCursor(text)
         Self.read(type, &fields)
@@ -21,7 +21,7 @@ package struct FieldFault: Sendable, Hashable {
         self.init(fields, of: type, text)
     }
 
-    /// Describes the fault noted by `fields`, which have been read from the start of `text`.
+    /// Describes the fault recorded by `fields`, which have been read from the start of `text`.
     init(_ fields: FieldCursor, of type: SentenceType, _ text: SentenceText) {
         self.type = type
         isRejection = fields.fault != .none
@@ -60,6 +60,6 @@ package struct FieldFault: Sendable, Hashable {
         return UInt8(clamping: isLetter ? number - 1 : number)
     }
 
-    /// The field's name, such as `longitude`; `position` if one half of it is missing.
+    /// The field's name, such as `longitude`; `position` if one half of a position is missing.
     package var name: String { number == 0 ? "position" : type.fieldName(Int(number)) ?? "field \(number)" }
 }

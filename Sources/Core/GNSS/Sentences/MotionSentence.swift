@@ -2,7 +2,7 @@
 struct MotionSentence {
     var speedMetersPerSecond: Double?
     var courseDegrees: Double?
-    /// The meaning of the mode letter, which sentences before NMEA 2.3 lack.
+    /// The meaning of the mode letter, which is missing before NMEA 2.3.
     var status = SolutionStatus.unconfirmed
 
     @inline(__always)
@@ -27,12 +27,13 @@ struct MotionSentence {
     }
 }
 
-/// HDT and THS: the direction of the vehicle's front, known at standstill too.
+/// HDT and THS: the direction of the vehicle's front, which is known even at standstill.
 struct HeadingSentence {
-    /// The heading in degrees from true north, 0..<360; `nil` if the sentence states none.
+    /// The heading in degrees from true north, 0..<360; `nil` if the sentence contains none.
     var headingDegrees: Double?
 
-    /// HDT: heading and `T`. THS: heading and a mode letter; simulated, manual and void headings are ignored.
+    /// Reads HDT, with a heading and `T`, or THS, with a heading and a mode letter. Simulated, manual and void headings
+    /// are ignored.
     init?(_ type: SentenceType, _ fields: inout FieldCursor) {
         headingDegrees = fields.course()
         switch (type, fields.letter()) {

@@ -1,4 +1,4 @@
-/// Eight characters in a word, the first one lowest. Characters that were removed are zeros.
+/// Eight characters in a word, the first one lowest. Characters that have been removed are zeros.
 struct PackedDigits {
     /// The characters XOR `0`: the byte of a digit is its value.
     private var bytes: UInt64
@@ -26,7 +26,7 @@ struct PackedDigits {
         return (marks & (0 &- marks)) >> 7
     }
 
-    /// Removes the character at `place` (as `firstPoint`); those before it move up.
+    /// Removes the character at `place`, given as by `firstPoint`. The characters before it move up.
     @inline(__always)
     func without(_ place: UInt64) -> Self {
         let before = place &- 1
@@ -35,14 +35,14 @@ struct PackedDigits {
 
     @inline(__always)
     var hasOnlyDigits: Bool {
-        // A sum carries only out of a byte that isn't a digit.
+        // The sum carries only out of bytes that aren't digits.
         ((bytes &+ SWAR.repeated(0x80 - 10)) | bytes) & SWAR.high == 0
     }
 
     /// The value of eight digits.
     @inline(__always)
     var number: UInt32 {
-        // Digits are combined to pairs, pairs to groups of four, and those to the number.
+        // Combines digits into pairs, pairs into groups of four, and those into the number.
         let pairs = bytes &* 10 &+ (bytes >> 8)
         let even = (pairs & 0x0000_00FF_0000_00FF) &* (100 + 1_000_000 << 32)
         let odd = (pairs >> 16 & 0x0000_00FF_0000_00FF) &* (1 + 10_000 << 32)

@@ -1,11 +1,11 @@
-/// The values of one sentence that states a position.
+/// The values of a sentence that contains a position.
 struct PositionSentence {
     var timeOfDay: TimeOfDay?
     var status = SolutionStatus.unconfirmed
     var quality: FixQuality?
     var latitude: Double?
     var longitude: Double?
-    /// Above mean sea level.
+    /// Metres above mean sea level.
     var altitudeMeters: Double?
     var geoidSeparationMeters: Double?
     var speedMetersPerSecond: Double?
@@ -17,7 +17,7 @@ struct PositionSentence {
     /// Days since 1970-01-01.
     var date: Int32?
 
-    /// Returns whether the sentence can be used. Only the time of a void sentence matters, not its numbers.
+    /// Returns whether the sentence can be used. Of a void sentence only the time is used, so its numbers don't matter.
     @inline(__always)
     fileprivate mutating func conclude(_ fields: inout FieldCursor) -> Bool {
         guard fields.fault != .unreadableFlag else { return false }
@@ -31,7 +31,7 @@ struct PositionSentence {
 }
 
 extension PositionSentence {
-    /// Reads a sentence of one of the types that state a position; `nil` if it can't be used.
+    /// Reads a sentence of one of the types that contain a position; `nil` if it can't be used.
     @inline(__always)
     init?(_ type: SentenceType, _ fields: inout FieldCursor, _ cache: inout FieldCache) {
         switch type {
@@ -43,7 +43,8 @@ extension PositionSentence {
         }
     }
 
-    /// RMC: recommended minimum. The navigation status after the mode is ignored: receivers without it send `V`.
+    /// Reads RMC, the recommended minimum. The navigation status after the mode is ignored, because receivers that
+    /// don't support it send `V`.
     @inline(__always)
     init?(rmc fields: inout FieldCursor, _ cache: inout FieldCache) {
         timeOfDay = fields.timeOfDay(&cache)
@@ -58,7 +59,7 @@ extension PositionSentence {
         guard conclude(&fields) else { return nil }
     }
 
-    /// GGA: fix data. Another sentence must confirm a fix from fewer than three satellites, unless it is dead
+    /// Reads GGA, fix data. Another sentence must confirm a fix from fewer than three satellites, unless it is dead
     /// reckoning.
     @inline(__always)
     init?(gga fields: inout FieldCursor, _ cache: inout FieldCache) {
@@ -69,14 +70,14 @@ extension PositionSentence {
             status = solution.0
             quality = solution.1
         } else {
-            fields.noteUnreadableFlag()
+            fields.recordUnreadableFlag()
         }
         readSolution(&fields, unitFollows: true)
         if let satellitesUsed, satellitesUsed < 3, status == .valid, quality != .estimated { status = .unconfirmed }
         guard conclude(&fields) else { return nil }
     }
 
-    /// GNS: fix data of several constellations with a mode letter for each; the best one counts.
+    /// Reads GNS, fix data of several constellations with a mode letter for each. The best letter is used.
     @inline(__always)
     private init?(gns fields: inout FieldCursor, _ cache: inout FieldCache) {
         timeOfDay = fields.timeOfDay(&cache)
@@ -86,13 +87,13 @@ extension PositionSentence {
             status = solution.0
             quality = solution.1
         } else {
-            fields.noteUnreadableFlag()
+            fields.recordUnreadableFlag()
         }
         readSolution(&fields, unitFollows: false)
         guard conclude(&fields) else { return nil }
     }
 
-    /// GLL: position only. The oldest receivers send neither status nor time.
+    /// Reads GLL, a position only. The oldest receivers send neither status nor time.
     @inline(__always)
     init?(gll fields: inout FieldCursor, _ cache: inout FieldCache) {
         (latitude, longitude) = fields.place(&cache)
@@ -106,7 +107,7 @@ extension PositionSentence {
         guard conclude(&fields) else { return nil }
     }
 
-    /// PUBX,00: u-blox's own position, speed in km/h.
+    /// Reads PUBX,00, u-blox's own position sentence, with the speed in km/h.
     private init?(pubx00 fields: inout FieldCursor) {
         timeOfDay = fields.timeOfDay()
         guard fields.fault == .none else { return nil }
@@ -118,7 +119,7 @@ extension PositionSentence {
             quality = solution.1
             mode = solution.2
         } else {
-            fields.noteUnreadableFlag()
+            fields.recordUnreadableFlag()
         }
         horizontalAccuracyMeters = fields.errorInMeters()
         fields.skip()
@@ -141,7 +142,7 @@ extension PositionSentence {
         geoidSeparationMeters = fields.number(in: -500...500)
     }
 
-    /// Returns the meaning of the best mode letter; `nil` if the standard defines none of them.
+    /// Returns the meaning of the best mode letter; `nil` if the standard defines none of the letters.
     private static func best(ofModes letters: UInt64) -> (SolutionStatus, FixQuality?)? {
         var best: (SolutionStatus, FixQuality?) = (.void, nil)
         var isReadable = letters == 0
@@ -183,11 +184,12 @@ extension PositionSentence {
 }
 
 extension FieldCursor {
-    /// Reads the status letter of RMC and GLL; 0 if the field is empty. Anything but `A` and `V` is noted as a fault.
+    /// Reads the status letter of RMC and GLL; 0 if the field is empty. Any letter but `A` and `V` is recorded as a
+    /// fault.
     @inline(__always)
     fileprivate mutating func statusFlag() -> UInt8 {
         let letter = flag()
-        if letter != UInt8(ascii: "A"), letter != UInt8(ascii: "V"), letter != 0 { noteUnreadableFlag() }
+        if letter != UInt8(ascii: "A"), letter != UInt8(ascii: "V"), letter != 0 { recordUnreadableFlag() }
         return letter
     }
 }

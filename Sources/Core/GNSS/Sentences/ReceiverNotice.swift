@@ -2,12 +2,12 @@ import ReportedText
 
 /// DTM and TXT: notices of a receiver about itself.
 enum ReceiverNotice {
-    /// A smaller shift is below a receiver's error, such as the 4 cm of P90 (PZ-90.11).
+    /// The maximum shift that is ignored because it is below a receiver's error, such as the 4 cm of P90 (PZ-90.11).
     private static let tolerableShiftMeters = 1.0
     private static let metersPerMinute = 1852.0
 
-    /// DTM: warns of a datum that shifts positions. `W84` and an empty field mean WGS 84. For any other datum, the
-    /// offsets from WGS 84 in minutes decide; a missing one counts as large.
+    /// Returns DTM's warning of a datum that shifts positions; `nil` if there is none. `W84` and an empty field mean
+    /// WGS 84. For any other datum, the offsets from WGS 84 in minutes decide. A missing offset is considered large.
     static func warning(dtm fields: inout FieldCursor) -> ReceiverWarning? {
         let datum = fields.word()
         guard datum != 0, datum != SentenceType.code("W84") else { return nil }
@@ -20,7 +20,8 @@ enum ReceiverNotice {
         return isSmall ? nil : .foreignDatum
     }
 
-    /// TXT: warns by the texts of u-blox, MTK and Unicore about antenna and output buffer.
+    /// Returns TXT's warning about the antenna or the output buffer, as worded by u-blox, MTK and Unicore; `nil` if
+    /// there is none.
     static func warning(txt fields: inout FieldCursor) -> ReceiverWarning? {
         fields.skip(3)
         if fields.contains("ANT") {
@@ -31,9 +32,9 @@ enum ReceiverNotice {
     }
 }
 
-/// The makers of receivers, by their proprietary sentences.
+/// The makers of receivers, as identified by their proprietary sentences.
 package enum ReceiverMaker {
-    /// Returns the maker whose sentences have that address, such as `Garmin` for `PGRME`; `nil` if it is unknown.
+    /// Returns the maker whose sentences have the given address, such as `Garmin` for `PGRME`; `nil` if unknown.
     package static func name(ofAddress address: String) -> String? {
         makers.first { address.hasPrefix($0.prefix) }?.name
     }
@@ -47,33 +48,33 @@ package enum ReceiverMaker {
     ]
 }
 
-/// What a receiver says or shows that the operator should know, though fixes continue.
+/// A fact about a receiver that the operator should know, although fixes continue.
 package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable {
-    /// DTM names a datum other than WGS 84.
+    /// DTM specifies a datum other than WGS 84.
     case foreignDatum
     case antennaOpen, antennaShort
     /// The receiver's serial port is too slow for its output.
     case transmitBufferFull
     /// Dates were off by a multiple of 1024 weeks and have been repaired.
     case weekRolloverRepaired
-    /// Dates that are too early to be true and aren't off by a multiple of 1024 weeks.
+    /// Dates are too early to be true, and aren't off by a multiple of 1024 weeks.
     case dateTooEarly
-    /// No date for a while: fixes are dated by the host's clock, which is synchronized.
+    /// There has been no date for a while, so fixes are dated by the host's clock, which is synchronized.
     case datedByHost
-    /// The track contradicts the speeds or courses that the receiver states (`DerivedMotion`).
+    /// The track contradicts the speeds or courses that the receiver reports (`DerivedMotion`).
     case motionContradicted
-    /// Positions that are simulated or typed in; they give no fix.
+    /// Positions were simulated or entered by hand, so they don't become fixes.
     case simulatedOrManual
-    /// Position 0, 0, from a gateway without data; it gives no fix.
+    /// The position is 0, 0, which a gateway without data sends. It doesn't become a fix.
     case nullIsland
-    /// The bytes are UTF-16 text: a log saved by an editor.
+    /// The bytes are UTF-16 text, for example a log that was saved by an editor.
     case utf16Text
-    /// Sentences of one burst state the time in two time zones.
+    /// Sentences of one burst contain the time in two time zones.
     case localTime
     /// Most sentences with a position have a field that can't be read.
     case positionsRejected
 
-    /// Whether the sentences concerned give no fix.
+    /// Whether the sentences that cause the warning never become a fix.
     package var preventsFix: Bool {
         switch self {
         case .dateTooEarly, .simulatedOrManual, .nullIsland, .utf16Text, .positionsRejected: true
@@ -83,7 +84,7 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The value of a metric's label.
+    /// The value of the metric's label.
     package var label: String {
         switch self {
         case .foreignDatum: "foreign_datum"
@@ -111,7 +112,7 @@ struct WarningSet: Sendable {
 
     mutating func insert(_ warning: ReceiverWarning) { bits |= 1 << UInt64(warning.rawValue) }
 
-    /// Removes and returns a kind, if there is one.
+    /// Removes and returns one of the warnings; `nil` if the set is empty.
     @inline(__always)
     mutating func takeFirst() -> ReceiverWarning? {
         guard bits != 0 else { return nil }
@@ -120,14 +121,14 @@ struct WarningSet: Sendable {
     }
 }
 
-/// The texts in which a receiver states its make and firmware when it starts.
+/// The texts in which a receiver reports its make and firmware when it starts.
 struct ReceiverBanners: Sendable {
     /// The first few distinct texts.
     private var texts: [[UInt8]] = []
 
     private static let capacity = 8
     private static let maximumLength = 80
-    /// The proprietary sentences that state a version, by the first eight bytes of their address.
+    /// The proprietary sentences that contain a version, by the first eight bytes of their address.
     private static let addresses: [UInt64] = [
         "PMTK011", "PMTK705", "PSRFTXT", "PGRMT", "PQTMVERN", "PSTMVER", "PDTINFO", "PAIR021", "PMGNVER",
     ].map { (address: String) in
@@ -144,13 +145,13 @@ struct ReceiverBanners: Sendable {
         }
     }
 
-    /// Whether sentences with that address state a version. TXT isn't one of them, because its text may be anything.
+    /// Whether sentences with the given address contain a version. TXT is excluded, because its text may be anything.
     @inline(__always)
     static func states(_ address: UInt64) -> Bool {
         UInt8(truncatingIfNeeded: address) == UInt8(ascii: "P") && addresses.contains(address)
     }
 
-    /// Keeps the fields from `start` to `end`, unless they are known or don't describe the receiver.
+    /// Keeps the fields from `start` to `end`, unless they are already known or don't describe the receiver.
     mutating func note(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) {
         guard texts.count < Self.capacity, start < end else { return }
         let text = unsafe UnsafeBufferPointer(rebasing: bytes[start..<min(end, start + Self.maximumLength)])
@@ -161,7 +162,7 @@ struct ReceiverBanners: Sendable {
         unsafe texts.append(Array(text))
     }
 
-    /// Whether the text contains words, and isn't a notice about antenna, licence or output buffer.
+    /// Whether the text contains words and isn't a notice about the antenna, a licence or the output buffer.
     private static func isInformative(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         for start in ["ANTS", "LIC", "txbuf", "Resetting", "$"] as [StaticString] {
             let isStart = start.withUTF8Buffer { word in

@@ -1,13 +1,13 @@
-/// The text of a sentence's fields, and the parsing of the numbers in it.
+/// The text of a sentence's fields. Parses the numbers in the text.
 ///
-/// Nearly all numbers have fewer than eight characters, or are times and coordinates of fewer than sixteen. These are
-/// parsed eight bytes at a time, all others by the character, with the same results.
+/// Nearly all numbers have fewer than eight characters, or are times and coordinates with fewer than sixteen. These are
+/// parsed eight bytes at a time, all others one character at a time, with the same results.
 @safe struct SentenceText {
     /// The first byte of the first field.
     let fields: UnsafePointer<UInt8>
-    /// The byte that ends the sentence: readable, and neither digit nor comma.
+    /// The byte that ends the sentence. It is readable, and neither a digit nor a comma.
     let end: UnsafePointer<UInt8>
-    /// The end of the readable bytes. Words are read beyond the sentence if there are more bytes.
+    /// The end of the readable bytes. Eight bytes are read at once even beyond the sentence, but not beyond this.
     let limit: UnsafePointer<UInt8>
 
     /// Returns the first byte after the field at `place` and its comma.
@@ -22,7 +22,7 @@
         return unsafe place
     }
 
-    /// Returns the first byte after `count` fields from `start` on, eight bytes at a time.
+    /// Returns the first byte after `count` fields from `start` on. Scans eight bytes at a time.
     @inline(never)
     func place(after count: Int, from start: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
         var place = unsafe start
@@ -68,7 +68,7 @@
     private func plainLength(at place: UnsafePointer<UInt8>) -> Int? {
         guard unsafe limit - place >= 8 else { return nil }
         let comma = unsafe SWAR.marks(of: UInt8(ascii: ","), in: SWAR.word(at: place))
-        // 8 without a comma.
+        // The length is 8 if there is no comma.
         let length = comma.trailingZeroBitCount / 8
         return unsafe length < min(8, end - place) ? length : nil
     }
@@ -84,7 +84,7 @@
         return unsafe FieldCursor.Reading(value: decimal, next: place + length + 1)
     }
 
-    /// Parses a number of any form and length, not checked against a range.
+    /// Parses a number of any form and length, without checking a range.
     @inline(never)
     private func anyDecimal(at place: UnsafePointer<UInt8>) -> FieldCursor.Reading<Decimal> {
         let next = unsafe next(after: place)
@@ -96,7 +96,7 @@
         return unsafe FieldCursor.Reading(value: decimal, next: next, fault: decimal == nil ? .malformed : .none)
     }
 
-    /// Parses digits only. Any other text is `nil` but not a fault.
+    /// Parses digits only. Returns `nil`, but no fault, for any other text.
     @inline(never)
     func digits(at place: UnsafePointer<UInt8>) -> FieldCursor.Reading<Int64> {
         let number = unsafe decimal(at: place)

@@ -1,9 +1,9 @@
-/// The types of sentence that affect a fix or cause a warning; all others are only counted.
+/// The types of sentence that affect a fix or cause a warning. All others are only counted.
 enum SentenceType: UInt8 {
     case rmc, gga, gns, gll, vtg, gsa, gst, gbs, zda, pubx00, pubx04, pgrme, pqtmepe, psrfepe, dtm, txt, hdt, ths, other
 
-    /// Creates the type of an address with any talker. `address` is its first eight bytes, first byte lowest; `length`
-    /// the number of all its bytes.
+    /// Creates the type of an address with any talker. `address` is the first eight of `length` bytes, the first byte
+    /// lowest.
     ///
     /// Addresses with `P` are proprietary, except Quectel's talker `PQ`.
     @inline(__always)
@@ -41,7 +41,7 @@ enum SentenceType: UInt8 {
         }
     }
 
-    /// Creates the type of u-blox's proprietary sentence by the number in its first field.
+    /// Creates the type of a proprietary u-blox sentence from the number in its first field.
     init(ubloxMessage number: Int64?) {
         switch number {
         case 0: self = .pubx00
@@ -57,7 +57,7 @@ enum SentenceType: UInt8 {
         }
     }
 
-    /// Returns ASCII text as a number, first byte lowest.
+    /// Returns ASCII text as a number, the first byte lowest.
     @inline(__always)
     static func code(_ text: StaticString) -> UInt64 {
         var code: UInt64 = 0
@@ -77,7 +77,7 @@ package enum Talker {
         return nil
     }
 
-    /// Returns the constellation or device of a talker; `nil` if receivers don't use it.
+    /// Returns the constellation or device that a talker stands for; `nil` if receivers don't use that talker.
     package static func meaning(of talker: String) -> String? {
         switch talker {
         case "GP": "GPS"

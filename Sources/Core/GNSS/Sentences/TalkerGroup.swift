@@ -1,8 +1,9 @@
-/// A set of groups of talkers. A sentence that says that there is no position only voids its own group's positions.
+/// A set of groups of talkers. A sentence that says that there is no position only voids the positions of its own
+/// group.
 struct TalkerGroup: OptionSet {
     let rawValue: UInt8
 
-    /// The talkers of constellations and proprietary sentences: one receiver uses several of them in one epoch.
+    /// The talkers of constellations and proprietary sentences, several of which a receiver uses in one epoch.
     static let receiver = Self(rawValue: 1)
     static let transponder = Self(rawValue: 2)
     static let navigationSystem = Self(rawValue: 4)
@@ -11,7 +12,7 @@ struct TalkerGroup: OptionSet {
     @inline(__always)
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Creates the group of an address, first byte lowest.
+    /// Creates the group of an address, the first byte lowest.
     @inline(__always)
     init(address: UInt64) {
         let first = UInt8(truncatingIfNeeded: address)
@@ -28,7 +29,7 @@ struct TalkerGroup: OptionSet {
     }
 }
 
-/// The talkers that said that there is no position, by source.
+/// The talkers that have sent sentences without a valid position, by source.
 struct VoidTalkers {
     /// Eight bits per source.
     private var bySource: UInt32 = 0

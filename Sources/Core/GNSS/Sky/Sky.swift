@@ -1,9 +1,10 @@
-/// The satellites that a receiver sees, and which of them it uses for its position.
+/// The satellites in a receiver's view, and whether it uses each of them for its position.
 package struct Sky: Sendable, Hashable {
-    /// Sorted by system and number; one entry per satellite, however many of its signals are received.
+    /// The satellites, sorted by system and number: one entry per satellite, even if several of its signals are
+    /// received.
     package let satellites: [Satellite]
 
-    /// Creates a sky of at most 256 satellites. If a satellite has several entries, its strongest signal counts.
+    /// Creates a sky of at most 256 satellites. If a satellite has several entries, its strongest signal is used.
     package init(_ satellites: some Sequence<Satellite>) {
         var merged: [Satellite.ID: Satellite] = [:]
         for satellite in satellites where merged.count < Self.capacity || merged[satellite.id] != nil {
@@ -12,15 +13,15 @@ package struct Sky: Sendable, Hashable {
         self.satellites = merged.values.sorted { $0.id < $1.id }
     }
 
-    /// Receivers track up to about 120 satellites.
+    /// The maximum number of satellites; receivers track up to about 120.
     private static let capacity = 256
 }
 
-/// A satellite in view of a receiver. Values that the receiver doesn't state are `nil`.
+/// A satellite in a receiver's view. Values that the receiver doesn't report are `nil`.
 package struct Satellite: Sendable, Hashable, Identifiable {
     package struct ID: Sendable, Hashable, Comparable {
         package let system: SatelliteSystem
-        /// The receiver's number of it.
+        /// The receiver's number for the satellite.
         package let number: Int
 
         package init(_ system: SatelliteSystem, _ number: Int) {
@@ -40,7 +41,7 @@ package struct Satellite: Sendable, Hashable, Identifiable {
     package var azimuthDegrees: Int?
     /// Carrier to noise density (C/N0) in dB-Hz; `nil` while the satellite isn't tracked.
     package var signalDecibelHertz: Int?
-    /// Whether the receiver uses it for the position.
+    /// Whether the receiver uses the satellite for its position.
     package var isUsed: Bool
 
     package init(
@@ -72,21 +73,21 @@ package enum SatelliteSystem: String, Sendable, Hashable, CaseIterable {
     case beiDou = "BeiDou"
     case qzss = "QZSS"
     case navIC = "NavIC"
-    /// Satellites that send corrections (EGNOS, WAAS and others); a receiver may use them for its position too.
+    /// Satellites that send corrections (EGNOS, WAAS and others). A receiver may also use them for its position.
     case sbas = "SBAS"
 
     fileprivate var order: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
-    /// Creates the system with that number in the GSA of NMEA 4.11; `nil` for any other number.
+    /// Creates the system with the given number in the GSA of NMEA 4.11; `nil` for an undefined number.
     package init?(systemID: Int) {
         let systems: [Self] = [.gps, .glonass, .galileo, .beiDou, .qzss, .navIC]
         guard systems.indices.contains(systemID - 1) else { return nil }
         self = systems[systemID - 1]
     }
 
-    /// Creates the system of a satellite by its number, in a sentence about the system `stated`.
+    /// Creates the system of the satellite `number` in a sentence about the system `stated`.
     ///
-    /// Older receivers list other systems' satellites under GPS, in NMEA's ranges of numbers. SBAS satellites are
+    /// Older receivers list the satellites of other systems under GPS, in NMEA's ranges of numbers. SBAS satellites are
     /// listed under GPS and GLONASS. If `stated` is `nil`, only the ranges decide.
     package init?(ofSatellite number: Int, stated: Self?) {
         switch (stated, number) {

@@ -1,8 +1,8 @@
-/// Combines GSV and GSA sentences to the sky that a receiver sees. It has no clock.
+/// Combines GSV and GSA sentences into a receiver's sky. Has no clock.
 ///
-/// GSV comes in groups of sentences: one group per system, since NMEA 4.10 one per system and signal. A group is valid
-/// once it is complete, until the next of its kind. GSA lists the satellites that are used for an epoch's position.
-/// None of this delays or changes a fix.
+/// GSV arrives in groups of sentences: one group per system and, since NMEA 4.10, per signal. A group is valid from
+/// when it is complete until the next group of its kind. GSA lists the satellites that are used for an epoch's
+/// position. None of this delays or changes a fix.
 struct SkyAssembler: Sendable {
     /// A complete group of GSV sentences.
     private struct Group {
@@ -11,7 +11,7 @@ struct SkyAssembler: Sendable {
         let at: Duration
     }
 
-    /// The kind of a group, which replaces the previous group of the same kind.
+    /// The kind of a group. A group replaces the previous group of the same kind.
     private struct Kind: Hashable {
         let talker: UInt16
         let signal: UInt8
@@ -27,18 +27,18 @@ struct SkyAssembler: Sendable {
 
     private var groups: [Group] = []
     private var incoming: Incoming?
-    /// The satellites used by the previous epoch, and by the current one as far as GSA has listed them.
+    /// The satellites used by the previous epoch, and those listed by GSA so far for the current epoch.
     private var used: (last: Set<Satellite.ID>, current: Set<Satellite.ID>) = ([], [])
     private var usedEpoch: (serial: Int, at: Duration)?
-    /// Whether anything has been stated since `takeSky` returned a sky.
+    /// Whether anything has been reported since `takeSky` last returned a sky.
     private var hasNews = false
 
-    /// How long a group is valid without being repeated; some receivers send GSV only every tenth second.
+    /// The time for which a group is valid without being repeated; some receivers send GSV only every tenth second.
     private static let maximumAge = Duration.seconds(30)
     private static let maximumGroups = 32
     private static let maximumParts = 16
 
-    /// Sentence types as in an address without its talker; see `NMEADecoder.address`.
+    /// The sentence types as they appear in an address without its talker; see `NMEADecoder.address`.
     private static let gsv = SentenceType.code("GSV")
     private static let gsa = SentenceType.code("GSA")
 
@@ -53,7 +53,7 @@ struct SkyAssembler: Sendable {
         }
     }
 
-    /// Returns the sky at `now`; `nil` if nothing was stated since the last call.
+    /// Returns the sky at `now`; `nil` if nothing has been reported since the last call.
     mutating func takeSky(at now: Duration) -> Sky? {
         guard hasNews else { return nil }
         hasNews = false
@@ -73,7 +73,7 @@ struct SkyAssembler: Sendable {
             incoming = Incoming(
                 kind: Kind(talker: talker, signal: sentence.signal), parts: sentence.parts, nextPart: 1, satellites: [])
         }
-        // A part is missing or belongs to another group: the group is dropped.
+        // If a part is missing or belongs to another group, the group is dropped.
         guard var group = incoming, group.kind.talker == talker, group.parts == sentence.parts,
             group.nextPart == sentence.part
         else {
@@ -109,14 +109,15 @@ struct SkyAssembler: Sendable {
 private struct InViewSentence {
     let parts: Int
     let part: Int
-    /// The last field; 0 without it.
+    /// The signal in the last field; 0 if that field is missing.
     private(set) var signal: UInt8 = 0
     private(set) var satellites: [Satellite] = []
 
     /// Reads a GSV sentence; `nil` if a count or a satellite's number is faulty.
     init?(_ sentence: FieldCursor, talker: UInt16) {
         var fields = sentence
-        // Three counts, four fields per satellite, then in newer versions a signal; one maker adds a system.
+        // There are three counts and four fields per satellite, then in newer versions a signal; one maker adds a
+        // system.
         let beyond = fields.fieldsLeft - 3
         guard beyond >= 0, beyond % 4 < 3, let parts = fields.integer(in: 1...99),
             let part = fields.integer(in: 1...parts)
@@ -131,7 +132,7 @@ private struct InViewSentence {
             if number == nil, fields.fault != .none { return nil }
             let elevation = fields.integer(in: -90...90)
             let azimuth = fields.integer(in: 0...360)
-            // A satellite that isn't tracked has signal 0 or none.
+            // A satellite that isn't tracked has signal 0 or an empty field.
             let signal = fields.integer(in: 0...99).flatMap { $0 > 0 ? $0 : nil }
             guard let number, number > 0, let system = SatelliteSystem(ofSatellite: number, stated: stated) else {
                 continue
@@ -150,7 +151,8 @@ private struct UsedSentence {
 
     init(_ sentence: FieldCursor, talker: UInt16) {
         var fields = sentence
-        // Two flags, twelve satellites (one receiver sends 24), three dilutions, in newer versions a system.
+        // There are two flags, twelve satellites (one receiver sends 24), three dilutions and in newer versions a
+        // system.
         let places = fields.fieldsLeft >= 29 ? 24 : 12
         let stated = fields.systemID(after: places + 5) ?? SatelliteSystem(talker: talker)
         fields.skip(2)
@@ -164,7 +166,7 @@ private struct UsedSentence {
 }
 
 extension SatelliteSystem {
-    /// Creates the system of a talker, first byte lowest; `nil` for a talker of several systems.
+    /// Creates the system of a talker, the first byte lowest; `nil` for a talker of several systems.
     fileprivate init?(talker: UInt16) {
         switch UInt64(talker) {
         case SentenceType.code("GP"): self = .gps
@@ -179,7 +181,7 @@ extension SatelliteSystem {
 }
 
 extension FieldCursor {
-    /// Returns the system stated after `count` fields; `nil` for a fraction, which one maker sends there.
+    /// Returns the system in the field after `count` fields; `nil` for a fraction, which one maker sends there.
     fileprivate func systemID(after count: Int) -> SatelliteSystem? {
         var field = self
         field.skip(count)
@@ -187,7 +189,7 @@ extension FieldCursor {
         return SatelliteSystem(systemID: Int(number.whole))
     }
 
-    /// Reads a required number in `range` and cuts off its fraction; `nil` if the field is empty or faulty.
+    /// Reads a required number in `range` and drops its fraction; `nil` if the field is empty or faulty.
     fileprivate mutating func integer(in range: ClosedRange<Int>) -> Int? {
         guard let value = decimal() else { return nil }
         let number = value.isNegative ? -Int(value.whole) : Int(value.whole)

@@ -1,27 +1,28 @@
 import CMath
 import TimeAndChance
 
-/// Derives speed and course from positions, for receivers that don't state them; fix by fix, in bounded memory.
+/// Derives speed and course from positions, for receivers that don't report them; fix by fix, in bounded memory.
 ///
-/// Both are those of the shortest path to the fix that can't be an error of its positions: longer than two fixes of one
-/// place can be apart, and with its newer half continuing in the same way. Without such a path there is no course.
-/// There is a speed only if the whole path could be error over so long a time that the vehicle creeps at most. After a
-/// gap or a jump, the derivation starts over.
+/// Both are taken from the shortest path to the fix that can't be explained by position errors: the path is longer than
+/// the maximum distance between two fixes of one place, and its newer half continues the older half. Without such a
+/// path there is no course, and a speed only if the positions cover so long a time that the vehicle creeps at most.
+/// After a gap or a jump, the derivation starts over.
 package struct DerivedMotion: Sendable {
-    /// The rounding of positions is larger than the path of a shorter time.
+    /// The minimum time of a path. In less time, the path is shorter than the rounding of positions.
     private static let minimumTime = Duration.seconds(1)
-    /// Earlier positions say nothing about the present motion.
+    /// The maximum time of a path. Earlier positions say nothing about the present motion.
     private static let maximumTime = Duration.seconds(15)
-    /// The minimum time between kept fixes, so that a few reach far enough back at 20 Hz too.
+    /// The minimum time between kept fixes, so that a few fixes cover enough time even at 20 Hz.
     private static let spacing = Duration.milliseconds(450)
-    /// How far apart two fixes of one place may be, in sums of their 68 % radii: 99 of 100 are nearer.
+    /// The maximum distance between two fixes of one place, as a multiple of the sum of their 68 % radii: 99 of 100 are
+    /// closer.
     private static let spread = 1.5
-    /// The number of earlier fixes that must agree with the newest (`isJump`): one of only two may be wrong.
+    /// The number of earlier fixes that must agree with the newest (`isJump`), because one of only two may be wrong.
     private static let minimumFixes = 2
-    /// The minimum speed of a path's newer half in the path's direction, as a part of the mean speed. If it is lower,
-    /// the vehicle stops or turns.
+    /// The minimum speed of a path's newer half in the path's direction, as a fraction of the mean speed. A lower speed
+    /// means that the vehicle is stopping or turning.
     private static let steadiness = 0.7
-    /// The radius in metres of a fix that states none.
+    /// The accuracy radius in metres that is assumed for a fix without one.
     private static let usualRadius = 10.0
     /// The minimum radius in metres: receivers round to metres.
     private static let minimumRadius = 1.0
@@ -33,7 +34,7 @@ package struct DerivedMotion: Sendable {
 
     package init() {}
 
-    /// Returns `fix` with derived values for those that it doesn't state, or states wrongly.
+    /// Returns `fix` with derived values in place of missing or wrong ones.
     package mutating func completed(_ fix: Fix) -> Fix {
         if case .onward = continuity.step(to: fix), !isJump(to: fix) {} else { track.removeAll(keepingCapacity: true) }
         let young = track.firstIndex { $0.timeOfFix.duration(to: fix.timeOfFix) <= Self.maximumTime } ?? track.endIndex
@@ -43,7 +44,7 @@ package struct DerivedMotion: Sendable {
                 track.append(fix)
             }
         }
-        // A receiver that states a speed below `movingSpeed` omits the course because there is none.
+        // A receiver that reports a speed below `movingSpeed` omits the course because there is none.
         let needsHeading =
             fix.headingDegrees == nil && fix.speedMetersPerSecond.map { $0 >= Motion.movingSpeed } ?? true
         guard fix.speedMetersPerSecond == nil || needsHeading || stated.doubts(fix, after: track) else { return fix }
@@ -59,10 +60,10 @@ package struct DerivedMotion: Sendable {
         return fix
     }
 
-    /// Whether the track contradicts the speeds and courses that the receiver states, so that they aren't used.
+    /// Whether the track contradicts the speeds and courses that the receiver reports. If so, they aren't used.
     package var contradictsStated: Bool { stated.isWrong }
 
-    /// Whether no vehicle can change its velocity so fast: small jumps of a position look like speed.
+    /// Whether the path to `fix` requires an impossible change of velocity. Small jumps of a position look like speed.
     private func isJump(to fix: Fix) -> Bool {
         guard let last = track.lastIndex(where: { $0.timeOfFix.duration(to: fix.timeOfFix) >= Self.spacing }), last > 0
         else { return false }
@@ -71,7 +72,7 @@ package struct DerivedMotion: Sendable {
         return !Fix.canChange(by: change, in: seconds)
     }
 
-    /// Returns the displacement from the place that extrapolates `first` and `second` to `fix`.
+    /// Returns the displacement of `fix` from the place to which `first` and `second` extrapolate.
     private static func bend(_ first: Fix, _ second: Fix, _ fix: Fix) -> Displacement {
         let before = first.displacement(to: second)
         let after = second.displacement(to: fix)
@@ -79,7 +80,7 @@ package struct DerivedMotion: Sendable {
         return Displacement(east: after.east - before.east * ratio, north: after.north - before.north * ratio)
     }
 
-    /// Returns the larger of the stated radius and `wander`.
+    /// Returns the larger of the reported radius and `wander`.
     private static func radius(_ fix: Fix, _ wander: Double) -> Double {
         max(fix.horizontalAccuracyMeters ?? usualRadius, wander, minimumRadius)
     }
@@ -106,7 +107,7 @@ package struct DerivedMotion: Sendable {
         return standing.map { ($0, nil) }
     }
 
-    /// Whether the newer half of the path from the fix at `index` continues with the speed and course of the whole.
+    /// Whether the newer half of the path from the fix at `index` has the speed and course of the whole path.
     private func isSteady(_ way: Displacement, from index: Int, to fix: Fix) -> Bool {
         let half = track[index].seconds(to: fix) / 2
         let between = track.indices[(index + 1)...]
@@ -120,11 +121,11 @@ package struct DerivedMotion: Sendable {
     /// The 68 % radius of the last positions, estimated from their scatter; `nil` if there are too few.
     package var shownRadius: Double? { Self.wander(of: track).map { max($0, Self.minimumRadius) } }
 
-    /// Returns the 68 % radius estimated from the scatter of positions, which may exceed the stated one.
+    /// Returns the 68 % radius estimated from the scatter of positions, which may exceed the reported radius.
     private static func wander(of fixes: [Fix]) -> Double? {
         guard fixes.count >= 5 else { return nil }
         let bends = fixes.indices.dropFirst(2).map { bend(fixes[$0 - 2], fixes[$0 - 1], fixes[$0]).meters }.sorted()
-        return bends[bends.count / 2] / 2  // of independent errors the median is about twice their radius
+        return bends[bends.count / 2] / 2  // if errors are independent, the median is about twice their radius
     }
 }
 

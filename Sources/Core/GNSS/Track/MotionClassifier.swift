@@ -1,83 +1,86 @@
 package import TimeAndChance
 
-/// The motion of a vehicle at the time of a fix, as `MotionClassifier` decides.
+/// The motion of a vehicle at the time of a fix, as decided by `MotionClassifier`.
 ///
-/// Speeds are in metres per second. The stated speed of a parked vehicle varies up to `creepingSpeed`. Each decision
-/// begins and ends at different speeds, so that noise doesn't switch it.
+/// Speeds are in metres per second. The reported speed of a parked vehicle varies up to `creepingSpeed`. Each state
+/// begins and ends at different speeds, so that noise doesn't toggle it.
 package struct Motion: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         case moving
-        /// Too slow for its course to be trusted, but not standing.
+        /// The vehicle isn't standing, but is too slow for its course to be trusted.
         case creeping
         case standing
-        /// Standing in one place for `parkingTime`.
+        /// The vehicle has been standing in one place for `parkingTime`.
         case parked
     }
 
     package let kind: Kind
-    /// The place at which it is parked; `nil` if it isn't.
+    /// The place where the vehicle is parked; `nil` if it isn't parked.
     package let place: Fix?
 
     package var isParked: Bool { kind == .parked }
 
-    /// A vehicle below this speed stands, and its course is noise.
+    /// The speed below which a vehicle is standing and its course is noise.
     package static let standingSpeed = 0.5
-    /// A vehicle at this speed certainly doesn't stand. A trusted course remains trusted down to it.
+    /// The speed from which on a vehicle is certainly not standing. A trusted course remains trusted down to this
+    /// speed.
     package static let creepingSpeed = 1.0
-    /// A vehicle at this speed moves, even if it was parked, and its course is trusted.
+    /// The speed from which on a vehicle is moving, even if it was parked, and its course is trusted.
     package static let movingSpeed = 1.5
 
-    /// The minimum time in one place for a vehicle to be parked or stopped: longer than most traffic lights.
+    /// The minimum time in one place after which a vehicle is parked or stopped: longer than most traffic lights.
     package static let parkingTime = Duration.seconds(60)
-    /// How long a standing vehicle may seem to move.
+    /// The maximum time for which a standing vehicle may seem to move.
     static let maximumInterruption = Duration.seconds(30)
 }
 
-/// Decides fix by fix whether a vehicle stands, creeps or moves, and since when and where it stands. Everything that
-/// depends on motion uses this decision, so that all parts agree.
+/// Decides, fix by fix, whether a vehicle is standing, creeping or moving, and where and since when it has been
+/// standing. Everything that depends on motion uses this decision, so that all parts agree.
 ///
-/// A vehicle stands from the first slow fix on. It moves off with the first fix that is too fast, or that is outside
-/// the circle of a standing vehicle's fixes, whatever speed it states. If it stands in the same place again soon after,
-/// it never left. A parked vehicle has a place: deviations within the fixes' accuracy, if they don't last, are drift,
-/// and neither motion nor track.
+/// A vehicle is standing from the first slow fix on. It moves off with the first fix that is too fast, or that is
+/// outside the circle of a standing vehicle's fixes, whatever its speed. If the vehicle soon stands in the same place
+/// again, it never left. A parked vehicle has a fixed place: deviations within the fixes' accuracy, if they don't last,
+/// are drift, and count neither as motion nor as track.
 package struct MotionClassifier: Sendable {
-    /// The minimum distance in metres at which a vehicle that stands again has left its place.
+    /// The distance in metres from its earlier place at which a vehicle that stands again is in a new place.
     private static let samePlace = 5.0
-    /// The minimum drift in metres that is tolerated.
+    /// The drift in metres that is tolerated whatever the accuracy.
     private static let minimumDrift = 15.0
-    /// The error in metres of a fix that states none.
+    /// The error in metres that is assumed for a fix without one.
     private static let usualError = 25.0
-    /// How far apart two fixes of one place may be, in sums of their 68 % radii: 99 of 100 are nearer.
+    /// The maximum distance between two fixes of one place, as a multiple of the sum of their 68 % radii: 99 of 100 are
+    /// closer.
     private static let spread = 1.5
     /// The radius in metres of the fixes of a standing vehicle; parked receivers wander up to 20 m.
     private static let standRadius = 25.0
 
-    /// The minimum distance in metres within `creepTime` that is creeping and not drift, if no speeds are stated.
+    /// The minimum distance in metres within `creepTime` that is creeping and not drift, if no speeds are reported.
     private static let minimumCreep = 4.5
-    /// The minimum of creeping if the stated speeds agree.
+    /// The minimum distance if the reported speeds confirm the creeping.
     private static let minimumStatedCreep = 2.5
     private static let creepTime = Duration.seconds(7)
-    /// The minimum time between compared fixes, at any rate of fixes.
+    /// The minimum time between compared fixes, whatever their rate.
     private static let creepSpacing = Duration.milliseconds(900)
-    /// The radius in metres of a fix that states neither radius nor speed.
+    /// The radius in metres that is assumed for a fix with neither radius nor speed.
     private static let usualRadius = 10.0
 
     /// A period of standing in one place.
     private struct Stand: Sendable {
         let origin: Fix
-        /// Shorter after a parked vehicle has crept.
+        /// The time after which the vehicle is parked; shorter after a parked vehicle has crept.
         var parksAfter = Motion.parkingTime
         var place: Fix?
-        /// The first of the latest fixes that are all too far from `place` to be there, but near enough to be drift.
+        /// The time since which all fixes have been too far from `place` to be there, but close enough to be drift.
         var awaySince: UTCTime?
-        /// The time from which on the vehicle seems to move.
+        /// The time since which the vehicle has seemed to move.
         var interruptedAt: UTCTime?
-        /// The fixes of the last `creepTime` whose speed isn't that of standing, oldest first.
+        /// The fixes of the last `creepTime` that aren't slow enough for standing, oldest first.
         var unsettled: [Fix] = []
 
         func isParked(at time: UTCTime) -> Bool { origin.timeOfFix.duration(to: time) >= parksAfter }
 
-        /// Adds a fix of the parked vehicle. Drift comes back, so a place from which all fixes stay away was wrong.
+        /// Adds a fix of the parked vehicle. Drift returns to the true place, so if all fixes stay away from `place`,
+        /// it was wrong.
         mutating func add(_ fix: Fix) {
             guard let place, MotionClassifier.drifts(from: place, to: fix) else {
                 self.place = fix
@@ -94,8 +97,8 @@ package struct MotionClassifier: Sendable {
             }
         }
 
-        /// Adds a fix. Returns whether the vehicle has moved too far in the last seconds for drift; one wrong fix isn't
-        /// enough.
+        /// Adds a fix. Returns whether the vehicle has moved too far in the last seconds for it to be drift. A single
+        /// wrong fix isn't enough.
         mutating func hasCrept(to fix: Fix) -> Bool {
             guard fix.speedMetersPerSecond.map({ $0 >= Motion.standingSpeed }) ?? true else {
                 unsettled.removeAll(keepingCapacity: true)
@@ -124,7 +127,7 @@ package struct MotionClassifier: Sendable {
     /// The time of the first fix at the present place; `nil` while the vehicle moves.
     package var standingSince: UTCTime? { stand.flatMap { $0.interruptedAt == nil ? $0.origin.timeOfFix : nil } }
 
-    /// Returns the motion at the next fix; `nil` if neither speed nor place show it.
+    /// Returns the motion at the next fix; `nil` if neither speed nor place reveals it.
     package mutating func motion(at fix: Fix) -> Motion? {
         if let stand, Self.hasLeft(stand, fix) { self.stand = nil }
         if stand?.hasCrept(to: fix) ?? false, stand?.isParked(at: fix.timeOfFix) ?? false {
@@ -166,7 +169,7 @@ package struct MotionClassifier: Sendable {
         return Motion(kind: .parked, place: stand.place)
     }
 
-    /// Decides for a fix without stated or derived speed: the vehicle may be parked.
+    /// Returns the motion at a fix without a reported or derived speed. The vehicle may be parked.
     private mutating func motionWithoutSpeed(at fix: Fix) -> Motion? {
         isMoving = false
         var known = stand ?? Stand(origin: fix)
@@ -177,14 +180,14 @@ package struct MotionClassifier: Sendable {
         return isParked ? Motion(kind: .parked, place: known.place) : nil
     }
 
-    /// Whether the vehicle has left, whatever its speed: `fix` is outside the circle, or the clock was set back.
+    /// Whether the vehicle has left, whatever its speed, because `fix` is outside the circle or the clock was set back.
     private static func hasLeft(_ stand: Stand, _ fix: Fix) -> Bool {
         let reach = max(standRadius, 2 * (fix.horizontalAccuracyMeters ?? 0))
         return stand.origin.distance(to: fix) > reach || fix.timeOfFix < stand.origin.timeOfFix
     }
 
-    /// Whether `fix` may be at `place`. A much more accurate fix replaces `place`: a receiver that has just started is
-    /// inaccurate.
+    /// Whether `fix` may be at `place`. A much more accurate fix replaces `place`, because a receiver that has just
+    /// started is inaccurate.
     private static func drifts(from place: Fix, to fix: Fix) -> Bool {
         if let worse = place.horizontalAccuracyMeters, let better = fix.horizontalAccuracyMeters, better < worse / 2 {
             return false

@@ -1,36 +1,37 @@
 import TimeAndChance
 
-/// Decides whether the speeds and courses that a receiver states agree with its track.
+/// Decides whether the speeds and courses that a receiver reports agree with its track.
 ///
-/// Several fixes in a row must contradict the track before the stated values are wrong, and many must agree before they
-/// are trusted again.
+/// Several consecutive fixes must contradict the track before the reported values are considered wrong, and many must
+/// agree before the values are trusted again.
 struct StatedMotion: Sendable {
-    /// The time in seconds over which a stated speed is first compared with the path.
+    /// The minimum time in seconds over which a reported speed is compared with the path.
     private static let minimumTime = 3.0
-    /// The error that a stated speed may have, in metres per second.
+    /// The tolerated error of a reported speed, in metres per second.
     private static let speedError = 1.0
-    /// The error that a stated speed may have, as a part of the speed.
+    /// The tolerated error of a reported speed, as a fraction of the speed.
     private static let relativeError = 0.2
-    /// The difference in degrees from which on a course is wrong, at `courseSpeed` metres per second or more.
+    /// The difference in degrees from which on a course is wrong, if the speed is at least `courseSpeed` metres per
+    /// second.
     private static let wrongTurn = 60.0
     private static let courseSpeed = 5.0
-    /// The mean square of the step between two fixes of one place, in squares of their radius.
+    /// The mean square of the distance between two fixes of one place, divided by the square of their radius.
     private static let wanderedStep = 1.4
     /// The maximum time of a step in seconds: a longer one may have cut a corner.
     private static let maximumStep = 3.0
-    /// How many fixes in a row must oppose the present verdict.
+    /// The number of consecutive fixes that must oppose the present verdict.
     private static let quorum = 5
-    /// How long, at least, fixes must contradict the track.
+    /// The minimum time for which fixes must contradict the track.
     private static let contradictionTime = Duration.seconds(5)
-    /// How long fixes must agree with the track to be trusted again.
+    /// The minimum time for which fixes must agree with the track before they are trusted again.
     private static let agreementTime = Duration.seconds(30)
 
     private(set) var isWrong = false
-    /// The number of comparisons in a row that oppose `isWrong`.
+    /// The number of consecutive comparisons that oppose `isWrong`.
     private var opposed = 0
     private var opposedSince: UTCTime?
 
-    /// Whether the path to `fix` differs from the motion that it states.
+    /// Whether the path to `fix` differs from the motion that it reports.
     mutating func doubts(_ fix: Fix, after track: [Fix]) -> Bool {
         guard !isWrong else { return true }
         guard let speed = fix.speedMetersPerSecond,
@@ -44,13 +45,13 @@ struct StatedMotion: Sendable {
         return isFar || isTurned
     }
 
-    /// Compares the motion that the fixes of a few seconds state with their path.
+    /// Compares the motion reported by the fixes of a few seconds with their path.
     ///
     /// - Parameters:
     ///   - fixes: the fixes, oldest first.
     ///   - errors: the sum of the errors of the first and last position, in metres.
     ///   - wander: the 68 % radius estimated from the scatter of the fixes, in metres.
-    ///   - course: the course of the last part of the path, in degrees, if it shows one.
+    ///   - course: the course of the last part of the path, in degrees; `nil` if it has no clear course.
     mutating func compare(_ fixes: [Fix], errors: Double, wander: Double, course: Double?) {
         guard let first = fixes.first, let last = fixes.last, first.seconds(to: last) >= Self.minimumTime else {
             return

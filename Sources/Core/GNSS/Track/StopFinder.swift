@@ -2,10 +2,10 @@ package import TimeAndChance
 
 /// Finds the stops of a track: the places where a vehicle stands (`MotionClassifier`) for long enough.
 ///
-/// A gap whose ends are in one place belongs to the stop, because many vehicles switch off the receiver when they park.
-/// A single wrong fix doesn't divide a stop.
+/// A gap that begins and ends in one place belongs to the stop, because many vehicles switch off the receiver when they
+/// park. A single wrong fix doesn't divide a stop.
 package struct StopFinder: Sendable {
-    /// The maximum distance in metres between two stands that are one stop.
+    /// The maximum distance in metres between two stands that belong to one stop.
     private static let samePlace = 50.0
 
     private var stops = LongestFew<TrackStop>(capacity: 200)
@@ -22,7 +22,8 @@ package struct StopFinder: Sendable {
     /// - Parameter minimum: the minimum duration of a stop.
     package init(atLeast minimum: Duration = Motion.parkingTime) { self.minimum = minimum }
 
-    /// The stops so far, including those in progress: their number, their total time, and the longest in order of time.
+    /// The stops so far, including a stop in progress: their number, their total time, and the longest ones in order of
+    /// time.
     package var found: (count: Int, time: Duration, longest: [TrackStop]) {
         var ended = self
         ended.endCandidate()
@@ -81,7 +82,7 @@ package struct TrackStop: Sendable, Hashable {
     /// The mean of the positions in degrees, WGS 84.
     package internal(set) var latitude: Double
     package internal(set) var longitude: Double
-    /// The part of it without fixes, because the receiver was off.
+    /// The part of the stop without fixes, because the receiver was off.
     package internal(set) var unseen: Duration
     private var fixes = 1
 
@@ -121,7 +122,7 @@ package struct TrackStop: Sendable, Hashable {
     }
 }
 
-/// The longest elements of a sequence in the sequence's order. Its memory is bounded.
+/// The longest elements of a sequence, in the sequence's order and in bounded memory.
 package struct LongestFew<Element: Sendable>: Sendable {
     private var entries: [(order: Int, weight: Duration, element: Element)] = []
     private let capacity: Int

@@ -9,10 +9,10 @@ package struct TrackContinuity: Sendable {
         case broken(TrackBreak)
     }
 
-    /// An interval up to this is never a gap.
+    /// The maximum interval that is never a gap.
     package static let maximumInterval = Duration.seconds(10)
-    /// A gap is also longer than this many of the shortest recent intervals, so that a receiver polled every half
-    /// minute has no gap every half minute.
+    /// A gap is also longer than this multiple of the shortest recent interval, so that the fixes of a receiver that is
+    /// polled every half minute aren't separated by gaps.
     private static let usualIntervals: Int64 = 3
     private static let rememberedIntervals = 8
 
@@ -55,11 +55,11 @@ package struct TrackContinuity: Sendable {
 /// A break of a track between one fix and the next.
 package struct TrackBreak: Sendable, Hashable {
     package enum Cause: Sendable, Hashable {
-        /// No fix for longer than usual.
+        /// There was no fix for longer than usual.
         case gap
-        /// The time isn't later than the previous one: logs were joined, or a clock was set.
+        /// The time isn't later than the previous fix's, because logs were joined or a clock was set.
         case backward
-        /// The distance is more than a vehicle can drive in the time between.
+        /// The distance from the previous fix is greater than a vehicle can drive in that time.
         case jump
     }
 
@@ -72,7 +72,7 @@ package struct TrackBreak: Sendable, Hashable {
     /// The distance between the two fixes.
     package var meters: Double { before.distance(to: after) }
 
-    /// The importance among other breaks: its duration, or for a jump the time that the drive would take.
+    /// The importance of the break: its duration, or for a jump the time that the drive would take.
     var weight: Duration {
         switch cause {
         case .gap: duration

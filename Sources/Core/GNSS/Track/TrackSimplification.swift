@@ -1,22 +1,23 @@
 import CMath
 package import TimeAndChance
 
-/// Finds the minimum number of points of a track that still state where the vehicle was, and when.
+/// Finds the minimum set of a track's points that still shows where the vehicle was, and when.
 ///
 /// Between two kept points, the vehicle is assumed to move straight at constant speed. At the time of every dropped
-/// point, that position is within the tolerance of the true one (the synchronised Euclidean distance of Meratnia and de
-/// By, 2004). So both shape and time are kept: a turn and a wait stay within the tolerance. No smaller set of the
-/// points does this.
+/// point, the assumed position is within the tolerance of the true one (the synchronised Euclidean distance of Meratnia
+/// and de By, 2004). So both shape and time are preserved: turns and waits stay within the tolerance. No smaller set of
+/// points achieves this.
 package enum TrackSimplification {
-    /// The maximum time between two kept points, unless they were neighbours before: a longer silence ends a drive.
+    /// The maximum time between two kept points, unless they are neighbours in the track. A longer silence ends a
+    /// drive.
     package static let maximumSpan = Duration.seconds(300)
 
     /// Returns the indices of the points to keep, including the first and last. `tolerance` is in metres; the times
     /// must increase.
     ///
-    /// Finds a path with the minimum number of legs: for each point in order, every point that one leg from it reaches.
-    /// If there are several such paths, uses the one with the shortest last leg. The time is rarely more than
-    /// proportional to the number of points; it is quadratic if they wander within the tolerance.
+    /// Finds a path with the minimum number of legs: for each point in order, it determines every point that a single
+    /// leg can reach. If there are several such paths, it uses the one with the shortest last leg. The running time is
+    /// usually proportional to the number of points, but quadratic if they wander within the tolerance.
     package static func kept(of points: [TrackPoint], tolerance: Double) -> [Int] {
         guard points.count > 2 else { return Array(points.indices) }
         let goal = points.count - 1
@@ -43,10 +44,10 @@ package enum TrackSimplification {
         return kept.reversed()
     }
 
-    /// Returns the points on a plane on which no distance is shorter than on the ellipsoid or on a sphere.
+    /// Returns the points projected to a plane on which no distance is shorter than on the ellipsoid or on a sphere.
     private static func places(of points: [TrackPoint]) -> [TimedPlace] {
         guard let first = points.first else { return [] }
-        // A degree of latitude is longest nearest to the pole, a degree of longitude nearest to the equator.
+        // A degree of latitude is longest close to the pole, a degree of longitude close to the equator.
         let latitudes = points.map { abs($0.latitude) * .pi / 180 }
         let least = latitudes.min() ?? 0
         let greatest = latitudes.max() ?? 0
@@ -77,7 +78,7 @@ package struct TrackPoint: Sendable, Hashable {
 /// A point on a plane in metres, with a time in seconds.
 private struct TimedPlace {
     let seconds: Double
-    /// East, north, north-east and south-east.
+    /// The components to the east, north, north-east and south-east.
     let components: SIMD4<Double>
 
     init(east: Double, north: Double, seconds: Double) {
@@ -87,10 +88,11 @@ private struct TimedPlace {
     }
 }
 
-/// The velocities with which a leg from a point passes every later point within the tolerance.
+/// The velocities at which a leg from a point passes every later point within the tolerance.
 ///
-/// Each point allows a disc of velocities, which is bounded by an octagon inside and one around it. A velocity within
-/// all inner octagons passes all points. One outside any outer octagon doesn't. For the others, each point is checked.
+/// Each point allows a disc of velocities, which is approximated by an octagon inside the disc and an octagon around
+/// it. A velocity within all inner octagons passes all points. A velocity outside any outer octagon doesn't. For any
+/// other velocity, each point is checked.
 private struct VelocityBounds {
     /// The ratio of an octagon's inner radius to its outer radius, rounded down from cos(22.5°).
     private static let apothem = 0.92
@@ -112,7 +114,7 @@ private struct VelocityBounds {
         return seconds > 0 && seconds <= TrackSimplification.maximumSpan / .seconds(1) && all(slowest .<= fastest)
     }
 
-    /// Whether the leg to `place` passes all of `between`, to which these bounds were narrowed.
+    /// Whether the leg to `place` passes all points of `between`, to which these bounds have been narrowed.
     func admits(_ place: TimedPlace, passing between: ArraySlice<TimedPlace>) -> Bool {
         let velocity = (place.components - start.components) / (place.seconds - start.seconds)
         if all(surelySlowest .<= velocity .& velocity .<= surelyFastest) { return true }

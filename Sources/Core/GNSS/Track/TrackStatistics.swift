@@ -16,7 +16,7 @@ package struct TrackStatistics: Sendable {
     package private(set) var gapCount = 0
     /// The total time of all gaps.
     package private(set) var gapTime = Duration.zero
-    /// The number of fixes whose time isn't later than the previous one.
+    /// The number of fixes whose time isn't later than the previous fix's.
     package private(set) var backwardSteps = 0
     package private(set) var jumpCount = 0
 

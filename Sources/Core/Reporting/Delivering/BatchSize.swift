@@ -4,28 +4,30 @@
 /// The limit starts small, grows while full batches are answered quickly, and shrinks after slow ones, so that a live
 /// position never waits long for the batch ahead of it. A batch that is rejected or gets no answer halves the limit.
 /// After a rejection the limit grows at most halfway to the rejected size, so that an unpublished limit of the server
-/// is found once and not hit repeatedly.
+/// is found once and not exceeded repeatedly.
 ///
-/// If a much smaller batch took as long, the server is slow regardless of size, and the limit grows instead.
+/// If a much smaller batch took just as long, the server is slow regardless of size, and the limit grows instead.
 struct BatchSize: Sendable, Hashable {
-    /// The limit of the first upload, and of the first after a failure. Together with token and header this is about
-    /// 3 kB, which fits into the initial window of a new connection (RFC 6928) and takes a second at 25 kbit/s.
+    /// The limit of the first upload, and of the first upload after a failure. With this many locations, the token and
+    /// the header, a request has about 3 kB. This fits into the initial window of a new connection (RFC 6928) and takes
+    /// a second at 25 kbit/s.
     static let initial = 8
-    /// A batch that weighs about as much as token and header: a smaller one is not noticeably faster.
+    /// The number of locations that need about as many bytes as the token and the header. A smaller batch isn't
+    /// noticeably faster.
     static let light = 5
     /// The maximum time that a batch should take.
     static let maximumTime = Duration.seconds(1)
     /// The share of `maximumTime` that a growing limit aims for.
     private static let aim = 0.8
-    /// The number of full batches after which a rejected size is tried again, because the server may have changed.
+    /// The number of full batches after which the rejected size is tried again, because the server may have changed.
     static let memory = 100
 
     private struct Delivery: Hashable {
         let past: Int
         let took: Duration
 
-        /// Whether this delivery and an `earlier` one of another size took equally long. Returns `before` if their
-        /// sizes are too similar to compare.
+        /// Whether this delivery and an `earlier` delivery of a different size took equally long. Returns `before` if
+        /// their sizes are too similar to compare.
         func showsSlowServer(after earlier: Self, _ before: Bool) -> Bool {
             let smaller = min(past, earlier.past)
             let larger = max(past, earlier.past)
@@ -37,12 +39,12 @@ struct BatchSize: Sendable, Hashable {
     private let maximum: Int
     /// The number of past locations that the next upload may carry.
     private(set) var limit: Int
-    /// The limit after the delivery of a probe, which carries the newest position alone.
+    /// The limit to restore after the delivery of a probe, which carries the newest position alone.
     private var resumed: Int
     private var smallestRejected: Int?
     /// The size of the smallest batch that was aborted for a newer position.
     private var smallestAborted: Int?
-    /// The last batch that was delivered on this network path.
+    /// The last delivery on this network path.
     private var previous: Delivery?
     /// Whether the last batches took equally long although their sizes differed.
     private var isServerSlow = false
@@ -55,7 +57,7 @@ struct BatchSize: Sendable, Hashable {
         limit = resumed
     }
 
-    /// Notes that a batch with `past` locations was delivered.
+    /// Records that a batch with `past` locations was delivered.
     mutating func delivered(past: Int, took: Duration) {
         let delivery = Delivery(past: past, took: took)
         if let previous {
@@ -79,7 +81,7 @@ struct BatchSize: Sendable, Hashable {
         }
     }
 
-    /// Raises the limit after a full batch, but not to a size that failed.
+    /// Raises the limit after a full batch, but not to a size that has failed.
     private mutating func grow(by factor: Double) {
         fullBatches += 1
         if fullBatches > Self.memory {
@@ -91,8 +93,8 @@ struct BatchSize: Sendable, Hashable {
         limit = min(Int(Double(limit) * factor), reach, maximum)
     }
 
-    /// Notes that the server rejected a batch with `past` locations. The next one needs at least `minimum` to deliver
-    /// anything.
+    /// Records that the server rejected a batch with `past` locations. The next batch needs at least `minimum` of them
+    /// to deliver anything.
     mutating func rejected(past: Int, minimum: Int) {
         smallestRejected = past
         fullBatches = 0
@@ -100,15 +102,15 @@ struct BatchSize: Sendable, Hashable {
         resumed = max(1, limit)
     }
 
-    /// Notes that the server rejected one update, so that the size of its batch wasn't the reason.
+    /// Records that the server rejected a single update, so the size of its batch wasn't the reason.
     mutating func foundRejectedUpdate() {
         smallestRejected = nil
         smallestAborted = nil
-        limit = max(1, limit)  // with a repeated newest, only past locations can deliver the rest
+        limit = max(1, limit)  // if the newest position is only repeated, the rest must go as past locations
         resumed = limit
     }
 
-    /// Notes that a batch with `past` locations got no answer. The network path may drop large requests.
+    /// Records that a batch with `past` locations got no answer. The network path may drop large requests.
     mutating func unanswered(past: Int) {
         startAgain()
         if past > Self.light {
@@ -131,7 +133,7 @@ struct BatchSize: Sendable, Hashable {
         limit = 0
     }
 
-    /// Notes that a batch with `past` locations was aborted for a newer position, which is sent alone.
+    /// Records that a batch with `past` locations was aborted for a newer position, which is sent alone.
     mutating func aborted(past: Int) {
         guard past > Self.light else { return startProbing() }
         smallestAborted = past

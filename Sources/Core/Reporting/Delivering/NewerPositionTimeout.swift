@@ -2,9 +2,9 @@
 /// Pure.
 ///
 /// Waypost can't know whether a silent server is slow or its connection is dead. So the timeout is short at first and
-/// doubles after each abort, up to the time limit of an exchange: a dead connection is abandoned within seconds, and a
+/// doubles after each abort, up to the time limit of an exchange: a dead connection is abandoned within seconds, but a
 /// slow answer still arrives. After a delivery the timeout is twice the time that the delivery took, so that a server
-/// that is always slow gets every update once.
+/// that is always slow receives every update only once.
 struct NewerPositionTimeout: Sendable, Hashable {
     private static let initial = Duration.seconds(3)
 
@@ -17,10 +17,10 @@ struct NewerPositionTimeout: Sendable, Hashable {
         duration = min(Self.initial, maximum)
     }
 
-    /// Notes that an exchange was aborted for a newer position.
+    /// Records that an exchange was aborted for a newer position.
     mutating func aborted() { duration = min(duration * 2, maximum) }
 
-    /// Notes that an exchange was answered after `time`.
+    /// Records that an exchange was answered after `time`.
     mutating func delivered(after time: Duration) { duration = min(max(Self.initial, time * 2), maximum) }
 
     /// Returns to the initial timeout, because the network path may have changed.

@@ -3,18 +3,18 @@
 ///
 /// | retry | 1 | 2 | 3 | 4 | 5 | 6 | 7 and on |
 /// | --- | --- | --- | --- | --- | --- | --- | --- |
-/// | at most, with the defaults of 1 s and 60 s | 1 s | 2 s | 4 s | 8 s | 16 s | 32 s | 60 s |
+/// | maximum delay, with the defaults of 1 s and 60 s | 1 s | 2 s | 4 s | 8 s | 16 s | 32 s | 60 s |
 ///
-/// Whatever the jitter, an attempt starts at least a second (or `initialDelay`, if that is less) after the start of a
-/// failed one, so that an unstable network causes no burst of requests. Only a different request is sent at once: one
-/// with a new token, or without the rejected update.
+/// Whatever the jitter, an attempt starts at least a second (or `initialDelay`, if that is less) after the start of the
+/// failed one, so that an unstable network doesn't cause a burst of requests. Only a request that differs is sent at
+/// once: with a new token, or without the rejected update.
 package struct RetryPolicy: Sendable, Hashable {
     package let initialDelay: Duration
     package let maximumDelay: Duration
-    /// The maximum time from the start of an attempt that didn't reach the server to the next one. An attempt costs
-    /// only a few packets.
+    /// The maximum time from the start of an attempt that doesn't reach the server to the start of the next. Such an
+    /// attempt costs only a few packets.
     private static let maximumUnreachableDelay = Duration.seconds(15)
-    /// The maximum delay that a server can ask for.
+    /// The maximum delay that Waypost observes at a server's request.
     private static let maximumObeyedDelay = Duration.seconds(600)
     /// The minimum time from the start of a failed attempt to the start of the next.
     private static let minimumSpacing = Duration.seconds(1)
@@ -24,12 +24,12 @@ package struct RetryPolicy: Sendable, Hashable {
         self.maximumDelay = maximumDelay
     }
 
-    /// Returns the maximum wait before retry number `retry`; the first is 1.
+    /// Returns the maximum wait before retry number `retry`, counted from 1.
     package func ceiling(beforeRetry retry: Int) -> Duration {
         min(initialDelay * (1 << min(max(retry, 1) - 1, 30)), maximumDelay)
     }
 
-    /// Returns the rest of the minimum time between attempts, if the last one took `took`.
+    /// Returns the remaining minimum time between attempts, after an attempt that lasted `took`.
     package func spacing(after took: Duration) -> Duration {
         max(.zero, min(Self.minimumSpacing, initialDelay) - took)
     }
@@ -37,14 +37,14 @@ package struct RetryPolicy: Sendable, Hashable {
     /// Draws the wait before a retry.
     ///
     /// - Parameters:
-    ///   - retry: the number of the retry; the first is 1.
+    ///   - retry: the number of the retry, counted from 1.
     ///   - jitter: drawn from 0...1.
-    ///   - after: the delay that the server asked for.
+    ///   - after: the delay that the server asked for; `nil` if it asked for none.
     /// - Returns: the wait.
     package func delay(beforeRetry retry: Int, jitter: Double, after: Duration? = nil) -> Duration {
         let own = ceiling(beforeRetry: retry) * jitter
         guard let after else { return own }
-        // Jitter, because the server may have asked many vehicles for the same delay.
+        // Jitter is added because the server may have asked many vehicles for the same delay.
         return min(after, Self.maximumObeyedDelay) + min(own, .seconds(5))
     }
 
@@ -57,8 +57,8 @@ package struct RetryPolicy: Sendable, Hashable {
     /// Returns the wait between probes while tokens are rejected, or while a reader is on hold.
     package func holdDelay(jitter: Double) -> Duration { maximumDelay / 2 + maximumDelay / 2 * jitter }
 
-    /// Returns the wait before probe number `probe` of something that may be missing for days, such as an unknown
-    /// vehicle: `holdDelay` at first, then up to five times that.
+    /// Returns the wait before probe number `probe` for something that may be missing for days, such as a vehicle that
+    /// hasn't been created: `holdDelay` at first, then up to five times as long.
     package func probeDelay(beforeProbe probe: Int, jitter: Double) -> Duration {
         holdDelay(jitter: jitter) * min(1 << min(max(probe, 1) - 1, 3), 5)
     }

@@ -4,12 +4,12 @@ package struct UploadBatch: Sendable, Hashable {
     package let last: LocationUpdate
     /// The row of `last` in the outbox; `nil` if it is only in memory.
     package let stored: StoredUpdate?
-    /// Whether `last` is pending. If it isn't, it is repeated so that no older position takes its place.
+    /// Whether `last` is pending. If not, it is sent again so that no older position takes its place.
     package let lastIsPending: Bool
-    /// Older pending updates in order of time of fix, sent as `pastLocations`.
+    /// Older pending updates, ordered by time of fix; sent as `pastLocations`.
     package let past: [StoredUpdate]
 
-    /// Creates a batch led by an update of the outbox.
+    /// Creates a batch that is led by an update from the outbox.
     package init(last: StoredUpdate, lastIsPending: Bool, past: [StoredUpdate]) {
         self.last = last.update
         stored = last
@@ -17,7 +17,7 @@ package struct UploadBatch: Sendable, Hashable {
         self.past = past
     }
 
-    /// Creates a batch led by a position that is only in memory, so that nothing is acknowledged for it.
+    /// Creates a batch that is led by a position in memory, which the outbox doesn't have to acknowledge.
     package init(unstored: LocationUpdate, past: [StoredUpdate]) {
         last = unstored
         stored = nil

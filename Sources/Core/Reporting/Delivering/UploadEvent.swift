@@ -3,14 +3,14 @@ import ReportedText
 /// An event of the delivering lane.
 package enum UploadEvent: Sendable {
     case started
-    /// The outbox has accepted a newer update. With the contents of the next upload, or `nil` if the outbox must be
-    /// read for them.
+    /// The outbox has accepted a newer update. The value is the contents of the next upload, or `nil` if the outbox
+    /// must be read for them.
     case updateStored(NextUpload?)
     /// Older updates are pending: an operator has requeued them, or the outbox has accepted what it rejected before.
     case requeued
-    /// The outbox could not store the update. `overrulesStored`: all updates that it holds are wrong.
+    /// The outbox could not store the update. `overrulesStored`: whether all updates in the outbox are wrong.
     case updateNotStored(LocationUpdate, overrulesStored: Bool)
-    /// No position in memory may lead an upload: they were wrong, or the outbox now holds what overrules them.
+    /// Positions in memory must no longer lead an upload: they were wrong, or updates in the outbox overrule them.
     case forgetUnstored
     /// The loop may end once nothing is pending.
     case finishWhenEmpty
@@ -20,7 +20,7 @@ package enum UploadEvent: Sendable {
     case networkReturned
     /// Positions must not be disclosed until `privateModeEnded`.
     case privateModeBegan
-    /// `mayBePrivate`: the vehicle may still be in a private zone, which its next fix decides.
+    /// `mayBePrivate`: whether the vehicle may still be in a private zone, which its next fix decides.
     case privateModeEnded(mayBePrivate: Bool)
     /// `dueAt` may have been reached. The state checks the time itself.
     case timeReached
@@ -31,18 +31,18 @@ package enum UploadEvent: Sendable {
 
     case outboxRead(NextUpload)
     case outboxFailed(OutboxError)
-    /// There is a permit.
+    /// A permit has been obtained.
     case prepared
     case notPrepared(DeliveryFault)
     case answered(DeliveryResult)
-    /// The outbox has recorded a batch as delivered, or an update as quarantined. With the contents of the next upload,
-    /// or `nil` if the outbox must be read for them.
+    /// The outbox has recorded a batch as delivered, or an update as quarantined. The value is the contents of the next
+    /// upload, or `nil` if the outbox must be read for them.
     case resultRecorded(NextUpload?)
-    /// The service has answered a presence that was sent by itself.
+    /// The service has answered a request that contained only a presence.
     case announced(DeliveryOutcome)
 }
 
-/// The next step of the upload loop. Another event reports its result, except for the last four.
+/// The next action of the delivering loop. An event reports its result, except for the last four actions.
 enum UploadAction: Sendable, Hashable {
     /// Ask the outbox for the contents of the next upload.
     case readOutbox(BatchRequest)
@@ -50,11 +50,11 @@ enum UploadAction: Sendable, Hashable {
     case prepare
     /// Deliver the batch with the permit.
     case send(UploadBatch, secondsSinceFirstSent: Int?)
-    /// Report the vehicle's presence by itself.
+    /// Report the vehicle's presence without a position.
     case announce(Presence)
     case acknowledge(UploadBatch, next: BatchRequest)
     case quarantine(StoredUpdate, reason: ReportedText)
-    /// Abort the exchange in progress. `answered` reports its result as for any other.
+    /// Abort the exchange in progress. `answered` reports its result, as it does for any other exchange.
     case abortExchange
     case wait
     /// Abandon the action in progress because of an internal error, and start again.
@@ -73,6 +73,6 @@ struct UploadStep: Sendable, Hashable {
         self.reports = reports
     }
 
-    /// Returns this step with `earlier` reports before the others.
+    /// Returns this step with the `earlier` reports before its own.
     func after(_ earlier: ReportingEvent...) -> Self { Self(action, reporting: earlier + reports) }
 }

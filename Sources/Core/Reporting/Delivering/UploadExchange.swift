@@ -1,4 +1,4 @@
-/// An exchange in progress, and when it must be aborted before the time limits of the transport. Pure.
+/// An exchange in progress. Decides whether it must be aborted before the transport's time limits. Pure.
 struct UploadExchange: Sendable {
     /// The time that the exchange may still take after the network has changed.
     private static let graceAfterNetworkChange = Duration.seconds(2)
@@ -17,13 +17,13 @@ struct UploadExchange: Sendable {
         startedAt = now
     }
 
-    /// When the exchange must be aborted; `nil` if nothing requires that, or if it has been aborted.
+    /// The time when the exchange must be aborted; `nil` if nothing requires that, or if it has been aborted.
     var abortDueAt: Duration? {
         abortedFor == nil ? [graceEndsAt, timeoutEndsAt].compactMap(\.self).min() : nil
     }
 
-    /// Why a failure says nothing about the network path, so that the batch is sent again at once: the exchange was
-    /// aborted, or the network has changed since its start. `nil` if a failure counts.
+    /// The reason to send the batch again at once after a failure: the exchange was aborted, or the network has changed
+    /// since its start, so the failure says nothing about the network path. `nil` if there is no such reason.
     var resendReason: AbortReason? { abortedFor ?? (graceEndsAt == nil ? nil : .networkChanged) }
 
     mutating func networkReturned(at now: Duration) {
@@ -32,6 +32,6 @@ struct UploadExchange: Sendable {
 
     mutating func newerPositionWaits(at now: Duration) { timeoutEndsAt = timeoutEndsAt ?? now + newerPositionTimeout }
 
-    /// Notes that the exchange is aborted because `abortDueAt` is reached.
+    /// Records that the exchange is aborted because `abortDueAt` has been reached.
     mutating func abort() { abortedFor = abortDueAt == graceEndsAt ? .networkChanged : .newerPosition }
 }

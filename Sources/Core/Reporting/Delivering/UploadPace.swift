@@ -1,9 +1,9 @@
-/// Decides how soon the next upload may follow the last. A backlog has its configured rate; after a 429 all uploads are
-/// spaced further apart. Pure.
+/// Decides how soon the next upload may follow the last one. The backlog is sent at its configured rate; after a 429
+/// all uploads are spaced further apart. Pure.
 struct UploadPace: Sendable, Hashable {
-    /// The first interval after a 429: the shortest at which a vehicle reports.
+    /// The first interval after a 429: the minimum interval at which a vehicle reports.
     private static let firstInterval = Duration.seconds(5)
-    /// Half of the 60 s within which Fleet Engine expects an update.
+    /// The maximum interval: half of the 60 s within which Fleet Engine expects an update.
     static let maximumInterval = Duration.seconds(30)
     /// A shorter interval is treated as zero.
     static let minimumInterval = Duration.seconds(1)
@@ -12,16 +12,16 @@ struct UploadPace: Sendable, Hashable {
     /// The minimum time from one upload to the next; zero unless the server has throttled uploads.
     private(set) var interval = Duration.zero
     private var backlogDueAt = Duration.zero
-    /// When past locations of any kind, shape points too, may be sent again.
+    /// The time when past locations of any kind, including shape points, may be sent again.
     private var pastDueAt = Duration.zero
-    /// When the last upload started, or was answered with 429.
+    /// The time when the last upload started, or was answered with 429.
     private var uploadedAt = Duration.zero
 
-    /// - Parameter backlogUpdatesPerSecond: the rate of a backlog; `nil` sends it as fast as answers come.
+    /// - Parameter backlogUpdatesPerSecond: the rate of a backlog; `nil` sends it as fast as answers arrive.
     init(backlogUpdatesPerSecond: Double?) { self.backlogUpdatesPerSecond = backlogUpdatesPerSecond }
 
-    /// Notes that an upload with `past` locations starts. While the backlog waits, these are the shape points of the
-    /// newest update, which don't count towards the rate.
+    /// Records that an upload with `past` locations is starting. While the backlog waits, these are the shape points of
+    /// the newest update, which don't count towards the rate.
     mutating func willSend(past: Int, at now: Duration) {
         if let rate = backlogUpdatesPerSecond, past > 0, backlogDueAt <= now {
             backlogDueAt = now + .seconds(Double(past) / rate)
@@ -35,13 +35,13 @@ struct UploadPace: Sendable, Hashable {
         backlogDueAt = max(backlogDueAt, pastDueAt)
     }
 
-    /// Notes that the server has answered 429.
+    /// Records that the server has answered 429.
     mutating func throttled(at now: Duration) {
         interval = min(max(interval * 2, Self.firstInterval), Self.maximumInterval)
         uploadedAt = now
     }
 
-    /// Notes that the server has accepted an upload. This halves the interval, which a 429 doubles, so that an
+    /// Records that the server has accepted an upload, and halves the interval. Because a 429 only doubles it, an
     /// occasional 429 doesn't delay a backlog that the server accepts.
     mutating func delivered() {
         interval = interval / 2
@@ -53,7 +53,7 @@ struct UploadPace: Sendable, Hashable {
         interval == .zero ? .zero : max(.zero, uploadedAt + interval - now)
     }
 
-    /// Whether an upload may carry no past locations at all, not even shape points.
+    /// Whether all past locations are being delayed, including shape points.
     func delaysPast(at now: Duration) -> Bool { now < pastDueAt }
 
     /// Returns the time until an upload may carry the backlog.

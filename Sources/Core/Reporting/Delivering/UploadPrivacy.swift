@@ -6,7 +6,7 @@ enum UploadPrivacy: Sendable, Hashable {
     case off
     /// The vehicle may be in a private zone; its first fix will decide.
     case unknown
-    /// `owesOffline`: the service has not acknowledged yet that the vehicle is offline.
+    /// Private mode is on. `owesOffline`: whether the service has yet to acknowledge that the vehicle is offline.
     case on(owesOffline: Bool)
     /// Private mode has ended, but there is no newer position yet.
     case ended
@@ -14,10 +14,10 @@ enum UploadPrivacy: Sendable, Hashable {
     /// Whether the vehicle is private.
     private var isOn: Bool { if case .on = self { true } else { false } }
 
-    /// Whether the service must learn that the vehicle is offline before anything else is sent.
+    /// Whether the vehicle must be reported as offline before anything else is sent.
     var owesOffline: Bool { self == .on(owesOffline: true) }
 
-    /// Returns the presence to send with an update. `running` is the one of a vehicle that is not private.
+    /// Returns the presence to send with an update. `running` is the presence of a vehicle that isn't private.
     func presence(_ running: Presence) -> Presence {
         switch self {
         case .off, .ended: running
@@ -26,17 +26,17 @@ enum UploadPrivacy: Sendable, Hashable {
         }
     }
 
-    /// Whether `batch` may be sent. `isLast`: there will be no newer position that could lead it.
+    /// Whether `batch` may be sent. `isLast`: whether no newer position will arrive that could lead it.
     func allows(_ batch: UploadBatch, isLast: Bool) -> Bool {
         self == .off || batch.lastIsPending || allowsBacklog(isLast: isLast) && !batch.pending.isEmpty
     }
 
-    /// Whether older updates may be sent with a repeated position in front.
+    /// Whether older updates may be sent in a batch that is led by a repeated position.
     func allowsBacklog(isLast: Bool) -> Bool { self == .off || self == .ended || isLast }
 
-    /// Notes that private mode has ended. `mayBePrivate`: the vehicle may still be in a private zone.
+    /// Records that private mode has ended. `mayBePrivate`: whether the vehicle may still be in a private zone.
     mutating func end(mayBePrivate: Bool) { self = mayBePrivate ? .unknown : .ended }
 
-    /// Notes that there is a newer position, which ends every state but private mode itself.
+    /// Records that there is a newer position, which ends every state except private mode itself.
     mutating func newerPositionArrived() { if !isOn { self = .off } }
 }

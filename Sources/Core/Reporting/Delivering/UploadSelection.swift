@@ -1,21 +1,21 @@
 /// Selects the contents of the next upload from the pending updates, the positions in memory, and the time since the
 /// last delivery. Pure.
 struct UploadSelection: Sendable {
-    /// The newest update that the outbox could not store; sent from memory while it is the newest.
+    /// The newest update that the outbox could not store. It is sent from memory until there is a newer update.
     private var unstored: LocationUpdate?
-    /// The newest update that was delivered from memory. The outbox doesn't know it, and must not send an older one as
-    /// the newest.
+    /// The newest update that was delivered from memory. The outbox doesn't know about it, so an older update from the
+    /// outbox must not be sent as the newest.
     private var deliveredUnstored: LocationUpdate?
-    /// Whether `unstored` and `deliveredUnstored` overrule the outbox's updates, which the outbox doesn't know yet.
-    /// They then lead regardless of their times.
+    /// Whether `unstored` and `deliveredUnstored` overrule the outbox's updates and the outbox has not been notified
+    /// yet. If so, they lead regardless of their times.
     private var overrulesStored = false
-    /// The update that was sent last as `lastLocation`, and when it was first sent.
+    /// The update that was last sent as `lastLocation`, and the time when it was first sent.
     private var lastSent: (update: LocationUpdate, firstSentAt: Duration)?
     private let heartbeat: Duration
-    /// When the live position must be repeated.
+    /// The time when the live position must be repeated.
     private var heartbeatDueAt: Duration
-    /// When the outbox must be read for a heartbeat: when one is due, and then every second until there is a position
-    /// to repeat.
+    /// The time when the outbox must be read for a heartbeat: when the heartbeat is due, and then every second until
+    /// there is a position to repeat.
     private(set) var heartbeatReadAt: Duration
 
     /// - Parameters:
@@ -27,20 +27,20 @@ struct UploadSelection: Sendable {
         heartbeatReadAt = now + heartbeat
     }
 
-    /// Notes an update that the outbox did not accept; it replaces an older one. `overrulesStored`: all updates of the
-    /// outbox are wrong, until `forgetUnstored`.
+    /// Keeps an update that the outbox did not accept, unless there is a newer one. `overrulesStored`: whether all
+    /// updates in the outbox are wrong, which holds until `forgetUnstored`.
     mutating func offer(unstored update: LocationUpdate, overrulesStored: Bool) {
         if overrulesStored { self.overrulesStored = true }
         if unstored.map({ $0.timeOfFix <= update.timeOfFix }) ?? true { unstored = update }
     }
 
-    /// Notes that the outbox is about to be read.
+    /// Records that the outbox is about to be read.
     mutating func willRead(at now: Duration) {
         if heartbeatReadAt <= now { heartbeatReadAt = now + .seconds(1) }
     }
 
-    /// Selects the outbox's batch, led by an unstored position if that is newer. Without a batch of the outbox,
-    /// `newest` is repeated once the heartbeat is due.
+    /// Selects the outbox's batch, led by an unstored position if that is newer. If the outbox has no batch, `newest`
+    /// is repeated once the heartbeat is due.
     ///
     /// - Parameters:
     ///   - batch: the pending updates; `nil` if there are none, or if the outbox can't be read.
@@ -54,7 +54,7 @@ struct UploadSelection: Sendable {
         func leads(_ update: LocationUpdate) -> Bool {
             if overrulesStored { return true }
             if let newest { return newest.update.timeOfFix < update.timeOfFix }
-            // The outbox can't be read. The last update sent may be newer, and may have arrived without an answer.
+            // The outbox can't be read. The last update sent may be newer, and may have arrived although no answer did.
             return lastSent.map { $0.update.timeOfFix <= update.timeOfFix } ?? true
         }
         let past = Array((batch?.pending ?? []).prefix(limit))
@@ -73,12 +73,12 @@ struct UploadSelection: Sendable {
         return Int((now - lastSent.firstSentAt) / .seconds(1))
     }
 
-    /// Notes that `batch` is about to be sent.
+    /// Records that `batch` is about to be sent.
     mutating func willSend(_ batch: UploadBatch, at now: Duration) {
         if lastSent?.update != batch.last { lastSent = (batch.last, now) }
     }
 
-    /// Notes that `batch` was delivered.
+    /// Records that `batch` was delivered.
     mutating func didDeliver(_ batch: UploadBatch, at now: Duration) {
         postponeHeartbeat(at: now)
         let led = batch.last
@@ -92,7 +92,7 @@ struct UploadSelection: Sendable {
         if let older = deliveredUnstored, older.timeOfFix < led.timeOfFix { deliveredUnstored = nil }
     }
 
-    /// Notes that the service rejected the position in front of `batch`. The heartbeat starts again, so that the
+    /// Records that the service rejected the position that led `batch`. The heartbeat starts again, so that the
     /// position isn't repeated in a loop.
     mutating func didReject(_ batch: UploadBatch, at now: Duration) {
         postponeHeartbeat(at: now)
@@ -100,7 +100,7 @@ struct UploadSelection: Sendable {
         if deliveredUnstored == batch.last { deliveredUnstored = nil }
     }
 
-    /// Forgets the positions in memory: they are wrong, or the outbox holds what overrules them.
+    /// Forgets the positions in memory: they are wrong, or updates in the outbox overrule them.
     mutating func forgetUnstored() {
         unstored = nil
         deliveredUnstored = nil

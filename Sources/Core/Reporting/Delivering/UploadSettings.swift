@@ -1,14 +1,14 @@
 /// The settings of a vehicle's delivery.
 package struct UploadSettings: Sendable, Hashable {
-    /// The presence that goes with every update, unless the vehicle is or may be private.
+    /// The presence that is sent with every update, unless the vehicle is or may be private.
     package var presence: Presence
     /// The time limit of an exchange.
     package var timeLimit: Duration
     package var maximumPastLocations: Int
-    /// The rate of a backlog; `nil` sends it as fast as answers come.
+    /// The rate of a backlog; `nil` sends it as fast as answers arrive.
     package var backlogUpdatesPerSecond: Double?
     package var retry: RetryPolicy
-    /// The maximum time without an update. If there is no newer one by then, the newest is repeated.
+    /// The maximum time without an update. After that, the newest update is repeated.
     package var heartbeat: Duration
 
     package init(

@@ -22,7 +22,7 @@ extension UploadState {
         return UploadStep(.send(batch, secondsSinceFirstSent: secondsSinceFirstSent), reporting: [.uploading(batch)])
     }
 
-    /// Waits before it asks for a permit again: briefly at first, later as long as on any hold.
+    /// Waits before asking for a permit again: briefly at first, later as long as during any hold.
     mutating func notPrepared(_ fault: DeliveryFault, since: Duration, jitter: () -> Double) -> UploadStep {
         guard !termination.isCancelled else { return finish() }
         streaks.missingPermits += 1
@@ -58,7 +58,7 @@ extension UploadState {
         return result.serverTime.map { delivered.after(.serverTime($0)) } ?? delivered
     }
 
-    /// Sends again after an exchange that was aborted or whose network has changed.
+    /// Sends the batch again after its exchange was aborted, or after the network has changed during the exchange.
     private mutating func sendAgain(
         _ exchange: UploadExchange, after reason: AbortReason, _ lost: LostExchange
     ) -> UploadStep {
@@ -93,7 +93,7 @@ extension UploadState {
             batchSize.startProbing()
             if fault.isUndecodable { leaders.undecodable = batch.last }
             if streaks.rejectsEverything, !batch.past.isEmpty {
-                // The server may still accept the newest position, which is sent without the older ones.
+                // The newest position is sent without older ones, because the server may still accept it.
                 pace.delayPast(for: retry.holdDelay(jitter: jitter), at: now)
                 return continueSoon(after: took)
             }
@@ -169,11 +169,12 @@ extension UploadState {
     /// Makes the next batch smaller than `batch`. Returns whether that is possible.
     private mutating func makesSmaller(_ batch: UploadBatch) -> Bool {
         if batch.pending.count > 1 {
-            // A pending newest can be sent alone; with a repeated newest, at least one older update must go.
+            // If the newest update is pending, it can be sent alone. If it is repeated, at least one older update must
+            // go with it.
             batchSize.rejected(past: batch.past.count, minimum: batch.lastIsPending ? 0 : 1)
             return true
         }
-        // A position from memory leads, and may be the one that is rejected: it is sent alone first.
+        // The batch is led by a position from memory, which may be the rejected one. It is sent alone first.
         guard privacy == .off, !batch.pending.isEmpty, batch.stored == nil, batch.last != leaders.delivered else {
             return false
         }
@@ -181,7 +182,7 @@ extension UploadState {
         return true
     }
 
-    /// Sends again as soon as the minimum time between attempts has passed.
+    /// Continues as soon as the minimum time between attempts has passed.
     private mutating func continueSoon(after took: Duration) -> UploadStep {
         let spacing = retry.spacing(after: took)
         return spacing > .zero ? backOff(spacing) : readOutbox()
@@ -189,7 +190,7 @@ extension UploadState {
 }
 
 extension DeliveryFault {
-    /// Whether an answer came that can't be decoded. It may have reported success.
+    /// Whether an answer arrived that can't be decoded. It may have reported success.
     fileprivate var isUndecodable: Bool {
         if case .unanswered(let lost) = self { lost.cause == .undecodableAnswer } else { false }
     }

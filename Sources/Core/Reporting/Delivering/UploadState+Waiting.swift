@@ -17,8 +17,8 @@ extension UploadState {
         return UploadStep(.readOutbox(request))
     }
 
-    /// Continues with `next`, which the outbox returned from an append or an acknowledgement. Reads the outbox instead
-    /// if there is no such answer, or if more has arrived since.
+    /// Continues with `next`, which an append or an acknowledgement has returned. Reads the outbox instead if `next` is
+    /// `nil`, or if more updates have arrived since.
     mutating func proceed(with next: NextUpload?, for request: BatchRequest?) -> UploadStep {
         let isCurrent = !arrivals.hasAny && !privacy.owesOffline && !termination.isCancelled
         guard isCurrent, let next, let request else { return readOutbox() }
@@ -30,7 +30,7 @@ extension UploadState {
     mutating func updateStored(_ next: NextUpload?) -> UploadStep {
         let request = arrivals.appendRequest
         arrivals.appendRequest = nil
-        guard case .idle = phase, next != nil, request != nil else { return noteArrival(isNewerPosition: true) }
+        guard case .idle = phase, next != nil, request != nil else { return handleArrival(isNewerPosition: true) }
         privacy.newerPositionArrived()
         return proceed(with: next, for: request)
     }
@@ -52,7 +52,7 @@ extension UploadState {
         }
         let isPending = next.batch != nil
         if limit == 0, isPending, privacy.allowsBacklog(isLast: termination.whenEmpty), !pace.delaysPast(at: now) {
-            // A position that must not be repeated alone may lead a pending update.
+            // A position that must not be repeated alone may still lead a batch with a pending update.
             return readOutbox(isPrepared: isPrepared, minimum: 1)
         }
         if isPaced, isPending { return idle(for: pace.timeToBacklog(at: now)) }
@@ -73,8 +73,8 @@ extension UploadState {
         return UploadStep(.prepare)
     }
 
-    /// Sends a position from memory alone if there is one to send. Otherwise waits before it uses the outbox again,
-    /// though not past the arrival of a position in memory.
+    /// Sends a position from memory, if there is one to send. Otherwise waits before using the outbox again, but only
+    /// until a position arrives in memory.
     mutating func outboxFailed(_ error: OutboxError, jitter: () -> Double) -> UploadStep {
         if privacy == .off, case .reading(let request, let isPrepared) = phase,
             let batch = selection.batch(
@@ -95,7 +95,7 @@ extension UploadState {
         return UploadStep(.wait)
     }
 
-    /// Waits for `delay`. The network's return ends the wait early if `spacing` is given, but only once that has
+    /// Waits for `delay`. If `spacing` is given, the network's return ends the wait early, but not before `spacing` has
     /// passed, so that the minimum time between two attempts is kept.
     mutating func backOff(_ delay: Duration, networkEndsAfter spacing: Duration? = nil) -> UploadStep {
         guard !termination.isCancelled else { return finish() }
@@ -103,7 +103,7 @@ extension UploadState {
         return UploadStep(.wait, reporting: [.waiting(delay: delay)])
     }
 
-    mutating func noteArrival(isNewerPosition: Bool) -> UploadStep {
+    mutating func handleArrival(isNewerPosition: Bool) -> UploadStep {
         arrivals.hasAny = true
         if isNewerPosition {
             arrivals.hasNewerPosition = true
@@ -140,7 +140,7 @@ extension UploadState {
         }
     }
 
-    /// Forgets earlier failures, which say nothing about the network that is returning.
+    /// Forgets earlier failures, because they say nothing about the network that is returning.
     mutating func networkReturning() {
         streaks.failures = 0
         streaks.missingPermits = 0
@@ -165,7 +165,8 @@ extension UploadState {
         return UploadStep(.abortExchange)
     }
 
-    /// Ends a wait at once. An action in progress is cancelled with the task; an answer that has arrived still counts.
+    /// Ends a wait at once. An action in progress is cancelled with its task, but an answer that has arrived still
+    /// counts.
     mutating func cancel() -> UploadStep {
         termination.isCancelled = true
         switch phase {

@@ -1,49 +1,50 @@
-/// The state of the delivering lane, and every decision of it: each event leads to at most one action. Pure.
+/// The state of the delivering lane, which makes every decision: each event leads to at most one action. Pure.
 ///
 /// One action is in progress at a time. The lane reads the outbox, asks for a permit, sends a batch and records its
-/// result in the outbox; or it waits for something to send, or until `dueAt`, when it expects `.timeReached`.
+/// result in the outbox. If there is nothing to send, it waits, at most until `dueAt`, when it expects `.timeReached`.
 struct UploadState: Sendable {
     enum Phase {
         case stopped
-        /// The lane reads the outbox. `isPrepared`: it has a permit already.
+        /// The lane reads the outbox. `isPrepared`: whether it already has a permit.
         case reading(BatchRequest, isPrepared: Bool)
         case preparing(UploadBatch, since: Duration)
         case exchanging(UploadExchange)
         /// The outbox records the result of the exchange.
         case recordingResult(next: BatchRequest?)
         case announcing(since: Duration)
-        /// The lane waits for something to send, or for the given time.
+        /// The lane waits until there is something to send, or until the given time.
         case idle(until: Duration?)
-        /// The lane waits for the given time. From `networkEndsAt` on, the network's return ends the wait.
+        /// The lane waits until the given time. From `networkEndsAt` on, the network's return ends the wait.
         case backingOff(until: Duration, networkEndsAt: Duration?)
     }
 
-    /// Events since the last reading of the outbox that may have made more available to send.
+    /// The arrivals since the last reading of the outbox.
     struct Arrivals: Sendable, Hashable {
         /// Whether there may be anything new to send.
         var hasAny = false
         var hasNewerPosition = false
-        /// The request that the append in progress has passed to the outbox.
+        /// The request that was passed to the outbox with the append in progress.
         var appendRequest: BatchRequest?
         /// Whether nothing was pending at the last reading.
         var isOutboxEmpty = false
     }
 
-    /// Counts of consecutive failures. All but the last two count since the last delivery.
+    /// The numbers of consecutive failures. All but the last two are reset by a delivery.
     struct Streaks: Sendable, Hashable {
-        /// Failed attempts. Holds don't count: a missing or rejected permit, an unknown vehicle.
+        /// Failed attempts. Holds aren't counted: a missing or rejected permit, or an unknown vehicle.
         var failures = 0
         var outboxFailures = 0
-        /// Updates that were rejected for good.
+        /// Updates that were permanently rejected.
         var rejections = 0
-        /// Whether a permit was rejected, so that the present one is new.
+        /// Whether the present permit is new because the previous one was rejected.
         var hasPreparedAgain = false
-        /// Attempts in a row that got no permit.
+        /// Consecutive attempts without a permit.
         var missingPermits = 0
-        /// Answers in a row that put delivery on hold.
+        /// Consecutive answers that put delivery on hold.
         var holds = 0
 
-        /// Whether the updates aren't the reason for rejections: several were rejected one by one, and none accepted.
+        /// Whether the server rejects every update: several were rejected one by one and none was accepted, so the
+        /// updates can't be the reason.
         var rejectsEverything: Bool { rejections >= 3 }
     }
 
@@ -59,13 +60,14 @@ struct UploadState: Sendable {
     struct Leaders: Sendable, Hashable {
         /// The position that led the last accepted upload. A later rejection of a batch can't be due to this position.
         var delivered: LocationUpdate?
-        /// When the first upload that `delivered` led was started.
+        /// The start of the first upload that was led by `delivered`.
         var deliveredStartedAt = Duration.zero
-        /// The position whose answer could not be decoded. It may have arrived, so it isn't sent again.
+        /// The position that led an upload whose answer could not be decoded. It may have arrived, so it isn't sent
+        /// again.
         var undecodable: LocationUpdate?
     }
 
-    /// The maximum time for a permit after which the chosen batch is still current. After a longer wait the outbox is
+    /// The time to obtain a permit within which the chosen batch remains current. After a longer wait the outbox is
     /// read again if there is a newer position.
     static let quickPreparation = Duration.milliseconds(100)
     /// The time after which an exchange without an answer is likely to fail, if the attempt before it failed.
@@ -85,7 +87,7 @@ struct UploadState: Sendable {
     var privacy: UploadPrivacy
     var arrivals = Arrivals()
     var streaks = Streaks()
-    /// Whether the observer has been notified that there is nothing to send.
+    /// Whether it has been reported that there is nothing to send.
     var hasReportedIdle = false
     var termination = Termination()
     var leaders = Leaders()
@@ -111,7 +113,7 @@ struct UploadState: Sendable {
     /// The presence to send with an update.
     var presence: Presence { privacy.presence(settings.presence) }
 
-    /// When `.timeReached` is due; `nil` if the lane waits for no time.
+    /// The time when `.timeReached` is due; `nil` if the lane doesn't wait for a time.
     var dueAt: Duration? {
         switch phase {
         case .idle(let end): min(end ?? selection.heartbeatReadAt, selection.heartbeatReadAt)
@@ -121,8 +123,8 @@ struct UploadState: Sendable {
         }
     }
 
-    /// Returns the time since the start of the request that `update` led, if that was accepted or is in progress.
-    /// A failed request doesn't count. After a failure, neither does a request that has no answer after a second.
+    /// Returns the time since the start of the request that was led by `update`; `nil` unless that request was accepted
+    /// or is in progress. After a failure, also `nil` if the request has had no answer for a second.
     func timeSinceSent(_ update: LocationUpdate, at now: Duration) -> Duration? {
         if leaders.delivered == update { return now - leaders.deliveredStartedAt }
         guard case .exchanging(let exchange) = phase, exchange.batch.last == update else { return nil }
@@ -130,7 +132,7 @@ struct UploadState: Sendable {
         return streaks.failures == 0 || elapsed < Self.quickRecovery ? elapsed : nil
     }
 
-    /// Returns the request for an append that starts at `now`; `nil` if its answer would not be used.
+    /// Returns the request to pass with an append that starts at `now`; `nil` if its answer would not be used.
     mutating func requestForAppend(at now: Duration) -> BatchRequest? {
         self.now = now
         arrivals.appendRequest = nil
@@ -138,8 +140,8 @@ struct UploadState: Sendable {
         return arrivals.appendRequest
     }
 
-    /// Handles an event that has occurred at `now`, and returns its consequences. `jitter` draws from 0...1 if a wait
-    /// may begin.
+    /// Handles an event that has occurred at `now`, and returns its consequences. `jitter` draws from 0...1, and is
+    /// only evaluated if a wait may begin.
     mutating func handle(
         _ event: UploadEvent, at now: Duration, jitter: @autoclosure () -> Double
     ) -> UploadStep {
@@ -151,24 +153,24 @@ struct UploadState: Sendable {
         case .updateStored(let next): return updateStored(next)
         case .updateNotStored(let update, let overrulesStored):
             selection.offer(unstored: update, overrulesStored: overrulesStored)
-            return noteArrival(isNewerPosition: true)
+            return handleArrival(isNewerPosition: true)
         case .forgetUnstored:
             selection.forgetUnstored()
             return UploadStep()
         case .finishWhenEmpty:
             termination.whenEmpty = true
-            return noteArrival(isNewerPosition: false)
-        case .requeued: return noteArrival(isNewerPosition: false)
+            return handleArrival(isNewerPosition: false)
+        case .requeued: return handleArrival(isNewerPosition: false)
         case .networkReturning:
             networkReturning()
             return UploadStep()
         case .networkReturned: return networkReturned()
         case .privateModeBegan:
             privacy = .on(owesOffline: hasPresence)
-            return noteArrival(isNewerPosition: false)
+            return handleArrival(isNewerPosition: false)
         case .privateModeEnded(let mayBePrivate):
             privacy.end(mayBePrivate: mayBePrivate)
-            return noteArrival(isNewerPosition: false)
+            return handleArrival(isNewerPosition: false)
         case .timeReached: return timeReached()
         case .cancelled: return cancel()
         case .outboxRead, .outboxFailed, .prepared, .notPrepared, .answered, .resultRecorded, .announced:
@@ -195,14 +197,14 @@ struct UploadState: Sendable {
         }
     }
 
-    /// Reports an event that doesn't fit the phase, which is a bug, and starts again.
+    /// Reports an event that isn't valid in the current phase, which is a bug in Waypost, and starts again.
     private mutating func unexpected(_ event: UploadEvent) -> UploadStep {
         let error = InternalError(event: Self.name(of: event), phase: Self.name(of: phase))
         phase = .stopped
         return UploadStep(.restart, reporting: [.internalError(error)])
     }
 
-    /// Returns the name of an enumeration's case without its values, which may be secret.
+    /// Returns the name of an enumeration's case without its associated values, which may be secret.
     private static func name(of value: Any) -> String {
         String("\(value)".prefix { $0 != "(" })
     }

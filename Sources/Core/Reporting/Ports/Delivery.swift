@@ -2,31 +2,32 @@ package import TimeAndChance
 
 /// The service that updates are delivered to: the port that `FleetEngineDelivery` implements.
 ///
-/// A delivery has two steps. `prepare` obtains a permit, for example with a token. Then the reporter chooses the batch,
-/// so that a position that arrived in between leads it, and the permit delivers it.
+/// A delivery has two steps. First `prepare` obtains a permit, for example with a token. Then the reporter chooses the
+/// batch, which the permit delivers. Thus a position that arrived in between can lead the batch.
 package protocol Delivery: Sendable {
-    /// Whether the service shows if a vehicle is online.
+    /// Whether the service shows the presence of a vehicle.
     var hasPresence: Bool { get }
 
-    /// Obtains a permit for one request. It is called before every request and may take long.
+    /// Obtains a permit for one request. Called before every request; may take long.
     func prepare() async throws(DeliveryFault) -> any DeliveryPermit
 
-    /// Reports the presence alone, without a position. It also works while the task is cancelled, such as at a stop.
+    /// Reports the presence without a position. Also works in a cancelled task, such as at shutdown.
     ///
-    /// - Throws: the reason if there is no permit.
+    /// - Throws: the reason if no permit could be obtained.
     func announce(_ presence: Presence) async throws(DeliveryFault) -> DeliveryResult
 
-    /// Notes that the network has returned. Connections that may be dead aren't used again.
+    /// Notifies the service's client that the network has returned. Connections that may be dead aren't used again.
     func networkReturned() async
 }
 
 /// The permission to send one request, such as a token; opaque to the reporter.
 package protocol DeliveryPermit: Sendable {
-    /// Sends `batch` in one request. Cancelling the task aborts the exchange; an answer that has arrived still counts.
+    /// Sends `batch` in one request. Cancelling the task aborts the exchange, but an answer that has arrived is still
+    /// returned.
     ///
     /// - Parameters:
     ///   - batch: the updates.
-    ///   - presence: the presence that goes with them; ignored if the service has none.
+    ///   - presence: the presence to send with the updates; ignored if the service has none.
     ///   - seconds: the seconds since `batch.last` was first sent; `nil` if it never was.
     /// - Returns: the result of the request.
     func deliver(
@@ -45,7 +46,7 @@ package enum Presence: String, Sendable, Hashable, CaseIterable {
 package struct DeliveryResult: Sendable, Hashable {
     package var outcome: DeliveryOutcome
     package var traffic: Traffic
-    /// The time of the service's clock, if its answer states it.
+    /// The time of the service's clock; `nil` if the answer doesn't contain it.
     package var serverTime: UTCTime?
 
     package init(_ outcome: DeliveryOutcome, traffic: Traffic = Traffic(), serverTime: UTCTime? = nil) {
@@ -59,26 +60,27 @@ package struct DeliveryResult: Sendable, Hashable {
 package enum DeliveryOutcome: Sendable, Hashable {
     /// The service has accepted the updates.
     case delivered
-    /// The permit was rejected. The reporter tries once with a new one, then delivery is on hold.
+    /// The permit was rejected. The reporter retries once with a new permit; after that, delivery is on hold.
     case prepareAgain(DeliveryFault)
     /// The service will never accept this request as it is.
     case rejected(DeliveryFault)
-    /// An intermediary rejects requests of this size. The reporter sends a smaller one.
+    /// An intermediary rejects requests of this size. The reporter sends a smaller request.
     case tooLarge(DeliveryFault)
-    /// The fault will pass. The reporter retries after a backoff, but not before `after`.
+    /// The fault is temporary. The reporter retries after a backoff, but not before `after` has passed.
     case retry(DeliveryFault, after: Duration?)
-    /// There were too many requests. The reporter retries as after `retry`, and sends fewer requests from then on.
+    /// There were too many requests. The reporter retries as it does after `retry`, and sends fewer requests from then
+    /// on.
     case throttled(DeliveryFault, after: Duration?)
-    /// There was no answer. The network path is interrupted, and may work again at any moment.
+    /// There was no answer. The network path is interrupted, but may work again at any moment.
     case unanswered(DeliveryFault)
     /// Another server answered, such as a captive portal. The reporter retries after a backoff, or when the network
     /// changes.
     case intercepted(DeliveryFault)
-    /// Waypost can't resolve the fault, such as an unknown vehicle. The reporter keeps everything and probes slowly.
+    /// Waypost can't resolve the fault, such as an unknown vehicle. The reporter keeps all updates and probes slowly.
     case held(DeliveryFault)
 
-    /// Whether the outcome counts as a failed attempt. A hold doesn't: neither the updates nor the network were at
-    /// fault.
+    /// Whether the outcome counts as a failed attempt. A hold doesn't, because neither the updates nor the network were
+    /// at fault.
     package var isFailedAttempt: Bool {
         switch self {
         case .retry, .throttled, .unanswered, .intercepted, .tooLarge, .rejected: true
@@ -97,7 +99,7 @@ package enum DeliveryOutcome: Sendable, Hashable {
     }
 }
 
-/// The bytes of a request and its answer, without TLS and TCP framing.
+/// The sizes of a request and its answer, without TLS and TCP framing.
 package struct Traffic: Sendable, Hashable {
     package var bytesSent: Int
     package var bytesReceived: Int

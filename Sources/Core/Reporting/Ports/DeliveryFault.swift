@@ -1,16 +1,16 @@
 package import ReportedText
 
-/// The fault of a delivery as typed facts, which `Conditions` words.
+/// The fault of a delivery, as typed facts that `Conditions` turns into text.
 package indirect enum DeliveryFault: Error, Sendable, Hashable {
-    /// There is no permit.
+    /// No permit could be obtained.
     case noPermit(MissingPermit)
     /// The answer of the service, or of an intermediary, isn't a success.
     case answered(ServiceAnswer)
     /// There was no complete answer.
     case unanswered(LostExchange)
-    /// The exchange was aborted before its time limits.
+    /// The exchange was aborted before its time limit.
     case aborted(AbortReason, LostExchange)
-    /// The service rejects one update after another, the last one with this fault, so the updates aren't the reason.
+    /// The service rejects one update after another, the last one with this fault, so the updates can't be the reason.
     case everythingRejected(DeliveryFault)
     /// The service's address isn't valid.
     case invalidAddress(ReportedText)
@@ -27,7 +27,7 @@ package indirect enum DeliveryFault: Error, Sendable, Hashable {
     }
 }
 
-/// The fault when there is no permit.
+/// The reason why no permit could be obtained.
 package struct MissingPermit: Sendable, Hashable {
     package enum Cause: String, Sendable, Hashable, CaseIterable {
         /// The issuer could not be reached or did not answer in time.
@@ -40,14 +40,14 @@ package struct MissingPermit: Sendable, Hashable {
         case misconfigured
         case cancelled
 
-        /// Whether a person must act; the other causes resolve themselves.
+        /// Whether a person must act. The other causes are temporary.
         package var isRejection: Bool { self == .rejected || self == .unusableAnswer || self == .misconfigured }
     }
 
     package let cause: Cause
-    /// The facts that the delivery's adapter knows.
+    /// The facts known to the delivery's adapter.
     package let fault: any PermitFault
-    /// The delay that the issuer asked for.
+    /// The delay that the issuer asked for; `nil` if it asked for none.
     package let retryAfter: Duration?
 
     package init(_ cause: Cause, _ fault: some PermitFault, retryAfter: Duration? = nil) {
@@ -67,7 +67,7 @@ package struct MissingPermit: Sendable, Hashable {
     }
 }
 
-/// The facts about a missing permit that a delivery's adapter knows.
+/// The facts about a missing permit, as known to a delivery's adapter.
 package protocol PermitFault: Sendable, Hashable {}
 
 extension PermitFault {
@@ -76,7 +76,7 @@ extension PermitFault {
 
 /// An answer that isn't a success.
 package struct ServiceAnswer: Sendable, Hashable {
-    /// The kind of an answer's body.
+    /// The kind of body in an answer.
     package enum Body: Sendable, Hashable {
         /// The service's own error, with its message.
         case error(ReportedText, about: Subject?)
@@ -89,14 +89,14 @@ package struct ServiceAnswer: Sendable, Hashable {
     package enum Subject: Sendable, Hashable {
         case disabledService
         case disabledBilling
-        /// The times in a token.
+        /// The times in the token.
         case tokenTimes
     }
 
     /// The HTTP status.
     package let status: Int
     package let body: Body
-    /// The account at the service to which the vehicle belongs.
+    /// The service's account that the vehicle belongs to.
     package let account: String
 
     package init(status: Int, body: Body, account: String) {
@@ -105,7 +105,7 @@ package struct ServiceAnswer: Sendable, Hashable {
         self.account = account
     }
 
-    /// Whether the service itself has answered.
+    /// Whether the answer is from the service itself.
     package var isOfService: Bool { if case .error = body { true } else { false } }
 
     /// The status with the service's message.
@@ -129,7 +129,7 @@ package struct LostExchange: Sendable, Hashable {
         case malformedAnswer
         /// The answer has an unsupported compression.
         case undecodableAnswer
-        /// This machine can't carry out the exchange.
+        /// The exchange failed on this machine, before anything was sent.
         case clientFailed
     }
 
@@ -151,10 +151,10 @@ package struct LostExchange: Sendable, Hashable {
     }
 }
 
-/// Why an exchange is aborted before its time limits.
+/// The reason why an exchange was aborted before its time limit.
 package enum AbortReason: String, Sendable, Hashable {
-    /// The network changed, and there was no answer on the old connection.
+    /// The network changed, and no answer arrived on the old connection.
     case networkChanged
-    /// There was no answer while a newer position waited.
+    /// No answer arrived while a newer position was waiting.
     case newerPosition
 }

@@ -5,7 +5,8 @@ package protocol FixSource: Sendable {
     /// Delivers fixes and changes of state until the source ends or the task is cancelled.
     ///
     /// A recorded log waits for `deliver` to return before it continues. A live receiver never waits: while `deliver`
-    /// is busy, it keeps only the newest fix. A missing or silent receiver is a state, and is retried forever.
+    /// is busy, it keeps only the newest fix. A missing or silent receiver is a state, not an error, and is retried
+    /// forever.
     ///
     /// - Throws: a fault that no retry can resolve, such as bad input data.
     func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError)
@@ -16,20 +17,20 @@ package enum FixSourceEvent: Sendable, Hashable {
     case fix(Fix)
     /// The receiver's state has changed.
     case state(ReceiverState)
-    /// The receiver states or shows something that the operator should know. The same warning may be repeated.
+    /// The receiver has reported or shown something that the operator should know. A warning may be repeated.
     case warning(ReceiverWarning)
-    /// The satellites that a live receiver sees, at most once per second.
+    /// The satellites in view of a live receiver, at most once per second.
     case sky(Sky)
-    /// The position of a replay within the time of its logs, and their total time.
+    /// The progress of a replay: the time reached within its logs, and their total duration.
     case progress(reached: Duration, of: Duration)
 }
 
 /// A fault of the input that no retry can resolve.
 package struct FixSourceError: Error, Sendable, Hashable {
     package enum Code: String, Sendable, Hashable, CaseIterable {
-        /// A log that doesn't exist or may not be read.
+        /// The log doesn't exist, or this user may not read it.
         case cannotOpen
-        /// A directory, UTF-16 text, a damaged archive: not a recording of a receiver.
+        /// The log isn't a receiver's recording, but for example a directory, UTF-16 text or a damaged archive.
         case notALog
         /// The log doesn't fit into memory.
         case tooLong
@@ -40,14 +41,14 @@ package struct FixSourceError: Error, Sendable, Hashable {
     package enum Reason: Sendable, Hashable {
         /// A log that can't be used.
         case log(name: String, LogFault)
-        /// A line that can't be opened again; `nil` if it ended without a sentence.
+        /// A line that can't be reopened. The fault is `nil` if the line ended without a sentence.
         case line(source: String, ReceiverFault?)
     }
 
     package let code: Code
     package let reason: Reason
 
-    /// Creates the error that `fault` of the log `name` is.
+    /// Creates the error for `fault` in the log `name`.
     package init(log name: String, _ fault: LogFault) {
         code = fault.code
         reason = .log(name: name, fault)

@@ -1,17 +1,17 @@
-/// Why a recorded log can't be read, or gives no fix.
+/// The reason why a recorded log can't be read, or contains no fix.
 package enum LogFault: Sendable, Hashable {
-    /// Why a file can't be opened.
+    /// The reason why a file can't be opened.
     package enum Obstacle: Sendable, Hashable {
         /// The path is a URL.
         case address
-        /// The path is a shell's pattern, in quotes.
+        /// The path is a shell pattern that the shell didn't expand, for example because it was quoted.
         case pattern
         case missing
-        /// This user may not read it; `closedDirectory` is the directory that keeps the user out, if one does.
+        /// This user may not read the file. `closedDirectory` is the directory that denies access, if one does.
         case forbidden(closedDirectory: String?)
         /// A socket, or a device that is missing.
         case unreadableKind
-        /// The system's own reason.
+        /// Any other obstacle, with the system's message.
         case other(String)
     }
 
@@ -19,33 +19,33 @@ package enum LogFault: Sendable, Hashable {
     case notOpened(Obstacle)
     case directory
     case empty
-    /// A device that gives only zeros.
+    /// A device that returns only zeros.
     case zeroDevice
-    /// Packed by a program that Waypost doesn't unpack, with the command that does.
+    /// An archive in a format that Waypost doesn't unpack, with the command that does.
     case packed(by: String, command: String)
     case packedTwice
-    /// A gzip archive that should be followed while it grows.
+    /// A gzip archive that was to be followed while it grows, which isn't supported.
     case followedArchive
-    /// UTF-16 text, with the name that `iconv` has for its encoding.
+    /// UTF-16 text, with `iconv`'s name for its encoding.
     case utf16(encoding: String)
     case archiveCutShort
     case archiveWithoutContents
-    /// Something else follows the archive, from this byte on.
+    /// Other data follows the archive, from this byte on.
     case archiveContinued(at: Int64)
     case archiveDamaged(reason: String, near: Int64)
     case readFailed(reason: String, afterBytes: Int64)
-    /// A replay reads its log twice, and this isn't a file.
+    /// A replay must read its log twice, but this log isn't a file.
     case readableOnce
     case tooManyFixes(maximum: Int)
     case foreign(ForeignLogKind)
-    /// All checksums of the log are wrong. `sentences` is their number.
+    /// All checksums of the log are wrong. `sentences` is the number of sentences.
     case wrongChecksums(sentences: Int)
     case noSentence
-    /// No fix, but this many sentences without a checksum.
+    /// There is no fix, but there are this many sentences without a checksum.
     case missingChecksums(sentences: Int, logs: Int)
     case noFix(FixAbsence)
 
-    /// The code of the error that this fault is.
+    /// The code of an error with this fault.
     package var code: FixSourceError.Code {
         switch self {
         case .stopped: .cancelled
@@ -57,24 +57,24 @@ package enum LogFault: Sendable, Hashable {
     }
 }
 
-/// Why logs with sentences have no fix.
+/// The reason why logs that have sentences contain no fix.
 package struct FixAbsence: Sendable, Hashable {
     package enum Cause: Sendable, Hashable {
-        /// Most sentences with a position were rejected for `field`, which is such as `longitude out of range`.
+        /// Most sentences with a position were rejected because of `field`, for example `longitude out of range`.
         case rejectedPositions(rejected: Int, stated: Int, field: String, count: Int, log: String, firstLine: Int)
         /// This many fixes have no date.
         case undated(Int)
-        /// AIS messages of other ships.
+        /// The input consists of AIS messages from other ships.
         case otherShips
         case noPositionSentences
-        /// None of this many epochs has a valid position.
+        /// There are this many epochs, none with a valid position.
         case invalidEpochs(Int)
     }
 
-    /// Sentences that were left out because their checksum is wrong.
+    /// The number of sentences that were left out because their checksum is wrong.
     package struct LeftOut: Sendable, Hashable {
         package let count: Int
-        /// All sentences of these logs.
+        /// The number of all sentences in these logs.
         package let of: Int
 
         package init(_ count: Int, of all: Int) {
@@ -86,7 +86,7 @@ package struct FixAbsence: Sendable, Hashable {
     package let cause: Cause
     /// Whether the input is a recording, not a receiver.
     package let isRecorded: Bool
-    /// Set if so many sentences were left out that the fixes may be among them.
+    /// The sentences left out, if there are so many that the fixes may be among them; otherwise `nil`.
     package let leftOut: LeftOut?
 
     package init(_ cause: Cause, isRecorded: Bool, leftOut: LeftOut?) {
@@ -96,7 +96,7 @@ package struct FixAbsence: Sendable, Hashable {
     }
 }
 
-/// A file that is taken for a receiver's log and isn't one.
+/// The kind of a file that was mistaken for a receiver's log.
 package enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
     case gpx, kml
     /// HTML.
@@ -106,7 +106,7 @@ package enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
     /// A text with conflict marks of git.
     case conflict
     case gpsdReports
-    /// The description of a recorded run.
+    /// The manifest of a recorded run.
     case runRecording
     case configuration
     case json
@@ -118,7 +118,7 @@ package enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
     case sirf
     /// NMEA 2000.
     case canFrames
-    /// A dump in hexadecimal.
+    /// A hexadecimal dump.
     case hexadecimal
     /// SQLite.
     case database
@@ -126,18 +126,18 @@ package enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
     case modem
     case token
     case zeros
-    /// Sentences without the `$` that begins each.
+    /// Sentences without their leading `$`.
     case withoutDollar
 }
 
-/// A remark about logs that are used although something is wrong with them.
+/// A remark about logs that can be used despite a fault.
 package enum LogRemark: Sendable, Hashable {
     package enum Checksums: Sendable, Hashable { case wrong, cutOff, both }
 
-    /// Sentences of a log were left out, from `firstLine` on, because of their checksums.
+    /// Sentences of a log were left out because of their checksums. `firstLine` is the line of the first one.
     case leftOut(log: String, FixAbsence.LeftOut, Checksums, firstLine: Int)
-    /// The log `next` begins before the log `previous` ends; with both times.
+    /// The log `next` begins, at `begin`, before the log `previous` ends, at `end`.
     case disordered(previous: String, end: String, next: String, begin: String)
-    /// The time goes back this often within the logs.
+    /// The time goes back within the logs, this many times.
     case timeGoesBack(log: String, times: Int)
 }

@@ -18,7 +18,7 @@ package actor MemoryOutbox: Outbox {
     /// The sequences of the last update and its shape points.
     private var appended: ClosedRange<Int64>?
     private var newestDelivered: StoredUpdate?
-    /// Ends the wait for room.
+    /// Wakes an `append` that waits for room.
     private var roomListener: AsyncStream<Never>.Continuation?
     private var maximumDelivery = Duration.zero
 
@@ -33,7 +33,7 @@ package actor MemoryOutbox: Outbox {
     package func append(
         _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool, next: BatchRequest?
     ) async throws(OutboxError) -> AppendedUpdate {
-        // A cancelled drive exceeds the capacity by one update, because an error would send it from memory.
+        // A cancelled drive may exceed the capacity by one update. An error instead would send it from memory.
         while rows.count >= capacity, !Task.isCancelled {
             let (changes, listener) = AsyncStream.makeStream(of: Never.self)
             roomListener = listener
@@ -108,7 +108,7 @@ package actor MemoryOutbox: Outbox {
         roomListener = nil
     }
 
-    /// Returns the newer update. Of equal times of fix, the one accepted later is newer.
+    /// Returns the newer update. If the times of fix are equal, the update that was accepted later is newer.
     private static func newer(_ one: StoredUpdate?, _ other: StoredUpdate) -> StoredUpdate {
         guard let one else { return other }
         return (one.update.timeOfFix, one.sequence) < (other.update.timeOfFix, other.sequence) ? other : one

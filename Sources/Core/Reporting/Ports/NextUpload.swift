@@ -1,4 +1,4 @@
-/// A request to the outbox for the contents of the next upload, with their limits.
+/// A request to the outbox for the contents of the next upload, within limits.
 package struct BatchRequest: Sendable, Hashable {
     /// The maximum number of older updates.
     package var maximumPastLocations: Int
@@ -13,7 +13,7 @@ package struct BatchRequest: Sendable, Hashable {
 
 /// The contents of the next upload, as the outbox returns them.
 package struct NextUpload: Sendable, Hashable {
-    /// The newest update and pending ones; `nil` if nothing is pending.
+    /// The newest update together with pending updates; `nil` if nothing is pending.
     package var batch: UploadBatch?
     /// The newest update ever accepted, delivered or not, except a quarantined one; `nil` for a new outbox.
     package var newest: StoredUpdate?

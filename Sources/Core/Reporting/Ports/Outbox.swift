@@ -2,15 +2,15 @@ package import ReportedText
 
 /// The store of accepted updates until they are delivered: the port that `SQLiteOutbox` implements.
 package protocol Outbox: Sendable {
-    /// Accepts `update`. Once this returns, the update survives a crash and a power cut, unless the operator has chosen
-    /// a durability that may lose the updates of the last moments.
+    /// Accepts `update`. Once this returns, the update survives a crash and a power cut, unless the operator has
+    /// configured a durability that may lose the most recent updates.
     ///
     /// - Parameters:
     ///   - update: the update.
-    ///   - shapePoints: at most `ShapePoints.maximumPoints`, in order of time. They are accepted together with
-    ///     `update`, all or none, and get the sequences just before its own.
-    ///   - overrulingEarlier: whether `update` becomes the newest despite an earlier time of fix, because all updates
-    ///     before it were wrong.
+    ///   - shapePoints: at most `ShapePoints.maximumPoints` points, in order of time. They are accepted together with
+    ///     `update`, all or none, and get the sequences immediately before the sequence of `update`.
+    ///   - overrulingEarlier: whether `update` becomes the newest even if its time of fix is earlier, because all
+    ///     previous updates were wrong.
     ///   - next: a request for the contents of the next upload.
     /// - Returns: the stored update, and the answer to `next`.
     /// - Throws: the reason why nothing was accepted.
@@ -18,8 +18,8 @@ package protocol Outbox: Sendable {
         _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool, next: BatchRequest?
     ) async throws(OutboxError) -> AppendedUpdate
 
-    /// Returns the contents of the next upload: the newest update, then pending ones: its shape points, then the
-    /// oldest.
+    /// Returns the contents of the next upload: the newest update, its pending shape points, and then the oldest
+    /// pending updates.
     func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload
 
     /// Records the pending updates of `batch` as delivered. Returns the contents of the next upload, as `next` does.
@@ -37,9 +37,9 @@ package protocol Outbox: Sendable {
     func close() async throws(OutboxError)
 }
 
-/// An update with its number in the outbox.
+/// An update with its sequence in the outbox.
 package struct StoredUpdate: Sendable, Hashable {
-    /// The number in order of acceptance, from 1 and without gaps for the life of the outbox.
+    /// The number of the update in order of acceptance. It starts at 1 and has no gaps for the life of the outbox.
     package let sequence: Int64
     package let update: LocationUpdate
 

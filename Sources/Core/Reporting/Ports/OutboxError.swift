@@ -1,26 +1,26 @@
 package import ReportedText
 
-/// A failure of the outbox, as facts: the file, the kind of failure, and its cause.
+/// A failure of the outbox: the file, the kind of failure, and its cause.
 package struct OutboxError: Error, Sendable, Hashable {
-    /// The kind of failure: it decides what can be done.
+    /// The kind of failure, which decides the remedy.
     package enum Code: Sendable, Hashable, CaseIterable {
-        /// No space is left, on the device or by quota. Accepted updates are safe; the new one isn't accepted.
+        /// The device is full or the quota is used up. Accepted updates are safe, but the new update isn't accepted.
         case full
-        /// The file system has no inodes left; otherwise as `full`.
+        /// The file system has no inodes left. The consequences are those of `full`.
         case noInodes
         /// Another process owns the outbox.
         case locked
-        /// Another program has locked the outbox's file for the moment; nothing is wrong with it.
+        /// Another program has temporarily locked the outbox's file, which is intact.
         case busy
-        /// The file isn't what was written.
+        /// The file's contents differ from what was written.
         case damaged
-        /// The outbox was repaired in this call, and is damaged again.
+        /// The outbox was repaired during this call, and is damaged again.
         case damagedAgain
         /// A newer release has written the outbox.
         case newerSchema
         /// The file system is mounted read-only, or the kernel made it so after errors.
         case readOnly
-        /// Nothing was tried: the file isn't an outbox, or another user can change where its path leads.
+        /// The file wasn't opened because it isn't an outbox, or because another user can redirect its path.
         case refused
         /// This user may not read or write the file.
         case forbidden
@@ -28,7 +28,7 @@ package struct OutboxError: Error, Sendable, Hashable {
         case missing
         /// Updates of another vehicle are pending in the outbox.
         case ofAnotherVehicle
-        /// The outbox doesn't answer, or not yet.
+        /// The outbox doesn't answer, or hasn't answered yet.
         case silent
         /// The outbox has been closed.
         case closed
@@ -36,27 +36,27 @@ package struct OutboxError: Error, Sendable, Hashable {
         case unusable
     }
 
-    /// Why the outbox failed.
+    /// The cause of the failure.
     package enum Cause: Sendable, Hashable {
-        /// A call of SQLite failed. `code` is its extended result code (sqlite.org/rescode.html).
+        /// A call to SQLite failed. `code` is the extended result code (sqlite.org/rescode.html).
         case sqlite(code: Int32, message: ReportedText)
         /// A system call failed. `number` is its `errno`.
         case system(number: Int32, message: ReportedText)
-        /// A file isn't touched. The sentence says why, and what to do.
+        /// Waypost must not use the file. The text says why, and what to do.
         case refusal(ReportedText)
-        /// A process has the outbox; `nil` if it isn't known which.
+        /// A process owns the outbox; `nil` if that process is unknown.
         case held(by: Holder?)
         case ofVehicle(ReportedText, pending: Int64, configured: ReportedText)
         case opening
         case noMemory
-        /// SQLite keeps another journal than the write-ahead log.
+        /// SQLite uses this journal mode instead of the write-ahead log.
         case journalMode(ReportedText)
         case logInUse
 
-        // Damage.
+        // The causes of `damaged`:
         case removedInUse
         case replacedRepeatedly
-        /// Something else than a file, such as a directory.
+        /// The path leads to something other than a file, such as a directory.
         case notFile(ReportedText)
         case databaseMissing
         case empty
@@ -64,32 +64,32 @@ package struct OutboxError: Error, Sendable, Hashable {
         case notOutbox
         case schema(found: Int64, known: Int64)
         case foreignObject(type: ReportedText, name: ReportedText)
-        /// SQLite's own check of the file failed.
+        /// SQLite's integrity check of the file failed.
         case structure(ReportedText)
         case ledgerUnreadable
-        /// The ledger has numbers that no work can lead to.
+        /// The ledger's numbers contradict each other.
         case ledgerImpossible
-        /// The ledger says something else than the rows.
+        /// The ledger contradicts the rows.
         case ledgerMismatch
         /// A row fails its checksum.
         case rowUnreadable(Int64)
-        /// A row can't be where it was found.
+        /// A row is in a place where it can't be.
         case rowMisplaced(Int64)
         /// The outbox knows `accepted` updates; its owner knows `known`.
         case earlierCopy(accepted: Int64, known: Int64)
-        /// Two reads differ.
+        /// Two reads of the same data differ.
         case unsteady
-        /// The write-ahead log ends before this update, which is in it or in the database.
+        /// The write-ahead log ends before this update, although the update was committed.
         case logEndsBeforeUpdate(Int64)
-        /// The write-ahead log ends before this revision of the ledger, which is in it or in the database.
+        /// The write-ahead log ends before this revision of the ledger, although the revision was committed.
         case logEndsBeforeRevision(Int64)
     }
 
     /// The process that owns an outbox.
     package struct Holder: Sendable, Hashable {
-        /// Its name with its number, such as `waypost run (process 12)`.
+        /// The process's name and number, such as `waypost run (process 12)`.
         package let name: ReportedText
-        /// The command that stops it, such as `systemctl stop waypost`.
+        /// The command that stops the process, such as `systemctl stop waypost`.
         package let stopCommand: ReportedText
 
         package init(name: ReportedText, stopCommand: ReportedText) {
@@ -109,39 +109,39 @@ package struct OutboxError: Error, Sendable, Hashable {
         self.cause = cause
     }
 
-    /// The process that owns the outbox, if that is the cause and the process is known.
+    /// The process that owns the outbox, if that is the cause; `nil` if the process is unknown.
     package var holder: Holder? { if case .held(let holder) = cause { holder } else { nil } }
 
-    /// Whether no space or no inode is left.
+    /// Whether the file system has no space or no inodes left.
     package var isFull: Bool { code == .full || code == .noInodes }
 }
 
-/// A state of the outbox that an operator should know of although updates are stored. Paths are those of the files.
+/// A state of the outbox that an operator should know about, although updates are still being stored.
 package enum OutboxWarning: Sendable, Hashable {
-    /// The outbox was older at the start than it had been: its log was removed, or an old copy restored. `previously`
-    /// is the number of updates that it had accepted before.
+    /// At the start the outbox had returned to an older state: its log was removed, or an old copy was restored. It has
+    /// accepted `accepted` updates, but had accepted `previously` before.
     case olderStore(path: String, accepted: Int64, previously: Int64)
     /// The log was removed or replaced while the outbox was in use.
     case removedLog(path: String)
-    /// Another program keeps the log from starting over, so that it grows.
+    /// The log keeps growing, because another program prevents it from being reset.
     case longLog(path: String, bytes: Int64)
-    /// There is no reserve for a full disk, because another file is in its place. The sentence says what to do.
+    /// There is no reserve for a full disk, because another file is in its place. The text says what to do.
     case noReserve(ReportedText)
 }
 
-/// The outcome of a repair: the operator is notified of it, and the ledger counts it.
+/// The outcome of a repair, which is reported to the operator and counted in the ledger.
 package struct OutboxRecovery: Sendable, Hashable {
     /// The database that was damaged.
     package let path: String
     package let cause: OutboxError.Cause?
-    /// The new path of the damaged files; `nil` if there was none left.
+    /// The new path of the damaged files; `nil` if no files were left.
     package let renamedTo: String?
     /// The number of updates that are pending again.
     package let salvaged: Int64
-    /// The minimum and maximum number of pending updates that weren't found again. The ledger counts the maximum as
-    /// evicted, so that no loss is hidden; some of them may have been delivered before.
+    /// The minimum and maximum number of pending updates that weren't found again. Some of them may have been delivered
+    /// before. The ledger counts the maximum as evicted, so that no loss is hidden.
     package let lost: ClosedRange<Int64>
-    /// Whether the damaged outbox still had its account of what was delivered.
+    /// Whether the damaged outbox's ledger could still be read.
     package let foundLedger: Bool
     /// The maximum number of salvaged updates that may have been delivered before. They are sent again.
     package let repeated: Int64

@@ -1,19 +1,20 @@
 package import ReportedText
 
-/// The state of a receiver as typed facts, which `Conditions` words.
+/// The state of a receiver, as typed facts that `Conditions` turns into text.
 package enum ReceiverState: Sendable, Hashable {
-    /// The line is open without a fault so far, but there has been no sentence yet.
+    /// The line is open and has no fault so far, but no sentence has arrived yet.
     case starting(source: String, ReceiverStart)
-    /// Sentences are arriving, at the given baud rate if that was found by a search.
+    /// Sentences are arriving. `foundBaudRate` is the baud rate if it was found by a search.
     case receiving(source: String, foundBaudRate: Int? = nil)
-    /// Sentences are arriving but have not led to a position for some time. `hadOne`: there was one since the start.
+    /// Sentences are arriving, but there has been no position for some time. `hadOne`: whether there has been one since
+    /// the start.
     case noPosition(source: String, hadOne: Bool)
-    /// Nothing usable arrives.
+    /// Nothing usable is arriving.
     case waiting(source: String, ReceiverFault)
     /// A recorded log has been read to its end.
     case ended(source: String)
 
-    /// The kind of a state; the raw values are those of status and metrics.
+    /// The kind of a state. The raw values appear in the status and the metrics.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case starting, receiving
         case noPosition = "no_position"
@@ -43,22 +44,22 @@ package enum ReceiverState: Sendable, Hashable {
 package enum ReceiverStart: Sendable, Hashable {
     case opened
     case openedAt(baudRate: Int)
-    /// The baud rate is being searched for. `tried`: rates without success so far.
+    /// The baud rate is being searched for. `tried` lists the rates that have failed so far.
     case searching(baudRate: Int, tried: [Int])
     case connected
     case listening(port: Int)
-    /// A file is open and read as it grows.
+    /// A file is open and is read as it grows.
     case following
 }
 
-/// The reason why a receiver gives no fixes.
+/// The reason why a receiver delivers no fixes.
 package enum ReceiverFault: Sendable, Hashable {
     case deviceMissing
     case deviceForbidden
     case deviceBusy(DeviceHolders)
     case notASerialPort
     case unsupportedBaudRate(Int, supported: [Int])
-    /// The driver kept another rate.
+    /// The driver has kept a different rate.
     case baudRateRejected(Int)
     /// Opening failed with the system's message.
     case notOpened(ReportedText)
@@ -69,7 +70,7 @@ package enum ReceiverFault: Sendable, Hashable {
     case fileMissing
     /// The file isn't a receiver's output.
     case fileUnusable(LogFault)
-    /// The line ended for the given reason, and is reopened.
+    /// The line was lost for the given reason, and will be reopened.
     case lost(ReportedText)
     case closedByOtherSide
 
@@ -77,12 +78,12 @@ package enum ReceiverFault: Sendable, Hashable {
     case silent(ReceiverLineKind, Duration, alsoOpenIn: DeviceHolders?)
     /// Bytes arrive, but no sentence has for the given time.
     case noSentence(ReceiverLineKind, Duration, alsoOpenIn: DeviceHolders?)
-    /// Readable text arrives, with its start if that may be shown.
+    /// Readable text arrives. Its first characters are included if they may be shown.
     case readableText(ReceiverLineKind, ReportedText?, Duration, alsoOpenIn: DeviceHolders?)
-    /// Every baud rate was tried. `baudRate` had the best evidence.
+    /// Every baud rate has been tried. `baudRate` is the one with the best evidence.
     case noBaudRate(BaudRateEvidence, baudRate: Int, tried: [Int])
     case noChecksums
-    /// Frames of UBX or RTCM.
+    /// UBX or RTCM frames arrive instead of sentences.
     case binaryFrames
     case wrongChecksums
     case otherSpeaker(OtherSpeaker)
@@ -90,7 +91,7 @@ package enum ReceiverFault: Sendable, Hashable {
     /// Most or all sentences with a position are rejected because of the given field.
     case positionsRejected(ReportedText, areAll: Bool)
     case noPositionSentences(NoPosition)
-    /// Positions arrive without a date, and this host's clock isn't synchronized.
+    /// Positions arrive without a date, and the clock of this host isn't synchronized.
     case noDate
     case gpsd(GPSDFault)
 
@@ -98,11 +99,11 @@ package enum ReceiverFault: Sendable, Hashable {
     package enum NoPosition: Sendable, Hashable { case otherSentences, wrongChecksums, otherShips }
 }
 
-/// The kind of a line, on which the remedy depends.
+/// The kind of a line, which decides the remedy.
 package enum ReceiverLineKind: Sendable, Hashable {
     case serial(baudRate: Int, wasFound: Bool)
     case tcp
-    /// A UDP socket at the given address of this host.
+    /// A UDP socket at the given address on this host.
     case udp(host: String)
     case gpsd
     case file
@@ -114,11 +115,11 @@ package enum BaudRateEvidence: Int, Sendable, Hashable, Comparable {
     case silence, noise
     /// Readable text: the rate is right, but there is no receiver, or its output isn't NMEA.
     case text
-    /// Whole frames of UBX or RTCM 3: the rate is right, but not the protocol.
+    /// Complete UBX or RTCM 3 frames: the rate is right, but the protocol isn't.
     case binaryFrames
-    /// Sentences that only lack checksums: the rate is right, but they are not accepted.
+    /// Sentences without checksums: the rate is right, but the sentences aren't accepted.
     case withoutChecksum
-    /// Sentences: the rate is right, but nothing usable has followed for some time.
+    /// Sentences: the rate is right, but nothing usable has arrived for some time.
     case sentences
 
     package static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
@@ -128,7 +129,7 @@ package enum BaudRateEvidence: Int, Sendable, Hashable, Comparable {
 package struct DeviceHolders: Sendable, Hashable {
     /// The programs, such as `gpsd (process 812)`.
     package let names: ReportedText
-    /// The remedy for each program.
+    /// The remedies, one for each program.
     package let remedy: ReportedText
 
     package init(names: ReportedText, remedy: ReportedText) {
@@ -137,7 +138,7 @@ package struct DeviceHolders: Sendable, Hashable {
     }
 }
 
-/// A program that answers instead of a receiver, by its first bytes.
+/// A program that answers instead of a receiver, as identified by its first bytes.
 package enum OtherSpeaker: Sendable, Hashable, CaseIterable {
     case gpsd, webServer, secureShell
     /// An NTRIP caster, which sends corrections.
@@ -146,12 +147,12 @@ package enum OtherSpeaker: Sendable, Hashable, CaseIterable {
     case nmeaServer
 }
 
-/// A reason why gpsd gives no fixes.
+/// The reason why gpsd delivers no fixes.
 package enum GPSDFault: Sendable, Hashable {
     case requestRejected(ReportedText)
     case deviceLost(ReportedText)
     case noPosition(ReportedText)
-    /// The receiver states dates in the past.
+    /// The receiver reports dates in the past.
     case pastDates(ReportedText)
     case unknownDevice(ReportedText, others: [ReportedText])
     case noDevice

@@ -7,11 +7,11 @@ package protocol ReportingObserver: Sendable {
     func observe(_ event: ReportingEvent)
 }
 
-/// An event in a fix's pipeline, for logs, metrics and status.
+/// An event in the pipeline from fix to delivery, for logs, metrics and status.
 package enum ReportingEvent: Sendable, Hashable {
     case receiver(ReceiverState)
     case receiverWarning(ReceiverWarning)
-    /// The satellites that the receiver sees.
+    /// The satellites in the receiver's view.
     case sky(Sky)
     case progress(reached: Duration, of: Duration)
     case fix(Fix)
@@ -25,37 +25,37 @@ package enum ReportingEvent: Sendable, Hashable {
     case withheld
     /// The update is in the outbox.
     case accepted(StoredUpdate)
-    /// The outbox did not accept the update. It is sent from memory while it is the newest, and stored later unless the
-    /// process ends before.
+    /// The outbox did not accept the update. It is sent from memory while it is the newest, and is stored later unless
+    /// the process ends first.
     case notStored(LocationUpdate, OutboxError)
     /// The oldest updates that the outbox did not accept were dropped, because the queue in memory is full.
     case dropped(count: Int)
     /// A request is about to be sent.
     case uploading(UploadBatch)
     case delivered(UploadBatch, traffic: Traffic, took: Duration)
-    /// An attempt failed after the time `took`, which is `nil` for a presence by itself.
+    /// An attempt failed after the time `took`, which is `nil` for a presence without a position.
     case failed(DeliveryOutcome, traffic: Traffic, took: Duration? = nil)
-    /// There is no permit.
+    /// No permit could be obtained, so nothing was sent.
     case notPrepared(DeliveryFault)
     case outboxFailed(OutboxError)
-    /// Nothing is sent for `delay`.
+    /// Nothing will be sent for `delay`.
     case waiting(delay: Duration)
     case quarantined(StoredUpdate, reason: ReportedText)
-    /// The time of the service's clock, which its answer to a delivery has stated.
+    /// The time of the service's clock, as reported in its answer to a delivery.
     case serverTime(UTCTime)
-    /// An event didn't fit the action in progress, which is a bug in Waypost. Delivery starts again from the outbox.
+    /// An event wasn't valid in the current phase, which is a bug in Waypost. Delivery starts again from the outbox.
     case internalError(InternalError)
-    /// There is nothing to send: every accepted update is delivered or quarantined, or is in an outbox that can't be
-    /// read.
+    /// There is nothing to send: every accepted update has been delivered or quarantined, or is in an outbox that can't
+    /// be read.
     case idle
-    /// The vehicle's presence was reported by itself.
+    /// The vehicle's presence was reported without a position.
     case announced(Presence, traffic: Traffic)
 }
 
-/// A bug in Waypost that it has detected itself.
+/// A bug in Waypost that was detected at run time.
 package struct InternalError: Error, Sendable, Hashable {
     /// The name of the event's case.
     package let event: String
-    /// The name of the phase in which it occurred.
+    /// The name of the phase in which the event occurred.
     package let phase: String
 }

@@ -29,7 +29,7 @@ package struct LocationUpdate: Sendable, Hashable {
         self.longitude = longitude
     }
 
-    /// Time and place, as a point of a track.
+    /// The time and place, as a point of a track.
     package var place: TrackPoint { TrackPoint(timeOfFix: timeOfFix, latitude: latitude, longitude: longitude) }
 }
 
@@ -37,7 +37,7 @@ extension LocationUpdate {
     /// Creates the update that reports `fix`.
     ///
     /// A heading of 359.6 degrees rounds to 0. The altitude is above the ellipsoid, as Fleet Engine's `VehicleLocation`
-    /// defines it, so it needs the receiver's geoid separation.
+    /// defines it, so it requires the receiver's geoid separation.
     package init(_ fix: Fix) {
         self.init(placeOf: fix)
         speedMetersPerSecond = fix.speedMetersPerSecond.map { Self.rounded($0, Self.unitsPerMeter) }

@@ -1,25 +1,25 @@
 package import GNSS
 package import TimeAndChance
 
-/// Decides whether a fix can be true, by its position, its time, and the motion since the previous one.
+/// Decides whether a fix can be true, by its position, its time, and the motion since the previous fix.
 ///
-/// A rejection is never final: if three fixes in a row agree with each other, at any speed, they are accepted and the
-/// earlier one was wrong.
+/// A rejection is never final: if three fixes in a row agree with each other, at any speed, they are accepted, and the
+/// earlier fix is considered wrong.
 package struct Plausibility: Sendable {
-    /// The number of fixes that must agree to overrule an earlier one.
+    /// The number of agreeing fixes that overrule an earlier fix.
     private static let quorum = 3
 
-    /// The maximum step in time that needs no confirmation. A vehicle is parked overnight, but a faulty receiver is off
-    /// by years.
+    /// The maximum step in time that needs no confirmation. A vehicle may be parked overnight, but a faulty receiver is
+    /// off by years.
     private static let maximumSilence = Duration.seconds(12 * 3600)
 
     private let earliest: UTCTime?
     private let expected: UTCTime?
     private let newest: Fix?
     private var lastAccepted: Fix?
-    /// Whether a measured position, and not only estimates, has been accepted.
+    /// Whether a measured position has been accepted, not only estimates.
     private var hasMeasured = false
-    /// The fix before `lastAccepted`, with which it agrees.
+    /// The fix before `lastAccepted`, if the two agree.
     private var earlier: Fix?
     private var candidate: Fix?
     /// The rejected fix before `candidate`.
@@ -28,10 +28,10 @@ package struct Plausibility: Sendable {
 
     /// - Parameters:
     ///   - earliest: the build date for a live receiver; `nil` for recorded logs, which keep their dates.
-    ///   - expected: the approximate present, by a clock that may be wrong. A first fix near it is accepted at once,
-    ///     any other once three agree. `nil` accepts any first fix.
-    ///   - newest: the newest update of an earlier run. A first fix that can't follow it is accepted once three agree.
-    ///     `nil` for recorded logs, which may be older.
+    ///   - expected: the approximate present, by a clock that may be wrong. A first fix near that time is accepted at
+    ///     once, any other once three agree. `nil` accepts any first fix.
+    ///   - newest: the newest update of an earlier run. A first fix that can't follow this update is accepted once
+    ///     three agree. `nil` for recorded logs, which may be older.
     package init(earliest: UTCTime?, expected: UTCTime? = nil, newest: LocationUpdate? = nil) {
         self.earliest = earliest
         self.expected = expected
@@ -42,9 +42,9 @@ package struct Plausibility: Sendable {
     ///
     /// - Parameters:
     ///   - fix: the next fix.
-    ///   - latest: the latest time that can be true; `nil` if the present is unknown.
-    ///   - measured: the last accepted fix with the speed and the radius that its track shows.
-    /// - Returns: whether the fix can be true.
+    ///   - latest: the latest possible time; `nil` if the present is unknown.
+    ///   - measured: the last accepted fix, with the speed and the radius derived from its track.
+    /// - Returns: the judgement.
     package mutating func judge(_ fix: Fix, latest: UTCTime?, after measured: Fix? = nil) -> FixVerdict {
         guard (-90...90).contains(fix.latitude), (-180...180).contains(fix.longitude) else {
             return .rejected(.positionOutOfRange)
@@ -66,7 +66,7 @@ package struct Plausibility: Sendable {
         return .accepted(overrulesEarlier: overrules)
     }
 
-    /// Returns the reason to reject `fix` unless others confirm it; `nil` if there is none.
+    /// Returns the reason to reject `fix` unless other fixes confirm it; `nil` if there is no reason.
     private func objection(to fix: Fix, after measured: Fix?) -> FixRejection? {
         if let lastAccepted {
             var previous = lastAccepted
@@ -93,7 +93,7 @@ package struct Plausibility: Sendable {
         return distance > Self.maximumSilence || distance < .zero - Self.maximumSilence ? .unconfirmedTime : nil
     }
 
-    /// Counts the rejected fixes in a row that agree, up to `fix`.
+    /// Updates the count of consecutive rejected fixes that agree, of which `fix` is the last.
     private mutating func countAgreement(_ fix: Fix) {
         let agrees = candidate.map { Self.contradiction(between: $0, and: fix) == nil } ?? false
         candidateCount = agrees ? candidateCount + 1 : 1
@@ -124,9 +124,9 @@ package struct Plausibility: Sendable {
     }
 }
 
-/// The judgement of `Plausibility` on a fix.
+/// `Plausibility`'s judgement of a fix.
 package enum FixVerdict: Sendable, Hashable {
-    /// `overrulesEarlier`: the fix contradicts earlier updates, and these were wrong.
+    /// `overrulesEarlier`: whether the fix contradicts earlier updates, which were wrong.
     case accepted(overrulesEarlier: Bool)
     case rejected(FixRejection)
 }
@@ -134,20 +134,20 @@ package enum FixVerdict: Sendable, Hashable {
 /// Why a fix is rejected.
 package enum FixRejection: Sendable, Hashable {
     case positionOutOfRange
-    /// Latitude and longitude are exactly 0, as gateways without data send.
+    /// Latitude and longitude are exactly 0, which gateways send when they have no data.
     case nullIsland
     case before(UTCTime)
     case after(UTCTime)
     case notAdvancing
-    /// Dead reckoning from a place that satellites have not confirmed: often the last known one, before the first fix.
+    /// Dead reckoning from a place that satellites haven't confirmed: often the last known place, before the first fix.
     case estimatedBeforeMeasured
-    /// The time is far from every time known so far. It is accepted once others confirm it.
+    /// The time is far from every time known so far. It is accepted once other fixes confirm it.
     case unconfirmedTime
     case jump(meters: Int)
-    /// No vehicle can change from the speed of the last fix to that of this one in the time between.
+    /// The change of speed since the last fix is greater than any vehicle can achieve in that time.
     case acceleration(metersPerSecondSquared: Int)
 
-    /// The value of a metric's label.
+    /// The value of the metric's label.
     package var label: String {
         switch self {
         case .positionOutOfRange: "position_out_of_range"

@@ -12,10 +12,10 @@ package struct PrivateZone: Sendable, Hashable {
         self.radiusMeters = radiusMeters
     }
 
-    /// Whether the zone is more than 1,000 km from `fix`, so that its coordinates are probably swapped.
+    /// Whether the zone is more than 1,000 km from `fix`. If so, its coordinates are probably swapped.
     package func isImplausible(from fix: Fix) -> Bool { !contains(fix, margin: 1_000_000) }
 
-    /// Whether `fix` is in the circle, or at most `margin` metres outside.
+    /// Whether `fix` is inside the circle, or at most `margin` metres outside it.
     fileprivate func contains(_ fix: Fix, margin: Double = 0) -> Bool {
         var centre = fix
         centre.latitude = latitude
@@ -26,29 +26,29 @@ package struct PrivateZone: Sendable, Hashable {
 
 /// Decides whether the vehicle is private: its switch is on, or it is in one of its zones. Pure.
 ///
-/// When in doubt, the vehicle is private. It leaves a zone only with a fix that is beyond the border by more than its
+/// When in doubt, the vehicle is private. It leaves a zone only when a fix is outside the border by more than the fix's
 /// error, so that the state doesn't flicker at the border.
 package struct PrivateMode: Sendable {
-    /// The limits of a fix's error in metres, and its value if the receiver states none.
+    /// The limits of a fix's error in metres, and the error assumed if the receiver reports none.
     private static let minimumMargin = 10.0
     private static let maximumMargin = 100.0
     private static let defaultMargin = 25.0
     /// The maximum time between two readings of a polled switch, which is read every second. After a longer gap the
     /// process was frozen, and the switch may have been on in between.
     private static let maximumPollGap = Duration.seconds(2)
-    /// The time after such a gap in which fixes may arrive that the receiver buffered during the gap.
+    /// The time after such a gap during which fixes from the receiver's buffer may still arrive.
     private static let bufferedTime = Duration.seconds(1)
 
     private let zones: [PrivateZone]
     private var isSwitchedOn = false
     private var isInZone = false
-    /// Whether it is unknown whether the vehicle is in one of its zones, because there was no fix yet.
+    /// Whether the vehicle may be in one of its zones, because there has been no fix yet.
     package private(set) var mayBeInZone: Bool
     /// Whether the next fix may be from the time when the switch was on.
     private var nextFixMayBeEarlier = false
     /// The time of the last reading of a polled switch.
     private var lastReading: Duration?
-    /// The end of the time in which fixes may be from a gap between two readings.
+    /// The time until which fixes may be from a gap between two readings.
     private var doubtEndsAt: Duration?
 
     package init(zones: [PrivateZone]) {

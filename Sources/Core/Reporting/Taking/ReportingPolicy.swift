@@ -1,10 +1,11 @@
 package import GNSS
 import TimeAndChance
 
-/// Decides which fixes become updates: those of a moving vehicle by its policy, those of a parked one at the heartbeat.
+/// Decides which fixes become updates: those of a moving vehicle by its policy, those of a parked vehicle at the
+/// heartbeat.
 ///
-/// All times are times of fix, so that a log gives the same updates at any replay speed; `RequestSpacing` considers the
-/// times of requests. Fleet Engine asks for at most one update in 5 s and at least one in 60 s (Fleet Engine guide,
+/// All times are times of fix, so that a log leads to the same updates at any replay speed; `RequestSpacing` considers
+/// the times of requests. Fleet Engine asks for at most one update in 5 s and at least one in 60 s (Fleet Engine guide,
 /// "Update a vehicle location").
 package struct ReportingPolicy: Sendable {
     /// The rule by which an update of a moving vehicle is due.
@@ -23,14 +24,15 @@ package struct ReportingPolicy: Sendable {
         }
     }
 
-    /// The minimum time between two updates, also when a parked vehicle departs.
+    /// The minimum time between two updates, even when a parked vehicle departs.
     private static let minimumInterval = Duration.seconds(5)
     /// The maximum deviation of a receiver's times of fix from whole seconds.
     private static let jitter = Duration.milliseconds(100)
-    /// The time after an update in which no other is due.
+    /// The time after an update during which no other update is due.
     static let minimumSpacing = minimumInterval - jitter
 
-    /// The factor that widens the tolerance during a manoeuvre, because an update in its middle is soon wrong again.
+    /// The factor that widens the tolerance during a manoeuvre, because an update sent halfway through is soon wrong
+    /// again.
     private static let manoeuvreSlack = 1.18
 
     /// The distance in metres, per second of the interval, by which an ordinary manoeuvre takes a vehicle off its
@@ -38,16 +40,16 @@ package struct ReportingPolicy: Sendable {
     private static let manoeuvreMeters = 7.0
     /// The distance in metres that a departing vehicle covers before its motion is known.
     private static let startMeters = 20.0
-    /// The radius in metres assumed for a position that states none.
+    /// The accuracy radius in metres that is assumed for a position without one.
     private static let defaultRadius = 10.0
 
     private let kind: Kind
     private let heartbeat: Duration
     private var manoeuvre = Manoeuvre()
-    /// The last update as a follower knows it, but with its exact speed and accuracy.
+    /// The last update as a follower knows it, but with exact speed and accuracy.
     private var lastReported: Fix?
     private var lastSeen: UTCTime?
-    /// The time from the fix before the last to the last.
+    /// The time between the last two fixes.
     private var spacing = Duration.zero
     /// Whether the vehicle was parked at the last fix.
     private var isParked = false
@@ -75,15 +77,15 @@ package struct ReportingPolicy: Sendable {
     /// Records that `fix` has become an update.
     package mutating func didReport(_ fix: Fix) {
         var reported = Fix(LocationUpdate(fix))
-        // Exact, because a rounded speed would change decisions at the tolerance.
+        // Not rounded, because a rounded speed would change decisions close to the tolerance.
         reported.speedMetersPerSecond = fix.speedMetersPerSecond
         reported.horizontalAccuracyMeters = fix.horizontalAccuracyMeters
         lastReported = reported
         hasDeparted = false
     }
 
-    /// Whether `fix` proves the extrapolation of `reported` wrong: the distance is larger than the errors of both
-    /// and the ordinary manoeuvres of an interval explain.
+    /// Whether `fix` proves the extrapolation of `reported` wrong: their distance is larger than the errors of both
+    /// positions and the ordinary manoeuvres of an interval can explain.
     private func isWrong(_ reported: Fix, by fix: Fix) -> Bool {
         let off = reported.extrapolated(to: fix.timeOfFix).distance(to: fix)
         let errors = [reported, fix].reduce(0) { $0 + ($1.horizontalAccuracyMeters ?? Self.defaultRadius) }
@@ -122,18 +124,18 @@ package struct ReportingPolicy: Sendable {
 }
 
 extension Fix {
-    /// Whether the fix states the vehicle's motion: standstill, or a speed with a heading.
+    /// Whether the fix contains the vehicle's motion: standstill, or a speed with a heading.
     fileprivate var statesMotion: Bool {
         speedMetersPerSecond.map { $0 < Motion.movingSpeed || headingDegrees != nil } ?? false
     }
 }
 
-/// Decides whether a vehicle turns, brakes or accelerates at a fix: extrapolating the fix of two seconds ago leads to a
-/// different place.
+/// Decides whether a vehicle is turning, braking or accelerating at a fix. If so, the fix of two seconds ago,
+/// extrapolated, leads to a different place.
 private struct Manoeuvre: Sendable {
-    /// The minimum distance in metres to that place, which 0.5 m/s² cause in two seconds.
+    /// The minimum distance in metres between the fix and that place: the effect of 0.5 m/s² in two seconds.
     private static let minimumDeviation = 1.0
-    /// The minimum time between the fixes that are compared, at any rate of fixes.
+    /// The minimum time between the fixes that are compared, whatever their rate.
     private static let spacing = Duration.milliseconds(900)
     private static let maximumAge = Duration.seconds(4)
 

@@ -34,7 +34,7 @@ extension ReportingState {
         spacing.didReport(fix, at: now)
         lastReported = update
         let dropped = queue.keep(points + [update])
-        noteDropped(dropped, &step)
+        reportDropped(dropped, &step)
         live = update
     }
 
@@ -47,8 +47,8 @@ extension ReportingState {
         return spacing.isTooSoon(fix, at: now, sinceRequest: elapsed)
     }
 
-    /// Applies `body` to the private mode, and handles the beginning or end of private mode. Reporting then starts
-    /// again without knowledge of earlier positions.
+    /// Applies `body` to the private mode. If private mode begins, everything known from earlier positions is
+    /// forgotten.
     @discardableResult
     mutating func change<Answer>(
         at now: Duration, _ step: inout Step, _ body: (inout PrivateMode) -> Answer
@@ -75,7 +75,7 @@ extension ReportingState {
 /// The queue and the outbox.
 extension ReportingState {
     /// Starts an append of the live update, or of updates that the outbox did not accept. Does nothing while another
-    /// append is in progress, whose end calls this again.
+    /// append is in progress, because this is called again when that ends.
     mutating func storeNext(at now: Duration, _ step: inout Step) {
         guard appending == nil, !privateMode.isPrivate, let updates = queue.takeNext(withNewest: live != nil) else {
             return
@@ -112,7 +112,7 @@ extension ReportingState {
         appending = nil
         if queue.generation == append.generation {
             let dropped = queue.keep(failed: append.updates)
-            noteDropped(dropped, &step)
+            reportDropped(dropped, &step)
         }
         guard let live else { return }
         self.live = nil
@@ -120,7 +120,7 @@ extension ReportingState {
         deliver(.updateNotStored(live, overrulesStored: queue.overrulesStored), at: now, &step)
     }
 
-    private func noteDropped(_ count: Int, _ step: inout Step) {
+    private func reportDropped(_ count: Int, _ step: inout Step) {
         if count > 0 { step.reports.append(.dropped(count: count)) }
     }
 

@@ -6,28 +6,28 @@ import TimeAndChance
 /// neighbours.
 ///
 /// Between two reported positions the track is straight, and the vehicle moves along it at constant speed
-/// (`TrackSimplification`). The tolerance doesn't hold across a gap or a jump, but the last fix before it and the first
-/// one after it are points. Memory and time are bounded: a limited number of fixes is considered at a time, and settled
-/// points aren't revised. Pure.
+/// (`TrackSimplification`). The tolerance doesn't hold across a gap or a jump, but the last fix before and the first
+/// fix after the gap are points. Memory and time are bounded: a limited number of fixes is considered at a time, and
+/// settled points aren't revised. Pure.
 package struct ShapePoints: Sendable {
     /// The maximum number of fixes that are considered at a time.
     private static let maximumWindow = 256
-    /// The number of settled points from which an update is due, regardless of the policy.
+    /// The number of settled points that makes an update due, regardless of the policy.
     private static let full = 48
-    /// The maximum number of points per update; of more, the latest are kept. A receiver with 50 fixes per second can
-    /// need all of them before an update is allowed.
+    /// The maximum number of points per update. If there are more, the latest are kept. A receiver with 50 fixes per
+    /// second can reach the maximum before an update is allowed.
     package static let maximumPoints = 256
-    /// The distance in metres by which rounding to 10⁻⁷ degrees may move a position.
+    /// The maximum error in metres from rounding a position to 10⁻⁷ degrees.
     private static let rounding = 0.01
 
-    /// Metres; `nil` if only updates are reported.
+    /// The tolerance in metres; `nil` if only updates are reported.
     private let tolerance: Double?
     /// Points that will be reported regardless of later fixes.
     private var settled: [LocationUpdate] = []
-    /// The positions to report since the last settled point or update, including that one.
+    /// The positions to report, from the last settled point or update on.
     private var window: [LocationUpdate] = []
-    /// The receiver's positions for `window`. A parked vehicle is reported in one place, but some of these positions
-    /// may have been part of its departure.
+    /// The receiver's positions for the fixes of `window`. A parked vehicle is reported in one place, but some of these
+    /// positions may turn out to be part of its departure.
     private var raw: [LocationUpdate] = []
     /// Whether `window` and `raw` differ.
     private var isHeld = false
@@ -36,14 +36,14 @@ package struct ShapePoints: Sendable {
     /// - Parameter meters: the maximum distance of the reported track from a fix; `nil` reports updates only.
     package init(meters: Double?) { tolerance = meters.map { $0 - Self.rounding } }
 
-    /// Whether an update should no longer wait because of the number of points.
+    /// Whether there are so many points that an update should no longer wait.
     var isFull: Bool { settled.count >= Self.full }
 
     /// Adds a fix.
     ///
     /// - Parameters:
     ///   - fix: the fix as it would be reported.
-    ///   - rawFix: the fix of the receiver, which is elsewhere while the vehicle is parked; `nil` if they are equal.
+    ///   - rawFix: the receiver's fix, which differs from `fix` while the vehicle is parked; `nil` if they are equal.
     mutating func add(_ fix: Fix, seenAt rawFix: Fix? = nil) {
         guard let tolerance else { return }
         let point = LocationUpdate(placeOf: fix)
@@ -95,7 +95,7 @@ package struct ShapePoints: Sendable {
         settled = (settled + points).suffix(Self.maximumPoints)
     }
 
-    /// Settles the points of a full window. Its last leg stays open, unless that is more than half of the window.
+    /// Settles the points of a full window. Its last leg stays open unless it makes up more than half of the window.
     private mutating func settleMost(_ tolerance: Double) {
         let kept = kept(tolerance)
         let open = kept.dropLast().last ?? 0

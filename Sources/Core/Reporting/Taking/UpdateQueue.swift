@@ -1,6 +1,6 @@
 /// The updates, in order and with their shape points, that the outbox has not accepted yet. Pure.
 struct UpdateQueue: Sendable {
-    /// Updates for a single call of the outbox.
+    /// The updates of a single call to the outbox.
     struct Append: Sendable, Hashable {
         let points: [LocationUpdate]
         let last: LocationUpdate
@@ -15,9 +15,9 @@ struct UpdateQueue: Sendable {
     /// The last append, if it failed. Its commit may be on the disk anyway, so it is repeated unchanged: the outbox
     /// then recognises its updates and does not accept them twice.
     private var failed: Append?
-    /// The updates that aren't in an append.
+    /// The updates that aren't part of an append.
     private var updates: [LocationUpdate] = []
-    /// Whether the outbox's updates are wrong, and the outbox does not know it yet.
+    /// Whether the outbox's updates are wrong and the outbox has not been notified yet.
     private(set) var overrulesStored = false
     /// The number of times that all earlier updates were found wrong.
     private(set) var generation = 0
@@ -38,8 +38,8 @@ struct UpdateQueue: Sendable {
         return keep([])
     }
 
-    /// Removes and returns the updates of the next append: those of the failed one, or as many of the newest or oldest
-    /// as fit into an append; `nil` if the queue is empty.
+    /// Removes and returns the next append: the failed one, or as many of the newest or oldest updates as fit into an
+    /// append. Returns `nil` if the queue is empty.
     mutating func takeNext(withNewest: Bool) -> Append? {
         if let failed {
             self.failed = nil
@@ -54,7 +54,7 @@ struct UpdateQueue: Sendable {
         return Append(points: Array(taken.dropLast()), last: last)
     }
 
-    /// Notes that all updates until now, stored or not, were wrong.
+    /// Records that all updates until now, stored or not, were wrong.
     mutating func overruleEarlier() {
         failed = nil
         updates = []
@@ -62,7 +62,7 @@ struct UpdateQueue: Sendable {
         generation += 1
     }
 
-    /// Notes that the outbox has accepted an append of `generation` that overruled its earlier updates.
+    /// Records that the outbox has accepted an append of `generation` that overruled its earlier updates.
     mutating func didOverrule(_ generation: Int) {
         if generation == self.generation { overrulesStored = false }
     }

@@ -49,7 +49,8 @@ struct Fleet {
             throw ErrorAnswer(status: 409, code: .alreadyExists, message: "Resource already exists: \(name)")
         }
         guard vehicles.count < Self.maximumVehicles else {
-            throw ErrorAnswer(status: 429, code: .resourceExhausted, message: "the simulator holds at most 100000 vehicles")
+            throw ErrorAnswer(
+                status: 429, code: .resourceExhausted, message: "the simulator holds at most 100000 vehicles")
         }
         vehicles[name] = given
         return (answer(name, given), accepted(given, name))

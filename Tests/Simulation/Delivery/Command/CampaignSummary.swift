@@ -21,7 +21,7 @@ struct CampaignSummary: CustomStringConvertible {
         hash = reports.reduce(0) { ($0 ^ $1.hash) &* 0x100_0000_01B3 }
     }
 
-    /// The kinds of fault that never occurred, so that their laws were not tested.
+    /// The kinds of fault that never occurred, so their laws were not tested.
     var missingFaults: Set<FaultKind> { Set(FaultKind.allCases.filter { faults[$0.rawValue] == 0 }) }
 
     var description: String {

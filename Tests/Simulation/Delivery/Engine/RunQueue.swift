@@ -28,7 +28,7 @@ import CSimulatedExecutor
     /// Enqueues a job of an actor with this queue as its executor.
     func enqueue(_ job: consuming ExecutorJob) { unsafe add(Entry(job: UnownedJob(job), isOwn: true)) }
 
-    /// Makes this queue the executor of everything that is started on this thread while `body` runs.
+    /// Makes this queue the executor of all tasks that are started on this thread while `body` runs.
     func run<Result>(_ body: () -> Result) -> Result {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe csimulated_enter(context, takeJob)

@@ -51,7 +51,7 @@ struct DeliveryAccount {
 
     // MARK: The vehicle's side
 
-    /// Notes that an append has begun, which may or may not end.
+    /// Records that an append has begun, which may or may not end.
     mutating func begin(_ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool) {
         doubtful += Int64(shapePoints.count + 1)
         late = Int64(shapePoints.count { updates[UpdateKey($0)] != nil })
@@ -78,7 +78,7 @@ struct DeliveryAccount {
             ? nil : (.acceptedSurvives, "update \(stored.sequence) was accepted after \(accepted)")
     }
 
-    /// Notes that the outbox did not accept the update, which is sent from memory once.
+    /// Records that the outbox did not accept the update, which is sent from memory once.
     mutating func offer(_ update: LocationUpdate, overrulingEarlier: Bool = false, at now: Duration) {
         let key = UpdateKey(update)
         if updates[key] == nil { updates[key] = Fate(overrules: overrules.count) }
@@ -97,7 +97,7 @@ struct DeliveryAccount {
         return check(found, at: now)
     }
 
-    /// Notes that the process has ended.
+    /// Records that the process has ended.
     mutating func stop() { lateness.stop() }
 
     mutating func check(_ found: Ledger, at now: Duration) -> Breach? {
@@ -124,7 +124,7 @@ struct DeliveryAccount {
 
     // MARK: Fleet Engine's side
 
-    /// Notes that Fleet Engine has accepted a request with these locations.
+    /// Records that Fleet Engine has accepted a request with these locations.
     mutating func receive(last: UpdateKey, past: [UpdateKey], at now: Duration) -> Breach? {
         for (index, key) in (past + [last]).enumerated() {
             guard var fate = updates[key] else {
@@ -156,16 +156,16 @@ struct DeliveryAccount {
         return nil
     }
 
-    /// Notes that Fleet Engine rejects the update for good.
+    /// Records that Fleet Engine rejects the update permanently.
     mutating func refuse(_ key: UpdateKey, at now: Duration) {
         refused.insert(key)
         lateness.refuse(key.time, at: now)
     }
 
-    /// Whether Fleet Engine has rejected the update for good.
+    /// Whether Fleet Engine has rejected the update permanently.
     func isRefused(_ key: UpdateKey) -> Bool { refused.contains(key) }
 
-    /// Notes an event after which `count` updates may be sent twice.
+    /// Records an event after which `count` updates may be sent twice.
     mutating func allowDuplicates(_ count: Int) { allowedDuplicates += count }
 
     // MARK: Time

@@ -1,7 +1,7 @@
 import TimeAndChance
 
-/// Judges the laws on time. They hold while the path works: the vehicle's process runs, and no delay is left that the
-/// retry rules allow after a fault.
+/// Judges the laws on time. They apply while the path works: the vehicle's process runs, and any delay that the retry
+/// rules allow after a fault is over.
 struct LatenessWatch {
     /// The maximum time until a position arrives, and between two requests.
     static let limit = Duration.seconds(60)
@@ -51,13 +51,13 @@ struct LatenessWatch {
         backlog = max(backlog, pendingCount)
     }
 
-    /// Notes that the outbox has accepted `count` updates at once that it did not accept at their time.
+    /// Records that the outbox has accepted `count` updates at once that it had rejected earlier.
     mutating func storeLate(_ count: Int64, at now: Duration) {
         settledAt = max(settledAt, now)
         backlog += count
     }
 
-    /// Notes that the vehicle is private until `end`. Nothing is repeated or sent from memory until then, and no new
+    /// Records that the vehicle is private until `end`. Until then, nothing is repeated or sent from memory, and no new
     /// position is sent until one is accepted.
     mutating func privateTime(until end: Duration) {
         hasPosition = false
@@ -78,7 +78,7 @@ struct LatenessWatch {
         }
     }
 
-    /// Notes that Fleet Engine has the position of `time` as the vehicle's last location.
+    /// Records that Fleet Engine has the position of `time` as the vehicle's last location.
     mutating func receive(_ time: UTCTime, at now: Duration) {
         lastHeard = now
         newestReceived = max(newestReceived ?? time, time)
@@ -91,10 +91,10 @@ struct LatenessWatch {
         awaited.removeAll { $0.time == time }
     }
 
-    /// Notes that `count` of the `accepted` updates are pending.
+    /// Records that `count` of the `accepted` updates are pending.
     ///
     /// With a slow server some updates are always pending, because the drive adds new ones. So the time starts again
-    /// once as many as there were have been delivered, unless the number has grown.
+    /// once that many have been delivered, unless the number has grown.
     mutating func pending(_ count: Int64, of accepted: Int64, at now: Duration) {
         pendingCount = count
         if pendingSince != nil, accepted - count >= pendingFrom.accepted, count <= pendingFrom.count + 2 {

@@ -18,7 +18,7 @@ enum Law: String, CaseIterable, Sendable {
     case ownToken
     /// A token is valid, and renewed while five minutes remain, if its life was longer.
     case tokenMargin
-    /// At most one fetch per vehicle is in flight, no matter how many tasks ask.
+    /// At most one fetch per vehicle is in progress, no matter how many tasks ask.
     case oneFetch
     /// A failing backend doesn't receive more requests.
     case fewFetches
@@ -40,7 +40,7 @@ enum Law: String, CaseIterable, Sendable {
     case bounded
     /// Cancellation ends a process without delay.
     case stopsAtOnce
-    /// At least one task waits for something that will happen.
+    /// At least one task waits for an event that will occur.
     case neverStuck
     /// After all faults have ended, every accepted update is delivered or quarantined.
     case drains

@@ -30,13 +30,13 @@ final class FleetEngineDouble: @unchecked Sendable {
         locationLimit = 2 + dice.below(20)
     }
 
-    /// Notes that the network has returned, so that delayed requests may arrive at once.
+    /// Records that the network has returned, so delayed requests may arrive at once.
     func networkReturned() { attempts.give(6) }
 
-    /// Notes that the service was reloaded: its upload loop doesn't continue the waits of the previous one.
+    /// Records that the service was reloaded: its upload loop doesn't continue the waits of the previous one.
     func reloaded() { attempts.give(3) }
 
-    /// Notes that the client is about to send `request`, whether it arrives or not.
+    /// Records that the client is about to send `request`, whether it arrives or not.
     func willSend(_ request: HTTPRequest) {
         world.note(.request, Int64(request.body.count), 0, "request of \(request.body.count) bytes")
         world.require(.fewAttempts, attempts.take(at: world.now), "attempts come faster than one a second")
@@ -46,7 +46,7 @@ final class FleetEngineDouble: @unchecked Sendable {
         issuer.willUse(Self.token(of: request), for: vehicle.vehicleID)
     }
 
-    /// Notes that an answer did not reach the client.
+    /// Records that an answer did not reach the client.
     func answerWasLost() { world.account.allowDuplicates(Self.batch) }
 
     /// Answers a request that has arrived.

@@ -36,7 +36,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
         dice = Dice(seed: world.scenario.seed, stream: .network)
     }
 
-    /// Notes that a new process has started, so that old connections are closed.
+    /// Records that a new process has started, so old connections are closed.
     func processStarted(_ life: ProcessLife) {
         self.life = life
         networkChanged()
@@ -133,7 +133,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
         let wasSlow = isSlow
         isSlow = world.holds(.slowAnswer)
         guard isSlow else { return }
-        // A slow server that accepts only small requests may accept fewer positions than a vehicle makes.
+        // A slow server that accepts only small requests may accept fewer positions than a vehicle generates.
         if !wasSlow || world.has(.smallRequestsOnly) { world.trouble(for: .seconds(30)) }
         let time = dice.seconds(4...9)
         if world.scenario.bug == .endsSlowAnswers {

@@ -39,7 +39,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
         life = world.has(.shortTokens) ? short : long
     }
 
-    /// Notes that a new process has started, so that fetches of the old one don't matter.
+    /// Records that a new process has started, so fetches of the old one no longer count.
     func processStarted() { inFlight = [] }
 
     func networkReturned() async { fetches.give(6) }
@@ -104,7 +104,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
 
     // MARK: The oracle
 
-    /// Notes that a request with this token is about to be sent.
+    /// Records that a request with this token is about to be sent.
     func willUse(_ text: Substring, for vehicleID: String) {
         guard let token = issued[String(text)] else {
             return world.breach(.ownToken, "a token that was never given")

@@ -81,7 +81,7 @@ final class VehicleDay: @unchecked Sendable {
         process = nil
     }
 
-    /// Starts the service unless it runs; as long as it cannot, again every five seconds, as systemd does.
+    /// Starts the service unless it is running. If that fails, tries again every five seconds, like systemd.
     private func start() async {
         while process == nil {
             place.disk.powerOn()
@@ -93,7 +93,7 @@ final class VehicleDay: @unchecked Sendable {
         }
     }
 
-    /// Waits for `time`, and reloads the configuration when that is due.
+    /// Waits for `time`. Reloads the configuration when that is due.
     private func spend(_ time: Duration) async {
         let end = world.now + min(time, max(.seconds(1), world.faultsEnd - world.now))
         while let due = world.nextSpell(.reload), due.lowerBound < end {

@@ -52,7 +52,7 @@ final class World: @unchecked Sendable {
     /// Whether the reporter has had time to notice that the vehicle is private.
     var isKnownPrivate: Bool { privateFor.map { $0 >= .seconds(1) } ?? false }
 
-    /// Notes the effect of a fault, which may delay updates for `duration`.
+    /// Records a fault's effect, which may delay updates for `duration`.
     func trouble(for duration: Duration) { account.trouble(until: now + duration) }
 
     // MARK: Events
