@@ -61,7 +61,7 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
         return all.count == 1 ? HoldingProcess(reading: all[0]) : nil
     }
 
-    /// Running Waypost services other than this process.
+    /// The running Waypost services other than this process.
     package static var otherServices: [HoldingProcess] {
         processIDs.filter { $0 != getpid() }.map(Self.init(reading:)).filter(\.isService)
     }

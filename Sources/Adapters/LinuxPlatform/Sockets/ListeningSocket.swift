@@ -8,7 +8,7 @@ package final class ListeningSocket: Sendable {
     private let descriptor: Locked<OwnedDescriptor?>
 
     /// Listens on `address`. Replaces a Unix socket that a dead process of this user left behind, and nothing else.
-    /// Only its owner may use a new one.
+    /// Only the owner may use a new Unix socket.
     package init(on address: LocalAddress) throws(ListenError) {
         guard let target = address.socketAddress else {
             throw .system(address, SystemError(call: "listen", number: EADDRNOTAVAIL))
@@ -96,10 +96,10 @@ package final class ListeningSocket: Sendable {
         let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let owned = OwnedDescriptor(owning: try valueOrSystemError("socket") { socket(family, kind, 0) })
         if family == AF_UNIX {
-            // Before bind, so that the file never has wider permissions.
+            // This precedes bind, so that the file never has wider permissions.
             try valueOrSystemError("set the mode of the socket") { fchmod(owned.raw, 0o600) }
         } else {
-            // So that connections of a service that has just ended don't delay the next one.
+            // This keeps connections of a service that has just ended from delaying the next service.
             var one: CInt = 1
             try valueOrSystemError("setsockopt") {
                 unsafe setsockopt(owned.raw, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<CInt>.size))

@@ -14,7 +14,7 @@ package struct NetworkWatch: Sendable {
         )
     }
 
-    /// Receives announcements on `descriptor`, a socket that keeps datagrams apart.
+    /// Receives announcements on `descriptor`, a socket that preserves the boundaries of datagrams.
     init(receivingFrom descriptor: consuming OwnedDescriptor) {
         raw = descriptor.raw
         announcements = Locked(descriptor)

@@ -32,7 +32,8 @@ struct OutboxCounters: Sendable, Hashable {
     /// The number of accepted updates that are no longer pending.
     var settled: Int64 { delivered + evictions.count + quarantined.count }
 
-    /// Accepts an update. `overrulingEarlier` makes it the newest whatever its time, because earlier ones were wrong.
+    /// Accepts an update. `overrulingEarlier` makes the update the newest one whatever its time, because earlier
+    /// updates were wrong.
     mutating func accept(_ update: LocationUpdate, overrulingEarlier: Bool = false) -> StoredUpdate {
         lastSequence += 1
         pending += 1
@@ -75,8 +76,8 @@ struct OutboxCounters: Sendable, Hashable {
         evictions[.discarded].add(tally)
     }
 
-    /// Narrows the times of the quarantine to those of `kept`, its rows, after some have left it. While older updates
-    /// without rows are in quarantine, the times stay.
+    /// Narrows the quarantine's range of times to that of `kept`, its remaining rows. Does nothing while the quarantine
+    /// also contains older updates without rows.
     mutating func narrowQuarantine(to kept: [StoredUpdate]) {
         guard kept.count == quarantined.count else { return }
         quarantined = UpdateTally()

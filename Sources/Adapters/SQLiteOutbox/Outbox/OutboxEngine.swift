@@ -201,7 +201,7 @@ final class OutboxEngine {
     }
 
     /// Runs `body` on the open store. If it finds damage twice, repairs the store and runs `body` again. If that
-    /// doesn't help, the store is left alone for `repairInterval`.
+    /// doesn't help, the store isn't used for `repairInterval`.
     func perform<Result>(
         _ body: (OutboxStore) throws(OutboxError) -> Result
     ) throws(OutboxError) -> Result {
@@ -400,7 +400,7 @@ extension OutboxEngine {
         _ updates: some Collection<StoredUpdate>, in store: OutboxStore, _ next: inout OutboxCounters
     ) throws(OutboxError) -> Bool {
         var isAny = false
-        // Sorted, so that the same work always writes the same pages.
+        // The updates are sorted, so that the same work always writes the same pages.
         for stored in updates.sorted(by: { $0.sequence < $1.sequence }) where try store.remove(stored.sequence) {
             next.deliver(stored)
             isAny = true

@@ -1,6 +1,6 @@
 import Reporting
 
-/// Salvaging the readable rows of a damaged store, and accounting for the rest.
+/// Salvages the readable rows of a damaged store, and accounts for the rest.
 ///
 /// If only a row, the log or the ledger is damaged, SQLite finds the tables intact. Then they show exactly what is
 /// pending, and only unreadable rows are searched for as loose rows. Otherwise every loose row in the database and the
@@ -182,8 +182,8 @@ struct StoreSalvage {
         counters.delivered = 0
         let balance = lastSequence - counters.pending - counters.evictions.count - counters.quarantined.count
         counters.delivered = max(0, balance)
-        // More rows may be found than the ledger has room for: old copies of settled updates. They are subtracted from
-        // the numbers they were counted in, losses last.
+        // There may be more rows than the ledger accounts for, because old copies of settled updates were found. They
+        // are subtracted from the numbers in which they were counted, losses last.
         var surplus = max(0, -balance)
         func reduce(_ tally: inout UpdateTally, to minimum: Int64 = 0) {
             let taken = max(0, min(surplus, tally.count - minimum))

@@ -162,7 +162,7 @@ extension JSONValue {
     }
 }
 
-/// A committed update, for the record.
+/// A committed update, as written to the record.
 package struct AcceptedUpdate: Sendable, Hashable {
     /// A position of an update.
     package struct Position: Sendable, Hashable {
