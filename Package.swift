@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Every target is built alike; the arrows between targets are the architecture (docs/architecture.md).
+/// The settings of every target. The dependencies between targets are the architecture (docs/architecture.md).
 let houseStyle: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
     .strictMemorySafety(),
@@ -11,19 +11,19 @@ let houseStyle: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// A target in one of the rooms under `Sources/`.
+/// Creates a target in one of the rooms under `Sources/`.
 func room(_ directory: String, _ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: dependencies, path: "Sources/\(directory)/\(name)", swiftSettings: houseStyle)
 }
 
-/// A C library from Debian, or a header of our own, seen through a module map.
+/// Creates a target for a C library from Debian, or for a header of our own, with a module map.
 func systemLibrary(_ name: String, pkgConfig: String? = nil, package: String? = nil) -> Target {
     .systemLibrary(
         name: name, path: "Sources/SystemLibraries/\(name)", pkgConfig: pkgConfig,
         providers: package.map { [.apt([$0])] })
 }
 
-/// The tests of one target, with the test doubles.
+/// Creates the tests of one target, with the test doubles.
 func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .testTarget(
         name: "\(name)Tests", dependencies: dependencies + ["TimeAndChance", "ReportedText", "WaypostTestSupport"],
@@ -54,7 +54,7 @@ let package = Package(
         room("Core", "Conditions", ["TimeAndChance", "ReportedText", "GNSS", "VehicleAuthorization", "Reporting"]),
         room("Core", "TrackDrawing", ["TimeAndChance", "ReportedText", "GNSS", "CMath"]),
 
-        // Adapters: one outside thing each.
+        // Adapters: each connects one external system.
         room("Adapters", "LinuxPlatform", ["TimeAndChance", "ReportedText", "CLinux"]),
         room(
             "Adapters", "GNSSReceiver",

@@ -187,7 +187,7 @@ struct CommandErrors {
             "waypost: /nowhere/record cannot be written: there is no directory /nowhere"
         ),
         (["demo", "/nowhere/drive.nmea"], 65, "waypost: /nowhere/drive.nmea does not exist"),
-        (["simulator", "--errors", "often"], 64, "waypost: --errors often: \"often\" must read STATUS:RATE"),
+        (["simulator", "--errors", "often"], 64, "waypost: --errors often: \"often\" must have the form STATUS:RATE"),
     ])
     func nameTheErrorInACommandLine(words: [String], code: Int32, says: String) async throws {
         let outcome = try await BuiltProgram.run(words)
@@ -213,7 +213,7 @@ struct CommandErrors {
         #expect(outcome.ending == .exited(64))
         #expect(
             lines(outcome.standardError).first
-                == "waypost: --trust-key \(path): the trusted key is no RSA key, by which tokens are signed (RS256)")
+                == "waypost: --trust-key \(path): the trusted key isn't an RSA key, but tokens are signed with RS256")
     }
 
     /// Otherwise every request for it would be answered with 404.

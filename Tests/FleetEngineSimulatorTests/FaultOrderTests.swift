@@ -34,25 +34,31 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
-        ("--errors", "503", "must read STATUS:RATE"), ("--errors", "503:0.3,", "must read STATUS:RATE"),
-        ("--errors", "200:0.3", "must read STATUS:RATE"), ("--errors", "503:2", "a rate is a number from 0 to 1"),
+        ("--errors", "503", "must have the form STATUS:RATE"),
+        ("--errors", "503:0.3,", "must have the form STATUS:RATE"),
+        ("--errors", "200:0.3", "must have the form STATUS:RATE"),
+        ("--errors", "503:2", "a rate is a number from 0 to 1"),
         ("--errors", "503:x", "a rate is a number"), ("--resets", "-0.1", "a rate is a number"),
         ("--drops", "nan", "a rate is a number"),
-        ("--delay", "2..1", "it ends before it begins; write a range of seconds as 1..2"),
-        ("--outage", "40..30", "it ends before it begins; write a range of seconds as 30..40"),
-        ("--delay", "500ms", "it is in seconds, without a unit; write 0.5"),
-        ("--delay", "2s", "it is in seconds, without a unit; write 2.0"), ("--delay", "nans", "write a range"),
+        ("--delay", "2..1", "the range ends before it begins; write a range of seconds as 1..2"),
+        ("--outage", "40..30", "the range ends before it begins; write a range of seconds as 30..40"),
+        ("--delay", "500ms", "the value is in seconds, without a unit; write 0.5"),
+        ("--delay", "2s", "the value is in seconds, without a unit; write 2.0"), ("--delay", "nans", "write a range"),
         ("--delay", "x", "write a range of seconds"),
         ("--outage", "5", "write a range of seconds"), ("--token-life", "3601", "whole number from 1 to 3600"),
         ("--token-life", "0", "whole number from 1 to 3600"), ("--retry-after", "-1", "whole number"),
-        ("--token-outage", "a..b", "write a range of seconds as 10..30, or a COUNT of token requests as 3"),
+        ("--token-outage", "a..b", "write a range of seconds such as 10..30, or a COUNT of token requests such as 3"),
         ("--token-outage", "-1", "use a whole number from 0"),
-        ("--token-errors", "late:1", "must read FAULT:RATE, as 503:0.3 or page:0.1, where FAULT is 400 to 599, page"),
-        ("--token-errors", "page:0.6,empty:0.6", "exceed 1"), ("--token-expiry", "soon", "use one of epochSeconds"),
+        (
+            "--token-errors", "late:1",
+            "must have the form FAULT:RATE, such as 503:0.3 or page:0.1, where FAULT is 400 to 599, page"
+        ),
+        ("--token-errors", "page:0.6,empty:0.6", "add up to more than 1"),
+        ("--token-expiry", "soon", "use one of epochSeconds"),
         ("--token-clock", "fast", "whole number"), ("--key-rotation", "x", "use a number of seconds"),
         ("--key-rotation", "5..10", "use a number of seconds"),
         ("--key-rotation", "60s", "without a unit; write 60.0"),
-        ("--flood", "1", "is not a fault; known are --errors"),
+        ("--flood", "1", "is not a fault; use one of --errors"),
     ])
     func isRejected(option: String, value: String, words: String) {
         var plan = FaultPlan()

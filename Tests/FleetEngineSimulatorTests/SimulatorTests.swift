@@ -144,7 +144,7 @@ import WaypostTestSupport
         let told = Locked<[String]>([])
         var settings = SimulatorSettings()
         settings.recordPath = "/dev/full"
-        settings.tell = { words in told.withLock { $0.append(words) } }
+        settings.reportProblem = { words in told.withLock { $0.append(words) } }
         let simulator = try FleetEngineSimulator(settings)
         let address = try LocalAddress("127.0.0.1:\(simulator.baseURL.port)")
         try await withThrowingDiscardingTaskGroup { group in
@@ -158,7 +158,7 @@ import WaypostTestSupport
         }
         #expect(
             told.withLock { $0 } == [
-                "could not write the record's file, which misses all further updates: No space left on device"
+                "cannot write the record file, so it will lack all further updates: No space left on device"
             ])
     }
 

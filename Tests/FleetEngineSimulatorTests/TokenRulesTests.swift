@@ -38,7 +38,7 @@ private let now = SimulatedBackend.now
     func areEnforced(claims: TokenClaims, words: String?) throws {
         let authority = try TokenAuthority(keyID: "k", key: SimulatedBackend.key.get())
         let token = try authority.token(claims)
-        do throws(Refusal) {
+        do throws(ErrorAnswer) {
             let read = try authority.claims(ofAuthorization: "Bearer \(token)", now: now)
             #expect(read == claims)
             #expect(words == nil)
@@ -57,9 +57,9 @@ private let now = SimulatedBackend.now
         ("two parts", "three base64url parts"),
         ("four parts", "three base64url parts"), ("padding", "three base64url parts"),
         ("not JSON", "three base64url parts"),
-        ("no scheme", "must read \"Bearer TOKEN\""), ("Basic", "must read \"Bearer TOKEN\""),
+        ("no scheme", "must have the form \"Bearer TOKEN\""), ("Basic", "must have the form \"Bearer TOKEN\""),
         ("empty", "no Authorization header"),
-        ("two blanks", "must read \"Bearer TOKEN\""),
+        ("two blanks", "must have the form \"Bearer TOKEN\""),
     ])
     func rejectForgeries(forgery: String, words: String) throws {
         let authority = try TokenAuthority(keyID: "k", key: SimulatedBackend.key.get())
@@ -90,8 +90,8 @@ private let now = SimulatedBackend.now
         case "two blanks": header = "Bearer  \(token)"
         default: header = ""
         }
-        var error: Refusal?
-        do throws(Refusal) { _ = try authority.claims(ofAuthorization: header, now: now) } catch let refusal {
+        var error: ErrorAnswer?
+        do throws(ErrorAnswer) { _ = try authority.claims(ofAuthorization: header, now: now) } catch let refusal {
             error = refusal
         }
         #expect(error?.status == 401)

@@ -55,7 +55,7 @@ private let wrongLocationFields: [(String, String)] = [
         ("", "line 1, column 1: the text is empty"), ("{", "\"}\" is missing"),
         ("<html>", "not JSON; a document begins with {"),
         ("{\"lastLocation\":{},\"lastLocation\":{}}", "the key \"lastLocation\" is in this object twice"),
-        ("{\"lastLocation\":{},\"last_location\":{}}", "the field is given twice, in both spellings"),
+        ("{\"lastLocation\":{},\"last_location\":{}}", "the field is set twice, in both spellings"),
         ("[]", "expected an object, not an array"), ("{\"vehicle\":{}}", "Unknown name \"vehicle\""),
         ("{\"lastLocation\":[]}", "expected an object, not an array"), ("{\"pastLocations\":{}}", "expected an array"),
         ("{\"pastLocations\":[{\"heading\":400}]}", "400 is out of range"),
@@ -75,7 +75,7 @@ private let wrongLocationFields: [(String, String)] = [
         ("{\"type\":\"AUTO\"}", "Unknown name \"type\""),
         ("{\"remainingDuration\":\"1s\"}", "Unknown name"),
         ("{\"attributes\":[{\"key\":\"a:b\"}]}", "must not be empty or contain"),
-        ("{\"attributes\":[{\"key\":\"a\"},{\"key\":\"a\"}]}", "stands twice"),
+        ("{\"attributes\":[{\"key\":\"a\"},{\"key\":\"a\"}]}", "occurs twice"),
         ("{\"attributes\":[{}]}", "must not be empty"),
         (
             "{\"attributes\":[{\"key\":\"a\",\"stringValue\":\"" + String(repeating: "x", count: 255) + "\"}]}",

@@ -19,19 +19,19 @@ import WaypostTestSupport
     @Test func areStoppedWithTheirUnit() {
         let service = HoldingProcess(processID: 812, command: "waypost", unit: "waypost")
         #expect(service.description == "waypost (process 812)")
-        #expect(service.ending == "systemctl stop waypost")
-        #expect(service.renewal == "restart it (systemctl restart waypost)")
+        #expect(service.stopCommand == "systemctl stop waypost")
+        #expect(service.restartRemedy == "restart it (systemctl restart waypost)")
         let other = HoldingProcess(processID: 813, command: nil)
         #expect(other.description == "a process (process 813)")
-        #expect(other.ending == "kill 813")
-        #expect(other.renewal == "end it (kill 813) and start it again")
+        #expect(other.stopCommand == "kill 813")
+        #expect(other.restartRemedy == "end it (kill 813) and start it again")
     }
 
     /// These tests may run within a unit, but the unit didn't start them itself.
     @Test func haveTheKernelsNames() {
         let own = HoldingProcess(reading: getpid())
         #expect(own.command == commandName(ofProcess: getpid()) && own.command != nil)
-        #expect(own.ending == "kill \(getpid())")
+        #expect(own.stopCommand == "kill \(getpid())")
         #expect(HoldingProcess(reading: -1) == HoldingProcess(processID: -1, command: nil))
     }
 }

@@ -124,7 +124,7 @@ import WaypostTestSupport
         arguments: [0o700, 0o1777] as [UInt32], ["new", "new/and/below", "real/new", "dangling/new", "new/./../new/a"])
     func areCreated(mode: UInt32, name: String) throws {
         let directory = try Self.directory(mode)
-        #expect(try DirectoryTrust.require(directory.path(name), .none, missing: .made))
+        #expect(try DirectoryTrust.require(directory.path(name), .none, missing: .created))
         #expect(try FileStatus(behind: directory.path(name)).permissions == 0o700)
         #expect(try DirectoryTrust.require(directory.path(name), .none))
     }

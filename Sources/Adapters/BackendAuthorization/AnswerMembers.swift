@@ -19,17 +19,18 @@ extension AnswerFault.Members {
     /// Classifies the object `members`, which has no token under the expected key.
     init(_ members: [String: JSONValue], _ origin: TokenAnswer.Origin) {
         let answer = JSONValue.object(members)
-        func shown(_ path: String) -> ReportedText { ReportedText(path, without: origin.secrets, limit: 100) }
+        func reportedText(_ path: String) -> ReportedText { ReportedText(path, without: origin.secrets, limit: 100) }
         let failures: Set = ["error", "errors", "exception", "fault", "message", "detail", "details"]
         self =
             if let path = AnswerFault.Lookalike.tokenPaths(in: answer).first {
-                Self.misdirection(answer[path: path]?.stringValue, origin.from.subject) ?? .tokenUnder(shown(path))
+                Self.misdirection(answer[path: path]?.stringValue, origin.from.subject)
+                    ?? .tokenUnder(reportedText(path))
             } else if members["private_key"] != nil {
                 .serviceAccountKey
             } else if members["refresh_token"] != nil {
                 .login
             } else if let (path, kind) = AnswerFault.Lookalike.foreign(in: answer) {
-                .lookalike(kind, under: shown(path))
+                .lookalike(kind, under: reportedText(path))
             } else if members.isEmpty {
                 .nothing
             } else {

@@ -158,11 +158,11 @@ package final class CommandTokenProvider: TokenProvider {
     private static func informativeLines(_ outcome: ChildProcess.Outcome, _ secrets: [String]) -> [ReportedText] {
         let lines = outcome.standardError.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
             .filter { !$0.allSatisfy { $0 == 0x20 || $0 == 0x09 } }
-        func shown(_ line: some Sequence<UInt8>) -> ReportedText {
+        func reportedText(_ line: some Sequence<UInt8>) -> ReportedText {
             ReportedText(bytes: line, without: secrets, limit: 200)
         }
-        guard let first = lines.first.map(shown), let last = lines.last.map(shown) else { return [] }
-        if let error = lines.suffix(100).map(shown).last(where: saysError) {
+        guard let first = lines.first.map(reportedText), let last = lines.last.map(reportedText) else { return [] }
+        if let error = lines.suffix(100).map(reportedText).last(where: saysError) {
             return error == last ? [last] : [error, last]
         }
         return lines.count > 1 ? [last, first] : [last]

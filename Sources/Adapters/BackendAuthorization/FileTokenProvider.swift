@@ -15,8 +15,9 @@ package final class FileTokenProvider: TokenProvider {
     private let wallClock: @Sendable () -> Double
     private let present: @Sendable () -> Double?
 
-    /// `path` may contain placeholders such as `{vehicleId}` and `{tripId}`, whose values are percent-encoded. Errors
-    /// name the `section` of the configuration. `present` is the time if something keeps the clock right.
+    /// Creates a provider that reads the file at `path`, which may contain placeholders such as `{vehicleId}` and
+    /// `{tripId}`; their values are percent-encoded. Errors name the `section` of the configuration. `present` is the
+    /// time if something keeps the clock right, otherwise `nil`.
     package init(
         path: String, section: String = "authorization", providerID: String,
         format: TokenAnswerFormat = TokenAnswerFormat(),

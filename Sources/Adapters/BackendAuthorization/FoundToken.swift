@@ -23,14 +23,14 @@ struct FoundToken: Sendable {
             guard text.hasPrefix("ey") else {  // `{"` in base64url
                 if let lookalike = AnswerFault.Lookalike(text) { throw .lookalike(lookalike, place) }
                 let hasLines = text.utf8.contains(UInt8(ascii: "\n"))
-                throw .otherText(bytes: bytes.count, mediaType: origin.shownMediaType, hasLines: hasLines)
+                throw .otherText(bytes: bytes.count, mediaType: origin.reportedMediaType, hasLines: hasLines)
             }
         case .json(let document):
             let answer: JSONValue
             do { answer = try JSONValue(parsing: document) } catch {
                 throw .invalidJSON(
                     AnswerFault.Mistake(in: document), line: error.line, column: error.column, bytes: bytes.count,
-                    mediaType: origin.shownMediaType)
+                    mediaType: origin.reportedMediaType)
             }
             if let bare = answer.stringValue {
                 text = Self.stripped(bare)

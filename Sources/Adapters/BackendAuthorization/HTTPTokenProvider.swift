@@ -25,7 +25,7 @@ package final class HTTPTokenProvider: TokenProvider {
     ///   - wallClock: seconds since 1970; shortens a token's life if the endpoint states no time.
     ///   - present: seconds since 1970 if something keeps the clock right, otherwise `nil`; shows that a token has
     ///     expired.
-    /// - Throws: `.misconfigured` if the address isn't a URL.
+    /// - Throws: `.misconfigured` if the endpoint's address isn't a URL.
     package init(
         _ settings: HTTPTokenSettings, section: String = "authorization", providerID: String,
         transport: any HTTPTransport, sendsCertificate: Bool = false,

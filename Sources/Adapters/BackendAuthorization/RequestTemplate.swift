@@ -91,7 +91,7 @@ extension StringProtocol {
 /// The placeholders `{vehicleId}`, `{providerId}`, `{taskId}`, `{tripId}` and `{trackingId}` in a text of the
 /// configuration.
 struct Placeholders {
-    /// How values are encoded so that they can't break out of their place.
+    /// The encoding of a value, which keeps it from changing the text around it.
     enum Encoding {
         /// Percent-encoding for an address, in which braces have no other meaning.
         case percent

@@ -39,7 +39,7 @@ package enum Secret: Sendable, Hashable {
         }
     }
 
-    /// The source, for the error of a failure.
+    /// The source, for use in an error.
     var source: SourceFault.Source {
         switch self {
         case .literal: .literal
@@ -49,7 +49,7 @@ package enum Secret: Sendable, Hashable {
         }
     }
 
-    /// The source, for a message about a setting.
+    /// The source, for use in a message about a setting.
     var sourceName: String {
         switch self {
         case .literal: "its text"
@@ -97,7 +97,7 @@ package enum SecretFile {
         _ = try access(path, .file(path), use) { (_, _) throws(SystemError) in }
     }
 
-    /// Reads a file that only its owner and group may read. `source` names it in errors if it isn't the file itself.
+    /// Reads a file that only its owner and group may read. Errors name `source`, or the file if it is `nil`.
     ///
     /// Blocks, so don't call it on the shared pool.
     ///

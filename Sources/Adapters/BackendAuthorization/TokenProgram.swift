@@ -49,7 +49,7 @@ package enum TokenProgram {
     /// Returns why `program` can't be started; `nil` if nothing is found. Reads the file, so don't call it on the
     /// shared pool.
     ///
-    /// `refusal`: the system's error number of an attempt.
+    /// `refusal`: the system's error number from an attempt to start the program.
     package static func problem(of program: String, refusal: CInt? = nil) -> ProgramFault? {
         let path: String
         if program.contains(where: { $0 == "/" }) {

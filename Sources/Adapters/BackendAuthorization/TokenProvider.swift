@@ -50,7 +50,7 @@ package struct TokenAnswer: Sendable {
         /// The secrets sent to the issuer, which must not be shown.
         var secrets: [String] = []
 
-        var shownMediaType: ReportedText? { mediaType.map { ReportedText($0, without: secrets, limit: 40) } }
+        var reportedMediaType: ReportedText? { mediaType.map { ReportedText($0, without: secrets, limit: 40) } }
     }
 
     /// - Parameters:
@@ -106,7 +106,7 @@ package struct TokenAnswer: Sendable {
     }
 }
 
-/// The places of token and expiry in an issuer's JSON answer.
+/// The places of the token and its expiry in an issuer's JSON answer.
 package struct TokenAnswerFormat: Sendable, Hashable {
     /// The token's key, or a path of keys with dots, such as `data.token.jwt`.
     package var tokenKey: String

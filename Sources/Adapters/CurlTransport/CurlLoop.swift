@@ -93,8 +93,8 @@ struct CurlLoop {
         finish(transfer, with: transfer.outcome(.cancelled, "cancelled"))
     }
 
-    /// Idle connections may be dead. Transfers that are still connecting or resolving use a lost route, and have sent
-    /// nothing.
+    /// Ends the transfers that are still connecting or resolving: they use a lost route, and have sent nothing. Idle
+    /// connections aren't reused, because they may be dead.
     private mutating func networkChanged() {
         needsFreshConnection = true
         for transfer in transfers.values where !transfer.isConnected {
@@ -161,8 +161,8 @@ struct CurlLoop {
         transfers[transfer.easy.identity] = nil
     }
 
-    /// The time until the next deadline of a transfer. Without transfers, only a message ends the wait; libcurl handles
-    /// its own deadlines.
+    /// Returns the time until the next deadline of a transfer. Without transfers, only a message ends the wait; libcurl
+    /// handles its own deadlines.
     private func timeToNextDeadline() -> Duration {
         guard let next = transfers.values.map(\.deadline).min() else { return .seconds(3600) }
         return max(.zero, ContinuousClock.now.duration(to: next))

@@ -145,8 +145,8 @@ final class CurlSockets: Sendable {
     private static func received(on socket: CInt) -> Int { Int(clamping: ccurl_bytes_received(socket)) }
 }
 
-/// How the kernel detects a dead connection, however long an answer takes: the other side no longer acknowledges data,
-/// or the probes that the kernel sends after some idle time.
+/// The times after which the kernel considers a connection dead, however long an answer takes. A connection is dead if
+/// the other side no longer acknowledges data, or the probes that the kernel sends after some idle time.
 struct ConnectionWatch: Sendable, Hashable {
     /// The time without acknowledgement after which a connection is closed.
     let unacknowledgedSeconds: UInt32

@@ -24,7 +24,7 @@ struct AllowedHosts: Sendable, Hashable {
     func check(_ request: ServedRequest) throws(HTTPRequestError) {
         guard let hosts else { return }
         if let host = request.headers["Host"], !hosts.contains(host: host) {
-            throw .misdirected(host: Self.shown(host))
+            throw .misdirected(host: Self.reportedText(host))
         }
         for field in request.headers.fields {
             switch field.name.lowercased() {
@@ -32,7 +32,7 @@ struct AllowedHosts: Sendable, Hashable {
                 let schemes = ["http://", "https://"]
                 guard let scheme = schemes.first(where: field.value.hasPrefix),
                     hosts.contains(host: field.value.dropFirst(scheme.count))
-                else { throw .foreignOrigin(Self.shown(field.value)) }
+                else { throw .foreignOrigin(Self.reportedText(field.value)) }
             case "sec-fetch-site" where field.value.lowercased() == "cross-site": throw .foreignSite
             // Any page can make the browser prefetch a URL, in a request that doesn't state the page.
             case "sec-purpose", "purpose": throw .foreignSite
@@ -41,7 +41,7 @@ struct AllowedHosts: Sendable, Hashable {
         }
     }
 
-    private static func shown(_ name: String) -> ReportedText { ReportedText(name, limit: 100) }
+    private static func reportedText(_ name: String) -> ReportedText { ReportedText(name, limit: 100) }
 }
 
 extension Set<String> {

@@ -23,7 +23,7 @@ package struct HTTPRequestParser: Sendable {
     /// The index of the first byte that hasn't been parsed yet.
     private var position = 0
     private var request = ServedRequest(.get, "/")
-    /// Bytes of the request line, the headers and the trailers.
+    /// The number of bytes of the request line, the headers and the trailers.
     private var headBytes = 0
     private var isVersion10 = false
     private var expectsContinue = false
@@ -215,7 +215,7 @@ package struct HTTPRequestError: Error, Sendable, Hashable, CustomStringConverti
     }
 
     package static let malformedRequestLine = Self(
-        400, "the request line is malformed; it must read METHOD /PATH HTTP/1.1")
+        400, "the request line is malformed; it must have the form METHOD /PATH HTTP/1.1")
     package static let unsupportedVersion = Self(505, "only HTTP/1.1 and HTTP/1.0 are supported")
     package static let malformedHeader = Self(400, "a header line is malformed")
     package static let missingHost = Self(400, "an HTTP/1.1 request must have exactly one Host header")
@@ -249,11 +249,11 @@ package struct HTTPRequestError: Error, Sendable, Hashable, CustomStringConverti
 
 /// The limits on the resources that one client, or all clients together, may use.
 package struct HTTPServiceLimits: Sendable, Hashable {
-    /// Request line, headers and trailers together.
+    /// The maximum size of request line, headers and trailers together, in bytes.
     package var headBytes: Int
     package var headerCount: Int
     package var bodyBytes: Int
-    /// The time that a connection may be idle, that a request may take to arrive, and that a client may take to read
+    /// How long a connection may be idle, how long a request may take to arrive, and how long a client may take to read
     /// the answer.
     package var time: Duration
     /// The maximum number of open connections. A further one closes the oldest that has no request in progress.

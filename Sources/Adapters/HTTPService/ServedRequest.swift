@@ -3,13 +3,13 @@ package import HTTPMessages
 /// A complete request that a client sent.
 package struct ServedRequest: Sendable, Hashable {
     package var method: HTTPMethod
-    /// Path and query of the request line; begins with `/`.
+    /// The path and the query of the request line. It begins with `/`.
     package var target: String
     package var headers: HTTPHeaders
     package var body: [UInt8]
     /// Whether the client may use the connection again.
     package var keepsAlive: Bool
-    /// Bytes of the request on the wire, including head and framing.
+    /// The number of bytes of the request on the wire, including head and framing.
     package var byteCount: Int
 
     package init(
@@ -29,7 +29,7 @@ package struct ServedRequest: Sendable, Hashable {
 
     /// The path's parts, percent-decoded; `nil` if the encoding is malformed.
     ///
-    /// Split before decoding, so that `%2F` inside a part doesn't divide it.
+    /// The path is split before it is decoded, so that `%2F` inside a part doesn't divide it.
     package var pathSegments: [String]? {
         decodedParts(path.dropFirst().split(separator: "/", omittingEmptySubsequences: false))
     }

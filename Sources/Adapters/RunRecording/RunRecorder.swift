@@ -21,7 +21,7 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
     /// Creates a recorder that takes its times from `now`, the host's clock.
     package init(now: @escaping @Sendable () -> UTCTime) { self.now = now }
 
-    /// Records nothing within `zones`, and nothing while the private switch is on, from now on.
+    /// Stops recording within `zones` and, if there is a private switch, while it is on.
     package func keepPrivate(in zones: [PrivateZone], hasSwitch: Bool) {
         state.withLock { state in
             let isPrivateAtTimes = hasSwitch || !zones.isEmpty

@@ -7,14 +7,14 @@ package import TimeAndChance
 /// A token issuer and a strict Fleet Engine for both services on one loopback port, with faults, a record of the
 /// arrivals, and a page. It needs no account and no network.
 ///
-/// It listens from its creation; `run` serves until it is cancelled.
+/// It listens as soon as it is created; `run` serves requests until it is cancelled.
 package struct FleetEngineSimulator: Sendable {
     private let engine: SimulatorResponder
     private let service: HTTPService
     /// The base URL: the page is at `/`, tokens under `/token`, Fleet Engine under `/v1`.
     package let baseURL: HTTPURL
 
-    /// - Throws: If the address is in use or not permitted, or the record's file can't be opened.
+    /// - Throws: if the address is in use or not permitted, or the record's file can't be opened.
     package init(_ settings: SimulatorSettings = SimulatorSettings()) throws(SimulatorError) {
         let engine = try SimulatorResponder(settings)
         do {
@@ -63,9 +63,9 @@ package struct SimulatorSettings: Sendable {
     package var trips: [SimulatedTrip] = []
     /// The seed of the random faults.
     package var seed: UInt64 = 1
-    /// The RSA private key in DER that signs tokens; `nil` makes a new one, so that no earlier token is valid.
+    /// The RSA private key in DER that signs tokens; `nil` generates a new key, so no earlier token is valid.
     package var signingKey: [UInt8]?
-    /// The public key in PEM of a backend whose tokens are accepted too.
+    /// The public key in PEM of a backend whose tokens are also accepted.
     package var trustedKey: [UInt8]?
     /// The file of the complete record as JSON Lines; `nil` keeps only the bounded record in memory.
     package var recordPath: String?
@@ -73,8 +73,8 @@ package struct SimulatorSettings: Sendable {
     package var uploadsPath: String?
     /// The server's clock.
     package var clock: @Sendable () -> UTCTime = { .system }
-    /// Reports a problem while the simulator runs, as text for people.
-    package var tell: @Sendable (String) -> Void = { _ in }
+    /// Called with a message for the user when a problem occurs while the simulator runs.
+    package var reportProblem: @Sendable (String) -> Void = { _ in }
 
     package init() {}
 }

@@ -96,7 +96,7 @@ enum SimulatorPage {
             <section id="one" hidden><h2 id="name"></h2><div class="big" id="figures"></div><dl id="vehicle"></dl></section>
             <section class="other"><h2>Fleet Engine's answers</h2><div id="answers"></div><dl id="traffic"></dl></section>
             <section class="other"><h2>Tokens</h2><dl id="tokenCounts"></dl><div id="tokens"></div></section>
-            <section class="other"><h2>Ordered faults</h2><div id="faults"></div></section>
+            <section class="other"><h2>Configured faults</h2><div id="faults"></div></section>
           </div>
         </main>
         <script>
@@ -227,7 +227,7 @@ enum SimulatorPage {
           if (outage) {
             setState(`outage until ${outage.until ? clock(outage.until) + " UTC" : "it is ended"}: connections are reset`, "bad");
             notes.push("since " + clock(outage.since));
-            if (outage.until) notes.push(span((outage.until - now) / 1000) + " more");
+            if (outage.until) notes.push(span((outage.until - now) / 1000) + " left");
           } else {
             setState("answering", "good");
             notes.push("for " + span((now - view.answeringSince) / 1000));
@@ -262,7 +262,7 @@ enum SimulatorPage {
         function showFaults() {
           const faults = element("ul");
           faults.append(...view.faults.map(words => element("li", words)), ...view.outages.map(([from, until]) => {
-            const { now } = view, when = now < from ? `in ${span((from - now) / 1000)}` : now <= until ? `${span((until - now) / 1000)} more` : "over";
+            const { now } = view, when = now < from ? `in ${span((from - now) / 1000)}` : now <= until ? `${span((until - now) / 1000)} left` : "over";
             return element("li", `outage ${clock(from)} to ${clock(until)} UTC, ${when}`, when === "over" ? "dim" : "");
           }));
           $("faults").replaceChildren(faults.children.length ? faults : element("span", "none", "dim"));
@@ -317,7 +317,7 @@ enum SimulatorPage {
             const answer = await fetch("page.json" + (chosen ? "?vehicle=" + encodeURIComponent(chosen) : ""), { cache: "no-store" });
             view = await answer.json();
           } catch (problem) {
-            setState("the simulator does not answer" + (view ? " since " + clock(view.now) + " UTC" : ""), "bad");
+            setState("no answer from the simulator" + (view ? " since " + clock(view.now) + " UTC" : ""), "bad");
             $("next").textContent = "";
             document.body.classList.add("stale");
             return;

@@ -5,7 +5,7 @@ import LinuxPlatform
 import StrictJSON
 import TimeAndChance
 
-/// Answers each request: as token issuer, as Fleet Engine, with faults, or with the record.
+/// Answers each request: as the token issuer, as Fleet Engine, with a fault, or with the record.
 ///
 /// An actor with its own thread, because it writes the record's file.
 actor SimulatorResponder {
@@ -49,7 +49,7 @@ actor SimulatorResponder {
 
     func setOutage(_ isOn: Bool) { outages.set(isOn, at: now) }
 
-    /// Gives the service account a new key. Earlier tokens are then rejected.
+    /// Replaces the service account's key, so that earlier tokens are rejected.
     func rotateKey() { extraRotations += 1 }
 
     func respond(to request: ServedRequest) -> ServedResponse {
@@ -70,7 +70,7 @@ actor SimulatorResponder {
             return .refusal(status: 404, "not found; the page is at /")
         }
         guard request.method == .get || request.method == .head else {
-            return .refusal(status: 405, "this address can only be read")
+            return .refusal(status: 405, "this address can only be read; use GET")
         }
         let headers = HTTPHeaders([
             "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
@@ -102,7 +102,7 @@ actor SimulatorResponder {
             return finish(request, nil, .outage, ServedResponse.Delivery.reset(afterBytes: 0), isForToken: true)
         }
         let fault = settings.faults.tokens.fault(at: elapsed, number: tokenRequests) { chance.unit() }
-        let outcome = Result { () throws(Refusal) in
+        let outcome = Result { () throws(ErrorAnswer) in
             let issue = try issuer.issue(
                 to: try TokenIssuer.subject(of: request, path: path), fault: fault, now: nowSeconds,
                 authority: authority, keyGeneration: keyGeneration)
@@ -122,13 +122,13 @@ actor SimulatorResponder {
         switch fault {
         case .outage, .reset: return finish(request, nil, fault, .reset(afterBytes: 0), delay: delay)
         case .error(let status):
-            var refusal = Refusal(
-                status: status, code: Refusal.Code(httpStatus: status),
-                message: "An error of status \(status), as ordered.")
-            if status == 429 || status == 503 { refusal.retryAfter = settings.faults.retryAdvice }
-            return finish(request, .failure(refusal), fault, .whole, delay: delay)
+            var error = ErrorAnswer(
+                status: status, code: ErrorAnswer.Code(httpStatus: status),
+                message: "An injected error with status \(status).")
+            if status == 429 || status == 503 { error.retryAfter = settings.faults.retryAdvice }
+            return finish(request, .failure(error), fault, .whole, delay: delay)
         case .none, .drop, .stall:
-            let outcome = Result { () throws(Refusal) in try serve(request, path) }
+            let outcome = Result { () throws(ErrorAnswer) in try serve(request, path) }
             let delivery: ServedResponse.Delivery =
                 switch fault {
                 case .drop: .drop
@@ -140,7 +140,7 @@ actor SimulatorResponder {
     }
 
     /// Checks a request in Fleet Engine's order: token, claim, verb, query, body.
-    private func serve(_ request: ServedRequest, _ path: ArraySlice<String>) throws(Refusal) -> HTTPResponse {
+    private func serve(_ request: ServedRequest, _ path: ArraySlice<String>) throws(ErrorAnswer) -> HTTPResponse {
         let target = try FleetTarget(path)
         let query = try FleetQuery(request)
         let claims = try authority.claims(
@@ -156,13 +156,13 @@ actor SimulatorResponder {
         case .trip(let provider, let id):
             try FleetPermission.check(claims, "tripid", id, resource: "trips")
             guard request.method == .get || request.method == .head else {
-                throw Refusal(status: 405, code: .unimplemented, message: "trips can only be read here")
+                throw ErrorAnswer(status: 405, code: .unimplemented, message: "the simulator's trips can only be read")
             }
             return answer(try trip(id, of: provider), query)
         }
     }
 
-    private func trip(_ id: String, of provider: String) throws(Refusal) -> JSONValue {
+    private func trip(_ id: String, of provider: String) throws(ErrorAnswer) -> JSONValue {
         guard let trip = settings.trips.first(where: { $0.id == id }) else {
             throw .notFound("Resources not found: providers/\(provider)/trips/\(id)")
         }
@@ -174,7 +174,7 @@ actor SimulatorResponder {
 
     private func serve(
         _ request: ServedRequest, _ query: FleetQuery, _ name: ResourceName
-    ) throws(Refusal) -> HTTPResponse {
+    ) throws(ErrorAnswer) -> HTTPResponse {
         let service = name.service
         switch request.method.rawValue {
         case "GET", "HEAD": return answer(try fleet.get(name), query)
@@ -183,7 +183,7 @@ actor SimulatorResponder {
             let mask = try UpdateMask(query.updateMask, schema: service.schema)
             return answer(committing: try fleet.update(name, mask: mask, body: request.body, now: now), query)
         default:
-            throw Refusal(
+            throw ErrorAnswer(
                 status: 405, code: .unimplemented,
                 message:
                     "\(request.method.rawValue) is not a method of \(service.collection); update with \(service.updateVerb)"
@@ -194,9 +194,9 @@ actor SimulatorResponder {
     private func create(
         _ request: ServedRequest, _ query: FleetQuery, _ provider: String, _ service: FleetService,
         _ claims: TokenClaims
-    ) throws(Refusal) -> HTTPResponse {
+    ) throws(ErrorAnswer) -> HTTPResponse {
         guard request.method == .post else {
-            throw Refusal(status: 405, code: .unimplemented, message: "vehicles are created with POST")
+            throw ErrorAnswer(status: 405, code: .unimplemented, message: "vehicles are created with POST")
         }
         guard claims.authorization[service.claim] == "*" else {
             throw .permissionDenied("only a server's token may create a vehicle")
@@ -225,8 +225,8 @@ actor SimulatorResponder {
             try uploadsFile?.append(outcome.update, at: now)
         } catch {
             if recordFailure == nil {
-                settings.tell(
-                    "could not write the record's file, which misses all further updates: \(error.reason)")
+                settings.reportProblem(
+                    "cannot write the record file, so it will lack all further updates: \(error.reason)")
             }
             recordFailure = "the record's file: \(error)"
         }
@@ -248,16 +248,16 @@ actor SimulatorResponder {
 
     /// Records the request. Returns its answer.
     private func finish(
-        _ request: ServedRequest, _ outcome: Result<HTTPResponse, Refusal>?, _ fault: Fault,
+        _ request: ServedRequest, _ outcome: Result<HTTPResponse, ErrorAnswer>?, _ fault: Fault,
         _ delivery: ServedResponse.Delivery, delay: Duration = .zero, isForToken: Bool = false
     ) -> ServedResponse {
         var response = HTTPResponse(status: 503)
         var message: String?
         switch outcome {
         case .success(let answer): response = answer
-        case .failure(let refusal):
-            response = refusal.response
-            message = refusal.message
+        case .failure(let error):
+            response = error.response
+            message = error.message
         case nil: break
         }
         record.add(

@@ -1,7 +1,7 @@
 package import GNSS
 package import TimeAndChance
 
-/// A simulated drive as a u-blox-like receiver reports it. The same seed gives the same bytes on every machine.
+/// A simulated drive as a u-blox-like receiver reports it. The same seed produces the same bytes on every machine.
 package struct Drive: Sequence, IteratorProtocol, Sendable {
     private let situation: DriveSituation
     private let start: UTCTime
@@ -13,9 +13,9 @@ package struct Drive: Sequence, IteratorProtocol, Sendable {
 
     /// - Parameters:
     ///   - situation: the kind of drive.
-    ///   - seed: each seed gives another drive.
-    ///   - start: UTC of the first epoch; `nil` for the situation's standard.
-    ///   - duration: the length of the drive; `nil` for the situation's standard.
+    ///   - seed: each seed produces a different drive.
+    ///   - start: the UTC time of the first epoch; `nil` for the situation's default.
+    ///   - duration: the length of the drive; `nil` for the situation's default.
     ///   - satellitesInViewEvery: the number of epochs from one set of GSV sentences to the next.
     package init(
         _ situation: DriveSituation, seed: UInt64 = 1, start: UTCTime? = nil, duration: Duration? = nil,
@@ -93,7 +93,7 @@ package enum DriveSituation: String, Sendable, Hashable, CaseIterable {
     /// The seconds without satellites.
     var outage: Range<Double> { self == .tunnel ? 100..<190 : 0..<0 }
 
-    /// The second from which on the driver looks for a parking place.
+    /// The time, in seconds, at which the driver begins to look for a parking place.
     var parkingTime: Double { self == .parking ? 120 : .infinity }
 
     var road: RoadStyle {

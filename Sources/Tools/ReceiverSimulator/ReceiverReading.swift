@@ -22,7 +22,7 @@ struct ReceiverReading {
     static let geoidSeparation: Int64 = 396
     /// The range error by which a decoder multiplies HDOP.
     private static let rangeErrorMeters = 4.5
-    /// The minimum radius that a decoder states.
+    /// The minimum radius that a decoder reports.
     private static let minimumRadiusMeters = 4.0
 
     /// The fix that a correct decoder returns.
@@ -45,10 +45,10 @@ struct ReceiverReading {
 
 /// The sentences of NMEA 0183 4.0, in the order and format of u-blox receivers.
 extension ReceiverReading {
-    /// RMC VTG GGA GSA GLL.
+    /// RMC, VTG, GGA, GSA and GLL.
     var sentences: [UInt8] { sentences(satellites: []) }
 
-    /// RMC VTG GGA GSA GSV GLL; no GSV without satellites.
+    /// Returns RMC, VTG, GGA, GSA, GSV and GLL; no GSV if `satellites` is empty.
     func sentences(satellites: [SimulatedSatellite]) -> [UInt8] {
         var writer = SentenceWriter()
         writeMinimum(&writer)

@@ -15,7 +15,7 @@ struct SimulatedReceiver: Sendable {
     private static let originLatitude = 53.55
     private static let originLongitude = 10.0
     private static let metersPerDegree = 111_319.49
-    /// The time in which an error mostly changes.
+    /// The time constant with which an error changes.
     private static let memorySeconds = 40.0
     /// The minimum speed in metres per second for a course.
     private static let minimumCourseSpeed = 0.4
@@ -30,7 +30,7 @@ struct SimulatedReceiver: Sendable {
         _ vehicle: Vehicle, at time: UTCTime, elapsedSeconds: Double, seesSky: Bool
     ) -> ReceiverReading {
         secondsWithSky = seesSky ? secondsWithSky + elapsedSeconds : 0
-        // Fixes right after an outage are from few satellites.
+        // Right after an outage, fixes are based on few satellites.
         let roughness = secondsWithSky < 20 ? 3 - 2 * secondsWithSky / 20 : 1
         eastError = wandered(eastError, sigma: 1.1 * roughness, elapsedSeconds)
         northError = wandered(northError, sigma: 1.3 * roughness, elapsedSeconds)

@@ -5,7 +5,7 @@ struct Vehicle: Sendable {
     static let step = 0.1
     private static let acceleration = 1.7
     private static let braking = 2.0
-    /// The length of road that the driver sees, in metres.
+    /// The length of the road ahead that the driver sees, in metres.
     private static let sight = 600.0
 
     private let style: RoadStyle
@@ -117,7 +117,7 @@ struct RoadStretch: Sendable {
     private let turnRadians: Double
     let radius: Double
     let limit: Double
-    /// How long the light at the end of the straight stops the car; 0 for green.
+    /// The seconds for which the light at the end of the straight stops the car; 0 for green.
     let redSeconds: Double
 
     /// The maximum comfortable sideways acceleration, in metres per second squared.
@@ -140,7 +140,7 @@ struct RoadStretch: Sendable {
     var end: Double { bendStart + bendLength }
     /// The speed at which the tightest point of the bend is comfortable.
     var bendSpeed: Double { min(limit, (Self.sideways * radius).squareRoot()) }
-    /// The place at which the car stops at a red light.
+    /// The distance from the start of the drive at which the car stops at a red light.
     var stopLine: Double { bendStart - 4 }
 
     /// Returns the change of heading per metre at `place`, in radians.
@@ -156,11 +156,11 @@ struct RoadStretch: Sendable {
 struct RoadStyle: Sendable {
     /// The speed limits in metres per second, one of which each stretch has.
     let limits: [Double]
-    /// The lengths between two bends, in metres.
+    /// The range of distances between bends, in metres.
     let straights: ClosedRange<Double>
-    /// The radii of bends, in metres.
+    /// The range of radii of bends, in metres.
     let radii: ClosedRange<Double>
-    /// The angles of bends, in degrees.
+    /// The range of angles of bends, in degrees.
     let turns: ClosedRange<Double>
     let hasTrafficLights: Bool
 }

@@ -46,7 +46,7 @@ struct GPSDDecoder: LineDecoder {
 
 /// Divides a stream of bytes into lines of bounded length. Longer lines are skipped.
 struct LineSplitter: Sendable {
-    /// gpsd's own lines have at most 10 KiB.
+    /// The maximum length of a line in bytes; gpsd's own have at most 10 KiB.
     private static let maximumLine = 1 << 16
 
     private var line: [UInt8] = []
@@ -81,7 +81,7 @@ struct GPSDSession: Sendable {
     /// The configured receiver; `nil` if any can be used.
     private let wantedDevice: String?
     private let dates: NMEADecoderOptions.Dates
-    /// Whether gpsd has each device open, by path; `nil` until gpsd has listed them.
+    /// Whether gpsd has opened each device, keyed by path; `nil` until gpsd has listed its devices.
     private var devices: [String: Bool]?
     private var chosen: String?
     private var lastFixAt = Duration.zero

@@ -17,7 +17,7 @@ extension LiveReceiver {
     }
 }
 
-/// gpsd by host and port.
+/// The endpoint of gpsd, with its host and port.
 struct GPSDEndpoint: ReceiverEndpoint {
     let host: String
     let port: Int

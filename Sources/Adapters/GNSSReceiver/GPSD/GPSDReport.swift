@@ -4,7 +4,7 @@ import TimeAndChance
 
 /// A JSON object of gpsd (gpsd_json(5)) that concerns fixes or receivers.
 enum GPSDReport: Sendable, Hashable {
-    /// DEVICES: whether gpsd has each device open, by path.
+    /// DEVICES: whether gpsd has opened each device, keyed by path.
     case devices([String: Bool])
     /// DEVICE: gpsd has opened or closed a device.
     case device(path: String, isOpen: Bool)
@@ -68,7 +68,7 @@ enum GPSDReport: Sendable, Hashable {
 }
 
 extension Fix {
-    /// Reads a TPV object; `nil` if it has no position or time, or one that isn't from a receiver (simulated, typed
+    /// Reads a TPV object; `nil` if it has no position or time, or if they aren't from a receiver (simulated, typed
     /// in).
     fileprivate init?(positionReport object: JSONValue) {
         let status = object["status"]?.integerValue

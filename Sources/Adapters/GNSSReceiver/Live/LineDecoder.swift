@@ -131,9 +131,9 @@ struct SentenceDecoder: LineDecoder {
     }
 }
 
-/// Decides whether bytes are text for people, such as a modem or a console sends.
+/// Decides whether bytes are text for people, such as the output of a modem or a console.
 private struct ReadableText: Sendable {
-    /// Fewer bytes may be readable by chance if the baud rate is wrong.
+    /// The minimum number of readable bytes. Fewer may be readable by chance if the baud rate is wrong.
     private static let minimum = 7
     private static let maximumBeginning = 60
 
@@ -155,7 +155,7 @@ private struct ReadableText: Sendable {
         all += bytes.count
     }
 
-    /// Allows for one damaged byte in twenty.
+    /// Whether the bytes are readable, allowing for one damaged byte in twenty.
     var isReadable: Bool { readable >= Self.minimum && readable * 20 >= all * 19 }
 
     /// The first line; `nil` if it has a number with three decimals, which may be a coordinate and must not be logged.
@@ -203,7 +203,7 @@ extension DecoderStatistics {
         return mismatches > 2 && mismatches * 10 > sentences + mismatches
     }
 
-    /// The number of sentences of types that state a position, and of those rejected because of a field.
+    /// The number of sentences whose type contains a position, and how many of them were rejected because of a field.
     struct PositionCounts: Sendable, Hashable {
         var stated = 0
         var rejected = 0

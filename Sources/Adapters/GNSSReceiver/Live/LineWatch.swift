@@ -1,7 +1,7 @@
 /// Judges an open line by the bytes and sentences on it. It has no clock; all times are on one monotonic scale.
 ///
-/// A line is silent after five of its intervals without a sentence, but at least 5 seconds. After three times as
-/// long it is worth reopening.
+/// A line counts as silent after five of its intervals without a sentence, but not before 5 seconds have passed. After
+/// three times as long it is worth reopening.
 struct LineWatch: Sendable, Hashable {
     enum Condition: Sendable, Hashable {
         /// Open, without a sentence, but not for long enough to be judged.

@@ -5,12 +5,12 @@ package import TimeAndChance
 
 /// The outcome of one log that has been read to its end.
 package struct LogOutcome: Sendable {
-    /// The name for operators.
+    /// The name to show operators.
     package let name: String
     package let statistics: DecoderStatistics
     /// The times of the first and the last fix.
     private let ends: (first: UTCTime, last: UTCTime)?
-    /// The kind of file, by its first bytes, if it isn't a receiver's log.
+    /// The kind of the file, recognised by its first bytes; `nil` if it is a receiver's log.
     private let foreignKind: ForeignLogKind?
 
     /// - Parameters:

@@ -29,7 +29,7 @@ package struct LogReplay: FixSource {
 
     /// Logs in memory, decoded once for all vehicles.
     private struct LoadedFixes: Sendable {
-        /// About 200 MB; a drive of eleven days at one fix per second.
+        /// The maximum number of fixes: about 200 MB, or a drive of eleven days at one fix per second.
         static let maximum = 1_000_000
 
         var fixes: [Fix] = []
@@ -111,7 +111,7 @@ package struct LogReplay: FixSource {
         }
     }
 
-    /// Reads the present content of the logs and calls `keep` with each fix. Also returns the error that ended the
+    /// Reads the current content of the logs and calls `keep` with each fix. Also returns the error that ended the
     /// reading early.
     private func surveyPresent(
         keep: (Fix) throws(FixSourceError) -> Void = { _ in }
@@ -201,17 +201,17 @@ private struct Playback {
     private let options: LogReplay.Options
     let survey: LogSurvey
     private let offset: DriveOffset
-    /// The time at which it began, as UTC.
+    /// The time at which the replay began, as UTC.
     private let start: UTCTime
-    /// The time at which it began, by the clock.
+    /// The time at which the replay began, by the clock.
     private let begun: Duration
     private(set) var timeline: ReplayTimeline
     private var keptTimeOffset = Duration.zero
     /// The log time of the last progress event.
     private var lastProgress: Duration
 
-    /// `start` is the current time, read before `clock`, so that no fix planned for a time of the clock is in the
-    /// future.
+    /// Begins a playback. `start` is the current time, read before `clock`, so that no fix planned for a time of the
+    /// clock is in the future.
     init(
         _ options: LogReplay.Options, _ survey: LogSurvey, _ offset: DriveOffset, start: UTCTime,
         _ clock: MonotonicClock
@@ -300,7 +300,7 @@ package enum ReplaySpeed: Sendable, Hashable {
     /// The speed at which the fixes are consumed.
     case maximum
 
-    /// Seconds of replay for one second of log.
+    /// The number of seconds of replay per second of log.
     package var stretch: Double {
         switch self {
         case .times(let factor): 1 / factor
@@ -326,7 +326,7 @@ package enum ReplaySpeed: Sendable, Hashable {
 struct ReplayTimeline: Sendable, Hashable {
     static let maximumGap = Duration.seconds(300)
     private static let skippedGap = Duration.seconds(10)
-    /// Times of fix are whole milliseconds.
+    /// The minimum step, because times of fix are whole milliseconds.
     private static let minimumStep = Duration.milliseconds(1)
 
     /// Returns the log time from a fix to the next.
@@ -336,7 +336,7 @@ struct ReplayTimeline: Sendable, Hashable {
     }
 
     private let speed: ReplaySpeed
-    /// How long before the start of the replay the first fix is dated, in whole milliseconds so that times between
+    /// The time from the date of the first fix to the start of the replay, in whole milliseconds so that times between
     /// fixes don't change.
     private let lead: Duration
     /// The number of surveyed fixes left in the first pass; negative for later fixes.
@@ -351,7 +351,7 @@ struct ReplayTimeline: Sendable, Hashable {
 
     init(speed: ReplaySpeed, _ survey: LogSurvey) {
         self.speed = speed
-        // Without the nanosecond that floating point may add.
+        // Subtracts the nanosecond that floating point may add.
         let milliseconds = survey.length * max(0, 1 - speed.stretch) / .milliseconds(1) - 1e-6
         lead = .milliseconds(Int64(max(0, milliseconds.rounded(.up))))
         plannedFixes = survey.fixes

@@ -6,7 +6,7 @@ package import Reporting
 
 /// The bytes of a recorded log, plain or gzip, from its beginning. Reading blocks.
 package final class RecordedLog {
-    /// The name for operators.
+    /// The name to show operators.
     package let name: String
     /// The size of the file; `nil` for a pipe.
     let totalBytes: Int64?
@@ -164,7 +164,7 @@ extension RecordedLog {
     }
 }
 
-/// The format of a file, by its first bytes.
+/// The format of a file, recognised by its first bytes.
 enum LogFileKind: Sendable, Hashable {
     case plain, gzip
     /// UTF-16 text, as some Windows tools save it, with the encoding's name for `iconv`.
@@ -228,7 +228,7 @@ enum LogFileKind: Sendable, Hashable {
         let message: String
     }
 
-    /// On the heap, because zlib keeps the address of this structure.
+    /// zlib's state. It is on the heap, because zlib keeps its address.
     private let stream: UnsafeMutablePointer<z_stream>
     /// Whether the input so far ends at the end of a member, the only place where an archive may end.
     private(set) var isAtMemberEnd = false

@@ -10,7 +10,7 @@ package struct StandardInputReceiver: FixSource {
     private let progress: (any ReceiverProgress)?
     private let tap: (any ReceiverTap)?
 
-    /// `descriptor` is neither changed nor closed.
+    /// Creates a receiver that reads from `descriptor`, which is neither changed nor closed.
     package init(
         decoder: NMEADecoder = NMEADecoder(), descriptor: CInt = STDIN_FILENO,
         progress: (any ReceiverProgress)? = nil, tap: (any ReceiverTap)? = nil

@@ -24,9 +24,9 @@ package enum DirectoryTrust {
     /// The action if a directory of the path is missing.
     package enum Missing: Sendable, Hashable {
         /// Throw `ENOENT`.
-        case refused
+        case rejected
         /// Create the directory, for this user only. It is checked like any other before the next one is created in it.
-        case made
+        case created
         /// Accept that: the caller does nothing with the path, or creates it later.
         case allowed
     }
@@ -37,7 +37,7 @@ package enum DirectoryTrust {
     /// nothing is known about the path.
     @discardableResult
     package static func require(
-        _ path: String, _ sharing: Sharing = .sticky, missing: Missing = .refused, for user: UInt32 = geteuid()
+        _ path: String, _ sharing: Sharing = .sticky, missing: Missing = .rejected, for user: UInt32 = geteuid()
     ) throws(SystemError) -> Bool {
         var rest = try components(of: path)
         var place = ""
@@ -49,7 +49,7 @@ package enum DirectoryTrust {
             }
             let next = "\(place)/\(name)"
             var found = try FileStatus(at: next)
-            if found == nil, missing == .made {
+            if found == nil, missing == .created {
                 try make(next, in: place)
                 found = try FileStatus(at: next)
             }
@@ -88,7 +88,7 @@ package enum DirectoryTrust {
 
     /// Resolves trusted links in the last component of a file's path, in trusted directories. The file need not exist.
     package static func destination(
-        of path: String, _ sharing: Sharing = .sticky, missing: Missing = .refused, for user: UInt32 = geteuid()
+        of path: String, _ sharing: Sharing = .sticky, missing: Missing = .rejected, for user: UInt32 = geteuid()
     ) throws(SystemError) -> String {
         var path = path
         for _ in 0...maximumLinks {
@@ -109,8 +109,9 @@ package enum DirectoryTrust {
     package static func doubt(_ directory: FileStatus, _ sharing: Sharing?, for user: UInt32) -> String? {
         let remedy = "could replace a file with a link"
         guard directory.owner == 0 || directory.owner == user else {
-            return "belongs to \(FileStatus.words(directory.owner)), who \(remedy); choose a directory that belongs to "
-                + "\(FileStatus.words(user)), or run this as its owner"
+            return
+                "belongs to \(FileStatus.name(ofUser: directory.owner)), who \(remedy); choose a directory that belongs to "
+                + "\(FileStatus.name(ofUser: user)), or run this as its owner"
         }
         // Only its owner can replace the directory if its parent is sticky.
         if sharing == .any { return nil }
@@ -137,7 +138,7 @@ package enum DirectoryTrust {
             let target = try destination(of: path, missing: .allowed, for: user)
             guard let status = try FileStatus(at: target), status.kind == .file else { return nil }
             guard status.owner == 0 || status.owner == user else {
-                return "belongs to \(FileStatus.words(status.owner)), who can change it; run chown root on it"
+                return "belongs to \(FileStatus.name(ofUser: status.owner)), who can change it; run chown root on it"
             }
             let shared = status.permissions & 0o022
             // A group with the owner's own number has the owner as its only member (useradd creates one for each user).
@@ -161,7 +162,7 @@ package enum DirectoryTrust {
         throw SystemError(
             refusing: path,
             because:
-                "\(path) is a link that belongs to \(FileStatus.words(status.owner)) and is not followed; remove it, or choose "
+                "\(path) is a link that belongs to \(FileStatus.name(ofUser: status.owner)) and is not followed; remove it, or choose "
                 + "another path")
     }
 

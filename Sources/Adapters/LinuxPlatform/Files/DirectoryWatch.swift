@@ -4,7 +4,7 @@ import Glibc
 /// Notifies when something appears at a path, even if several of its directories are missing. It uses inotify(7) on
 /// each directory in which the next component of the path is expected.
 ///
-/// Follows links, because a device appears in another directory than the link to it. If a directory vanishes, watches
+/// Follows links, because a device and the link to it are in different directories. If a directory vanishes, watches
 /// its nearest ancestor until it returns. Not thread-safe.
 package final class DirectoryWatch {
     private static let events = UInt32(
@@ -22,7 +22,7 @@ package final class DirectoryWatch {
     private var awaited: [CInt: Set<String>] = [:]
     private var buffer = [UInt8](repeating: 0, count: 4096)
 
-    /// Watches `path`, which need not exist, nor any of its directories. Skips directories that can't be read.
+    /// Watches `path`. Neither the path nor its directories need exist. Skips directories that can't be read.
     ///
     /// - Throws: if the system provides no inotify descriptor.
     package init(for path: String) throws(SystemError) {

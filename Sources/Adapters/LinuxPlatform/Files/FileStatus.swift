@@ -100,7 +100,8 @@ extension FileStatus {
             return "is \(kind.rawValue), not a file; \(kind == .device ? "" : "move it away, or ")choose another path"
         }
         if owner != user {
-            return "belongs to \(Self.words(owner)), not to \(Self.words(user)); run this as its owner, move it away, "
+            return
+                "belongs to \(Self.name(ofUser: owner)), not to \(Self.name(ofUser: user)); run this as its owner, move it away, "
                 + "or choose another path"
         }
         // The owner of the other name may not expect the file to change, and files next to one name, such as SQLite's
@@ -112,7 +113,7 @@ extension FileStatus {
     package var isOwnFile: Bool { doubt(writtenBy: geteuid()) == nil }
 
     /// Returns a user's name for messages.
-    package static func words(_ user: UInt32) -> String {
+    package static func name(ofUser user: UInt32) -> String {
         if user == unmappedUser, isInUserNamespace {
             return "uid \(user) (a user that this user namespace lacks: map it, or change the owner from outside)"
         }

@@ -111,7 +111,7 @@ package enum FileSystem {
 
     /// Creates a directory for this user only, with its missing ancestors. All of them are trusted afterwards.
     package static func createDirectory(at path: String) throws(SystemError) {
-        try DirectoryTrust.require(path, missing: .made)
+        try DirectoryTrust.require(path, missing: .created)
     }
 
     /// Returns an unused path for temporary files, in the directory that `TMPDIR` names if it exists, or in `/tmp`.
@@ -231,7 +231,7 @@ package enum FileSystem {
             throw SystemError(
                 refusing: path,
                 because:
-                    "\(path) belongs to \(FileStatus.words(status.owner)) and isn't removed; ask its owner to remove it, or "
+                    "\(path) belongs to \(FileStatus.name(ofUser: status.owner)) and isn't removed; ask its owner to remove it, or "
                     + "choose another path")
         }
         guard unsafe unlink(path) == 0 || errno == ENOENT else {

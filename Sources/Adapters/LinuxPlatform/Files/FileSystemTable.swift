@@ -1,4 +1,4 @@
-/// The file systems that this machine should mount, by `/etc/fstab`.
+/// The file systems that this machine should mount, according to `/etc/fstab`.
 package enum FileSystemTable {
     /// Returns the nearest mount point above `path` in `table` if nothing is mounted there now. Blocks.
     ///

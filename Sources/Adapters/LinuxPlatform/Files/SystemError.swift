@@ -6,7 +6,7 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     package let call: String
     /// The value of `errno`.
     package let number: CInt
-    /// Why the call wasn't made, with the remedy; `nil` if the system failed it.
+    /// The reason why the call wasn't made, with the remedy; `nil` if the call was made and failed.
     package let refusal: String?
 
     package init(call: String, number: CInt) {

@@ -17,10 +17,11 @@ package struct ChildProcess: Sendable {
         case cancelled
         /// Killed because it wrote more than allowed.
         case tooMuchOutput
-        /// Not started, or not ended: this user may not kill this process, which the program or an earlier run of it
-        /// left behind.
+        /// The program wasn't started, or didn't end, because this user may not kill the given process. The program or
+        /// an earlier run of it left that process behind.
         case stillRuns(pid_t)
-        /// N processes of an earlier run have been killed and have not ended yet, so the program wasn't started.
+        /// The program wasn't started, because the given number of processes of an earlier run have been killed but
+        /// haven't ended yet.
         case isBeingEnded(Int)
     }
 

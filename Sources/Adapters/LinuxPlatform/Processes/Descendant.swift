@@ -90,7 +90,8 @@ enum SweepStep: Hashable {
     case stop([Descendant])
     case kill([Descendant])
 
-    /// `isUrgent`: whether stopping has been tried so often that the processes may be waking each other.
+    /// Chooses the next step. `isUrgent`: whether stopping has been tried so often that the processes may be waking
+    /// each other.
     init(for descendants: [Descendant], isUrgent: Bool) {
         let moving = descendants.filter { !$0.isStill }
         self =

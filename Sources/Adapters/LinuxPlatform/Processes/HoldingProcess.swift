@@ -38,10 +38,10 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
     package var isStopped: Bool { Descendant(reading: processID)?.state == "T" }
 
     /// The command that ends the process. A unit is stopped, because systemd would restart a killed one.
-    package var ending: String { unit.map { "systemctl stop \($0)" } ?? "kill \(processID)" }
+    package var stopCommand: String { unit.map { "systemctl stop \($0)" } ?? "kill \(processID)" }
 
     /// The remedy that replaces the process with a new one.
-    package var renewal: String {
+    package var restartRemedy: String {
         unit.map { "restart it (systemctl restart \($0))" } ?? "end it (kill \(processID)) and start it again"
     }
 
@@ -61,7 +61,7 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
         return all.count == 1 ? HoldingProcess(reading: all[0]) : nil
     }
 
-    /// Running Waypost services other than this process.
+    /// The running Waypost services other than this process.
     package static var otherServices: [HoldingProcess] {
         processIDs.filter { $0 != getpid() }.map(Self.init(reading:)).filter(\.isService)
     }

@@ -26,7 +26,7 @@ extension HoldingProcess {
         case "ModemManager": Self.remedyAgainstModemManager
         case "getty", "agetty", "login": Self.remedyAgainstLogin(on: path)
         case "brltty": "disable brltty (systemctl mask --now brltty-udev), or uninstall it"
-        case "waypost": "a receiver has one reader: stop the other Waypost (\(ending))"
+        case "waypost": "a receiver has one reader: stop the other Waypost (\(stopCommand))"
         default: "stop the program, or have it leave the device alone"
         }
     }

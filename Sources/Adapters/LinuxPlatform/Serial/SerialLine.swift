@@ -4,7 +4,7 @@ import Glibc
 /// An open serial port for reading: 8 data bits, no parity, 1 stop bit, unmodified bytes, exclusive use.
 ///
 /// It is opened for reading only, so that nothing, not even an echo, ever reaches the receiver. It is a class because
-/// an open line is passed around as one of several kinds; the last reference closes it.
+/// an open line is passed on as one of several kinds of line; releasing the last reference closes it.
 package final class SerialLine: Sendable {
     /// The baud rates that receivers use, ascending.
     package static let supportedBaudRates: [Int] = speeds.keys.sorted()
@@ -66,7 +66,8 @@ package final class SerialLine: Sendable {
         }
     }
 
-    /// Takes two locks: `flock` excludes programs that use it (and a second open by this one), `TIOCEXCL` all others.
+    /// Acquires two locks: `flock` excludes programs that also use `flock`, and a second opening by this one.
+    /// `TIOCEXCL` excludes all others.
     private static func take(_ raw: CInt, _ path: String) throws(SerialLineError) {
         guard flock(raw, LOCK_EX | LOCK_NB) == 0 else {
             throw .busy(path: path, holders: HoldingProcess.blockers(ofDevice: path))
@@ -103,7 +104,7 @@ package final class SerialLine: Sendable {
     }
 }
 
-/// Why a serial port could not be opened.
+/// The reason why a serial port could not be opened.
 package enum SerialLineError: Error, Sendable, Hashable {
     case unsupportedBaudRate(Int)
     /// The driver kept another rate.

@@ -12,17 +12,17 @@ package enum EffectiveUser {
         return directory.owner
     }
 
-    /// Makes a root process act as the owner of a file's directory from now on. It has that user's rights, and its new
-    /// files belong to that user. Does nothing for other users.
+    /// Makes a root process act as the owner of a file's directory from now on. The process has that user's rights, and
+    /// its new files belong to that user. Does nothing for other users.
     package static func becomeOwner(ofDirectoryOf path: String) throws(SystemError) {
         guard geteuid() == 0, let directory = directory(of: path), directory.owner != 0 else { return }
         try valueOrSystemError("leave root's groups") { setgroups(0, nil) }
         try valueOrSystemError("set the group to \(directory.group)") { setegid(directory.group) }
-        try valueOrSystemError("act as \(FileStatus.words(directory.owner))") { seteuid(directory.owner) }
+        try valueOrSystemError("act as \(FileStatus.name(ofUser: directory.owner))") { seteuid(directory.owner) }
     }
 
     /// Returns the result of `body`, run as the owner of a file's directory if the user is root. Every thread acts as
-    /// that user until it returns, so nothing else may run meanwhile.
+    /// that user until `body` returns, so nothing else may run meanwhile.
     package static func asOwner<Value>(
         ofDirectoryOf path: String, _ body: () async -> Value
     ) async throws(SystemError) -> Value {
@@ -33,7 +33,7 @@ package enum EffectiveUser {
         try becomeOwner(ofDirectoryOf: path)
         let value = await body()
         if geteuid() != user {
-            try valueOrSystemError("act as \(FileStatus.words(user)) again") { seteuid(user) }
+            try valueOrSystemError("act as \(FileStatus.name(ofUser: user)) again") { seteuid(user) }
             try valueOrSystemError("restore the group \(group)") { setegid(group) }
             try valueOrSystemError("restore the groups") { unsafe setgroups(groups.count, groups) }
         }
@@ -43,7 +43,7 @@ package enum EffectiveUser {
     /// Returns the result of `body`, run with another user's file rights. Only the calling thread of a root process has
     /// them.
     ///
-    /// - Throws: if this process may not take those rights; `body` has not been called then.
+    /// - Throws: if this process may not use those rights. `body` hasn't been called then.
     package static func withFileRights<Value>(
         of user: UInt32, groups: Set<UInt32>, _ body: () -> Value
     ) throws(SystemError) -> Value {

@@ -3,7 +3,8 @@ import Glibc
 
 /// Corrections that a program makes at its start, however it was started.
 ///
-/// For the `waypost` command only: they change state of the whole process, which in an app belongs to the app.
+/// Only for the `waypost` command: the corrections change the state of the whole process, which in an app belongs to
+/// the app.
 package enum ProcessStart {
     /// Call first in `main`, before any thread exists and before any library reads the environment.
     ///
@@ -54,7 +55,7 @@ package enum ProcessStart {
 
 /// The environment of this process.
 package enum ProcessEnvironment {
-    /// The variables by name. If two have the same name, the first applies, as in the C library.
+    /// The variables by name. If two have the same name, the first applies, as it does for the C library.
     package static var variables: [String: String] {
         var variables: [String: String] = [:]
         var next = unsafe clinux_environment()
@@ -70,15 +71,15 @@ package enum ProcessEnvironment {
 }
 
 /// An environment variable that could override the configuration and the system's files: which authorities TLS trusts,
-/// what it discloses, where requests go, how memory is managed.
+/// what TLS discloses, where requests go, how memory is managed.
 package struct UnwantedVariable: Sendable {
     /// The name in upper case. A `*` at either end stands for any characters. Case is ignored.
     package let pattern: String
     /// The effect of the variable.
     package let reason: String
 
-    /// All unwanted variables. All others stay, such as `TZ`, `LANG`, systemd's, and those that the configuration
-    /// names.
+    /// All unwanted variables. All other variables stay, such as `TZ`, `LANG`, systemd's, and those that the
+    /// configuration names.
     package static let all: [UnwantedVariable] = [
         .init(pattern: "SSLKEYLOGFILE", reason: "makes TLS write the secrets of every connection to a file"),
         .init(pattern: "SSL_CERT_FILE", reason: "adds trusted authorities; use the configuration's caFile instead"),

@@ -25,7 +25,7 @@ package final class ReloadRequests: Sendable {
         arrival.yield()
     }
 
-    /// Takes the pending request. Returns whether there was one.
+    /// Clears the pending request. Returns whether there was one.
     package func take() -> Bool { isPending.withLock { exchange(&$0, with: false) } }
 }
 
@@ -89,7 +89,7 @@ package func runService(
     }
 }
 
-/// The signals that the main thread waits for.
+/// Returns the signals that the main thread waits for.
 private func awaitedSignals() -> sigset_t {
     var signals = sigset_t()
     unsafe sigemptyset(&signals)

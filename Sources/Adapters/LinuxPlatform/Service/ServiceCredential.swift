@@ -1,6 +1,6 @@
 /// A secret that the service manager passes to the service in a file (systemd.exec(5), "Credentials").
 package enum ServiceCredential {
-    /// Why a credential is unavailable. `description` is a predicate for the credential's name.
+    /// The reason why a credential is unavailable. `description` is a predicate for the credential's name.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
         case notAName
         /// This process was given no credentials at all.

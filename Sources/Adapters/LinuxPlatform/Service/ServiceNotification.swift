@@ -5,7 +5,8 @@ import Glibc
 package struct ServiceNotification: Sendable {
     private let socketPath: String?
 
-    /// `socketPath`: the value of `NOTIFY_SOCKET`; without one, messages are dropped.
+    /// Creates a connection to the service manager. `socketPath` is the value of `NOTIFY_SOCKET`; without one, messages
+    /// are dropped.
     package init(socketPath: String?) { self.socketPath = socketPath.flatMap { $0.isEmpty ? nil : $0 } }
 
     /// The assignments that announce a reload, which ends with `READY=1`. A unit of `Type=notify-reload` requires the

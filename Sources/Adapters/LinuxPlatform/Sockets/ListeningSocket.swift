@@ -8,7 +8,7 @@ package final class ListeningSocket: Sendable {
     private let descriptor: Locked<OwnedDescriptor?>
 
     /// Listens on `address`. Replaces a Unix socket that a dead process of this user left behind, and nothing else.
-    /// Only its owner may use a new one.
+    /// Only the owner may use a new Unix socket.
     package init(on address: LocalAddress) throws(ListenError) {
         guard let target = address.socketAddress else {
             throw .system(address, SystemError(call: "listen", number: EADDRNOTAVAIL))
@@ -79,7 +79,7 @@ package final class ListeningSocket: Sendable {
             throw SystemError(
                 refusing: path,
                 because:
-                    "\(path) is a socket that belongs to \(FileStatus.words(status.owner)), and is left unchanged; choose another path"
+                    "\(path) is a socket that belongs to \(FileStatus.name(ofUser: status.owner)), and is left unchanged; choose another path"
             )
         }
     }
@@ -96,10 +96,10 @@ package final class ListeningSocket: Sendable {
         let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let owned = OwnedDescriptor(owning: try valueOrSystemError("socket") { socket(family, kind, 0) })
         if family == AF_UNIX {
-            // Before bind, so that the file never has wider permissions.
+            // This precedes bind, so that the file never has wider permissions.
             try valueOrSystemError("set the mode of the socket") { fchmod(owned.raw, 0o600) }
         } else {
-            // So that connections of a service that has just ended don't delay the next one.
+            // This keeps connections of a service that has just ended from delaying the next service.
             var one: CInt = 1
             try valueOrSystemError("setsockopt") {
                 unsafe setsockopt(owned.raw, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<CInt>.size))
@@ -121,7 +121,7 @@ package func resetOnClose(_ socket: CInt) {
     _ = unsafe setsockopt(socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
 }
 
-/// Why listening on an address failed.
+/// The reason why listening on an address failed.
 package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
     case inUse(LocalAddress)
     case system(LocalAddress, SystemError)
@@ -155,9 +155,9 @@ package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
             case .unix(let path): ("ss -lxp src \(path)", "choose another path")
             }
         return switch listener {
-        case .process(let process): "\(process) holds it; stop it (\(process.ending)), or \(choice)"
+        case .process(let process): "\(process) holds it; stop it (\(process.stopCommand)), or \(choice)"
         case .user(let user):
-            "a process of \(FileStatus.words(user)) holds it; find it as root (\(search)) and stop it, or \(choice)"
+            "a process of \(FileStatus.name(ofUser: user)) holds it; find it as root (\(search)) and stop it, or \(choice)"
         case nil: "another process holds it; find it as root (\(search)) and stop it, or \(choice)"
         }
     }
@@ -189,7 +189,7 @@ enum Listener: Sendable, Hashable {
     }
 
     /// Looks up the socket's inode in the kernel's table, and the process whose descriptor links to it. If the links
-    /// are hidden, the table still shows the user, who may have only one process, as the user of a service does.
+    /// are hidden, the table still shows the user, who may have only one process, such as a service.
     private init?(onPort port: UInt16) {
         guard let socket = ["/proc/net/tcp", "/proc/net/tcp6"].lazy.compactMap({ Self.socket(on: port, in: $0) }).first
         else { return nil }

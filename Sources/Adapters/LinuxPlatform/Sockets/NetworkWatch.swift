@@ -14,7 +14,7 @@ package struct NetworkWatch: Sendable {
         )
     }
 
-    /// Receives announcements on `descriptor`, a socket that keeps datagrams apart.
+    /// Receives announcements on `descriptor`, a socket that preserves the boundaries of datagrams.
     init(receivingFrom descriptor: consuming OwnedDescriptor) {
         raw = descriptor.raw
         announcements = Locked(descriptor)
@@ -121,7 +121,7 @@ enum NetworkAnnouncement: Sendable, Hashable {
         }
     }
 
-    /// `struct ifaddrmsg`: family, prefix length, flags, scope, index (4).
+    /// Reads `struct ifaddrmsg`: family, prefix length, flags, scope, index (4).
     private static func address(_ body: Span<UInt8>) -> NetworkRoute? {
         guard body.count >= 8, body[3] == widestScope || body[3] == siteScope else { return nil }
         // On a point-to-point link `IFA_ADDRESS` is the other end.
@@ -129,7 +129,8 @@ enum NetworkAnnouncement: Sendable, Hashable {
         return NetworkRoute(kind: .address, interface: word(body, at: 4), address: own ?? [])
     }
 
-    /// `struct rtmsg`: family, destination length, source length, service, table, protocol, scope, type, flags (4).
+    /// Reads `struct rtmsg`: family, destination length, source length, service, table, protocol, scope, type, flags
+    /// (4).
     private static func defaultRoute(_ body: Span<UInt8>) -> NetworkRoute? {
         guard body.count >= 12, body[1] == 0, body[4] == UInt8(RT_TABLE_MAIN.rawValue), body[7] == UInt8(RTN_UNICAST)
         else { return nil }

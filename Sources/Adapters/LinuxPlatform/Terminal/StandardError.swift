@@ -107,7 +107,7 @@ package final class BackgroundOutput: Sendable {
     private let state = Locked(State())
     private let wake: EventDescriptor
 
-    /// `output`: writes all of the bytes that it is given. It may block for any time.
+    /// Starts the thread. `output` writes all of the bytes that it is passed, and may block for any time.
     package init(named name: String, output: @escaping @Sendable ([UInt8]) -> Void) throws(SystemError) {
         wake = try EventDescriptor()
         try startThreadIfAny(named: name) { [state, wake] in

@@ -110,7 +110,7 @@ extension StoreFiles {
     /// Creates the paths for a configured outbox, which need not exist. Links that belong to `user` or root are
     /// followed, because the other files, such as SQLite's log, are next to the database itself.
     init(
-        at path: String, on disk: any StoreDisk = SystemDisk(), missing: DirectoryTrust.Missing = .refused,
+        at path: String, on disk: any StoreDisk = SystemDisk(), missing: DirectoryTrust.Missing = .rejected,
         for user: UInt32 = EffectiveUser.current
     ) throws(SystemError) {
         self.init(path: try DirectoryTrust.destination(of: path, missing: missing, for: user), disk: disk)

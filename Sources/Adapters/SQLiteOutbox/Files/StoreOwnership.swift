@@ -18,7 +18,7 @@ final class StoreOwnership {
     /// The maximum number of attempts to open a file that another process keeps replacing.
     private static let attempts = 8
 
-    /// Takes both locks.
+    /// Acquires both locks.
     ///
     /// - Throws: `locked`, or the reason why a lock can't be created.
     init(_ files: StoreFiles, _ reserve: DiskReserve) throws(OutboxError) {

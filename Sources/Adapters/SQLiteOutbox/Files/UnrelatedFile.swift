@@ -36,7 +36,7 @@ enum UnrelatedFile {
         return zip(header[68..<72], own).filter { $0 != $1 }.count > 1
     }
 
-    /// Whether a byte can occur in text of any encoding. Of the control characters, only tabs and line breaks can.
+    /// Whether a byte can occur in text of any encoding. Tabs and line breaks are the only control characters that can.
     private static func isOfText(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte != 0x7f || [0x09, 0x0a, 0x0c, 0x0d].contains(byte)
     }

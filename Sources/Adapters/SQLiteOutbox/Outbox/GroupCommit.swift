@@ -4,7 +4,7 @@ import Reporting
 struct GroupCommit: Sendable, Hashable {
     struct Element: Sendable, Hashable {
         let update: LocationUpdate
-        /// Whether it is the newest update whatever its time.
+        /// Whether the update is the newest one, whatever its time.
         let overrulesEarlier: Bool
         let isShapePoint: Bool
     }

@@ -13,7 +13,7 @@ struct OutboxCounters: Sendable, Hashable {
     var quarantined = UpdateTally()
     var evictions = Evictions()
     var thinning = ThinningProgress()
-    /// How often the ledger's row has been written. The later of two copies has the higher revision.
+    /// The number of times that the ledger's row has been written. The later of two copies has the higher revision.
     var revision: Int64 = 0
     /// The pending or delivered update with the latest time of fix.
     var newest: StoredUpdate?
@@ -32,7 +32,8 @@ struct OutboxCounters: Sendable, Hashable {
     /// The number of accepted updates that are no longer pending.
     var settled: Int64 { delivered + evictions.count + quarantined.count }
 
-    /// Accepts an update. `overrulingEarlier` makes it the newest whatever its time, because earlier ones were wrong.
+    /// Accepts an update. `overrulingEarlier` makes the update the newest one whatever its time, because earlier
+    /// updates were wrong.
     mutating func accept(_ update: LocationUpdate, overrulingEarlier: Bool = false) -> StoredUpdate {
         lastSequence += 1
         pending += 1
@@ -75,8 +76,8 @@ struct OutboxCounters: Sendable, Hashable {
         evictions[.discarded].add(tally)
     }
 
-    /// Narrows the times of the quarantine to those of `kept`, its rows, after some have left it. While older updates
-    /// without rows are in quarantine, the times stay.
+    /// Narrows the quarantine's range of times to that of `kept`, its remaining rows. Does nothing while the quarantine
+    /// also contains older updates without rows.
     mutating func narrowQuarantine(to kept: [StoredUpdate]) {
         guard kept.count == quarantined.count else { return }
         quarantined = UpdateTally()

@@ -1,6 +1,6 @@
 import Reporting
 
-/// Carrying out the requests of tools.
+/// Handling of the requests that tools send.
 extension OutboxEngine {
     /// Carries out the requests of tools. Returns whether any update is pending again because of them.
     func handleRequests(_ store: OutboxStore) throws(OutboxError) -> Bool {

@@ -37,7 +37,7 @@ final class OutboxEngine {
     /// The number of unwritten acknowledgements at which sending and accepting stop until they have been written. The
     /// batch that reaches the limit may exceed it by up to 501.
     private static let unwrittenLimit = 1000
-    /// How long a store stays unused that was damaged again after its repair.
+    /// The time for which a store isn't used after it was damaged again following a repair.
     static let repairInterval = Duration.seconds(600)
     private static let keptDamaged = 3
 
@@ -201,7 +201,7 @@ final class OutboxEngine {
     }
 
     /// Runs `body` on the open store. If it finds damage twice, repairs the store and runs `body` again. If that
-    /// doesn't help, the store is left alone for `repairInterval`.
+    /// doesn't help, the store isn't used for `repairInterval`.
     func perform<Result>(
         _ body: (OutboxStore) throws(OutboxError) -> Result
     ) throws(OutboxError) -> Result {
@@ -400,7 +400,7 @@ extension OutboxEngine {
         _ updates: some Collection<StoredUpdate>, in store: OutboxStore, _ next: inout OutboxCounters
     ) throws(OutboxError) -> Bool {
         var isAny = false
-        // Sorted, so that the same work always writes the same pages.
+        // The updates are sorted, so that the same work always writes the same pages.
         for stored in updates.sorted(by: { $0.sequence < $1.sequence }) where try store.remove(stored.sequence) {
             next.deliver(stored)
             isAny = true

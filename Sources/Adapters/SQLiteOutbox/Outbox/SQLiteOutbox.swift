@@ -21,8 +21,8 @@ package actor SQLiteOutbox: Outbox {
     private let configuration: OutboxConfiguration
     private var state = State.closed
 
-    /// How long calls fail after an outbox couldn't be opened, until one of them tries again. If the outbox was damaged
-    /// again after a repair, it is `OutboxEngine.repairInterval`.
+    /// The minimum time between two attempts to open an outbox. If the outbox was damaged again after a repair, it is
+    /// `OutboxEngine.repairInterval`.
     private static let retryInterval = Duration.seconds(2)
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }

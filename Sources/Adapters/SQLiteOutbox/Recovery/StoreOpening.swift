@@ -1,7 +1,7 @@
 import LinuxPlatform
 import Reporting
 
-/// Opening a store for its owner, and checking it before anything is written.
+/// Opens a store for its owner, and checks it before anything is written.
 final class StoreOpening {
     private let files: StoreFiles
     private let configuration: OutboxConfiguration
@@ -62,7 +62,7 @@ final class StoreOpening {
         return (store, counters)
     }
 
-    /// The state of a store that was found sound.
+    /// The state of a store whose inspection found no damage.
     private struct Inspection {
         let counters: OutboxCounters
         /// The rows of a commit that a power cut interrupted.

@@ -1,6 +1,6 @@
 import Reporting
 
-/// Salvaging the readable rows of a damaged store, and accounting for the rest.
+/// Salvages the readable rows of a damaged store, and accounts for the rest.
 ///
 /// If only a row, the log or the ledger is damaged, SQLite finds the tables intact. Then they show exactly what is
 /// pending, and only unreadable rows are searched for as loose rows. Otherwise every loose row in the database and the
@@ -111,8 +111,8 @@ struct StoreSalvage {
         // A later ledger than the one in memory has counted the delivered updates already.
         let isOfMemory = ledger.map { $0.counters.revision == known?.revision } ?? false
         let settled = isOfMemory ? try countDelivered(builder) : 0
-        let least = max(0, (missing ?? 0) - settled)
-        var most = least
+        let minimumLost = max(0, (missing ?? 0) - settled)
+        var maximumLost = minimumLost
         var repeated: Int64 = 0
         if let tables {
             repeated = max(0, (copies.newest?.counters.settled ?? 0) - tables.ledger.counters.settled)
@@ -122,14 +122,14 @@ struct StoreSalvage {
                 quarantined: try builder.countQuarantined(from: oldestPending))
             let bound = max(0, missing ?? 0, Self.bound(gaps, ledger, missing, copies.earliest))
             // The updates that were accepted after everything that is left.
-            let behind = lastSequence - max(try builder.highestSequence(), copies.newest?.counters.lastSequence ?? 0)
-            most = max(least, max(bound, behind) - settled)
+            let later = lastSequence - max(try builder.highestSequence(), copies.newest?.counters.lastSequence ?? 0)
+            maximumLost = max(minimumLost, max(bound, later) - settled)
             repeated = missing.map { min(pending, max(0, bound - $0)) } ?? 0
         }
         return Result(
-            salvaged: pending, lost: least...most, foundLedger: ledger != nil, repeated: repeated,
+            salvaged: pending, lost: minimumLost...maximumLost, foundLedger: ledger != nil, repeated: repeated,
             counters: try counters(
-                ledger, pending: pending, lost: most, lastSequence: lastSequence, builder))
+                ledger, pending: pending, lost: maximumLost, lastSequence: lastSequence, builder))
     }
 
     /// Whether loose rows or copies of the ledger are later than the tables by more than one commit. A single later
@@ -182,11 +182,11 @@ struct StoreSalvage {
         counters.delivered = 0
         let balance = lastSequence - counters.pending - counters.evictions.count - counters.quarantined.count
         counters.delivered = max(0, balance)
-        // More rows may be found than the ledger has room for: old copies of settled updates. They are subtracted from
-        // the numbers they were counted in, losses last.
+        // There may be more rows than the ledger accounts for, because old copies of settled updates were found. They
+        // are subtracted from the numbers in which they were counted, losses last.
         var surplus = max(0, -balance)
-        func reduce(_ tally: inout UpdateTally, to least: Int64 = 0) {
-            let taken = max(0, min(surplus, tally.count - least))
+        func reduce(_ tally: inout UpdateTally, to minimum: Int64 = 0) {
+            let taken = max(0, min(surplus, tally.count - minimum))
             tally.count -= taken
             surplus -= taken
         }

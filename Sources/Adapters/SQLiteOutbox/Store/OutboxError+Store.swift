@@ -28,7 +28,7 @@ extension OutboxError {
         switch failure {
         case .system(let error): self.init(error, path: path)
         case .held(let process):
-            let holder = process.map { Holder(name: "\($0)", stopCommand: "\($0.ending)") }
+            let holder = process.map { Holder(name: "\($0)", stopCommand: "\($0.stopCommand)") }
             self.init(.locked, path: path, .held(by: holder))
         }
     }
@@ -57,8 +57,8 @@ extension OutboxError {
         }
     }
 
-    /// SQLite reports a write beyond the quota, or one to the index of the write-ahead log on a full disk, as a plain
-    /// input/output error.
+    /// Returns the code for an `errno`. It is needed because SQLite reports some writes to a full disk as plain
+    /// input/output errors: those beyond a quota, and those to the index of the write-ahead log.
     private static func code(ofSystemNumber number: Int32, _ path: String) -> Code {
         switch number {
         case ENOSPC, EDQUOT: fullness(of: path)

@@ -4,7 +4,7 @@ import Reporting
 
 /// An open database. It has one owner, is closed with it, and is used by one thread at a time.
 @safe struct SQLiteConnection: ~Copyable {
-    /// How a database is opened.
+    /// The mode in which a database is opened.
     enum Access: Sendable {
         case readWrite
         case readOnly
@@ -125,7 +125,7 @@ import Reporting
     }
 }
 
-/// A progress handler of SQLite that interrupts the statement.
+/// Interrupts the statement, as a progress handler of SQLite.
 private func endStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 1 }
 
 /// A prepared statement for repeated use. It has one owner and is finalised with it.

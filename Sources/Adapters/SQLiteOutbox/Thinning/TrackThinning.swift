@@ -95,7 +95,7 @@ struct ThinningProgress: Sendable, Hashable {
 
     mutating func advance(_ step: ThinningStep, to sequence: Int64) { fronts[step.rawValue] = sequence }
 
-    /// The sequences that `step` may thin. It follows the previous step, so that their errors add up.
+    /// Returns the sequences that `step` may thin. A step never overtakes the previous one, so their errors add up.
     func range(of step: ThinningStep) -> ClosedRange<Int64> {
         let end = step.previous.map(front) ?? .max
         return min(front(of: step), end)...end

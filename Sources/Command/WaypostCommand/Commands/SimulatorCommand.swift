@@ -110,7 +110,7 @@ struct SimulatorCommand {
     func run() async throws -> ExitStatus {
         let simulator: FleetEngineSimulator
         var settings = settings
-        settings.tell = { Terminal.say("waypost: \($0)") }
+        settings.reportProblem = { Terminal.say("waypost: \($0)") }
         do { simulator = try FleetEngineSimulator(settings) } catch {
             if case .signing(let reason) = error, let trustedKeyPath {
                 throw UsageError("--trust-key \(trustedKeyPath): \(reason)", command: "simulator")

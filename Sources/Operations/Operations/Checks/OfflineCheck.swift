@@ -142,7 +142,7 @@ package enum OfflineCheck {
             let obstacle = FileSystem.obstacle(to: .write, at: device)
         else { return nil }
         if obstacle.number == EPERM { return .deviceNotAllowed(device, unit: SandboxedCheck.unit) }
-        return .deviceForbidden(device, user: FileStatus.words(EffectiveUser.current))
+        return .deviceForbidden(device, user: FileStatus.name(ofUser: EffectiveUser.current))
     }
 
     /// Checks that the directory of the private switch exists and that the service can access it, because a switch that
@@ -156,7 +156,7 @@ package enum OfflineCheck {
         }
         if isHidden(directory) || isHidden(path) || isClosed(directory, to: user) {
             let isKnown = user == EffectiveUser.current || EffectiveUser.current == 0
-            return line(isKnown ? .fail : .note, .hidden(from: FileStatus.words(user)))
+            return line(isKnown ? .fail : .note, .hidden(from: FileStatus.name(ofUser: user)))
         }
         guard kind(behind: directory) == .directory else {
             if path.hasPrefix("/run/waypost/") { return line(.note, .inRuntimeDirectory) }
@@ -197,7 +197,7 @@ package enum OfflineCheck {
     private static func hidden(
         _ path: String, _ key: String, _ section: String, _ configuration: Configuration
     ) -> CheckLine {
-        let user = FileStatus.words(configuration.expectedUser)
+        let user = FileStatus.name(ofUser: configuration.expectedUser)
         guard configuration.expectedUser == EffectiveUser.current else {
             return CheckLine(.note, section, .hiddenHere(key: key, path: path, user: user))
         }
@@ -222,7 +222,7 @@ package enum OfflineCheck {
         }
         let user = configuration.expectedUser
         if user == EffectiveUser.current, let obstacle = FileSystem.obstacle(to: .write, at: directory) {
-            let name = SandboxedCheck.inside?.user ?? FileStatus.words(user)
+            let name = SandboxedCheck.inside?.user ?? FileStatus.name(ofUser: user)
             return fault(.notWritable(directory: directory, user: name, reason: obstacle.reason))
         }
         return unwritable(path, as: user).map { [$0] } ?? []
@@ -238,7 +238,7 @@ package enum OfflineCheck {
         }
         guard let obstacle = attempt ?? nil else { return nil }
         let finding = CheckFinding.Outbox.notWritable(
-            directory: directory, user: FileStatus.words(user), reason: obstacle.reason)
+            directory: directory, user: FileStatus.name(ofUser: user), reason: obstacle.reason)
         return CheckLine(.fail, "outbox", .outbox(finding))
     }
 
@@ -333,7 +333,9 @@ package enum OfflineCheck {
         var notes: [CheckFinding.Outbox] = []
         let user = configuration.expectedUser
         let path = configuration.outbox.path
-        if user != EffectiveUser.current { notes.append(.ofAnotherUser(path: path, user: FileStatus.words(user))) }
+        if user != EffectiveUser.current {
+            notes.append(.ofAnotherUser(path: path, user: FileStatus.name(ofUser: user)))
+        }
         if let place = FileSystemTable.unmounted(above: path) { notes.append(.notMounted(path: path, place: place)) }
         let outbox = FileSystem.destination(of: path)
         if FileSystem.volume(of: existingDirectory(above: outbox)) == .memory {

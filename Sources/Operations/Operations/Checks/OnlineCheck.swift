@@ -129,7 +129,7 @@ extension OnlineCheck {
     private static func opened(_ configuration: Configuration) async -> CheckLine {
         let path = configuration.outbox.path
         guard configuration.expectedUser == EffectiveUser.current else {
-            let user = FileStatus.words(configuration.expectedUser)
+            let user = FileStatus.name(ofUser: configuration.expectedUser)
             return CheckLine(.skip, "outbox", .outboxClosed(path: path, user: user))
         }
         if let shortage = OfflineCheck.shortage(at: FileSystem.parent(of: path)) { return shortage }

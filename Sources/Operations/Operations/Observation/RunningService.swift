@@ -61,7 +61,7 @@ package struct RunningService: Sendable {
             let user = EffectiveUser.current
             if case .unix = address, error.number == EACCES, user != 0 {
                 return .unresponsive(
-                    "\(address) is closed to \(FileStatus.words(user)); run this as root (sudo), or see systemctl status waypost"
+                    "\(address) is closed to \(FileStatus.name(ofUser: user)); run this as root (sudo), or see systemctl status waypost"
                 )
             }
             return .notRunning(
@@ -110,7 +110,7 @@ package struct RunningService: Sendable {
         let remedy =
             owner.isStopped
             ? "it is stopped (Control-Z, or kill -STOP); continue it (kill -CONT \(owner.processID))"
-            : "\(cause); \(owner.renewal)"
+            : "\(cause); \(owner.restartRemedy)"
         return "\(owner) has the outbox \(outboxPath), but \(fact): \(remedy)"
     }
 
@@ -122,7 +122,7 @@ package struct RunningService: Sendable {
         return
             "nothing listens on \(address): the service is not running, or it uses another configuration than this "
             + "one, "
-            + "but \(FileStatus.words(EffectiveUser.current)) can't find out, because \(place) is closed to that user; "
+            + "but \(FileStatus.name(ofUser: EffectiveUser.current)) can't find out, because \(place) is closed to that user; "
             + "run this as root (sudo), or see systemctl status waypost"
     }
 

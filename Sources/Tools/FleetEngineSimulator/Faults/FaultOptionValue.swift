@@ -1,15 +1,15 @@
 import ReportedText
 
-/// The value of a fault's option, and its readers.
+/// The value of an option that injects faults, and functions that read it.
 struct FaultOptionValue {
     /// The name of the option, such as `--errors`.
     let option: String
     let text: String
 
-    /// The value as a share from 0 to 1.
+    /// Returns the value as a share from 0 to 1.
     func rate() throws(FaultPlan.OptionError) -> Double { try rate(text) }
 
-    /// The value as `KIND:RATE,...`. `kind` reads the part before a colon; `advice` describes an entry.
+    /// Returns the value as `KIND:RATE,...`. `kind` reads the part before a colon; `advice` describes an entry.
     func rates<Kind: Sendable & Hashable>(
         _ advice: String, _ kind: (Substring) -> Kind?
     ) throws(FaultPlan.OptionError) -> [FaultRate<Kind>] {
@@ -17,14 +17,14 @@ struct FaultOptionValue {
         for entry in text.split(separator: ",", omittingEmptySubsequences: false) {
             let halves = entry.split(separator: ":", omittingEmptySubsequences: false)
             guard halves.count == 2, let kind = kind(halves[0]) else {
-                throw error("\"\(entry)\" must read \(advice)")
+                throw error("\"\(entry)\" must have the form \(advice)")
             }
             rates.append(FaultRate(kind: kind, rate: try rate(String(halves[1]))))
         }
         return rates
     }
 
-    /// The value as a whole number.
+    /// Returns the value as a whole number.
     func count(_ range: ClosedRange<Int>) throws(FaultPlan.OptionError) -> Int {
         guard let count = Int(text), range.contains(count) else {
             throw error("use a whole number from \(range.lowerBound) to \(range.upperBound)")
@@ -32,27 +32,27 @@ struct FaultOptionValue {
         return count
     }
 
-    /// The value as seconds, such as `60`.
+    /// Returns the value as seconds, such as `60`.
     func seconds() throws(FaultPlan.OptionError) -> Double {
         guard let seconds = Self.seconds(text) else {
-            throw error(Self.withoutUnit(text) ?? "use a number of seconds from 0 to 1000000, as 60")
+            throw error(Self.withoutUnit(text) ?? "use a number of seconds from 0 to 1000000, such as 60")
         }
         return seconds
     }
 
-    /// The value as a range of seconds, such as `10..30`. `alternative` describes what else the option accepts.
+    /// Returns the value as a range of seconds, such as `10..30`. `alternative` describes what else the option accepts.
     func range(or alternative: String = "") throws(FaultPlan.OptionError) -> ClosedRange<Double> {
         guard let dots = text.firstRange(of: ".."), let lower = Self.seconds(text[..<dots.lowerBound]),
             let upper = Self.seconds(text[dots.upperBound...])
-        else { throw error("write a range of seconds as 10..30\(alternative)") }
+        else { throw error("write a range of seconds such as 10..30\(alternative)") }
         guard lower <= upper else {
             let halves = (text[..<dots.lowerBound], text[dots.upperBound...])
-            throw error("it ends before it begins; write a range of seconds as \(halves.1)..\(halves.0)")
+            throw error("the range ends before it begins; write a range of seconds as \(halves.1)..\(halves.0)")
         }
         return lower...upper
     }
 
-    /// The value as seconds or a range of them, such as `0.5` or `0.5..2`.
+    /// Returns the value as seconds or as a range of seconds, such as `0.5` or `0.5..2`.
     func delay() throws(FaultPlan.OptionError) -> ClosedRange<Double> {
         if let seconds = Self.seconds(text) { return seconds...seconds }
         if let advice = Self.withoutUnit(text) { throw error(advice) }
@@ -67,13 +67,13 @@ struct FaultOptionValue {
         return choice
     }
 
-    /// The number of seconds to suggest instead of `500ms` or `2s`; `nil` for other text.
+    /// Returns advice with the number of seconds to write instead of `500ms` or `2s`; `nil` for other text.
     private static func withoutUnit(_ text: String) -> String? {
         for (unit, scale) in [("ms", 0.001), ("s", 1)] where text.hasSuffix(unit) {
             guard let number = Double(text.dropLast(unit.count)), let seconds = seconds("\(number * scale)") else {
                 continue
             }
-            return "it is in seconds, without a unit; write \(seconds)"
+            return "the value is in seconds, without a unit; write \(seconds)"
         }
         return nil
     }

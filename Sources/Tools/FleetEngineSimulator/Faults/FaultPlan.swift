@@ -1,7 +1,7 @@
-/// The faults of the simulator, with their rates and times. The default has none.
+/// The faults that the simulator injects, with their rates and times. By default there are none.
 ///
-/// Rates are shares of the requests to Fleet Engine, from 0 to 1; a request has at most one fault. Seconds count from
-/// the start.
+/// Rates are shares of the requests to Fleet Engine, from 0 to 1; a request has at most one fault. Seconds are counted
+/// from the start.
 package struct FaultPlan: Sendable, Hashable {
     /// Error answers, by status.
     package var errors: [FaultRate<Int>] = []
@@ -13,13 +13,14 @@ package struct FaultPlan: Sendable, Hashable {
     package var stalls = 0.0
     /// The delay of each answer, in seconds, from a uniform distribution.
     package var delay: ClosedRange<Double>?
-    /// The advice that ordered errors of status 429 and 503 carry.
+    /// The advice in injected errors with status 429 and 503.
     package var retryAdvice: RetryAdvice?
     /// The faults of the token endpoint.
     package var tokens = TokenFaultPlan()
-    /// An update with more past locations is rejected with 400. The real limit is not published.
+    /// The maximum number of past locations; an update with more is rejected with 400. `nil` for no limit. Fleet
+    /// Engine's limit isn't published.
     package var maximumPastLocations: Int?
-    /// Times in which connections are reset, except those of the page.
+    /// Times during which all connections except those of the page are reset.
     package var outages: [ClosedRange<Double>] = []
 
     package init() {}
@@ -27,7 +28,7 @@ package struct FaultPlan: Sendable, Hashable {
     /// The sum of the rates.
     package var rateSum: Double { errors.reduce(resets + drops + stalls) { $0 + $1.rate } }
 
-    /// Returns the fault of a request. `draw` is from 0..<1.
+    /// Returns the fault of a request. `draw` is a random number from 0..<1.
     package func fault(draw: Double) -> Fault {
         var threshold = 0.0
         for error in errors {
@@ -41,10 +42,10 @@ package struct FaultPlan: Sendable, Hashable {
         return .none
     }
 
-    /// Whether there is an ordered outage `seconds` after the start.
+    /// Whether there is a planned outage `seconds` after the start.
     package func hasOutage(at seconds: Double) -> Bool { outage(at: seconds) != nil }
 
-    /// Returns the ordered outage at `seconds` after the start, joined with those that follow it without a pause.
+    /// Returns the planned outage at `seconds` after the start, joined with those that follow it without a pause.
     func outage(at seconds: Double) -> ClosedRange<Double>? {
         guard var outage = outages.first(where: { $0.contains(seconds) }) else { return nil }
         while let wider = outages.first(where: {
@@ -55,7 +56,7 @@ package struct FaultPlan: Sendable, Hashable {
         return outage
     }
 
-    /// Returns the next ordered outage, `seconds` after the start.
+    /// Returns the next planned outage later than `seconds` after the start.
     func nextOutage(after seconds: Double) -> ClosedRange<Double>? {
         outages.map(\.lowerBound).filter { $0 > seconds }.min().flatMap(outage)
     }
@@ -66,12 +67,12 @@ package struct FaultPlan: Sendable, Hashable {
             ? "\(delay.lowerBound) s" : "\(delay.lowerBound) to \(delay.upperBound) s"
     }
 
-    /// A line for each ordered fault.
+    /// A line for each configured fault.
     package var words: [String] {
         lastingWords + outages.map { "outage from \($0.lowerBound) to \($0.upperBound) s" }
     }
 
-    /// A line for each ordered fault except outages.
+    /// A line for each configured fault except outages.
     var lastingWords: [String] {
         func percent(_ rate: Double) -> String { "\((rate * 1000).rounded() / 10) %" }
         var words = errors.map { "\(percent($0.rate)) of answers \($0.kind)" }
@@ -150,24 +151,24 @@ extension FaultPlan {
     /// The options that `set` accepts.
     package static let options =
         [
-            Option("--errors", "STATUS:RATE,...", "answer with errors, as 503:0.3,401:0.05"),
+            Option("--errors", "STATUS:RATE,...", "answer with errors, such as 503:0.3,401:0.05"),
             Option("--resets", "RATE", "reset connections before anything is committed"),
             Option("--drops", "RATE", "commit, then close without an answer"),
             Option("--stalls", "RATE", "commit, then stop in the middle of the answer"),
             Option("--delay", "SECONDS[..SECONDS]", "wait before each answer"),
-            Option("--retry-after", "SECONDS", "send Retry-After with ordered 429 and 503"),
-            Option("--retry-info", "SECONDS", "send RetryInfo with ordered 429 and 503"),
+            Option("--retry-after", "SECONDS", "send Retry-After with injected 429 and 503"),
+            Option("--retry-info", "SECONDS", "send RetryInfo with injected 429 and 503"),
             Option("--past-limit", "COUNT", "reject updates with more past locations"),
-            Option("--outage", "FROM..TO", "nothing answers in these seconds", isRepeatable: true),
+            Option("--outage", "FROM..TO", "reset all connections during these seconds", isRepeatable: true),
         ] + TokenFaultPlan.options
 
-    /// Orders a fault, for example with `set("--errors", "503:0.3,401:0.05")`.
+    /// Configures a fault, for example with `set("--errors", "503:0.3,401:0.05")`.
     package mutating func set(_ option: String, _ text: String) throws(OptionError) {
         let before = self
         let value = FaultOptionValue(option: option, text: text)
         switch option {
         case "--errors":
-            errors = try value.rates("STATUS:RATE, as 503:0.3, with a status from 400 to 599") { status in
+            errors = try value.rates("STATUS:RATE, such as 503:0.3, with a status from 400 to 599") { status in
                 Int(status).flatMap { (400...599).contains($0) ? $0 : nil }
             }
         case "--resets": resets = try value.rate()
@@ -182,17 +183,17 @@ extension FaultPlan {
             guard try tokens.set(value) else {
                 throw OptionError(
                     description:
-                        "\(option) is not a fault; known are \(Self.options.map(\.name).joined(separator: ", "))")
+                        "\(option) is not a fault; use one of \(Self.options.map(\.name).joined(separator: ", "))")
             }
         }
         guard rateSum <= 1, tokens.rateSum <= 1 else {
             self = before
-            throw OptionError(description: "\(option) \(text): the rates of all faults together exceed 1")
+            throw OptionError(description: "\(option) \(text): the rates of all faults add up to more than 1")
         }
     }
 }
 
-/// The form in which an ordered error states when to retry.
+/// The form in which an injected error states when to retry.
 package enum RetryAdvice: Sendable, Hashable {
     /// A `Retry-After` header.
     case header(seconds: Int)

@@ -1,6 +1,6 @@
-/// The faults of the token endpoint, with their rates and times. The default has none.
+/// The faults that the token endpoint injects, with their rates and times. By default there are none.
 ///
-/// Rates are shares of the requests for a token, from 0 to 1. Seconds count from the start.
+/// Rates are shares of the requests for a token, from 0 to 1. Seconds are counted from the start.
 package struct TokenFaultPlan: Sendable, Hashable {
     /// Requests that the endpoint answers with 503.
     package enum Outage: Sendable, Hashable {
@@ -9,7 +9,7 @@ package struct TokenFaultPlan: Sendable, Hashable {
         case first(Int)
     }
 
-    /// The form of the expiry next to the token, the only difference between the samples.
+    /// The form of the expiry next to the token, in which Google's samples differ.
     package enum ExpiryStyle: String, Sendable, Hashable, CaseIterable {
         case epochSeconds, epochMilliseconds, secondsFromNow
         /// Seconds since 1970 in quotes.
@@ -24,9 +24,9 @@ package struct TokenFaultPlan: Sendable, Hashable {
     package var delay: ClosedRange<Double>?
     /// The lifetime of the tokens, in seconds.
     package var life = 3600
-    /// The form of the expiry; `nil` uses that of the answer's format.
+    /// The form of the expiry; `nil` selects the form of the answer's format.
     package var expiryStyle: ExpiryStyle?
-    /// The lead of the issuer's clock over Fleet Engine's, in seconds.
+    /// The number of seconds by which the issuer's clock is ahead of Fleet Engine's.
     package var clockOffset = 0
     /// The times at which the service account gets a new key. Tokens signed with the previous key are then rejected.
     package var keyRotations: [Double] = []
@@ -57,7 +57,7 @@ package struct TokenFaultPlan: Sendable, Hashable {
     /// Returns the number of key changes, `seconds` after the start.
     func keyGeneration(at seconds: Double) -> Int { keyRotations.count { $0 <= seconds } }
 
-    /// A line for each ordered fault, for the page and the log.
+    /// A line for each configured fault, for the page and the log.
     var words: [String] {
         var words: [String] = []
         switch outage {
@@ -87,7 +87,7 @@ package enum TokenFault: Sendable, Hashable {
     case wrongAudience
     case expired
 
-    /// Creates the fault that a word orders: a status or a name.
+    /// Creates the fault with the given status or name. Returns `nil` for any other word.
     init?(_ word: Substring) {
         switch word {
         case "page": self = .page
@@ -107,41 +107,43 @@ package enum TokenFault: Sendable, Hashable {
         case .error(let status): "answers \(status)"
         case .page: "answers are a login page"
         case .empty: "answers are empty"
-        case .wrongVehicle: "tokens are somebody else's"
-        case .wrongAudience: "tokens are for another audience"
-        case .expired: "tokens have expired"
+        case .wrongVehicle: "answers contain another subject's token"
+        case .wrongAudience: "answers contain a token for another audience"
+        case .expired: "answers contain an expired token"
         }
     }
 }
 
 extension TokenFaultPlan {
-    /// The options among `FaultPlan.options` that order faults of the token endpoint.
+    /// The options among `FaultPlan.options` that configure faults of the token endpoint.
     package static let options = [
-        FaultPlan.Option("--token-outage", "COUNT|FROM..TO", "token requests fail: the first ones, or seconds"),
+        FaultPlan.Option(
+            "--token-outage", "COUNT|FROM..TO", "fail the first token requests, or those during these seconds"),
         FaultPlan.Option(
             "--token-errors", "FAULT:RATE,...",
-            "token answers: a status, page, empty, wrongVehicle, wrongAudience or expired"),
+            "answer with a status, page, empty, wrongVehicle, wrongAudience or expired"),
         FaultPlan.Option("--token-delay", "SECONDS[..SECONDS]", "wait before each token answer"),
-        FaultPlan.Option("--token-life", "SECONDS", "life of tokens, 1 to 3600"),
+        FaultPlan.Option("--token-life", "SECONDS", "lifetime of tokens, 1 to 3600"),
         FaultPlan.Option(
             "--token-expiry", "STYLE", "epochSeconds, epochMilliseconds, secondsFromNow, text or none",
             choices: ExpiryStyle.allCases.map(\.rawValue)),
-        FaultPlan.Option("--token-clock", "SECONDS", "the issuer's clock is ahead, or behind if negative"),
-        FaultPlan.Option("--key-rotation", "SECONDS", "then earlier tokens become invalid", isRepeatable: true),
+        FaultPlan.Option("--token-clock", "SECONDS", "put the issuer's clock ahead, or behind if negative"),
+        FaultPlan.Option(
+            "--key-rotation", "SECONDS", "make earlier tokens invalid after these seconds", isRepeatable: true),
     ]
 
-    /// Orders a fault. Returns `false` if the option belongs to no fault of the token endpoint.
+    /// Configures a fault. Returns `false` if the option isn't for a fault of the token endpoint.
     mutating func set(_ value: FaultOptionValue) throws(FaultPlan.OptionError) -> Bool {
         switch value.option {
         case "--token-outage":
             if Int(value.text) != nil {
                 outage = .first(try value.count(0...1_000_000))
             } else {
-                outage = .seconds(try value.range(or: ", or a COUNT of token requests as 3"))
+                outage = .seconds(try value.range(or: ", or a COUNT of token requests such as 3"))
             }
         case "--token-errors":
             rates = try value.rates(
-                "FAULT:RATE, as 503:0.3 or page:0.1, where FAULT is 400 to 599, page, empty, wrongVehicle, "
+                "FAULT:RATE, such as 503:0.3 or page:0.1, where FAULT is 400 to 599, page, empty, wrongVehicle, "
                     + "wrongAudience or expired", TokenFault.init)
         case "--token-delay": delay = try value.delay()
         case "--token-life": life = try value.count(1...3600)

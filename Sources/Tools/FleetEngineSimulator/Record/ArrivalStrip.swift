@@ -4,9 +4,9 @@ import TimeAndChance
 struct ArrivalStrip: Sendable {
     /// The arrivals during one bar of the strip.
     struct Bar: Sendable, Hashable {
-        /// Last locations.
+        /// The number of last locations.
         var live = 0
-        /// Past locations.
+        /// The number of past locations.
         var late = 0
     }
 
@@ -16,13 +16,13 @@ struct ArrivalStrip: Sendable {
         var bar = Bar()
     }
 
-    /// The seconds with arrivals, in order; at most as many as the longest window has.
+    /// The seconds with arrivals, in order; at most as many as in the longest window.
     private var seconds: [Second] = []
 
     /// The number of seconds that are kept.
     var secondCount: Int { seconds.count }
 
-    /// Counts the positions of one update. After the clock was set back, they count for the latest second.
+    /// Counts the positions of one update. If the clock has been set back, they are added to the latest second.
     mutating func add(_ bar: Bar, at now: UTCTime) {
         let number = now.millisecondsSince1970 / 1000
         if seconds.last.map({ $0.number < number }) ?? true {
@@ -37,7 +37,7 @@ struct ArrivalStrip: Sendable {
         seconds[last].bar.late += bar.late
     }
 
-    /// Returns the number of updates in this second and the 59 before it.
+    /// Returns the number of updates in this second and the previous 59.
     func updatesInLastMinute(now: UTCTime) -> Int {
         let number = now.millisecondsSince1970 / 1000
         return seconds.reduce(0) { $0 + ($1.number > number - 60 && $1.number <= number ? $1.updates : 0) }

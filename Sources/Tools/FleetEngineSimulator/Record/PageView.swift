@@ -14,8 +14,8 @@ struct PageView {
     /// The maximum number of vehicles that can be chosen by name.
     private static let maximumNames = 500
     private static let maximumTrips = 50
-    /// The position of a vehicle that hasn't reported for longer is shown as its last. A parked vehicle reports every
-    /// minute.
+    /// The time after its arrival during which a position is shown as current; later it is shown as the last one. A
+    /// parked vehicle reports every minute.
     private static let longestCurrent = Duration.seconds(75)
 
     let record: SimulatorRecord
@@ -80,7 +80,7 @@ struct PageView {
     private var elapsed: Double { startedAt.duration(to: now) / .seconds(1) }
 
     private func clock(_ seconds: ClosedRange<Double>) -> ClosedRange<UTCTime> {
-        // An ordered outage may last forever.
+        // A planned outage may last forever.
         func moment(_ seconds: Double) -> UTCTime { startedAt.advanced(by: .seconds(min(seconds, 1e10))) }
         return moment(seconds.lowerBound)...moment(seconds.upperBound)
     }
@@ -187,8 +187,8 @@ struct PageView {
         return TrackMap(of: vehicles)?.section
     }
 
-    /// Whether the newest position is current. It counts from its arrival, because a replay's fixes are as old as the
-    /// log.
+    /// Whether the newest position is current. Its age is counted from its arrival, because a replay's fixes are as old
+    /// as the log.
     private func isCurrent(_ vehicle: VehicleRecord) -> Bool {
         vehicle.positionArrivedAt.map { $0.duration(to: now) <= Self.longestCurrent } ?? false
     }
@@ -202,7 +202,7 @@ struct PageView {
         var fixes: [(fix: Fix, isLast: Bool)] = []
         for point in drawn {
             var fix = Fix(timeOfFix: point.time.time, latitude: point.latitude, longitude: point.longitude)
-            // A shape point states no speed; it follows from the times and places of two points.
+            // A shape point contains no speed, so the speed is computed from the times and coordinates of two points.
             fix.speedMetersPerSecond =
                 point.speedMetersPerSecond ?? fixes.last.flatMap { Self.speed(from: $0.fix, to: fix) }
             fixes.append((fix, point.isLast))

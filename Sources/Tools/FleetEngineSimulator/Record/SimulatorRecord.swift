@@ -2,7 +2,8 @@ import LinuxPlatform
 import StrictJSON
 package import TimeAndChance
 
-/// The record of requests and answers in bounded memory: counts are complete, lists have the newest entries.
+/// The record of requests and answers in bounded memory: counts are complete, but lists contain only the newest
+/// entries.
 package struct SimulatorRecord: Sendable {
     private static let maximumRecent = 100
 
@@ -91,7 +92,7 @@ private func members(_ counts: [String: Int]) -> [String: JSONValue] { counts.ma
 package struct RequestRecord: Sendable, Hashable {
     package let receivedAt: UTCTime
     package let method: String
-    /// The path without the query; it has no token.
+    /// The path without the query; it contains no token.
     package let path: String
     /// The status of the answer; `nil` if none was sent.
     package let status: Int?
@@ -143,19 +144,19 @@ final class RecordFile: Sendable {
 
     /// Appends to the file at `path`, which only its owner may read: it contains positions of vehicles.
     ///
-    /// - Throws: If the file contains something else.
+    /// - Throws: if the file contains something else.
     init(path: String, _ form: Form) throws(SystemError) {
         guard try Self.mayAppend(to: path, form) else {
             throw SystemError(
                 refusing: path,
-                because: "it exists and isn't a record of \(form.option); name another file, or remove "
+                because: "it exists and isn't a record of \(form.option); specify another file, or remove "
                     + "this one")
         }
         file = try OwnedDescriptor(appendingTo: path)
         self.form = form
     }
 
-    /// More bytes than the longest line has.
+    /// A number of bytes that is larger than any line.
     private static let longestLine = 1 << 20
 
     /// Whether the file is missing, empty, or a record to continue. A file that the caller opened for output is

@@ -14,7 +14,8 @@ package struct VehicleRecord: Sendable {
 
     /// The maximum number of distinct fix times of a vehicle; further ones are only counted.
     private static let maximumFixTimes = 1_000_000
-    /// Every other point is dropped when the track has more points, which keeps its shape.
+    /// The maximum number of points of the track. If there are more, every other point is dropped, which keeps the
+    /// shape.
     private static let maximumTrackPoints = 20_000
 
     /// The number of deliveries of each fix time, as last or as past location.
@@ -40,7 +41,7 @@ package struct VehicleRecord: Sendable {
     /// The distinct fix times that were delivered, in order.
     package var fixTimes: [WireTime] { deliveries.keys.sorted() }
 
-    /// The length of the track in metres, true to 0.1 % in a town: distances are those on a plane.
+    /// The length of the track in metres. It is calculated in a plane, so it is accurate to 0.1 % in a town.
     package var drivenMeters: Double {
         zip(track, track.dropFirst()).reduce(0) { sum, hop in
             let metersPerDegree = 111_195.0

@@ -25,7 +25,7 @@ struct Fleet {
         }
     }
 
-    func get(_ name: ResourceName) throws(Refusal) -> JSONValue {
+    func get(_ name: ResourceName) throws(ErrorAnswer) -> JSONValue {
         guard let stored = vehicles[name] else {
             guard existence.covers(name.id) else { throw .notFound("Resources not found: \(name)") }
             return answer(name, [:])
@@ -33,7 +33,7 @@ struct Fleet {
         return answer(name, stored)
     }
 
-    mutating func create(_ name: ResourceName, body: [UInt8]) throws(Refusal) -> Outcome {
+    mutating func create(_ name: ResourceName, body: [UInt8]) throws(ErrorAnswer) -> Outcome {
         let message = try checked(body, name)
         let given = message.objectValue ?? [:]
         if let allowed = name.service.allowedAtCreation,
@@ -41,22 +41,23 @@ struct Fleet {
         {
             throw .invalid(field: field, "may not be set when the vehicle is created")
         }
-        if given["pastLocations"] != nil { throw .invalid(field: "pastLocations", "is accepted in updates only") }
+        if given["pastLocations"] != nil { throw .invalid(field: "pastLocations", "is accepted only in updates") }
         if let field = name.service.requiredAtCreation.first(where: { given[$0] == nil }) {
             throw .invalid(field: field, "is required when the vehicle is created")
         }
         guard vehicles[name] == nil || vehicles[name]?.isEmpty == true else {
-            throw Refusal(status: 409, code: .alreadyExists, message: "Resource already exists: \(name)")
+            throw ErrorAnswer(status: 409, code: .alreadyExists, message: "Resource already exists: \(name)")
         }
         guard vehicles.count < Self.maximumVehicles else {
-            throw Refusal(status: 429, code: .resourceExhausted, message: "the simulator holds at most 100000 vehicles")
+            throw ErrorAnswer(
+                status: 429, code: .resourceExhausted, message: "the simulator holds at most 100000 vehicles")
         }
         vehicles[name] = given
         return (answer(name, given), accepted(given, name))
     }
 
     /// Applies the masked fields. A masked field that is absent from the body is cleared; other fields are ignored.
-    mutating func update(_ name: ResourceName, mask: UpdateMask, body: [UInt8], now: UTCTime) throws(Refusal)
+    mutating func update(_ name: ResourceName, mask: UpdateMask, body: [UInt8], now: UTCTime) throws(ErrorAnswer)
         -> Outcome
     {
         let message = try checked(body, name)
@@ -76,7 +77,7 @@ struct Fleet {
         return (answer(name, fields), accepted(masked.objectValue ?? [:], name))
     }
 
-    private func checked(_ body: [UInt8], _ name: ResourceName) throws(Refusal) -> JSONValue {
+    private func checked(_ body: [UInt8], _ name: ResourceName) throws(ErrorAnswer) -> JSONValue {
         let json: JSONValue
         do { json = try JSONValue(parsing: body) } catch { throw .invalid("Invalid JSON payload received: \(error)") }
         var reader = MessageReader()
@@ -98,7 +99,7 @@ struct Fleet {
         return message
     }
 
-    private static func checkAttributes(_ attributes: [JSONValue]) throws(Refusal) {
+    private static func checkAttributes(_ attributes: [JSONValue]) throws(ErrorAnswer) {
         var keys: Set<String> = []
         for attribute in attributes {
             let key = attribute["key"]?.stringValue ?? ""
@@ -106,7 +107,7 @@ struct Fleet {
             guard !key.isEmpty, !key.contains(":") else {
                 throw .invalid(field: "attributes.key", "must not be empty or contain \":\"")
             }
-            guard keys.insert(key).inserted else { throw .invalid(field: "attributes.key", "\"\(key)\" stands twice") }
+            guard keys.insert(key).inserted else { throw .invalid(field: "attributes.key", "\"\(key)\" occurs twice") }
             guard key.count + 1 + value.count <= 256 else {
                 throw .invalid(field: "attributes", "\"\(key)\" and its value are longer than 256 characters")
             }
@@ -161,7 +162,7 @@ extension JSONValue {
     }
 }
 
-/// A committed update, for the record.
+/// A committed update, as written to the record.
 package struct AcceptedUpdate: Sendable, Hashable {
     /// A position of an update.
     package struct Position: Sendable, Hashable {

@@ -8,7 +8,7 @@ enum FleetTarget {
     case vehicle(ResourceName)
     case trip(provider: String, id: String)
 
-    init(_ path: ArraySlice<String>) throws(Refusal) {
+    init(_ path: ArraySlice<String>) throws(ErrorAnswer) {
         let parts = Array(path)
         guard (3...4).contains(parts.count), parts[0] == "providers" else { throw Self.unknown }
         let service = FleetService.allCases.first { $0.collection == parts[2] }
@@ -33,14 +33,14 @@ enum FleetTarget {
         }
     }
 
-    private static let unknown = Refusal.notFound("Method not found: there is no such path here")
+    private static let unknown = ErrorAnswer.notFound("Method not found: the path doesn't exist")
 }
 
 /// The query parameters of a Fleet Engine request; an unknown one is rejected.
 struct FleetQuery {
     private var parameters: [String: String] = [:]
-    /// The fields of the answer, if the request names some (`$fields`, a system parameter of all Google APIs). Only
-    /// whole fields are supported.
+    /// The fields that the request asks for (`$fields`, a system parameter of all Google APIs); `nil` if it asks for
+    /// all. Only whole fields are supported.
     let answerFields: [String]?
 
     private static let headerFields: Set<String> = [
@@ -53,7 +53,7 @@ struct FleetQuery {
     ]
     private static let views: Set<String> = ["TRIP_VIEW_UNSPECIFIED", "SDK", "JOURNEY_SHARING_V1S"]
 
-    init(_ request: ServedRequest) throws(Refusal) {
+    init(_ request: ServedRequest) throws(ErrorAnswer) {
         guard let items = request.queryItems else { throw .invalid("the query's percent-encoding is malformed") }
         for (written, value) in items {
             let name = written == "update_mask" ? "updateMask" : written
@@ -64,7 +64,7 @@ struct FleetQuery {
                     "Unknown name \"\(written)\": Cannot bind query parameter. Field could not be found.")
             }
             guard parameters.updateValue(value, forKey: name) == nil else {
-                throw .invalid(field: written, "the parameter stands twice")
+                throw .invalid(field: written, "the parameter occurs twice")
             }
         }
         if let view = parameters["view"], !Self.views.contains(view) {
@@ -81,7 +81,7 @@ struct FleetQuery {
 
     func newVehicleID(_ service: FleetService) -> String? { parameters[service.idParameter] }
 
-    static func checkContentType(_ request: ServedRequest) throws(Refusal) {
+    static func checkContentType(_ request: ServedRequest) throws(ErrorAnswer) {
         let type = request.headers["Content-Type"]?.split(separator: ";").first?.lowercased()
         guard type == "application/json" else {
             throw .invalid("The body must be JSON: send Content-Type: application/json, not \(type ?? "nothing").")
@@ -116,13 +116,14 @@ package struct ResourceName: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The permissions of a token's private claims: each claim permits the resource that it names, or all with `*`.
+/// The permissions of a token's private claims: each claim permits the resource whose id it contains, or all resources
+/// if it is `*`.
 enum FleetPermission {
     /// Checks that a token permits a resource. A vehicle is permitted to its driver and to a server, a trip to its
     /// consumer and to a server.
-    static func check(_ claims: TokenClaims, _ claim: String, _ id: String, resource: String) throws(Refusal) {
+    static func check(_ claims: TokenClaims, _ claim: String, _ id: String, resource: String) throws(ErrorAnswer) {
         guard let allowed = claims.authorization[claim] else {
-            throw .permissionDenied("the token has no \(claim) claim, which \(resource) need")
+            throw .permissionDenied("the token has no \(claim) claim, which \(resource) require")
         }
         guard allowed == id || allowed == "*" else {
             throw .permissionDenied("the token's \(claim) claim does not match the one in the URL")

@@ -3,9 +3,10 @@ package import TimeAndChance
 
 /// Reads a body by a schema: every name, type and range. Collects all errors.
 struct MessageReader {
-    private(set) var violations: [Refusal.Violation] = []
+    private(set) var violations: [ErrorAnswer.Violation] = []
 
-    /// Returns `value` with JSON names, numbers as numbers and times in UTC. An invalid field is left out and noted.
+    /// Returns `value` with JSON names, numbers as numbers and times in UTC. An invalid field is left out and added to
+    /// `violations`.
     mutating func message(_ value: JSONValue, _ schema: MessageSchema, at path: String) -> JSONValue? {
         guard let members = value.objectValue else { return note(path, "expected an object, not \(value.kind)") }
         var message: [String: JSONValue] = [:]
@@ -16,7 +17,7 @@ struct MessageReader {
                 continue
             }
             guard message[name] == nil else {
-                _ = note(place, "the field is given twice, in both spellings")
+                _ = note(place, "the field is set twice, in both spellings")
                 continue
             }
             guard !member.isNull else { continue }
@@ -45,13 +46,13 @@ struct MessageReader {
             return value.doubleValue == nil ? .number(number) : value
         case .timestamp:
             guard let time = value.stringValue.flatMap(WireTime.init) else {
-                return note(path, "expected an RFC 3339 time with a zone, as \"2026-01-05T10:15:30.250Z\"")
+                return note(path, "expected an RFC 3339 time with a zone, such as \"2026-01-05T10:15:30.250Z\"")
             }
             return .string(time.description)
         case .duration:
             guard let text = value.stringValue, text.hasSuffix("s"), let seconds = Double(text.dropLast()),
                 seconds.isFinite
-            else { return note(path, "expected a duration, as \"803.5s\"") }
+            else { return note(path, "expected a duration, such as \"803.5s\"") }
             return value
         case .bytes:
             let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_="
@@ -63,7 +64,7 @@ struct MessageReader {
             let name =
                 value.stringValue ?? value.integerValue.flatMap { number in numbers.first { $0.value == number }?.key }
             guard let name, numbers[name] != nil else { return note(path, "\(value.text) is not a value of this enum") }
-            guard !refused.contains(name) else { return note(path, "\(name) is for the server alone") }
+            guard !refused.contains(name) else { return note(path, "\(name) may be set only by the server") }
             return .string(name)
         case .message(let schema): return message(value, schema, at: path)
         case .list(let kind, let maximumCount):
@@ -85,7 +86,7 @@ struct MessageReader {
     }
 
     private mutating func note(_ path: String, _ problem: String) -> JSONValue? {
-        if violations.count < 20 { violations.append(Refusal.Violation(field: path, description: problem)) }
+        if violations.count < 20 { violations.append(ErrorAnswer.Violation(field: path, description: problem)) }
         return nil
     }
 }
@@ -118,7 +119,7 @@ struct FieldRule: Sendable {
         case double(ClosedRange<Double>)
         case timestamp
         case duration
-        /// Names with their numbers. Only the server may use the names in `refused`.
+        /// Names with their numbers. Only the server may use the names in `refused`; a client's are rejected.
         case enumeration([String: Int64], refused: Set<String> = [])
         case message(MessageSchema)
         indirect case list(Kind, maximumCount: Int = 10_000)
@@ -129,7 +130,7 @@ struct FieldRule: Sendable {
     /// The direction in which the field is sent.
     enum Direction: Sendable {
         case both
-        /// Set by the server. A client's value is ignored, and a mask can't name the field.
+        /// Set by the server. A client's value is ignored, and a mask can't contain the field.
         case outputOnly
         /// Set by the client, and never in an answer.
         case inputOnly
@@ -154,8 +155,8 @@ struct FieldRule: Sendable {
 struct UpdateMask: Sendable, Hashable {
     let paths: [[String]]
 
-    /// Reads the `updateMask` parameter: known fields that a client may write, with commas and without spaces.
-    init(_ text: String?, schema: MessageSchema) throws(Refusal) {
+    /// Reads the `updateMask` parameter: known fields that a client may write, separated by commas without spaces.
+    init(_ text: String?, schema: MessageSchema) throws(ErrorAnswer) {
         guard let text, !text.isEmpty else { throw .invalid(field: "updateMask", "update_mask cannot be empty") }
         var paths: [[String]] = []
         for entry in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -164,12 +165,12 @@ struct UpdateMask: Sendable, Hashable {
         self.paths = paths
     }
 
-    private static func path(_ entry: Substring, _ schema: MessageSchema) throws(Refusal) -> [String] {
+    private static func path(_ entry: Substring, _ schema: MessageSchema) throws(ErrorAnswer) -> [String] {
         var path: [String] = []
         var level: MessageSchema? = schema
         for part in entry.split(separator: ".", omittingEmptySubsequences: false) {
             guard let schema = level, let name = schema.name(of: String(part)), let rule = schema.fields[name] else {
-                throw .invalid(field: "updateMask", "the mask names an unknown field: \"\(entry)\"")
+                throw .invalid(field: "updateMask", "the mask contains an unknown field: \"\(entry)\"")
             }
             guard rule.direction != .outputOnly else {
                 throw .invalid(field: "updateMask", "\"\(entry)\" is set by the server and may not be in the mask")
@@ -180,7 +181,7 @@ struct UpdateMask: Sendable, Hashable {
         return path
     }
 
-    /// Whether the mask has the top-level field `name` or a part of it.
+    /// Whether the mask contains the top-level field `name` or a part of it.
     func names(_ name: String) -> Bool { paths.contains { $0.first == name } }
 }
 

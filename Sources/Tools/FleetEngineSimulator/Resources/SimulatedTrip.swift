@@ -17,8 +17,8 @@ package struct SimulatedTrip: Sendable, Hashable {
         self.lengthMeters = lengthMeters
     }
 
-    /// Reads `TRIP=VEHICLE` or `TRIP=VEHICLE:METERS`. Returns `nil` for other text, such as with a second equals sign
-    /// in place of the colon.
+    /// Reads `TRIP=VEHICLE` or `TRIP=VEHICLE:METERS`. Returns `nil` for other text, for example if a second equals sign
+    /// replaces the colon.
     package init?(_ text: String) {
         let halves = text.split(separator: "=", maxSplits: 1).map(String.init)
         guard halves.count == 2 else { return nil }
@@ -58,7 +58,7 @@ package struct SimulatedTrip: Sendable, Hashable {
     func progress(of vehicle: VehicleRecord?) -> Progress {
         let driven = vehicle?.track.isEmpty == false ? vehicle?.drivenMeters : nil
         let remaining = remaining(afterDriving: driven)
-        let speed = max(vehicle?.latest?.speedMetersPerSecond ?? 0, Self.leastSpeed)
+        let speed = max(vehicle?.latest?.speedMetersPerSecond ?? 0, Self.minimumSpeed)
         return Progress(
             status: status(afterDriving: driven),
             destination: remaining == nil ? nil : (driven ?? 0) < pickupMeters ? .pickup : .dropOff,
@@ -90,8 +90,8 @@ package struct SimulatedTrip: Sendable, Hashable {
         return .object(trip)
     }
 
-    /// A slower vehicle may be waiting at a light, so its speed can't predict the arrival.
-    private static let leastSpeed = 5.0
+    /// The minimum speed for predicting the arrival, in metres per second: a slower vehicle may be waiting at a light.
+    private static let minimumSpeed = 5.0
 
     private var pickupMeters: Double { lengthMeters / 4 }
 
@@ -102,7 +102,7 @@ package struct SimulatedTrip: Sendable, Hashable {
         return meters >= pickupMeters ? "ARRIVED_AT_PICKUP" : "ENROUTE_TO_PICKUP"
     }
 
-    /// Returns the time to the next waypoint; `nil` if there is none.
+    /// Returns the distance to the next waypoint in metres; `nil` if there is none.
     private func remaining(afterDriving meters: Double?) -> Double? {
         let meters = meters ?? 0
         if meters >= lengthMeters { return nil }

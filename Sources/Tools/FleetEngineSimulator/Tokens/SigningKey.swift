@@ -1,9 +1,10 @@
 import CCrypto
 
-/// An RSA key that signs and verifies RS256. The simulator's own has 2048 bits, is made at the start and never
-/// written to a file.
+/// An RSA key that signs and verifies RS256. The simulator's own key has 2048 bits, is generated at the start, and is
+/// never written to a file.
 @safe final class SigningKey {
-    /// libcrypto could not make a key or a signature, which indicates a broken library.
+    /// The error that a key can't be read, or that libcrypto can't generate a key or a signature, which indicates a
+    /// broken library.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
@@ -17,7 +18,7 @@ import CCrypto
         unsafe self.key = key
     }
 
-    /// Creates a key from the value of `encoded`. Making a new key takes a large part of a second.
+    /// Creates a key from the value of `encoded`. Generating a new key takes a large part of a second.
     init(encoded: [UInt8]) throws(Failure) {
         let key = unsafe encoded.withUnsafeBufferPointer { bytes in
             var start = bytes.baseAddress
@@ -39,12 +40,13 @@ import CCrypto
         }
         guard let key = unsafe key else {
             throw Failure(
-                description: "the trusted key is not a public key in PEM; make one of a private key with openssl pkey "
-                    + "-pubout -in FILE, of a certificate with openssl x509 -pubkey -noout -in FILE")
+                description:
+                    "the trusted key is not a public key in PEM; make one from a private key with openssl pkey "
+                    + "-pubout -in FILE, or from a certificate with openssl x509 -pubkey -noout -in FILE")
         }
         guard unsafe EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA else {
             unsafe EVP_PKEY_free(key)
-            throw Failure(description: "the trusted key is no RSA key, by which tokens are signed (RS256)")
+            throw Failure(description: "the trusted key isn't an RSA key, but tokens are signed with RS256")
         }
         unsafe self.key = key
     }

@@ -12,10 +12,11 @@ struct TokenAuthority {
 
     private let key: SigningKey
     private let keyID: String
-    /// The key of another issuer, whose tokens are accepted too.
+    /// The key of another issuer whose tokens are also accepted.
     private let trustedKey: SigningKey?
 
-    /// `key` is a private key in DER; if it is missing, a new key is made. `trustedKey` is a public key in PEM.
+    /// Creates an authority. `key` is a private key in DER; if it is `nil`, a new key is generated. `trustedKey` is a
+    /// public key in PEM.
     init(keyID: String, key: [UInt8]? = nil, trustedKey: [UInt8]? = nil) throws(SigningKey.Failure) {
         if let key { self.key = try SigningKey(encoded: key) } else { self.key = try SigningKey() }
         if let trustedKey { self.trustedKey = try SigningKey(publicPEM: trustedKey) } else { self.trustedKey = nil }
@@ -37,14 +38,14 @@ struct TokenAuthority {
 
     /// Returns the claims of the token in an `Authorization` header if the token is valid.
     ///
-    /// - Throws: `UNAUTHENTICATED` with the reason. The real service states less.
+    /// - Throws: `UNAUTHENTICATED` with the reason. The real service reports less detail.
     func claims(
         ofAuthorization header: String?, now: Int64, keyGeneration: Int = 0
-    ) throws(Refusal) -> TokenClaims {
+    ) throws(ErrorAnswer) -> TokenClaims {
         guard let header, !header.isEmpty else { throw .unauthenticated("the request has no Authorization header") }
         let words = header.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 2, words[0].lowercased() == "bearer" else {
-            throw .unauthenticated("the Authorization header must read \"Bearer TOKEN\"")
+            throw .unauthenticated("the Authorization header must have the form \"Bearer TOKEN\"")
         }
         let parts = words[1].split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let head = json(parts[0]), let payload = json(parts[1]),
@@ -70,15 +71,15 @@ struct TokenAuthority {
     }
 
     /// Checks times and audience, but not the signature.
-    static func check(_ claims: TokenClaims, now: Int64) throws(Refusal) {
+    static func check(_ claims: TokenClaims, now: Int64) throws(ErrorAnswer) {
         guard claims.expiry > now else { throw .unauthenticated("the token expired \(now - claims.expiry) s ago") }
         guard claims.issuedAt <= now + clockSkew else {
             throw .unauthenticated(
-                "the token's iat lies \(claims.issuedAt - now) s ahead; at most \(clockSkew) s are accepted")
+                "the token's iat is \(claims.issuedAt - now) s ahead; at most \(clockSkew) s are accepted")
         }
         guard claims.expiry <= now + maximumLife else {
             throw .unauthenticated(
-                "the token's exp lies \(claims.expiry - now) s ahead; at most \(maximumLife) s are accepted")
+                "the token's exp is \(claims.expiry - now) s ahead; at most \(maximumLife) s are accepted")
         }
         guard claims.audience == TokenClaims.fleetEngineAudience else {
             throw .unauthenticated(
@@ -135,8 +136,8 @@ extension TokenClaims {
 
 /// The holder of a token, which decides the token's private claims.
 struct TokenSubject: Sendable {
-    /// The kinds of holders by their word in the path of the token endpoint. The claims of a bound token have an id,
-    /// those of other tokens `*`.
+    /// The kinds of holders, keyed by their name in the path of the token endpoint. The claims of a bound token contain
+    /// an id, those of other tokens `*`.
     private static let kinds: [String: (name: String, claims: [String], isBound: Bool)] = [
         "driver": ("driver", ["vehicleid"], true),
         "delivery_driver": ("delivery driver", ["deliveryvehicleid"], true),
@@ -158,7 +159,7 @@ struct TokenSubject: Sendable {
     private let claimNames: [String]
 
     /// Creates a subject from the path of the token endpoint, such as `driver/van-7`, and the tasks in its query.
-    /// Returns `nil` for an unknown one.
+    /// Returns `nil` for an unknown kind.
     init?(kind word: String, id: String?, taskIDs: [String]) {
         guard let kind = Self.kinds[word], kind.isBound == (id != nil) else { return nil }
         tasks = word == "delivery_driver" ? taskIDs : []
@@ -181,7 +182,7 @@ struct TokenSubject: Sendable {
     /// All ids in the token.
     var ids: [String] { [id].compactMap(\.self) + tasks }
 
-    /// The subject that a backend names by mistake if it confuses its vehicles.
+    /// The subject of the token from a backend that confuses its vehicles.
     var mistaken: Self {
         var other = self
         if id != nil { other.id = "somebody-else" }

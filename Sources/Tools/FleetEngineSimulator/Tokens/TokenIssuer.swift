@@ -3,7 +3,7 @@ import HTTPService
 import StrictJSON
 import TimeAndChance
 
-/// The token endpoint of a backend, with the ordered faults.
+/// The token endpoint of a backend, with the configured faults.
 struct TokenIssuer: Sendable {
     /// The result of a request for a token.
     struct Issue {
@@ -17,18 +17,18 @@ struct TokenIssuer: Sendable {
 
     /// Returns the subject in the path after `/token`, such as `driver/van-7`, and in the query, if its ids are valid.
     ///
-    /// - Throws: If a careful backend would reject the request, above all one for a token for every vehicle.
-    static func subject(of request: ServedRequest, path: ArraySlice<String>) throws(Refusal) -> TokenSubject {
+    /// - Throws: if a careful backend would reject the request, above all a request for a token for every vehicle.
+    static func subject(of request: ServedRequest, path: ArraySlice<String>) throws(ErrorAnswer) -> TokenSubject {
         let parts = Array(path)
         let tasks = (request.queryItems ?? []).filter { $0.name == "taskid" }.map(\.value)
         guard (1...2).contains(parts.count),
             let subject = TokenSubject(kind: parts[0], id: parts.count == 2 ? parts[1] : nil, taskIDs: tasks)
-        else { throw .notFound("no such token; ask for /token/driver/VEHICLE, /token/consumer/TRIP, …") }
+        else { throw .notFound("no such token; request /token/driver/VEHICLE, /token/consumer/TRIP, …") }
         guard request.method == .get || request.method == .post else {
-            throw Refusal(status: 405, code: .unimplemented, message: "ask for a token with GET")
+            throw ErrorAnswer(status: 405, code: .unimplemented, message: "request a token with GET")
         }
         for id in subject.ids {
-            guard !id.contains("*") else { throw .permissionDenied("a token for every vehicle is not for a driver") }
+            guard !id.contains("*") else { throw .permissionDenied("a driver can't get a token for every vehicle") }
             if let problem = ResourceName.problem(withID: id) { throw .invalid(problem) }
         }
         return subject
@@ -38,14 +38,15 @@ struct TokenIssuer: Sendable {
     func issue(
         to subject: TokenSubject, fault: TokenFault?, now: Int64, authority: TokenAuthority,
         keyGeneration: Int
-    ) throws(Refusal) -> Issue {
+    ) throws(ErrorAnswer) -> Issue {
         var subject = subject
         var audience = TokenClaims.fleetEngineAudience
         var issuedAt = now + Int64(faults.clockOffset)
         switch fault {
         case .error(let status):
-            throw Refusal(
-                status: status, code: Refusal.Code(httpStatus: status), message: "The token issuer fails, as ordered.")
+            throw ErrorAnswer(
+                status: status, code: ErrorAnswer.Code(httpStatus: status),
+                message: "The token issuer fails with an injected error.")
         case .page: return Issue(answer: answer(Self.loginPage, type: "text/html", issuedAt))
         case .empty: return Issue(answer: answer("", type: "application/json", issuedAt))
         case .wrongVehicle: subject = subject.mistaken
@@ -58,7 +59,7 @@ struct TokenIssuer: Sendable {
             expiry: issuedAt + Int64(faults.life), authorization: subject.claims, taskIDs: subject.taskIDs)
         let token: String
         do { token = try authority.token(claims, keyGeneration: keyGeneration) } catch {
-            throw Refusal(status: 500, code: .internalError, message: error.description)
+            throw ErrorAnswer(status: 500, code: .internalError, message: error.description)
         }
         let body = shape.answer(
             token: token, subject: subject, issuedAt: issuedAt, expiry: claims.expiry, style: faults.expiryStyle)
@@ -86,7 +87,7 @@ package enum TokenAnswerShape: String, Sendable, Hashable, CaseIterable {
     /// The scheduled sample backend: `token` and `expiration_timestamp_ms`.
     case scheduledSample
 
-    /// `style` replaces the sample's form of the expiry.
+    /// Returns the body of an answer. `style` replaces the sample's form of the expiry.
     func answer(
         token: String, subject: TokenSubject, issuedAt: Int64, expiry: Int64,
         style: TokenFaultPlan.ExpiryStyle? = nil
@@ -105,7 +106,7 @@ package enum TokenAnswerShape: String, Sendable, Hashable, CaseIterable {
         return .object(answer)
     }
 
-    /// The keys of the token, its expiry and its time of issue in the answer.
+    /// Returns the keys of the token, its expiry and its time of issue in the answer.
     private func keys(for subject: TokenSubject) -> (token: String, expiry: String, creation: String?) {
         switch self {
         case .guide: (subject.isConsumer ? "TRIP_TOKEN_KEY" : "VEHICLE_TOKEN_KEY", "TOKEN_EXPIRATION", nil)

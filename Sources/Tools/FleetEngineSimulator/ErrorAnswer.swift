@@ -2,7 +2,7 @@ import HTTPMessages
 import StrictJSON
 
 /// An error answer in Google's format: a status name, a message and details.
-struct Refusal: Error, Sendable, Hashable {
+struct ErrorAnswer: Error, Sendable, Hashable {
     /// Status names with their HTTP numbers (google/rpc/code.proto).
     enum Code: String, Sendable, Hashable {
         case invalidArgument = "INVALID_ARGUMENT"
