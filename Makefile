@@ -1,8 +1,8 @@
-# Each target is one script or one swift command; a person and the CI run the same ones. `make help` lists them.
+# Each target is one script or one swift command; developers and the CI run the same ones. `make help` lists them.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
-# How long, how often, which: make fuzz SECONDS=60, make kill-test KILLS=10, make sanitize SANITIZERS=thread,
+# Variables set durations, repetitions and selections: make fuzz SECONDS=60, make kill-test KILLS=10, make sanitize SANITIZERS=thread,
 # make power-test CUTS=5000, make damage-test SEEDS=1000, make disk-test ROUNDS=5,
 # make clock-test CLOCK_SECONDS=48 TOKEN_LIFE=320, make token-outage-test OUTAGE_SECONDS=60,
 # make backlog-test UPDATES=100000, make soak-test HOURS=1 SPEED=60, make fault-test CALLS=10, make link-test FLAPS=20,
@@ -32,7 +32,7 @@ EVERY ?= 1
 MODULE_SECONDS ?= 900
 SEED ?= 1
 SANITIZERS ?= thread address
-# The demo is built the way that is ready soonest.
+# The demo is built in the configuration that compiles fastest.
 DEMO_CONFIGURATION ?= debug
 # Without cache files in the checkout.
 PYTHON = python3 -B
@@ -57,7 +57,7 @@ help:            ## list the targets
 prepare:         ## check for Swift, install missing Debian packages
 	@scripts/prepare
 
-tools: prepare   ## install what some tests, the trials and the service's check need
+tools: prepare   ## install the packages that some tests, the trials and the service's check need
 	@scripts/install-dependencies $(TOOLS)
 
 build: prepare   ## debug build
@@ -75,10 +75,10 @@ release: prepare ## build/waypost: Swift runtime inside, stripped, size checked
 install: release ## put binary, service, documents under DESTDIR and PREFIX
 	@scripts/install "$(DESTDIR)" "$(PREFIX)"
 
-uninstall:       ## remove what `make install` put there; configuration and outbox stay
+uninstall:       ## remove the files that `make install` installed; keep configuration and outbox
 	@scripts/install --remove "$(DESTDIR)" "$(PREFIX)"
 
-deb: prepare     ## build/deb/waypost_VERSION_ARCH.deb of HEAD, its debug symbols apart; checked by lintian; ARCH=arm64 needs root
+deb: prepare     ## build/deb/waypost_VERSION_ARCH.deb of HEAD, debug symbols separately; checked by lintian; ARCH=arm64 needs root
 	@scripts/deb $(ARCH)
 
 apt-repository:  ## build/apt, a Debian repository of the packages in build/deb, signed with the secret key in the file KEY
@@ -87,31 +87,31 @@ apt-repository:  ## build/apt, a Debian repository of the packages in build/deb,
 image:           ## build/image/waypost, an OCI image of the package in build/deb for ARCH, on Debian RELEASE; needs root
 	@scripts/image waypost $(ARCH)
 
-backend-image:   ## build/image/token-backend, the same of the example's token backend
+backend-image:   ## build/image/token-backend, the same for the example's token backend
 	@scripts/image token-backend $(ARCH)
 
-release-notes:   ## the changes of VERSION (HEAD's if not given), and the check sums of its packages
+release-notes:   ## the changes of VERSION (default HEAD), and the checksums of its packages
 	@scripts/release-notes $(VERSION)
 
-lint:            ## formatting, words that do not belong in the sources, and the tests of the trials
+lint:            ## check formatting, words that don't belong in the sources, and the tests of the trials
 	@scripts/lint
 
 format:          ## rewrite the sources in house style
 	@scripts/format
 
-imports: prepare ## every import is a declared dependency; `make test` and whatever builds tests checks it too
+imports: prepare ## check that every import is a declared dependency; every build of the tests checks it, too
 	@ONLY_BUILD=1 scripts/test
 
 examples: prepare ## build Examples and run them against the simulator
 	@scripts/examples
 
-bench: prepare   ## one JSON object a case on standard output
+bench: prepare   ## print one JSON object per case on standard output
 	@scripts/bench
 
-fuzz: prepare    ## every byte parser and the redaction, for SECONDS in all
+fuzz: prepare    ## fuzz every byte parser and the redaction, for SECONDS in total
 	@scripts/fuzz $(SECONDS)
 
-coverage: prepare ## what the tests of Core cover of it, which has a floor
+coverage: prepare ## how much of Core its tests cover, which has a floor
 	@scripts/coverage
 
 sanitize: prepare ## all tests under each of SANITIZERS
@@ -120,10 +120,10 @@ sanitize: prepare ## all tests under each of SANITIZERS
 kill-test: prepare ## SIGKILL at random moments, KILLS times; nothing may be lost
 	@$(PYTHON) -m trials kill --kills $(KILLS)
 
-power-test: prepare ## power cuts at any call of the outbox, CUTS of them; only economy may lose, its window
+power-test: prepare ## CUTS power cuts at any call of the outbox; only economy may lose updates, those of its window
 	POWER_CUTS=$(CUTS) TEST_LOG=build/test-power.log FILTER='PowerCuts|LyingDisk' LIMIT=7200 VERBOSE=1 scripts/test
 
-damage-test: prepare ## SEEDS damaged stores, and every call of the disk failing; what is sound must be found
+damage-test: prepare ## SEEDS damaged stores, and every disk call failing; undamaged rows must be found
 	DAMAGE_SEEDS=$(SEEDS) TEST_LOG=build/test-damage.log FILTER='DamagedStore|FailingCalls' LIMIT=7200 VERBOSE=1 scripts/test
 
 track-test: prepare ## TRACKS random routes and a day at 10 Hz; the reported track and memory stay within their limits
@@ -144,19 +144,19 @@ token-backend-test: prepare ## the example's backend behind nginx, and VANS that
 backlog-test: prepare ## start with UPDATES pending; the live position is sent at once
 	@$(PYTHON) -m trials backlog --updates $(UPDATES)
 
-soak-test: prepare ## HOURS of driving at SPEED times real speed, while all around it fails; nothing may grow
+soak-test: prepare ## HOURS of driving at SPEED times real speed, while everything around fails; nothing may grow
 	@$(PYTHON) -m trials soak --hours $(HOURS) --speed $(SPEED)
 
 fault-test: prepare ## CALLS of the first 200 system calls of a kind fail, each in a separate run; needs strace
 	@$(PYTHON) -m trials fault --calls $(CALLS)
 
-link-test: prepare ## take the network away FLAPS times (root; 20 take four minutes); how soon is a fresh position there
+link-test: prepare ## cut the network FLAPS times (root; 20 take four minutes); measures the delay of a fresh position
 	@$(PYTHON) -m trials link --flaps $(FLAPS)
 
 economy: prepare ## drives replayed by each policy: requests, bytes on the wire, errors of a follower
 	@$(PYTHON) -m trials economy --speed $(SPEED) --seed $(SEED)
 
-reload-test: prepare ## another configuration each EVERY seconds, RELOADS times, a third of them bad; nothing may be lost
+reload-test: prepare ## RELOADS reloads every EVERY seconds, a third of them invalid; nothing may be lost
 	@$(PYTHON) -m trials reload --reloads $(RELOADS) --every $(EVERY)
 
 deb-test: UPDATES = 10000
@@ -180,20 +180,17 @@ monitoring-test: prepare ## the files in packaging/monitoring, metrics sent for 
 fleet-test: prepare ## Ansible enrols a van in a Debian of RELEASE, whose read-only image then starts BOOTS times; needs root
 	@$(PYTHON) -m trials fleet --boots $(BOOTS) --release $(or $(RELEASE),12)
 
-load-test: prepare ## VEHICLES in one process for LOAD_SECONDS beside the simulator, then at full speed beside h2load
+load-test: prepare ## VEHICLES in one process for LOAD_SECONDS against the simulator, then full speed compared with h2load
 	@$(PYTHON) -m trials load --vehicles $(VEHICLES) --seconds $(LOAD_SECONDS)
 
-arm64-test: prepare ## the package for arm64 in Debian 12 and 13, and the tests, MODULE_SECONDS a module, under qemu; needs root
+arm64-test: prepare ## the package for arm64 in Debian 12 and 13, and the tests, MODULE_SECONDS per module, under qemu; needs root
 	@scripts/install-dependencies arch-test mmdebstrap qemu-user-static
 	@$(PYTHON) -m trials arm64 --seconds $(SECONDS) --limit $(MODULE_SECONDS)
 
 server-test: prepare ## every answer of a server and every fault of a link, through the real uploader
 	@TEST_LOG=build/test-server.log FILTER='^LinkTests\.' scripts/test
 
-docs-test: prepare ## run the commands of README and docs in a clean clone and a booted Debian; needs root and the network
-	@scripts/docs-test
-
-service-check:   ## what systemd says of the unit
+service-check:   ## check the unit with systemd
 	@scripts/service-check
 
 installed-check: release ## install into this system as the README says and check that; for a fresh root
