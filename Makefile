@@ -49,7 +49,7 @@ TOOLS = binutils faketime fish git gpsd gunicorn iproute2 jq lld man-db mandoc m
 .PHONY: help prepare build demo test release install uninstall deb apt-repository image backend-image release-notes lint format imports examples bench fuzz coverage sanitize \
 	kill-test power-test damage-test disk-test clock-test token-outage-test token-backend-test backlog-test soak-test \
 	track-test fault-test link-test reload-test load-test economy deb-test repository-test proxy-test image-test arm64-test fleet-test monitoring-test server-test docs-test simulate planted-bugs trials release-check \
-	service-check installed-check fixtures clean-clone debian tools clean
+	service-check installed-check fixtures pictures clean-clone debian tools clean
 
 help:            ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## */\1\t/p' Makefile | expand -t 20
@@ -223,6 +223,10 @@ trials: release ## every trial in its long form, each with its result at its end
 
 fixtures: prepare ## generate fixtures/nmea again
 	@scripts/fixtures
+
+pictures: prepare ## make docs/images again: six minutes; needs chromium and python3-pil
+	@scripts/install-dependencies chromium python3-pil
+	@$(PYTHON) scripts/pictures
 
 clean-clone:     ## clone HEAD elsewhere and run TARGET there
 	@scripts/clean-clone $(or $(TARGET),test)

@@ -36,6 +36,11 @@ class Links(unittest.TestCase):
             "README.md:3: docs/b.md: no such file", "README.md:3: c.png: no such file", "README.md:4: #two: no such heading"])
         self.assertEqual(self.problems(README="[a](docs/a.md#b)", docs_a="# A"), ["README.md:1: docs/a.md#b: no such heading"])
 
+    def test_finds_missing_pictures_of_a_theme(self) -> None:
+        picture = '<picture><source srcset="dark.png"><img src="light.png"></picture>'
+        self.assertEqual(self.problems(README=picture), [
+            "README.md:1: dark.png: no such file", "README.md:1: light.png: no such file"])
+
     def test_finds_pages_without_a_link_from_the_readme(self) -> None:
         found = self.problems(README="[a](docs/a.md)", docs_a="[b](b.md)", docs_b="", docs_c="[a](a.md)")
         self.assertEqual(found, ["docs/c.md: no link from README leads here"])

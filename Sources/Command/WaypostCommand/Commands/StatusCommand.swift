@@ -65,7 +65,7 @@ enum StatusPage {
         let ledger = report.ledger
         let outbox = report.outbox
         if let bytes = outbox.usedBytes, let limit = outbox.maximumBytes {
-            let oldest = outbox.oldestPendingSeconds.map { ", the oldest of \(Duration.seconds($0).spoken) ago" } ?? ""
+            let oldest = outbox.oldestPendingSeconds.map { ", the oldest \(Duration.seconds($0).spoken) old" } ?? ""
             lines.add(
                 "queue",
                 wrapped: "\(ledger.pending.counted("update"))\(oldest); \(FigureText.bytes(Int(bytes))) of "
@@ -78,7 +78,7 @@ enum StatusPage {
         if let memory = report.host.residentBytes, let disk = report.host.freeDiskBytes {
             lines.add(
                 "host",
-                ["\(FigureText.bytes(Int(memory))) of memory taken, \(FigureText.bytes(Int(disk))) of disk free"])
+                ["\(FigureText.bytes(Int(memory))) of memory used, \(FigureText.bytes(Int(disk))) of disk free"])
         }
         lines.add(
             "ledger",
@@ -107,7 +107,7 @@ enum StatusPage {
     }
 
     private static func words(for token: StatusReport.Token) -> String {
-        let life = token.secondsLeft.map { "used for \(Duration.seconds($0).spoken) more" } ?? "none"
+        let life = token.secondsLeft.map { "usable for \(Duration.seconds($0).spoken)" } ?? "none"
         let rejection = token.lastRejection.map { reason in
             let ago = token.lastRejectionSecondsAgo.map { " \(Duration.seconds($0).spoken) ago" } ?? ""
             return "; last failure\(ago): \(reason)"

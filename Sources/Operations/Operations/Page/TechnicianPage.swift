@@ -194,9 +194,9 @@ enum TechnicianPage {
             ["From", token.provider],
             ["State", token.expiresAt ? null : "none", counts.tokenFetches ? "late" : ""],
             ["Valid until", moment(token.expiresAt)],
-            ["Last rejection", token.lastRejection, "late"],
+            ["Last rejection", token.lastRejection && token.lastRejection.replaceAll("_", " "), "late"],
             ["Rejected", token.lastRejectionSecondsAgo == null ? null : ago(token.lastRejectionSecondsAgo)],
-            ["Fetched", counted(counts.tokenFetches, "time", "times")],
+            ["Requests", number(counts.tokenFetches)],
           ]);
           rows("service", [
             ["Vehicle", status.vehicle],
