@@ -190,6 +190,9 @@ arm64-test: prepare ## the package for arm64 in Debian 12 and 13, and the tests,
 server-test: prepare ## every answer of a server and every fault of a link, through the real uploader
 	@TEST_LOG=build/test-server.log FILTER='^LinkTests\.' scripts/test
 
+docs-test: prepare ## run the commands of README and docs in a clean clone and a booted Debian; needs root and the network
+	@scripts/docs-test
+
 service-check:   ## check the unit with systemd
 	@scripts/service-check
 

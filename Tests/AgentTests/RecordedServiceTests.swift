@@ -66,8 +66,8 @@ import WaypostTestSupport
         #expect(!log.contains("eyJ") && !log.contains("Bearer") && !log.contains("latitude"))
     }
 
-    /// A log that is read to its end already is a recording.
-    @Test func sayThatALogIsARecordingAlready() async throws {
+    /// A log that is read to its end is already a recording.
+    @Test func reportThatALogIsAlreadyARecording() async throws {
         let bench = try ServiceBench()
         let log = try bench.directory.write(
             Drive(.motorway, start: .system.advanced(by: .seconds(-600)), duration: .seconds(10))
