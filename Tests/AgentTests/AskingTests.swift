@@ -146,7 +146,7 @@ import WaypostTestSupport
     @Test func tellsWhyTheLastRunEndedItself() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure(Self.edit(bench))
-        let path = StallRecord.path(besideOutbox: bench.directory.path("outbox.sqlite"))
+        let path = StallRecord.path(forOutbox: bench.directory.path("outbox.sqlite"))
         let stall = Stall(stage: .token, duration: .seconds(120))
         try StallRecord(stall, time: UTCTime(year: 2026, month: 11, day: 21), uptime: .seconds(9)).write(to: path)
         let down = try await BuiltProgram.run(["status", "--config", config])

@@ -55,8 +55,7 @@ struct CheckCommand {
         Case(
             part: #""van-7""#, with: #""van-7", "privateModeFile": "/var/lib/vehicle/{vehicleId}""#,
             line:
-                "vehicle: vehicle.privateModeFile is \"/var/lib/vehicle/{vehicleId}\", with a placeholder that nothing "
-                + "has"
+                "vehicle: vehicle.privateModeFile is \"/var/lib/vehicle/{vehicleId}\", with a placeholder that nothing has"
         ),
         Case(
             part: authorization, with: #"{"type": "http", "url": "https://b.internal/${vehicleId}"}"#,
@@ -106,8 +105,7 @@ struct CheckCommand {
         Case(
             part: #""outbox":"#, with: #""status": {"listen": "unix:FOLDER/none/status"}, "outbox":"#,
             line:
-                "status: status.listen: cannot listen on unix:FOLDER/none/status: No such file or directory; make "
-                + "FOLDER/none "
+                "status: status.listen: cannot listen on unix:FOLDER/none/status: No such file or directory; make FOLDER/none "
         ),
         Case(
             part: "FOLDER/o/outbox.sqlite", with: "FOLDER/open",

@@ -14,7 +14,7 @@ import Testing
                 "a.b is in /c, which every user can read; if it is a secret, run chmod o= /c"
             ),
             (
-                .deviceNotAllowed("/dev/ttymxc0", unit: "waypost.service"),
+                .deviceDeniedByUnit("/dev/ttymxc0", unit: "waypost.service"),
                 "receiver.device: waypost.service does not allow /dev/ttymxc0; run systemctl edit waypost, and add "
                     + "DeviceAllow=/dev/ttymxc0 rw under [Service]"
             ),

@@ -44,7 +44,7 @@ package enum OnlineCheck {
         let hasOutbox = await onThread(named: "check") { isOurs && uses(configuration.outbox.path, service) }
         if let service {
             let difference = await onThread(named: "check") {
-                file.flatMap { ConfigurationInForce.difference(service, file: $0) }
+                file.flatMap { ConfigurationComparison.difference(service, file: $0) }
             }
             try found(Self.service(service, isOurs: isOurs, difference))
         }
@@ -136,7 +136,7 @@ extension OnlineCheck {
         do {
             // Opened without its lock, so that the service may start meanwhile.
             let ledger = try OutboxReader(path: path).summary().ledger
-            try OutboxVehicle(besideOutbox: path).require(configuration.vehicle, ledger)
+            try OutboxVehicle(forOutbox: path).require(configuration.vehicle, ledger)
             return CheckLine(.ok, "outbox", "\(path) opens, \(pending(ledger))")
         } catch {
             return CheckLine(.fail, "outbox", error.wording(isForTool: true).sentence.description)
