@@ -80,7 +80,7 @@ struct CheckCommand {
             line: "receiver: receiver.device is \"ttyUSB0\""),
         Case(
             part: receiver, with: #"{"type": "serial", "device": "FOLDER/open"}"#,
-            line: "receiver: receiver.device: FOLDER/open is a file, not a serial port; name a device"),
+            line: "receiver: receiver.device: FOLDER/open is a file, not a serial port; use a device"),
         Case(
             part: receiver, with: #"{"type": "serial", "device": "/dev/null"}"#,
             line: "receiver: receiver.device: /dev/null is a device of the subsystem mem, not a serial port; name "),
