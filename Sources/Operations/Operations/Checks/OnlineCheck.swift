@@ -329,7 +329,7 @@ package struct FirstFixWait: Sendable {
 
 /// The token and Fleet Engine, which requires it.
 extension OnlineCheck {
-    /// Returns the lines, and the time by which Fleet Engine's clock is ahead of this host's.
+    /// Returns the lines, and how far Fleet Engine's clock is ahead of this host's; `nil` if that isn't known.
     private static func tokenAndFleetEngine(
         _ configuration: Configuration
     ) async -> (lines: [CheckLine], ahead: Duration?) {
@@ -344,7 +344,7 @@ extension OnlineCheck {
 
     private static let notQueried = CheckLine(.skip, "Fleet Engine", "not queried: there is no suitable token")
 
-    /// Returns the line, and the time by which Fleet Engine's clock is ahead of this host's.
+    /// Returns the line, and how far Fleet Engine's clock is ahead of this host's; `nil` if that isn't known.
     private static func vehicle(
         _ configuration: Configuration, token: String
     ) async -> (line: CheckLine, ahead: Duration?) {
