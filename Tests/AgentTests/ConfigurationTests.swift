@@ -541,7 +541,7 @@ import WaypostTestSupport
         (
             "\"v\"", "{\"environment\": \"$VAN\"}",
             [
-                "\"vehicle.vehicleId\" takes its value from the environment variable $VAN, which isn't a variable's name; use "
+                "\"vehicle.vehicleId\" comes from the environment variable $VAN, which isn't a variable's name; use "
                     + "letters, digits and _, such as VAN_ID"
             ]
         ),

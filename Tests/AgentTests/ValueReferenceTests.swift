@@ -112,7 +112,7 @@ import WaypostTestSupport
     func isNoSuchText(content: String, says: String) throws {
         let path = try directory.write(content.utf8, to: "id")
         let problem = problem("\"v\"", #"{"file": "FOLDER/id"}"#)
-        #expect(problem == "\"vehicle.vehicleId\" takes its value from the file \(path), which \(says)")
+        #expect(problem == "\"vehicle.vehicleId\" comes from the file \(path), which \(says)")
     }
 
     @Test func isUTF8() throws {
@@ -139,7 +139,7 @@ import WaypostTestSupport
         guard geteuid() != 0 else { return }
         #expect(
             problem("\"v\"", #"{"file": "FOLDER/id"}"#)
-                == "\"vehicle.vehicleId\" takes its value from the file \(path), which this user cannot read; make it "
+                == "\"vehicle.vehicleId\" comes from the file \(path), which this user cannot read; make it "
                 + "readable by the service's group: chgrp waypost \(path) and chmod g+r \(path)")
     }
 
@@ -156,13 +156,13 @@ import WaypostTestSupport
     func saysWhatIsMissing(reference: String, says: String) {
         let environment = ["EMPTY": "", "CREDENTIALS_DIRECTORY": directory.url.path]
         let problem = problem("\"v\"", reference, environment: environment)
-        #expect(problem.hasPrefix("\"vehicle.vehicleId\" takes its value from the \(says)"), "\(problem)")
+        #expect(problem.hasPrefix("\"vehicle.vehicleId\" comes from the \(says)"), "\(problem)")
     }
 
     @Test func outsideTheServiceThereAreNoCredentials() {
         #expect(
             problem("\"v\"", #"{"credential": "id"}"#)
-                == "\"vehicle.vehicleId\" takes its value from the credential id, which is missing: systemd has "
+                == "\"vehicle.vehicleId\" comes from the credential id, which is missing: systemd has "
                 + "passed no credentials to this process; name it in the unit (LoadCredential), or outside the "
                 + "service set CREDENTIALS_DIRECTORY=/run/credentials/waypost.service")
     }
@@ -184,15 +184,15 @@ import WaypostTestSupport
         ),
         (
             "\"stdin\"", #"{"file": "FOLDER/key"}"#,
-            #""receiver.type" takes from the file FOLDER/key a value that it cannot have; use "serial", "file""#
+            #""receiver.type" comes from the file FOLDER/key, whose value is not allowed; use "serial", "file""#
         ),
         (
             "\"v\"", #"{"file": "FOLDER/slash"}"#,
-            #""vehicle.vehicleId" takes from the file FOLDER/slash a value that contains "/"; leave out / : ? , #"#
+            #""vehicle.vehicleId" comes from the file FOLDER/slash, whose value contains "/"; leave out / : ? , #"#
         ),
         (
             #""type": "file", "path": "/run/token""#, #""type": "http", "url": {"file": "FOLDER/key"}"#,
-            #""authorization.url" takes from the file FOLDER/key a value that is not an absolute URL; begin it with https://"#
+            #""authorization.url" comes from the file FOLDER/key, whose value is not an absolute URL; begin it with https://"#
         ),
         (
             "}}", #"}, "reporting": {"intervalSeconds": {"file": "FOLDER/key"}}}"#,
@@ -208,7 +208,7 @@ import WaypostTestSupport
         ),
         (
             #""type": "file", "path": "/run/token""#, #""type": "command", "command": ["a", {"file": "FOLDER/none"}]"#,
-            #""authorization.command[1]" takes its value from the file FOLDER/none, which doesn't exist; "#
+            #""authorization.command[1]" comes from the file FOLDER/none, which doesn't exist; "#
         ),
         (
             #""type": "file", "path": "/run/token""#, #""type": "command", "command": ["a", {"fil": "FOLDER/none"}]"#,
@@ -220,7 +220,7 @@ import WaypostTestSupport
         ),
         (
             "}}", #"}, "log": {"level": {"file": "FOLDER/key"}}}"#,
-            #""log.level" takes from the file FOLDER/key a value that it cannot have; use "error""#
+            #""log.level" comes from the file FOLDER/key, whose value is not allowed; use "error""#
         ),
     ])
     func namesKeyPlaceAndRemedy(find: String, replacement: String, says: String) throws {
