@@ -45,13 +45,13 @@ import WaypostTestSupport
         #expect(status["ledger"]?["delivered"]?.integerValue == 2 && json.ending == .exited(0))
 
         receiver.unplug()
-        try #require(await service.errors.line(saying: "it is reopened") != nil)
+        try #require(await service.errors.line(saying: "Waypost reconnects") != nil)
         for words in [["why"], ["why", "--json"], ["status"], ["status", "--json"]] {
             let outcome = try await BuiltProgram.run(words + ["--config", config])
             #expect(outcome.ending == .exited(1), "\(words)")
             // By then, a delivery may have failed.
             let said = String(decoding: outcome.standardOutput, as: UTF8.self)
-            #expect(said.contains("it is reopened") || said.contains("no such device"), "\(said)")
+            #expect(said.contains("Waypost reconnects") || said.contains("no such device"), "\(said)")
         }
         #expect(await service.terminate().ending == .exited(0))
 
@@ -93,7 +93,7 @@ import WaypostTestSupport
         #expect(why.ending == .exited(69))
         // The message may name services of other tests instead.
         let words = String(decoding: why.standardError, as: UTF8.self)
-        let other = /; waypost run .* \(process \d+\) (and \d+ more run|runs) by another configuration:/
+        let other = /; waypost run .* \(process \d+\) (and \d+ more run|runs) with another configuration:/
         #expect(words.contains(other), "\(words)")
         #expect(await service.terminate().ending == .exited(0))
     }
@@ -146,7 +146,7 @@ import WaypostTestSupport
     @Test func reportsWhyTheLastRunEndedItself() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure(Self.edit(bench))
-        let path = StallRecord.path(besideOutbox: bench.directory.path("outbox.sqlite"))
+        let path = StallRecord.path(forOutbox: bench.directory.path("outbox.sqlite"))
         let stall = Stall(stage: .token, duration: .seconds(120))
         try StallRecord(stall, time: UTCTime(year: 2026, month: 11, day: 21), uptime: .seconds(9)).write(to: path)
         let down = try await BuiltProgram.run(["status", "--config", config])

@@ -55,8 +55,7 @@ struct CheckCommand {
         Case(
             part: #""van-7""#, with: #""van-7", "privateModeFile": "/var/lib/vehicle/{vehicleId}""#,
             line:
-                "vehicle: vehicle.privateModeFile is \"/var/lib/vehicle/{vehicleId}\", with a placeholder that nothing "
-                + "has"
+                "vehicle: vehicle.privateModeFile is \"/var/lib/vehicle/{vehicleId}\", with a placeholder that nothing has"
         ),
         Case(
             part: authorization, with: #"{"type": "http", "url": "https://b.internal/${vehicleId}"}"#,
@@ -81,7 +80,7 @@ struct CheckCommand {
             line: "receiver: receiver.device is \"ttyUSB0\""),
         Case(
             part: receiver, with: #"{"type": "serial", "device": "DIRECTORY/open"}"#,
-            line: "receiver: receiver.device: DIRECTORY/open is a file, not a serial port; name a device"),
+            line: "receiver: receiver.device: DIRECTORY/open is a file, not a serial port; use a device"),
         Case(
             part: receiver, with: #"{"type": "serial", "device": "/dev/null"}"#,
             line: "receiver: receiver.device: /dev/null is a device of the subsystem mem, not a serial port; name "),
@@ -106,8 +105,7 @@ struct CheckCommand {
         Case(
             part: #""outbox":"#, with: #""status": {"listen": "unix:DIRECTORY/none/status"}, "outbox":"#,
             line:
-                "status: status.listen: cannot listen on unix:DIRECTORY/none/status: No such file or directory; make "
-                + "DIRECTORY/none "
+                "status: status.listen: cannot listen on unix:DIRECTORY/none/status: No such file or directory; make DIRECTORY/none "
         ),
         Case(
             part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/open",

@@ -81,7 +81,7 @@ struct ConfigCommand {
         #expect(ending == .exited(78) && text.isEmpty)
         #expect(
             errors
-                == "waypost: \(config): \"vehicle.vehicleId\" takes its value from the file \(directory.path("id")), which "
+                == "waypost: \(config): \"vehicle.vehicleId\" comes from the file \(directory.path("id")), which "
                 + "doesn't exist; write the value to it, or correct the path\n")
     }
 

@@ -182,13 +182,11 @@ import WaypostTestSupport
         ("\"v\"", "\"\"", "\"vehicle.vehicleId\" is empty; use a text in quotes"),
         (
             "\"stdin\"", "\"seral\"",
-            "\"receiver.type\" is \"seral\"; use \"serial\", \"file\", \"stdin\", \"tcp\", \"udp\" or \"gpsd\"; did "
-                + "you mean \"serial\"?"
+            "\"receiver.type\" is \"seral\"; use \"serial\", \"file\", \"stdin\", \"tcp\", \"udp\" or \"gpsd\"; did you mean \"serial\"?"
         ),
         (
             "\"stdin\"", "\"serial\", \"device\": \"/dev/x\", \"baudRate\": 12",
-            "\"receiver.baudRate\" is 12; use 4800, 9600, 19200, 38400, 57600, 115200, 230400, 460800, 921600 or "
-                + "\"automatic\""
+            "\"receiver.baudRate\" is 12; use 4800, 9600, 19200, 38400, 57600, 115200, 230400, 460800, 921600 or \"automatic\""
         ),
         ("\"stdin\"", "\"stdin\", \"device\": \"/dev/x\"", "\"receiver.device\" is not a key of \"type\": \"stdin\""),
         (
@@ -197,8 +195,7 @@ import WaypostTestSupport
         ),
         (
             "\"stdin\"", "\"udp\", \"host\": \"239.255.0.1\"",
-            "\"receiver.host\" is \"239.255.0.1\", a multicast group, which Waypost does not join; write 0.0.0.0, and "
-                + "have "
+            "\"receiver.host\" is \"239.255.0.1\", a multicast group, which Waypost does not join; write 0.0.0.0, and have "
                 + "the sender use this machine's address"
         ),
         (
@@ -214,13 +211,11 @@ import WaypostTestSupport
         ("\"file\"", "\"http\"", "\"authorization.url\" is missing; write your token endpoint's address, in quotes"),
         (
             "{\"type\": \"file\"", "{\"type\": \"http\", \"url\": \"http://backend/\"",
-            "\"authorization.url\" is \"http://backend/\", which would send to backend unencrypted; use https (http is "
-                + "for loopback hosts only)"
+            "\"authorization.url\" is \"http://backend/\", which would send to backend unencrypted; use https (http is for loopback hosts only)"
         ),
         (
             "{\"type\": \"file\"", "{\"type\": \"service_account\"",
-            "\"authorization.type\" is a service account, whose key must not be in a vehicle; have your backend sign "
-                + "the "
+            "\"authorization.type\" is a service account, whose key must not be in a vehicle; have your backend sign the "
                 + "tokens, and write \"http\" with its \"url\""
         ),
         (
@@ -248,8 +243,7 @@ import WaypostTestSupport
         ),
         (
             "\"file\"", "\"http\", \"url\": \"https://b\u{E4}ckend.example/\"",
-            "\"authorization.url\" is \"https://b\u{E4}ckend.example/\", which has the host \"b\u{E4}ckend.example\"; "
-                + "write it in "
+            "\"authorization.url\" is \"https://b\u{E4}ckend.example/\", which has the host \"b\u{E4}ckend.example\"; write it in "
                 + "ASCII, without spaces and % (a name beyond ASCII begins with xn--)"
         ),
         (
@@ -258,8 +252,7 @@ import WaypostTestSupport
         ),
         (
             "\"file\"", "\"http\", \"url\": \"ftp://backend/\"",
-            "\"authorization.url\" is \"ftp://backend/\", which has the scheme \"ftp\"; use https, or http for a "
-                + "loopback host"
+            "\"authorization.url\" is \"ftp://backend/\", which has the scheme \"ftp\"; use https, or http for a loopback host"
         ),
         (
             "\"file\"", "\"http\", \"url\": \"https://b/\", \"headers\": \"Bearer hush\"",
@@ -292,8 +285,7 @@ import WaypostTestSupport
         ),
         (
             "}}", "}, \"reporting\": {\"intervalSeconds\": 30, \"heartbeatSeconds\": 20}}",
-            "\"reporting.heartbeatSeconds\" is 20, shorter than \"intervalSeconds\", which is 30; make it at least as "
-                + "long"
+            "\"reporting.heartbeatSeconds\" is 20, shorter than \"intervalSeconds\", which is 30; make it at least as long"
         ),
         (
             "}}", "}, \"reporting\": {\"policy\": \"accuracy\", \"intervalSeconds\": 10}}",
@@ -343,13 +335,11 @@ import WaypostTestSupport
         (
             "}}",
             "}, \"reporting\": {\"policy\": \"accuracy\", \"maximumIntervalSeconds\": 40, \"heartbeatSeconds\": 30}}",
-            "\"reporting.heartbeatSeconds\" is 30, shorter than \"maximumIntervalSeconds\", which is 40; make it at "
-                + "least as long"
+            "\"reporting.heartbeatSeconds\" is 30, shorter than \"maximumIntervalSeconds\", which is 40; make it at least as long"
         ),
         (
             "}}", "}, \"upload\": {\"endpoint\": \"fleetengine.googleapis.com\"}}",
-            "\"upload.endpoint\" is \"fleetengine.googleapis.com\", which is not an absolute URL; begin it with "
-                + "https://"
+            "\"upload.endpoint\" is \"fleetengine.googleapis.com\", which is not an absolute URL; begin it with https://"
         ),
         (
             "}}", "}, \"upload\": {\"maximumPastLocations\": 1.5}}",
@@ -357,8 +347,7 @@ import WaypostTestSupport
         ),
         (
             "}}", "}, \"upload\": {\"retry\": {\"initialDelaySeconds\": 9, \"maximumDelaySeconds\": 2}}}",
-            "\"upload.retry.maximumDelaySeconds\" is 2, shorter than \"initialDelaySeconds\", which is 9; make it at "
-                + "least as long"
+            "\"upload.retry.maximumDelaySeconds\" is 2, shorter than \"initialDelaySeconds\", which is 9; make it at least as long"
         ),
         ("}}", "}, \"outbox\": []}", "\"outbox\" is an array; use an object in braces"),
         (
@@ -383,8 +372,7 @@ import WaypostTestSupport
         ),
         (
             "}}", "}, \"outbox\": {\"maximumMegabytes\": \"64M\"}}",
-            "\"outbox.maximumMegabytes\" is \"64M\"; use a whole number from 1 to 4096; a number has no quotes and no "
-                + "unit"
+            "\"outbox.maximumMegabytes\" is \"64M\"; use a whole number from 1 to 4096; a number has no quotes and no unit"
         ),
         (
             "\"file\", \"path\": \"/run/token\"",
@@ -463,8 +451,7 @@ import WaypostTestSupport
         #expect(path == "/run/{tripId}")
         #expect(
             Self.problems(with("/run/{vehicleId}")) == [
-                "config.json: \"consumerAuthorization.path\" has the placeholder {vehicleId}; use {tripId} or "
-                    + "{providerId}"
+                "config.json: \"consumerAuthorization.path\" has the placeholder {vehicleId}; use {tripId} or {providerId}"
             ])
     }
 
@@ -556,8 +543,7 @@ import WaypostTestSupport
         (
             "\"v\"", "{\"environment\": \"$VAN\"}",
             [
-                "\"vehicle.vehicleId\" takes its value from the environment variable $VAN, which isn't a variable's "
-                    + "name; use "
+                "\"vehicle.vehicleId\" comes from the environment variable $VAN, which isn't a variable's name; use "
                     + "letters, digits and _, such as VAN_ID"
             ]
         ),
@@ -572,23 +558,20 @@ import WaypostTestSupport
         (
             "\"v\"", "\"providers/p/vehicles/v\"",
             [
-                "\"vehicle.vehicleId\" is \"providers/p/vehicles/v\", which is the name of a resource; write only the "
-                    + "id, "
+                "\"vehicle.vehicleId\" is \"providers/p/vehicles/v\", which is the name of a resource; write only the id, "
                     + "without \"providers/\" and the rest of the name"
             ]
         ),
         (
             "}}", "}, \"log\": {\"level\": \"WARN\"}}",
             [
-                "\"log.level\" is \"WARN\"; use \"error\", \"warning\", \"info\" or \"debug\"; did you mean "
-                    + "\"warning\"?"
+                "\"log.level\" is \"WARN\"; use \"error\", \"warning\", \"info\" or \"debug\"; did you mean \"warning\"?"
             ]
         ),
         (
             "\"stdin\"", "\"serial\", \"device\": \"/dev/ttyS0\", \"baudRate\": \"auto\"",
             [
-                "\"receiver.baudRate\" is \"auto\"; use 4800, 9600, 19200, 38400, 57600, 115200, 230400, 460800, "
-                    + "921600 or "
+                "\"receiver.baudRate\" is \"auto\"; use 4800, 9600, 19200, 38400, 57600, 115200, 230400, 460800, 921600 or "
                     + "\"automatic\"; did you mean \"automatic\"?"
             ]
         ),
@@ -599,8 +582,7 @@ import WaypostTestSupport
         (
             "}}", "}, \"upload\": {\"retry\": {\"heartbeatseconds\": 5}}}",
             [
-                "\"upload.retry.heartbeatseconds\" is not a key of Waypost; did you mean "
-                    + "\"reporting.heartbeatSeconds\"?"
+                "\"upload.retry.heartbeatseconds\" is not a key of Waypost; did you mean \"reporting.heartbeatSeconds\"?"
             ]
         ),
         (
@@ -619,8 +601,7 @@ import WaypostTestSupport
         (
             "}}", "}, \"upload\": {\"verify_tls\": false, \"proxy\": \"http://user:hush@h/\"}}",
             [
-                "\"upload.proxy\" is a string; use an object in braces, such as { \"url\": "
-                    + "\"http://proxy.example.com:3128\" }",
+                "\"upload.proxy\" is a string; use an object in braces, such as { \"url\": \"http://proxy.example.com:3128\" }",
                 "\"upload.verify_tls\" is not a key of Waypost; remove it; certificates are always verified, and "
                     + "\"caFile\" specifies your own authorities",
             ]
@@ -655,13 +636,11 @@ import WaypostTestSupport
         ),
         (
             "}}",
-            "}, \"reporting\": {\"privateZones\": [{\"latitude\": \"48.1\", \"longitude\": 191, \"radiusMeters\": "
-                + "0}]}}",
+            "}, \"reporting\": {\"privateZones\": [{\"latitude\": \"48.1\", \"longitude\": 191, \"radiusMeters\": 0}]}}",
             [
                 "\"reporting.privateZones[0].latitude\" cannot be used; use degrees from -90 to 90, without quotes",
                 "\"reporting.privateZones[0].longitude\" cannot be used; use degrees from -180 to 180, without quotes",
-                "\"reporting.privateZones[0].radiusMeters\" cannot be used; use metres from 10 to 100000, without "
-                    + "quotes",
+                "\"reporting.privateZones[0].radiusMeters\" cannot be used; use metres from 10 to 100000, without quotes",
             ]
         ),
         (

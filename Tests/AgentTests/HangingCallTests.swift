@@ -196,7 +196,7 @@ import WaypostTestSupport
 
     @Test func aStallRecordIsBoundedAndReadableByItsOwnerOnly() throws {
         let directory = try TemporaryDirectory()
-        let path = StallRecord.path(besideOutbox: directory.path("outbox.sqlite"))
+        let path = StallRecord.path(forOutbox: directory.path("outbox.sqlite"))
         let record = StallRecord(
             Stall(stage: .store, duration: .seconds(400)), time: UTCTime(year: 2026, month: 11, day: 21),
             uptime: .seconds(7200))

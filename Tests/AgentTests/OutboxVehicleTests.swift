@@ -23,7 +23,7 @@ import WaypostTestSupport
     private func open(for id: String) async throws -> SQLiteOutbox {
         var configuration = OutboxConfiguration(path: path, maximumBytes: 1 << 20)
         let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: id)
-        let (owner, warnings) = (OutboxVehicle(besideOutbox: path), warnings)
+        let (owner, warnings) = (OutboxVehicle(forOutbox: path), warnings)
         configuration.admit = { ledger throws(OutboxError) in
             try owner.adopt(vehicle, ledger) { warning in warnings.withLock { $0.append(warning) } }
         }
@@ -86,7 +86,7 @@ import WaypostTestSupport
     @Test func areUnchangedByACheck() async throws {
         try await leaveOneUpdate(of: "van-8")
         let configuration = try Configuration(file: try ServiceSetup().write(in: directory))
-        let owner = OutboxVehicle(besideOutbox: path)
+        let owner = OutboxVehicle(forOutbox: path)
         let outbox = try await SQLiteOutbox.open(configuration.outbox)
         let ledger = try await outbox.ledger()
         try await outbox.close()

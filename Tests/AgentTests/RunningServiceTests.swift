@@ -82,7 +82,7 @@ import WaypostTestSupport
         }
 
         receiver.unplug()
-        try #require(await service.errors.line(saying: "it is reopened") != nil)
+        try #require(await service.errors.line(saying: "Waypost reconnects") != nil)
         try receiver.plugIn()
         try #require(await service.errors.line(saying: "waiting for the first sentence", times: 2) != nil)
         for epoch in epochs[15..<25] {

@@ -112,7 +112,7 @@ import WaypostTestSupport
     func rejectTextThatIsNotOneLine(content: String, says: String) throws {
         let path = try directory.write(content.utf8, to: "id")
         let problem = problem("\"v\"", #"{"file": "DIRECTORY/id"}"#)
-        #expect(problem == "\"vehicle.vehicleId\" takes its value from the file \(path), which \(says)")
+        #expect(problem == "\"vehicle.vehicleId\" comes from the file \(path), which \(says)")
     }
 
     @Test func requireUTF8() throws {
@@ -140,7 +140,7 @@ import WaypostTestSupport
         guard geteuid() != 0 else { return }
         #expect(
             problem("\"v\"", #"{"file": "DIRECTORY/id"}"#)
-                == "\"vehicle.vehicleId\" takes its value from the file \(path), which this user cannot read; make it "
+                == "\"vehicle.vehicleId\" comes from the file \(path), which this user cannot read; make it "
                 + "readable by the service's group: chgrp waypost \(path) and chmod g+r \(path)")
     }
 
@@ -157,14 +157,14 @@ import WaypostTestSupport
     func nameAMissingVariableOrCredential(reference: String, says: String) {
         let environment = ["EMPTY": "", "CREDENTIALS_DIRECTORY": directory.url.path]
         let problem = problem("\"v\"", reference, environment: environment)
-        #expect(problem.hasPrefix("\"vehicle.vehicleId\" takes its value from the \(says)"), "\(problem)")
+        #expect(problem.hasPrefix("\"vehicle.vehicleId\" comes from the \(says)"), "\(problem)")
     }
 
     @Test func haveNoCredentialsOutsideTheService() {
         #expect(
             problem("\"v\"", #"{"credential": "id"}"#)
-                == "\"vehicle.vehicleId\" takes its value from the credential id, which is missing: systemd has "
-                + "passed no credentials to this process; list the credential in the unit (LoadCredential), or outside the "
+                == "\"vehicle.vehicleId\" comes from the credential id, which is missing: systemd has "
+                + "passed no credentials to this process; name it in the unit (LoadCredential), or outside the "
                 + "service set CREDENTIALS_DIRECTORY=/run/credentials/waypost.service")
     }
 
@@ -185,15 +185,15 @@ import WaypostTestSupport
         ),
         (
             "\"stdin\"", #"{"file": "DIRECTORY/key"}"#,
-            #""receiver.type" takes from the file DIRECTORY/key a value that it cannot have; use "serial", "file""#
+            #""receiver.type" comes from the file DIRECTORY/key, whose value is not allowed; use "serial", "file""#
         ),
         (
             "\"v\"", #"{"file": "DIRECTORY/slash"}"#,
-            #""vehicle.vehicleId" takes from the file DIRECTORY/slash a value that contains "/"; leave out / : ? , #"#
+            #""vehicle.vehicleId" comes from the file DIRECTORY/slash, whose value contains "/"; leave out / : ? , #"#
         ),
         (
             #""type": "file", "path": "/run/token""#, #""type": "http", "url": {"file": "DIRECTORY/key"}"#,
-            #""authorization.url" takes from the file DIRECTORY/key a value that is not an absolute URL; begin it with https://"#
+            #""authorization.url" comes from the file DIRECTORY/key, whose value is not an absolute URL; begin it with https://"#
         ),
         (
             "}}", #"}, "reporting": {"intervalSeconds": {"file": "DIRECTORY/key"}}}"#,
@@ -208,9 +208,8 @@ import WaypostTestSupport
             #""receiver.acceptMissingChecksum" is an object; use true or false, without quotes; only a text can come "#
         ),
         (
-            #""type": "file", "path": "/run/token""#,
-            #""type": "command", "command": ["a", {"file": "DIRECTORY/none"}]"#,
-            #""authorization.command[1]" takes its value from the file DIRECTORY/none, which doesn't exist; "#
+            #""type": "file", "path": "/run/token""#, #""type": "command", "command": ["a", {"file": "DIRECTORY/none"}]"#,
+            #""authorization.command[1]" comes from the file DIRECTORY/none, which doesn't exist; "#
         ),
         (
             #""type": "file", "path": "/run/token""#,
@@ -223,7 +222,7 @@ import WaypostTestSupport
         ),
         (
             "}}", #"}, "log": {"level": {"file": "DIRECTORY/key"}}}"#,
-            #""log.level" takes from the file DIRECTORY/key a value that it cannot have; use "error""#
+            #""log.level" comes from the file DIRECTORY/key, whose value is not allowed; use "error""#
         ),
     ])
     func nameKeyPlaceAndRemedy(find: String, replacement: String, says: String) throws {

@@ -14,7 +14,7 @@ import Testing
                 "a.b is in /c, which every user can read; if it is a secret, run chmod o= /c"
             ),
             (
-                .deviceNotAllowed("/dev/ttymxc0", unit: "waypost.service"),
+                .deviceDeniedByUnit("/dev/ttymxc0", unit: "waypost.service"),
                 "receiver.device: waypost.service does not allow /dev/ttymxc0; run systemctl edit waypost, and add "
                     + "DeviceAllow=/dev/ttymxc0 rw under [Service]"
             ),
@@ -73,7 +73,7 @@ import Testing
         arguments: [
             (
                 .otherConfiguration(.changedSince("/c", loadedAt: "10:00"), service: "waypost runs"),
-                "waypost runs; it uses the configuration loaded at 10:00, and /c has been changed since; run systemctl reload "
+                "waypost runs; it uses the configuration loaded at 10:00, but /c has been changed since; run systemctl reload "
                     + "waypost (for new credentials or environment values, systemctl restart waypost)"
             ),
             (

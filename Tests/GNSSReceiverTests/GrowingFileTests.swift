@@ -233,7 +233,7 @@ import WaypostTestSupport
 
     @Test func waitsForAMissingFileAndReadsAllOfIt() async throws {
         try await observe(LiveReceiver.growingFile(path)) { observer in
-            await observer.state(saying: "does not exist; check the program that writes it")
+            await observer.state(saying: "does not exist; check the program that writes the file")
             try append(epoch(second: 7))
             #expect(await observer.second() == 7)
         }

@@ -66,7 +66,7 @@ struct RealGPSD {
                 #expect(await observer.state(saying: round == 0 ? "connected" : "receiving") != nil)
                 #expect(try await drive(terminal, from: round * 30, count: 3, observer).count == 3)
                 try await daemon.remove(terminal.path)
-                #expect(await observer.state(saying: "has lost \(terminal.path); plug it in") != nil)
+                #expect(await observer.state(saying: "has lost \(terminal.path); plug the device in") != nil)
             }
         }
     }

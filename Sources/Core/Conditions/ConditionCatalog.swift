@@ -55,7 +55,7 @@ extension ConditionCode {
         .utf16Text: Entry(
             .warning, "input is UTF-16 text", "convert the input to plain text, such as with iconv -f UTF-16 -t ASCII"),
         .localTime: Entry(
-            .warning, "sentences state local time", "set the device that writes the sentences to UTC"),
+            .warning, "sentences in local time", "set the device that writes the sentences to UTC"),
         .positionsUnreadable: Entry(
             .warning, "position sentences unreadable",
             "record a minute of the receiver's output and run waypost fixes --explain"),
@@ -185,9 +185,9 @@ extension ConditionCode {
         .reloadRejected: Entry(.warning, "reload rejected", "correct the configuration and reload again"),
         .lastRunStalled: Entry(
             .warning, "last run ended itself", "find the device or disk that hung (journalctl -k)"),
-        .internalError: Entry(.error, "internal error", "report it with the file that waypost bundle writes"),
+        .internalError: Entry(.error, "internal error", "report the error with the file that waypost bundle writes"),
         .privateMode: Entry(
             .info, "private mode on",
-            "nothing to do; to end it, remove vehicle.privateModeFile or leave the private zone"),
+            "nothing to do; to end private mode, remove vehicle.privateModeFile or leave the zone"),
     ]
 }

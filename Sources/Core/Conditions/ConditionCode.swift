@@ -88,7 +88,7 @@ extension ConditionCode {
     package enum Severity: String, Sendable, Hashable, Codable, CaseIterable {
         /// Noteworthy; nothing has to be done.
         case info
-        /// Degraded, or passes by itself.
+        /// Something is degraded, or the condition ends by itself.
         case warning
         /// Positions don't arrive or aren't stored until somebody acts.
         case error

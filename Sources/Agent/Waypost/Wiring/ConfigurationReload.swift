@@ -179,7 +179,7 @@ struct ConfigurationReload {
         _ configuration: Configuration, _ ledger: Ledger
     ) throws(ReloadRejection) {
         do throws(OutboxError) {
-            try OutboxVehicle(besideOutbox: configuration.outbox.path).require(configuration.vehicle, ledger)
+            try OutboxVehicle(forOutbox: configuration.outbox.path).require(configuration.vehicle, ledger)
         } catch { throw ReloadRejection(problems: ["\(error)"]) }
     }
 

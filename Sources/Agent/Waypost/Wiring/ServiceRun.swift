@@ -34,7 +34,7 @@ struct ServiceRun: Sendable {
 
     private var log: LogWriter { parts.log }
     private var clock: MonotonicClock { parts.clock }
-    private var stallPath: String { StallRecord.path(besideOutbox: configuration.outbox.path) }
+    private var stallPath: String { StallRecord.path(forOutbox: configuration.outbox.path) }
 
     /// Creates the parts and opens the outbox.
     init(_ configuration: Configuration, _ options: Options) async throws(AgentError) {

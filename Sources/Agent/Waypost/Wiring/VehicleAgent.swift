@@ -91,7 +91,7 @@ package struct VehicleAgent: Sendable {
             opensLate = true
             monitor.raise(Condition(error, isStoring: true), on: .storing)
         }
-        pendingState = PendingState(of: configuration.vehicle, besideOutbox: configuration.outbox.path)
+        pendingState = PendingState(of: configuration.vehicle, forOutbox: configuration.outbox.path)
         // A failure here is reported at the first use of the outbox.
         let newest = try? await outbox.next(BatchRequest(maximumPastLocations: 0, withBacklog: false)).newest?.update
         if let newest { parts.present?.note(lastGood: newest.timeOfFix) }
@@ -290,7 +290,7 @@ extension Configuration {
         outbox.reportWarning = { parts.monitor.raise(Condition($0), on: .one(ConditionCode($0))) }
         outbox.reportWarningEnd = { parts.monitor.clear(.one(ConditionCode($0))) }
         outbox.uptime = { parts.clock.now }
-        let owner = OutboxVehicle(besideOutbox: outbox.path)
+        let owner = OutboxVehicle(forOutbox: outbox.path)
         outbox.admit = { [vehicle] ledger throws(OutboxError) in
             try owner.adopt(vehicle, ledger) { parts.log.write(.warning, $0) }
         }

@@ -8,8 +8,8 @@ package enum CheckFinding: Sendable, Hashable {
     /// The receiver's device is something else, such as `a file`.
     case notASerialPort(String, kind: String)
     /// The unit doesn't allow the device.
-    case deviceNotAllowed(String, unit: String)
-    case deviceForbidden(String, user: String)
+    case deviceDeniedByUnit(String, unit: String)
+    case deviceDeniedToUser(String, user: String)
     /// The receiver's file doesn't exist.
     case logMissing(String)
     case logIsDirectory(String)
@@ -81,11 +81,11 @@ extension CheckFinding {
             Wording(
                 "receiver.device: \(device) is \(kind), not a serial port",
                 "use a device such as /dev/ttyUSB0 (ls -l /dev/serial/by-id), or set receiver.type to file")
-        case .deviceNotAllowed(let device, let unit):
+        case .deviceDeniedByUnit(let device, let unit):
             Wording(
                 "receiver.device: \(unit) does not allow \(device)",
                 "run systemctl edit waypost, and add DeviceAllow=\(device) rw under [Service]")
-        case .deviceForbidden(let device, let user):
+        case .deviceDeniedToUser(let device, let user):
             Wording(
                 "receiver.device: \(user) can't open \(device)",
                 """

@@ -141,8 +141,8 @@ package enum OfflineCheck {
         guard configuration.expectedUser == EffectiveUser.current,
             let obstacle = FileSystem.obstacle(to: .write, at: device)
         else { return nil }
-        if obstacle.number == EPERM { return .deviceNotAllowed(device, unit: SandboxedCheck.unit) }
-        return .deviceForbidden(device, user: FileStatus.name(ofUser: EffectiveUser.current))
+        if obstacle.number == EPERM { return .deviceDeniedByUnit(device, unit: SandboxedCheck.unit) }
+        return .deviceDeniedToUser(device, user: FileStatus.words(EffectiveUser.current))
     }
 
     /// Checks that the directory of the private switch exists and that the service can access it, because a switch that

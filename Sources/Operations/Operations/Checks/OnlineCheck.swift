@@ -44,7 +44,7 @@ package enum OnlineCheck {
         let hasOutbox = await onThread(named: "check") { isOurs && uses(configuration.outbox.path, service) }
         if let service {
             let difference = await onThread(named: "check") {
-                file.flatMap { ConfigurationInForce.difference(service, file: $0) }
+                file.flatMap { ConfigurationComparison.difference(service, file: $0) }
             }
             try found(Self.service(service, isOurs: isOurs, difference))
         }
@@ -136,7 +136,7 @@ extension OnlineCheck {
         do {
             // Opened without its lock, so that the service may start meanwhile.
             let ledger = try OutboxReader(path: path).summary().ledger
-            try OutboxVehicle(besideOutbox: path).require(configuration.vehicle, ledger)
+            try OutboxVehicle(forOutbox: path).require(configuration.vehicle, ledger)
             return CheckLine(.ok, "outbox", "\(path) opens, \(pending(ledger))")
         } catch {
             return CheckLine(.fail, "outbox", error.wording(isForTool: true).sentence.description)
@@ -329,7 +329,7 @@ package struct FirstFixWait: Sendable {
 
 /// The token and Fleet Engine, which requires it.
 extension OnlineCheck {
-    /// Returns the lines, and the time by which Fleet Engine's clock is ahead of this host's.
+    /// Returns the lines, and how far Fleet Engine's clock is ahead of this host's; `nil` if that isn't known.
     private static func tokenAndFleetEngine(
         _ configuration: Configuration
     ) async -> (lines: [CheckLine], ahead: Duration?) {
@@ -344,7 +344,7 @@ extension OnlineCheck {
 
     private static let notQueried = CheckLine(.skip, "Fleet Engine", "not queried: there is no suitable token")
 
-    /// Returns the line, and the time by which Fleet Engine's clock is ahead of this host's.
+    /// Returns the line, and how far Fleet Engine's clock is ahead of this host's; `nil` if that isn't known.
     private static func vehicle(
         _ configuration: Configuration, token: String
     ) async -> (line: CheckLine, ahead: Duration?) {

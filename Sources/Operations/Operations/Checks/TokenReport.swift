@@ -82,7 +82,7 @@ package struct TokenReport: Sendable {
         return .seconds(hostTime - end)
     }
 
-    /// The time by which the token was issued ahead of this host's clock, if that is more than Fleet Engine accepts.
+    /// How far ahead of this host's clock the token was issued; `nil` if Fleet Engine accepts that.
     private var issuedAhead: Duration? {
         let ahead = (answer.parsed.timeOfIssue ?? hostTime) - hostTime
         return ahead > ClaimRules.skew ? .seconds(ahead) : nil

@@ -47,8 +47,7 @@ extension AuthorizationConfiguration {
         if section.member("type")?.stringValue == "service_account" {
             section.report(
                 "type",
-                "is a service account, whose key must not be in a vehicle; have your backend sign the tokens, and "
-                    + "write "
+                "is a service account, whose key must not be in a vehicle; have your backend sign the tokens, and write "
                     + "\"http\" with its \"url\"")
             return nil
         }

@@ -49,8 +49,7 @@ package struct CertificateFiles {
         guard let client, !client.isUsable else { return nil }
         return "\(section).clientKeyFile \(client.keyFile) does not match \(section).clientCertificateFile "
             + "\(client.certificateFile): it belongs to another certificate, has a pass phrase, or is damaged; compare "
-            + "openssl pkey -pubout -in \(client.keyFile) with openssl x509 -pubkey -noout -in "
-            + "\(client.certificateFile)"
+            + "openssl pkey -pubout -in \(client.keyFile) with openssl x509 -pubkey -noout -in \(client.certificateFile)"
     }
 
     /// Returns a text for each certificate that isn't valid at `now` or expires soon. Reads the files, so it must not
@@ -102,8 +101,7 @@ package struct CertificateFiles {
         if labels.isEmpty { return "has no line that begins with -----BEGIN; use a PEM file" }
         if content == .key, labels.contains(where: { $0.hasPrefix("ENCRYPTED ") }) {
             return
-                "has a pass phrase, which a service can't enter; write the key without one (openssl pkey -in OLD -out "
-                + "NEW)"
+                "has a pass phrase, which a service can't enter; write the key without one (openssl pkey -in OLD -out NEW)"
         }
         guard !labels.contains(where: { $0.hasSuffix(content.rawValue) }) else { return nil }
         let other: Content = content == .key ? .certificate : .key

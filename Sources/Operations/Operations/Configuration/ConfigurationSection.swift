@@ -75,7 +75,7 @@ struct ConfigurationSection {
         }
         do { return try convert(found.text) } catch {
             let says =
-                found.reference.map { "takes from \($0) a value that \(error)" }
+                found.reference.map { "comes from \($0), whose value \(error)" }
                 ?? "is \"\(shown?(found.text) ?? found.text)\", which \(error)"
             report(key, says)
             return nil
@@ -131,7 +131,7 @@ struct ConfigurationSection {
         if let found, choice == nil {
             report(
                 key,
-                found.reference.map { "takes from \($0) a value that it cannot have; \(advice)" }
+                found.reference.map { "comes from \($0), whose value is not allowed; \(advice)" }
                     ?? "is \"\(found.text)\"; \(advice)\(Self.question(found.text, among: words))")
         }
         if fallback == nil, !has(key) { missing(key, advice) }
@@ -370,7 +370,7 @@ extension ConfigurationSection {
             let found = try reading.value(of: reference)
             return FoundText(text: found.text, reference: reference, isOpenToAll: found.isOpenToAll)
         } catch {
-            report(key, "takes its value from \(reference), which \(error)")
+            report(key, "comes from \(reference), which \(error)")
             return nil
         }
     }

@@ -58,8 +58,7 @@ package struct ReceiverConfiguration: Sendable, Hashable {
             if let first = UInt8(host.prefix { $0 != "." }), (224...239).contains(first) {
                 section.report(
                     "host",
-                    "is \"\(host)\", a multicast group, which Waypost does not join; write 0.0.0.0, and have the "
-                        + "sender "
+                    "is \"\(host)\", a multicast group, which Waypost does not join; write 0.0.0.0, and have the sender "
                         + "use this machine's address")
             }
             return .udp(

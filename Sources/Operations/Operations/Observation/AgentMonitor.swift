@@ -275,7 +275,7 @@ package final class AgentMonitor: ReportingObserver {
 extension AgentMonitor.Snapshot {
     /// The maximum offset of a correct host clock. A slow serial port or a slow answer explains less.
     private static let clockTolerance = Duration.seconds(30)
-    /// The maximum time by which a fix may be ahead of the present. Whole seconds and a slow answer explain less.
+    /// How far a fix may be ahead of the present. Whole seconds and a slow answer explain less.
     private static let longestAhead = Duration.seconds(60)
     /// The maximum age of a fix. A slow serial port, or a receiver that is waking up, explains less.
     private static let longestBehind = Duration.seconds(3600)

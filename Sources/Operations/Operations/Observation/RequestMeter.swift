@@ -61,7 +61,7 @@ package struct RequestFigures: Sendable, Hashable {
     private var seconds = Distribution(from: 0.0001, to: 600, step: 1.05)
     /// Failures by status, or by the reason why there was no answer; `noToken` if there was no token.
     package private(set) var failures: [String: Int] = [:]
-    /// The maximum delay with which a fix was read; `nil` if it isn't measured.
+    /// The maximum delay in reading a fix; `nil` if it isn't measured.
     package fileprivate(set) var longestLag: Duration?
 
     package init() {}

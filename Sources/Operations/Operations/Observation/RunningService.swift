@@ -66,7 +66,7 @@ package struct RunningService: Sendable {
             }
             return .notRunning(
                 await onThread(named: "status") {
-                    if let words = Self.veil(over: outboxPath, at: address, error) { return words }
+                    if let words = Self.accessObstacle(toOutboxAt: outboxPath, at: address, error) { return words }
                     let isElsewhere = [ECONNREFUSED, ENOENT].contains(error.number)
                     return "\(Self.silence(at: address, error)); \(Self.hint(outboxPath, error))"
                         + (isElsewhere ? Self.hint(atOthers: HoldingProcess.otherServices) : "")
@@ -115,14 +115,15 @@ package struct RunningService: Sendable {
     }
 
     /// Returns the reason why this user can't find out whether a service runs; `nil` if there is none.
-    private static func veil(over outboxPath: String, at address: LocalAddress, _ error: SystemError) -> String? {
+    private static func accessObstacle(toOutboxAt outboxPath: String, at address: LocalAddress, _ error: SystemError)
+        -> String?
+    {
         guard [ECONNREFUSED, ENOENT].contains(error.number),
             let place = OutboxConfiguration.accessObstacle(toOwnerOfOutboxAt: outboxPath)
         else { return nil }
         return
-            "nothing listens on \(address): the service is not running, or it uses another configuration than this "
-            + "one, "
-            + "but \(FileStatus.name(ofUser: EffectiveUser.current)) can't find out, because \(place) is closed to that user; "
+            "nothing listens on \(address): the service is not running, or it uses another configuration; "
+            + "\(FileStatus.words(EffectiveUser.current)) can't find out, because \(place) is closed to that user; "
             + "run this as root (sudo), or see systemctl status waypost"
     }
 
@@ -147,7 +148,7 @@ package struct RunningService: Sendable {
     private static func hint(_ outboxPath: String, _ error: SystemError) -> String {
         let verb = error.number == EAGAIN || error.number == ETIMEDOUT ? "restart" : "start"
         let look = "\(verb) it (systemctl \(verb) waypost), and see systemctl status waypost, journalctl -u waypost"
-        let path = StallRecord.path(besideOutbox: outboxPath)
+        let path = StallRecord.path(forOutbox: outboxPath)
         guard let record = StallRecord.read(from: path) else { return look }
         return "the last run ended itself at \(record.time): \(record.reason); \(look)"
     }

@@ -263,7 +263,7 @@ extension StatusReport {
         package var residentBytes: Int64?
         /// The free space on the outbox's disk.
         package var freeDiskBytes: Int64?
-        /// The seconds by which the host's clock is ahead, negative if slow; absent while no other clock is known.
+        /// The offset of the host's clock in seconds, positive if it is ahead; absent while no other clock is known.
         package var clockOffsetSeconds: Int?
     }
 

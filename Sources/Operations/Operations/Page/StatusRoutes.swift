@@ -57,7 +57,7 @@ package struct StatusRoutes: Sendable {
         case "/healthz":
             return ServedResponse(
                 status: report.isHealthy ? 200 : 503, contentType: "text/plain; charset=utf-8",
-                (report.isHealthy ? "ok: " : "look: ") + report.headline + "\n")
+                (report.isHealthy ? "ok: " : "unhealthy: ") + report.headline + "\n")
         case "/metrics":
             guard let profile = MetricsProfile(request) else {
                 return .refusal(status: 400, "unknown profile; use profile=fleet or omit it")

@@ -10,7 +10,7 @@ package import Reporting
 package struct OutboxVehicle: Sendable {
     private let outbox: String
 
-    package init(besideOutbox outbox: String) { self.outbox = outbox }
+    package init(forOutbox outbox: String) { self.outbox = outbox }
 
     /// The suffix that follows the outbox's name.
     static let suffix = ".vehicle"

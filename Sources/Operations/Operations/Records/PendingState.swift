@@ -7,7 +7,7 @@ package struct PendingState: Sendable {
     private let path: String
     private let record: [UInt8]
 
-    package init(of vehicle: VehicleName, besideOutbox outbox: String) {
+    package init(of vehicle: VehicleName, forOutbox outbox: String) {
         path = outbox + Self.suffix
         record = Array("\(vehicle)\n".utf8)
     }

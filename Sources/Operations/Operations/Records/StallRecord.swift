@@ -24,7 +24,7 @@ package struct StallRecord: Sendable, Hashable, Codable {
     }
 
     /// Returns the path of the record next to the outbox at `outbox`.
-    package static func path(besideOutbox outbox: String) -> String { outbox + ".stalled" }
+    package static func path(forOutbox outbox: String) -> String { outbox + ".stalled" }
 
     /// The maximum size of a record in bytes. A larger file isn't a record.
     private static let longest = 4096

@@ -4,7 +4,7 @@ import ReportedText
 import TimeAndChance
 
 /// Compares the file that is checked with the configuration that the running service uses. Pure.
-package enum ConfigurationInForce {
+package enum ConfigurationComparison {
     /// The tolerated difference between a file's time and the clock, in seconds.
     private static let tolerance = 1.0
 

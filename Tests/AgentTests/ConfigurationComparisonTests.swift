@@ -8,8 +8,8 @@ import TimeAndChance
 import Operations
 import WaypostTestSupport
 
-/// Whether the running service uses the configuration file that is checked.
-@Suite struct ConfigurationInForces {
+/// Whether the running service uses the file that is checked.
+@Suite struct ConfigurationComparisons {
     private static let read = UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_000_000)
     private static let checked = "/etc/waypost/config.json"
 
@@ -37,7 +37,7 @@ import WaypostTestSupport
         if let problem = row.problem { monitor.note(rejectedReload: [problem]) }
         let report = StatusReport(
             vehicle: "v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()), durability: .full, at: .zero)
-        let finding = ConfigurationInForce.difference(
+        let finding = ConfigurationComparison.difference(
             report, file: Self.checked, isSame: { $0 == Self.checked },
             changedAt: row.changed.map { Self.read.secondsSince1970 + $0 })
         #expect(finding == row.finding)
