@@ -25,7 +25,8 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
             case .invalidHost(let host):
                 "has the host \"\(host)\"; write it in ASCII, without spaces or % (an internationalised name begins with xn--)"
             case .invalidPort(""): "has a colon without a port after its host; write it as https://HOST/PATH"
-            case .userInformation: "contains a user name or password; send credentials in a header that is read from a file"
+            case .userInformation:
+                "contains a user name or password; send credentials in a header that is read from a file"
             case .invalidPort(let port): "has the port \"\(port)\"; use 1 to 65535"
             case .invalidCharacter(UInt8(ascii: "<")):
                 "contains <, which usually marks a placeholder; fill it in, or percent-encode it as %3C"

@@ -32,7 +32,7 @@ struct Arguments: Sendable, Equatable {
             }
             guard let valueName = option.valueName else {
                 guard parts.count == 1 else {
-                    throw command.refusal("\(option.name) has no value; remove what follows =")
+                    throw command.refusal("\(option.name) takes no value; remove the text after =")
                 }
                 flags.insert(option.name)
                 continue
@@ -104,7 +104,7 @@ extension Arguments {
         if let file = value("--config") { return try Configuration(file: file) }
         return try Configuration(
             file: usual,
-            ifMissing: "copy config.example.json there and edit it, or name another file with --config FILE")
+            ifMissing: "copy config.example.json there and edit it, or use another file with --config FILE")
     }
 
     /// Reads the configuration of a running service to find its status address. Returns `nil` if `--config` isn't given

@@ -212,7 +212,7 @@ final class DemoNarrator: ReportingObserver {
             return state.failures
         }
         guard failures == 1, let condition = Condition(outcome) else { return }
-        say("not delivered: \(condition.line); trying again with growing pauses")
+        say("not delivered: \(condition.line); retrying with increasing delays")
     }
 
     private func say(_ text: String) {

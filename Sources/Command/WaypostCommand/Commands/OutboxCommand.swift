@@ -75,7 +75,7 @@ struct OutboxCommand {
         var count = 0
         try reader.forEachPending { update in
             if Task.isCancelled {
-                throw Interruption("\(count.counted("update")) of \(path) written, not all")
+                throw Interruption("only \(count.counted("update")) of \(path) written")
             }
             try StandardOutput.write(line: Self.encoded(OutboxRow(update)))
             count += 1

@@ -107,7 +107,7 @@ enum StatusPage {
     }
 
     private static func words(for token: StatusReport.Token) -> String {
-        let life = token.secondsLeft.map { "used for \(Duration.seconds($0).spoken) more" } ?? "none"
+        let life = token.secondsLeft.map { "in use for another \(Duration.seconds($0).spoken)" } ?? "none"
         let rejection = token.lastRejection.map { reason in
             let ago = token.lastRejectionSecondsAgo.map { " \(Duration.seconds($0).spoken) ago" } ?? ""
             return "; last failure\(ago): \(reason)"

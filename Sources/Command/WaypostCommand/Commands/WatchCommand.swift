@@ -23,7 +23,7 @@ struct WatchCommand {
             subject = .vehicle(vehicle)
             name = "vehicle \(vehicle)"
         case (nil, nil): throw UsageError("watch needs --trip ID or --vehicle ID", command: "watch")
-        case (_?, _?): throw UsageError("watch takes --trip or --vehicle, not both", command: "watch")
+        case (_?, _?): throw UsageError("watch accepts --trip or --vehicle, not both", command: "watch")
         }
         asJSON = arguments.has("--json")
         configuration = try arguments.configuration()

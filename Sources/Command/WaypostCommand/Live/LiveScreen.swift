@@ -61,10 +61,10 @@ struct LiveScreen: Sendable, Hashable {
             text.wrapped(to: columns).map { [Piece($0, style)] }
         }
         if let silence = service.silence {
-            let since = "No answer since \(FigureText.clock(silence.since)) UTC; trying again every second."
+            let since = "No answer since \(FigureText.clock(silence.since)) UTC; retrying every second."
             return lines(since, .bad) + lines(silence.reason, .plain)
         }
-        guard let report = service.report else { return lines("Asking the service.", .faint) }
+        guard let report = service.report else { return lines("Waiting for the service's answer.", .faint) }
         let verdict = report.verdict(at: now)
         return verdict.paragraphs.flatMap(\.self).flatMap { line in
             switch line.part {

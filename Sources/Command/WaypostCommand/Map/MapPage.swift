@@ -77,7 +77,7 @@ struct MapPage {
         if let top = track.topSpeedMetersPerSecond {
             add("Top speed", FigureText.speed(top), "\(FigureText.decimal(top, 1)) m/s")
         } else {
-            add("Top speed", "not stated")
+            add("Top speed", "not reported")
         }
         add("Fixes", track.fixes.grouped, "of \(epochs.counted("epoch"))")
         if let mean = track.meanAccuracyMeters, let worst = track.worstAccuracyMeters {

@@ -35,7 +35,7 @@ struct FleetPlan: Sendable, Equatable {
         }
         if count > 1, let pattern, !pattern.hasNumber {
             throw Self.refusal(
-                "--vehicle-id \(pattern) gives \(count) vehicles one name; put %d in it, or %05d for five digits")
+                "--vehicle-id \(pattern) gives \(count) vehicles the same name; add %d, or %05d for five digits")
         }
         spreadSeconds = try Self.measure(arguments, "--spread-seconds", upTo: 86_400)
         if spreadSeconds != nil, arguments.value("--vehicles") == nil {
@@ -107,7 +107,7 @@ struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
 
         var description: String {
             switch self {
-            case .conversion(let text): "has \(text); use %d for the number, or %05d for one of five digits"
+            case .conversion(let text): "has \(text); use %d for the number, or %05d for five digits"
             case .second: "has two numbers; remove one"
             }
         }

@@ -107,7 +107,7 @@ extension ReplayOptions {
         let others = [(arguments.configurationFile, "the configuration")] + logs.map { ($0, "the log") }
         if let outbox, let (_, role) = others.first(where: { FileSystem.isSameFile($0.0, outbox) }) {
             throw UsageError(
-                "--outbox \(outbox) is \(role); name an outbox or a new file", command: "replay")
+                "--outbox \(outbox) is \(role); use an outbox or a new file", command: "replay")
         }
         if follows, let log = logs.last { try GrowingLog.require(log, command: "replay") }
         fleet = try FleetPlan(arguments)

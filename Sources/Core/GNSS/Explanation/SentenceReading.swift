@@ -46,9 +46,9 @@ struct SentenceReading {
         case .zda, .pubx04:
             let date = DateSentence(type, &fields)
             if date != nil {
-                words = "a date for a fix near it that has none"
+                words = "a date for a nearby fix without one"
             } else if fields.fault == .none {
-                words = "states no date"
+                words = "no date"
             }
         case .hdt, .ths: describe(HeadingSentence(type, &fields))
         case .dtm:
@@ -56,7 +56,7 @@ struct SentenceReading {
         case .txt:
             words =
                 ReceiverNotice.warning(txt: &fields).map { "the warning \($0.label)" } ?? "a notice without consequence"
-        case .other: words = "its type holds nothing that a fix needs: only counted"
+        case .other: words = "its type contains nothing that a fix needs: only counted"
         }
     }
 
@@ -73,14 +73,14 @@ struct SentenceReading {
         note(.satellitesUsed, sentence.satellitesUsed)
         switch sentence.status {
         case .void: words = "its flags say that there is no position"
-        case .excluded: words = "a position that is simulated or typed in by hand"
-        case .unconfirmed: words = "a position that no flag confirms: another sentence of its epoch must"
+        case .excluded: words = "a position that is simulated or entered by hand"
+        case .unconfirmed: words = "a position that no flag confirms: another sentence of its epoch must confirm it"
         case .valid where sentence.latitude == nil: words = "flagged valid, but without a position"
         case .valid:
-            let quality = sentence.quality?.rawValue ?? "quality not stated"
+            let quality = sentence.quality?.rawValue ?? "quality not reported"
             words = "valid (\(quality)), position \(sentence.latitude ?? 0), \(sentence.longitude ?? 0)"
         }
-        if sentence.timeOfDay == nil { words = words.map { "\($0); it states no time" } }
+        if sentence.timeOfDay == nil { words = words.map { "\($0); it contains no time" } }
     }
 
     private mutating func describe(_ sentence: MotionSentence) {
@@ -96,7 +96,9 @@ struct SentenceReading {
     private mutating func describe(_ sentence: SatellitesSentence) {
         note(.mode, sentence.mode)
         note(.hdop, sentence.hdop)
-        words = sentence.mode == nil ? "says that there is no fix, which alone voids none" : "solution mode and HDOP"
+        words =
+            sentence.mode == nil
+            ? "says that there is no fix, which alone does not void a fix" : "solution mode and HDOP"
     }
 
     private mutating func describe(_ sentence: AccuracySentence?) {
@@ -107,7 +109,7 @@ struct SentenceReading {
 
     private mutating func describe(_ sentence: HeadingSentence?) {
         guard let sentence else { return }
-        words = sentence.headingDegrees.map { "the vehicle's front points to \($0) degrees" } ?? "states no heading"
+        words = sentence.headingDegrees.map { "the vehicle's front points to \($0) degrees" } ?? "no heading"
     }
 
     private mutating func note<Value>(_ part: EpochPart, _ value: Value?) {
