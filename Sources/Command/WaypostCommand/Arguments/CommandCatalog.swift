@@ -298,7 +298,7 @@ struct CommandSpec: Sendable {
     }
 
     /// Returns an error about a command line of this command.
-    func refusal(_ problem: String) -> UsageError { UsageError(problem, command: name) }
+    func usageError(_ problem: String) -> UsageError { UsageError(problem, command: name) }
 }
 
 struct OptionSpec: Sendable {

@@ -72,7 +72,7 @@ struct FixesCommand {
             var count = 0
             var track = TrackContinuity()
             var motion = DerivedMotion()
-            let decoding = reader.decodeAll(progress: .besideResults) { chunk throws(SystemError) in
+            let decoding = reader.decodeAll(progress: .ifResultsAreRedirected) { chunk throws(SystemError) in
                 for fix in chunk.fixes {
                     var isBroken = false
                     if format.drawsTrack, case .broken = track.step(to: fix) { isBroken = true }

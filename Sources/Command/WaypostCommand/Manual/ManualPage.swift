@@ -47,7 +47,8 @@ enum CommandManual {
         }
         page.add(
             term: "\(ManualText.bold("130")), \(ManualText.bold("143"))",
-            "Interrupted by Control-C or SIGTERM before the command had finished. Commands that run until stopped exit with 0.")
+            "Interrupted by Control-C or SIGTERM before the command had finished. Commands that run until stopped exit with 0."
+        )
         page.add(section: "SEE ALSO")
         page.add(
             verbatim: ["waypost.json(5)", "systemctl(1)", "journalctl(1)", "gpsd(8)"].map(ManualText.reference)

@@ -108,7 +108,7 @@ struct MapPage {
     private var warnings: [Markup] {
         var warnings: [Markup] = []
         if let failure { warnings.append("<b>Not the whole log:</b> \(failure)") }
-        if let first = survey.summary.statistics.first, let words = WeekRolloverDoubt.words(on: first, at: now) {
+        if let first = survey.summary.statistics.first, let words = WeekRolloverDoubt.warning(on: first, at: now) {
             warnings.append("<b>\(FigureText.date(first)):</b> \(words)")
         }
         for log in logs {
@@ -126,8 +126,8 @@ struct MapPage {
             ("Talkers", account.talkers.joined(separator: ", ")),
             ("Sentences", account.size), ("", account.sentences.joined(separator: ", ")), ("Fixes", account.fixes),
         ]
-        rows += account.refusals.enumerated().map { index, refusal in
-            (index == 0 ? "Rejected" : "", "\(refusal.count.grouped): \(refusal.text)")
+        rows += account.rejections.enumerated().map { index, rejection in
+            (index == 0 ? "Rejected" : "", "\(rejection.count.grouped): \(rejection.text)")
         }
         var section: Markup = "<section><details\(logs.count <= 3 ? " open" : "")>\n"
         section.add("<summary><h2><bdi>\(log.name)</bdi></h2></summary><dl>")

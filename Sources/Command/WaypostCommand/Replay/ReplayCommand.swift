@@ -49,8 +49,10 @@ struct ReplayCommand {
         configuration.outbox.path = outbox.path
         do {
             let replay = try await ReplayRun(configuration, options)
-            let stock = try await replay.stock()
-            if let notice = outbox.notice(of: stock.ledger, newest: stock.newest) { Terminal.say("waypost: \(notice)") }
+            let contents = try await replay.outboxContents()
+            if let notice = outbox.notice(of: contents.ledger, newest: contents.newest) {
+                Terminal.say("waypost: \(notice)")
+            }
             return replay
         } catch {
             await outbox.remove()

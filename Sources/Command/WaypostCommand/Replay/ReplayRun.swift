@@ -138,7 +138,7 @@ struct ReplayRun: Sendable {
     }
 
     /// Returns the contents of the outbox before the run: its ledger and the time of its newest update.
-    func stock() async throws(AgentError) -> (ledger: Ledger, newest: String?) {
+    func outboxContents() async throws(AgentError) -> (ledger: Ledger, newest: String?) {
         guard case .one(let agent) = vehicles else { return (Ledger(), nil) }
         let summary = try await agent.summary()
         return (summary.ledger, summary.newest?.update.timeOfFix.description)

@@ -16,7 +16,7 @@ struct SentenceExplanation {
 
     private var opening: String {
         let name = sentence.place.address.isEmpty ? "a sentence without an address" : sentence.place.address
-        guard let rejection = sentence.rejection else { return "\(name): \(reading.words ?? "used")" }
+        guard let rejection = sentence.rejection else { return "\(name): \(reading.meaning ?? "used")" }
         return "\(name): rejected: \(rejection): \(detail(of: rejection))"
     }
 
