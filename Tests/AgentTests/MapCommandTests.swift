@@ -97,7 +97,7 @@ struct MapCommands {
         #expect(outcome.ending == .exited(65))
         #expect(text(outcome.standardError).contains("ends in the middle of the archive"))
         let html = try String(contentsOfFile: page, encoding: .utf8)
-        #expect(html.contains("<b>Not the whole log:</b>") && html.contains("ends in the middle of the archive"))
+        #expect(html.contains("<b>Incomplete log:</b>") && html.contains("ends in the middle of the archive"))
     }
 
     @Test func leaveNoFileForALogWithoutAFix() async throws {

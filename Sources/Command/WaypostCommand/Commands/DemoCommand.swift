@@ -201,7 +201,7 @@ final class DemoNarrator: ReportingObserver {
         if isFirst { say("token fetched, first update delivered") }
         if wasFailing {
             say(
-                "delivered again: the newest position first, with \(batch.past.count.counted("older one")) in the same request"
+                "delivered again: the newest position first, with \(batch.past.count.counted("older update")) in the same request"
             )
         }
     }

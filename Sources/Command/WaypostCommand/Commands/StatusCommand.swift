@@ -65,7 +65,8 @@ enum StatusPage {
         let ledger = report.ledger
         let outbox = report.outbox
         if let bytes = outbox.usedBytes, let limit = outbox.maximumBytes {
-            let oldest = outbox.oldestPendingSeconds.map { ", the oldest of \(Duration.seconds($0).spoken) ago" } ?? ""
+            let oldest =
+                outbox.oldestPendingSeconds.map { ", the oldest from \(Duration.seconds($0).spoken) ago" } ?? ""
             lines.add(
                 "queue",
                 wrapped: "\(ledger.pending.counted("update"))\(oldest); \(FigureText.bytes(Int(bytes))) of "
@@ -78,7 +79,7 @@ enum StatusPage {
         if let memory = report.host.residentBytes, let disk = report.host.freeDiskBytes {
             lines.add(
                 "host",
-                ["\(FigureText.bytes(Int(memory))) of memory taken, \(FigureText.bytes(Int(disk))) of disk free"])
+                ["\(FigureText.bytes(Int(memory))) of memory used, \(FigureText.bytes(Int(disk))) of disk free"])
         }
         lines.add(
             "ledger",

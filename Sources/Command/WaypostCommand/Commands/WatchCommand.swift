@@ -42,7 +42,7 @@ struct WatchCommand {
                 Terminal.say(
                     "waypost: nothing new for \(Int(silence / .seconds(1))) s; an active vehicle reports once a minute")
             case .trouble(let words): Terminal.say("waypost: \(words) (retrying)")
-            case .recovered: Terminal.say("waypost: it works again")
+            case .recovered: Terminal.say("waypost: working again")
             }
         }
         if Task.isCancelled { throw Interruption("\(changes.counted("change")) of \(name) seen") }

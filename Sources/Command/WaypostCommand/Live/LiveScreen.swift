@@ -30,7 +30,7 @@ struct LiveScreen: Sendable, Hashable {
         var top =
             [Self.header(at: now, columns: columns)]
             + Self.verdict(service, at: now, columns: columns).prefix(max(1, rows / 4))
-        let bottom: [Line] = [[Piece("q", .strong), Piece(" ends this view", .faint)]]
+        let bottom: [Line] = [[Piece("q", .strong), Piece(" quits", .faint)]]
         var events = Self.events(service, columns: columns)
         if let report = service.report {
             let facts = Self.facts(report, isStale: service.silence != nil, columns: columns)

@@ -97,7 +97,7 @@ enum WeekRolloverDoubt {
         let later = begin.advanced(by: .seconds(1024 * 7 * 86_400))
         guard later <= now else { return nil }
         return
-            "if it was recorded 1024 weeks later, on \(FigureText.date(later)), the receiver's week number has rolled "
+            "if the log was recorded 1024 weeks later, on \(FigureText.date(later)), the receiver's week number has rolled "
             + "over: update its firmware; waypost run repairs such dates"
     }
 }

@@ -60,7 +60,7 @@ struct LogAccount {
         var size = "\(statistics.sentences.grouped) in \(statistics.lines.counted("line")), "
         size += FigureText.bytes(statistics.bytes)
         if statistics.binaryBytes > 0 {
-            size += ", of them \(FigureText.bytes(statistics.binaryBytes)) of UBX and RTCM frames"
+            size += ", including \(FigureText.bytes(statistics.binaryBytes)) of UBX and RTCM frames"
         }
         self.size = size
         sentences = addresses.map { "\($0.address) \($0.count.grouped)" }
