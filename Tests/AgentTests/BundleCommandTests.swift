@@ -76,7 +76,7 @@ import WaypostTestSupport
             #expect(outcome.ending == .exited(64))
             #expect(
                 String(decoding: outcome.standardError, as: UTF8.self).hasPrefix(
-                    "waypost: -o \(path) exists and isn't a bundle of waypost; name another file, or remove"
+                    "waypost: -o \(path) exists and is not a bundle written by waypost; choose another file, or remove"
                 ))
             #expect(try BoundedFile.contents(of: path, limit: 1 << 16) == contents)
         }
@@ -139,8 +139,8 @@ import WaypostTestSupport
     @Test func reportThatTheyCannotBeWritten() async throws {
         let directory = try TemporaryDirectory()
         for (path, words) in [
-            (directory.path("none/bundle.txt"), "create it, or name another file"),
-            ("/dev/full", "no space is left in /dev"), (directory.path(""), "it is a directory; name a file in it"),
+            (directory.path("none/bundle.txt"), "create it, or choose another file"),
+            ("/dev/full", "no space is left in /dev"), (directory.path(""), "it is a directory; choose a file in it"),
         ] {
             let outcome = try await BuiltProgram.run(["bundle", "--config", directory.path("config.json"), "-o", path])
             #expect(outcome.ending != .exited(0))

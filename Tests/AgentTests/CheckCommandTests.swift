@@ -335,7 +335,8 @@ struct CheckCommand {
     @Test func reportsThatAConfigurationIsComplete() async throws {
         let (lines, ending) = try await check(Self.good)
         #expect(ending == .exited(0))
-        let words = "is complete: providers/p/vehicles/van-7; to try receiver, token and Fleet Engine too, add --online"
+        let words =
+            "is complete: providers/p/vehicles/van-7; to also try the receiver, the token and Fleet Engine, add --online"
         #expect(lines == ["ok    configuration  \(directory.path("config.json")) \(words)"])
     }
 

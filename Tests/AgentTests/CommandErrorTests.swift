@@ -166,17 +166,17 @@ struct CommandErrors {
         (["map", "drive.nmea", "-o", "drive.PDF"], 64, "waypost: -o drive.PDF: the page is HTML; use a name"),
         (["run", "--confg", "x"], 64, "waypost: run has no option --confg; did you mean --config?"),
         (["fixes", "--follow", "--summary", "x"], 64, "waypost: --follow never ends"),
-        (["fixes", "--explain", "0", "x"], 64, "waypost: --explain is 0; lines count from 1"),
-        (["fixes", "--explain", "7"], 64, "waypost: --explain with a line's number needs the one LOG"),
-        (["fixes", "--explain", "GNRMC"], 64, "waypost: --explain is GNRMC, neither a line's number nor a sentence"),
-        (["simulator", "--trip", "t=a", "--trip", "t=b"], 64, "waypost: --trip t is given twice; leave one"),
+        (["fixes", "--explain", "0", "x"], 64, "waypost: --explain is 0; line numbers start at 1"),
+        (["fixes", "--explain", "7"], 64, "waypost: --explain with a line number needs exactly one LOG"),
+        (["fixes", "--explain", "GNRMC"], 64, "waypost: --explain is GNRMC, neither a line number nor a sentence"),
+        (["simulator", "--trip", "t=a", "--trip", "t=b"], 64, "waypost: --trip t is given twice; remove one"),
         (
             ["simulator", "--vehicle", "a", "--trip", "t=b"], 64,
-            "waypost: --trip t=b has the vehicle b, which no --vehicle names"
+            "waypost: --trip t=b has the vehicle b, which is not given with --vehicle"
         ),
         (
             ["simulator", "--record", "/nowhere/r", "--record-uploads", "/nowhere/r"], 64,
-            "waypost: --record and --record-uploads name one file, /nowhere/r; name two"
+            "waypost: --record and --record-uploads use the same file, /nowhere/r; use two files"
         ),
         (
             ["simulator", "--trust-key", "/etc/passwd"], 64,

@@ -20,7 +20,7 @@ import WaypostTestSupport
         ("status --format json", "status has no option --format; fixes has it"),
         ("run --confg c", "run has no option --confg; did you mean --config?"),
         ("replay --config c", "replay needs LOG"),
-        ("replay --json=yes log --config c", "--json has no value; remove what follows ="),
+        ("replay --json=yes log --config c", "--json takes no value; remove the text after ="),
         ("demo a b", "demo accepts one LOG, not 2"),
         ("outbox --config c", "outbox needs one of list, export, requeue, discard"),
         (
@@ -60,7 +60,7 @@ import WaypostTestSupport
         ("watch trip-7 --config c", "watch accepts no \"trip-7\"; did you mean watch --trip trip-7?"),
         (
             "run --log-level debug",
-            "run has no option --log-level; set \"log.level\" in the configuration, the file that --config names"
+            "run has no option --log-level; set \"log.level\" in the configuration, which is the file given by --config"
         ),
         ("check \u{2010}online", "\u{2010}online begins with a dash instead of a hyphen; type it again, with - or --"),
         ("check \u{2011}online", "\u{2011}online begins with a dash instead of a hyphen; type it again, with - or --"),
@@ -144,7 +144,7 @@ import WaypostTestSupport
         let headings = page.split(separator: "\n").filter { $0.hasSuffix(":") }
         #expect(
             headings == [
-                "what exists:", "tokens:", "faults of Fleet Engine:", "faults of the token issuer:", "examples:",
+                "resources:", "tokens:", "faults of Fleet Engine:", "faults of the token issuer:", "examples:",
             ])
     }
 

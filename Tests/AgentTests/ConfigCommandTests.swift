@@ -96,6 +96,6 @@ struct ConfigCommand {
         #expect(
             String(decoding: outcome.standardError, as: UTF8.self)
                 == "waypost: /etc/waypost/config.json: there is no such file; copy config.example.json there and edit it, "
-                + "or name another file with --config FILE\n")
+                + "or use another file with --config FILE\n")
     }
 }

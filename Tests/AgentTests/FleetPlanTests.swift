@@ -39,14 +39,14 @@ import TimeAndChance
         ),
         (
             "--vehicles 2 --vehicle-id van",
-            "--vehicle-id van gives 2 vehicles one name; put %d in it, or %05d for five digits"
+            "--vehicle-id van gives 2 vehicles the same name; add %d, or %05d for five digits"
         ),
-        ("--vehicle-id v%s", "--vehicle-id v%s has %s; use %d for the number, or %05d for one of five digits"),
-        ("--vehicle-id v%", "--vehicle-id v% has %; use %d for the number, or %05d for one of five digits"),
-        ("--vehicle-id v%5d", "--vehicle-id v%5d has %5d; use %d for the number, or %05d for one of five digits"),
-        ("--vehicle-id v%00d", "--vehicle-id v%00d has %00d; use %d for the number, or %05d for one of five digits"),
+        ("--vehicle-id v%s", "--vehicle-id v%s has %s; use %d for the number, or %05d for five digits"),
+        ("--vehicle-id v%", "--vehicle-id v% has %; use %d for the number, or %05d for five digits"),
+        ("--vehicle-id v%5d", "--vehicle-id v%5d has %5d; use %d for the number, or %05d for five digits"),
+        ("--vehicle-id v%00d", "--vehicle-id v%00d has %00d; use %d for the number, or %05d for five digits"),
         ("--vehicle-id v%d%d", "--vehicle-id v%d%d has two numbers; remove one"),
-        ("--vehicle-id v%d%", "--vehicle-id v%d% has %; use %d for the number, or %05d for one of five digits"),
+        ("--vehicle-id v%d%", "--vehicle-id v%d% has %; use %d for the number, or %05d for five digits"),
         (
             "--spread-seconds 5",
             "--spread-seconds spreads the starts of several vehicles; add --vehicles N"

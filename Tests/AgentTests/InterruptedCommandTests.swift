@@ -57,7 +57,10 @@ import WaypostTestSupport
     @Test(
         arguments: [
             (["map", "-o", "page.html"], "waypost: interrupted: 20.0 kB of log.nmea read; no page was written"),
-            (["fixes", "--summary"], "waypost: interrupted: 20.0 kB of log.nmea read; a summary needs all of it"),
+            (
+                ["fixes", "--summary"],
+                "waypost: interrupted: 20.0 kB of log.nmea read; a summary needs the complete logs"
+            ),
             (["fixes", "--format", "gpx"], "waypost: interrupted: 20.0 kB of log.nmea read; "),
             (["fixes", "--explain", "9999"], "waypost: interrupted: "),
         ], signals)
@@ -115,7 +118,7 @@ import WaypostTestSupport
         let program = try start(["token", "--config", config])
         try #require(await asked.wait { !$0.isEmpty })
         let said = await words(of: program, after: signal)
-        #expect(said == "waypost: interrupted: before it was done")
+        #expect(said == "waypost: interrupted: not finished")
     }
 
     @Test(arguments: signals) func checks(signal: Int32) async throws {
@@ -155,7 +158,7 @@ import WaypostTestSupport
         let program = try start(["bundle", "--config", config, "-o", directory.path("b.tar")])
         try #require(await asked.wait { !$0.isEmpty })
         let said = await words(of: program, after: signal)
-        #expect(said.hasSuffix("waypost: interrupted: before the bundle was written"), "\(said)")
+        #expect(said.hasSuffix("waypost: interrupted: no bundle was written"), "\(said)")
         #expect(try FileSystem.names(inDirectory: directory.url.path).allSatisfy { !$0.hasPrefix("b.tar") })
     }
 

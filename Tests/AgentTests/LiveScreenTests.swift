@@ -62,7 +62,7 @@ import WaypostTestSupport
         #expect(lines.contains { $0.hasPrefix("  vehicle      providers/p/vehicles/van-7") })
         #expect(lines.contains { $0.hasPrefix("  receiver     /dev/gnss: receiving") })
         #expect(lines.contains("  09:25:58  last delivery"))
-        #expect(lines[23] == "q ends this view")
+        #expect(lines[23] == "q quits")
     }
 
     @Test func showThatTheVehicleIsPrivate() {

@@ -97,7 +97,7 @@ struct MapCommands {
         #expect(outcome.ending == .exited(65))
         #expect(text(outcome.standardError).contains("is a truncated archive"))
         let html = try String(contentsOfFile: page, encoding: .utf8)
-        #expect(html.contains("<b>Not the whole log:</b>") && html.contains("is a truncated archive"))
+        #expect(html.contains("<b>Incomplete log:</b>") && html.contains("ends in the middle of the archive"))
     }
 
     @Test func leaveNoFileForALogWithoutAFix() async throws {
@@ -110,7 +110,7 @@ struct MapCommands {
     }
 
     @Test(arguments: [
-        ("missing/page.html", "there is no directory "), (".", "it is a directory; name a file in it"),
+        ("missing/page.html", "there is no directory "), (".", "it is a directory; choose a file in it"),
     ])
     func nameAPlaceThatCannotBeWritten(path: String, remedy: String) async throws {
         let page = directory.path(path)
@@ -121,11 +121,11 @@ struct MapCommands {
     }
 
     @Test(arguments: [
-        ("/disk", EACCES, "this user cannot write in /disk; name a file elsewhere"),
-        ("/disk", EFBIG, "it may not grow that large (ulimit -f, or the file system); name a file elsewhere"),
-        ("/disk", EROFS, "/disk is on a read-only file system; mount it for writing, or name a file elsewhere"),
-        ("/disk", ENOENT, "there is no directory /disk; create it, or name another file"),
-        ("/proc", ENOENT, "/proc is the kernel's own and accepts no files; name a file elsewhere"),
+        ("/disk", EACCES, "this user cannot write in /disk; choose a file elsewhere"),
+        ("/disk", EFBIG, "it may not grow that large (ulimit -f, or the file system); choose a file elsewhere"),
+        ("/disk", EROFS, "/disk is on a read-only file system; mount it for writing, or choose a file elsewhere"),
+        ("/disk", ENOENT, "there is no directory /disk; create it, or choose another file"),
+        ("/proc", ENOENT, "/proc is the kernel's own and accepts no files; choose a file elsewhere"),
     ])
     func nameTheRemedy(directory: String, number: CInt, remedy: String) {
         let error = UnwritableFile(path: "\(directory)/page.html", cause: SystemError(call: "open", number: number))
@@ -150,7 +150,7 @@ struct MapCommands {
         #expect(outcome.ending == .exited(64))
         #expect(
             text(outcome.standardError).hasPrefix(
-                "waypost: -o \(other) exists and isn't a page of waypost; name another file"))
+                "waypost: -o \(other) exists and is not a page written by waypost; choose another file"))
         #expect(try FileSystem.fileSize(at: other) == 25)
         for contents in ["", "<!doctype html>\n<p>old</p>", "\u{FEFF}\n<HTML></HTML>"] {
             let page = try directory.write(contents.utf8, to: "page.html")

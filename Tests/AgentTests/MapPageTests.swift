@@ -59,7 +59,7 @@ import WaypostTestSupport
     @Test(arguments: [(2026, false), (2046, true)]) func noteDatesFrom1024WeeksAgo(year: Int, isOld: Bool) throws {
         let page = try #require(
             try Self.page(Fixtures.fixes(of: "town"), now: UTCTime(year: year, month: 11, day: 21)))
-        #expect(page.contains("if it was recorded 1024 weeks later, on 2045-11-14, the receiver") == isOld)
+        #expect(page.contains("if the log was recorded 1024 weeks later, on 2045-11-14, the receiver") == isOld)
         #expect(page.contains("class=\"warnings\"") == isOld)
     }
 

@@ -86,7 +86,7 @@ import WaypostTestSupport
         let outbox = temporary.path("\(directory)/outbox.sqlite")
         let kept = try #require(await stopped.errors.line(saying: " not delivered, and kept; "))
         let count = try #require(kept.text.firstMatch(of: /(\d+) updates? not/).flatMap { Int($0.1) })
-        let remedy = "replay with --outbox \(outbox) to deliver the pending ones with another log"
+        let remedy = "replay with --outbox \(outbox) to deliver the pending updates with another log"
         #expect(kept.text.hasSuffix(remedy))
 
         let bench = try ServiceBench()
@@ -101,7 +101,7 @@ import WaypostTestSupport
         for (path, role) in [(log, "the log"), (config, "the configuration")] {
             let (ending, errors, _) = try await replay(["--outbox", path], config)
             #expect(ending == .exited(64))
-            #expect(errors.hasPrefix("waypost: --outbox \(path) is \(role); name an outbox"), "\(errors)")
+            #expect(errors.hasPrefix("waypost: --outbox \(path) is \(role); use an outbox"), "\(errors)")
         }
     }
 

@@ -122,7 +122,7 @@ import WaypostTestSupport
         #expect(json["seconds"]?.doubleValue == 1.5)
         #expect(json["requestsPerHour"]?.doubleValue == 200 && json["bytesPerHour"]?.doubleValue == 320_000)
         #expect(json["bytesWrittenPerHour"]?.doubleValue == 1_805_000)
-        #expect(summary.text.contains("an hour of driving: 200 requests, 320 kB; 1805 kB written to the disk\n"))
+        #expect(summary.text.contains("per hour of driving: 200 requests, 320 kB; 1805 kB written to the disk\n"))
         #expect(json["liveErrorMetersP50"] == nil && !summary.text.contains("follower"), "of many vehicles")
     }
 
@@ -187,7 +187,7 @@ import WaypostTestSupport
         #expect(json["greatestTrackErrorMeters"]?.doubleValue == 0)
         #expect(
             summary.text.contains(
-                "a follower is within 0.0 m of the vehicle half of the time, within 52 m 95 % of it, at worst 58 m off; "
+                "a follower is within 0.0 m of the vehicle 50 % of the time, within 52 m 95 % of the time, and at worst 58 m off; "
                     + "the reported track within 0.0 m, at worst 0.0 m"))
     }
 }

@@ -19,10 +19,10 @@ import Testing
         let endpoint = try HTTPURL("https://fleetengine.googleapis.com")
         let van = try VehicleName(
             service: .onDemandTrips, providerID: "my-project", vehicleID: "van 7/é".replacing("/", with: "-"))
-        #expect(try van.url(at: endpoint).target == "/v1/providers/my-project/vehicles/van%207-%C3%A9")
+        #expect(try van.url(below: endpoint).target == "/v1/providers/my-project/vehicles/van%207-%C3%A9")
         let cart = try VehicleName(service: .scheduledTasks, providerID: "p", vehicleID: "c")
         #expect(
-            try cart.url(at: endpoint, query: "updateMask=lastLocation").description
+            try cart.url(below: endpoint, query: "updateMask=lastLocation").description
                 == "https://fleetengine.googleapis.com/v1/providers/p/deliveryVehicles/c?updateMask=lastLocation")
     }
 }

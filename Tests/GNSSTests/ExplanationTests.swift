@@ -9,17 +9,17 @@ import WaypostTestSupport
         (Framing.plain + "\r", "GNRMC: valid (gps), position 52.525, 13.404166666666667"),
         (
             String(Framing.plain.dropLast()) + "x",
-            "rejected: checksum is not two hexadecimal digits: \"7x\" follows *, its bytes make *7D"
+            "rejected: checksum not two hexadecimal digits: \"7x\" follows *, but its bytes require *7D"
         ),
         (
             Framing.plain.replacing("5231", with: "5232"),
-            "GNRMC: rejected: wrong checksum: it states *7D, its bytes make *7E"
+            "GNRMC: rejected: wrong checksum: its checksum is *7D, but its bytes require *7E"
         ),
         (
             Framing.body,
             "nothing here begins like a sentence, with $ or !; a shell expands the $ unless the line is in single quotes"
         ), ("# made by hand $GPRMC", "a comment: not looked at"),
-        ("$" + Framing.body, "rejected: no checksum: its line ends without one; its bytes make *7D"),
+        ("$" + Framing.body, "rejected: no checksum: its line ends without one; its bytes require *7D"),
         ("$GNRMC,1015", "rejected: no checksum"),
         ("$GNRMC,\u{1}", "rejected: interrupted before its end: byte 0x01, which isn't text, comes after 7 bytes"),
         (
@@ -45,10 +45,10 @@ import WaypostTestSupport
         ),
         (sentence("GPHDT,361.0,T"), "field 1 (heading) is \"361.0\""),
         (sentence("GPHDT,36.0,T"), "the vehicle's front points to 36.0 degrees"),
-        (sentence("GPGGA,101530.00,5231.5,N,01324.25,E,8,08,1.0,,,,,,"), "simulated or typed in by hand"),
+        (sentence("GPGGA,101530.00,5231.5,N,01324.25,E,8,08,1.0,,,,,,"), "simulated or entered by hand"),
         (sentence("GPGLL,5231.5,N,01324.25,E,101530.00"), "a position that no flag confirms"),
-        (sentence("GPGLL,5231.5,N,01324.25,E,,A,A"), "it states no time"),
-        (sentence("GPGSV,1,1,00"), "its type holds nothing that a fix needs: only counted"),
+        (sentence("GPGLL,5231.5,N,01324.25,E,,A,A"), "it contains no time"),
+        (sentence("GPGSV,1,1,00"), "its type contains nothing that a fix needs: only counted"),
         (sentence("ADPMB,5,0"), "only counted"), (sentence("PUBX,03,0"), "only counted"),
         (sentence("AIVDM,1,1,,A,13u,0", start: "!"), "never a position of ours"),
         (sentence("GPDTM,P90,,0.000021,S,0.000002,E,0.989,W84"), "WGS 84"),
@@ -77,8 +77,8 @@ import WaypostTestSupport
     @Test(arguments: [
         (TagBlocks.tagged("s:r1,c:1767608131", ""), "after a tag block, sent at 2026-01-05T10:15:31.000Z"),
         (TagBlocks.tagged("s:r1", ""), "after a tag block without a time of transmission"),
-        ("+GPSRD:", "after 7 bytes of something else: \"+GPSRD:\""),
-        ("\u{1}", "after 1 byte of something else: \".\""),
+        ("+GPSRD:", "after 7 bytes of other data: \"+GPSRD:\""),
+        ("\u{1}", "after 1 byte of other data: \".\""),
     ])
     func describesThePrefix(prefix: String, words: String) {
         #expect(LogTrace.explanation(of: Array((prefix + Framing.plain).utf8)).lines.last == "  " + words)

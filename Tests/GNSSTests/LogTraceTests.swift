@@ -31,7 +31,7 @@ struct LogTraces {
         (learned, 9, ["which was released at GPRMC in line 10, the last sentence of this receiver's epochs"]),
         (
             learned + sentence("GPVTG,90.0,T,,M,1.0,N,,K,A"), 11,
-            ["epoch 10:15:34.000", "it came after its epoch was complete: none of its values is in the fix"]
+            ["epoch 10:15:34.000", "it arrived after its epoch was complete: none of its values was used"]
         ),
         (minimum(30), 1, ["which was released at the end of the log", "quality from this sentence"]),
         (
@@ -40,7 +40,7 @@ struct LogTraces {
         ),
         (
             data(30, quality: 8) + minimum(30), 2,
-            ["no fix: simulated or typed in by hand, by GPGGA in line 1 (quality 8)"]
+            ["no fix: simulated or entered by hand, by GPGGA in line 1 (quality 8)"]
         ),
         (minimum(30, "A,0000.0,N,00000.0,E,,,050126,,,A"), 1, ["no fix: its position is 0, 0"]),
         (minimum(30) + minimum(31) + minimum(30), 3, ["no fix: one of the last fixes has the same time"]),
@@ -51,7 +51,7 @@ struct LogTraces {
                 "date: from GPRMC in line 3",
             ]
         ),
-        (data(29), 1, ["epoch 10:15:29.000: no fix: no date was stated"]),
+        (data(29), 1, ["epoch 10:15:29.000: no fix: no sentence contains a date"]),
         (data(29) + data(30) + data(29) + minimum(31), 3, ["no fix: one of the last fixes has the same time"]),
         (data(30) + Decoding.date(), 2, ["its date is that of the fix of 2026-01-05T10:15:30.000Z"]),
         (Decoding.date() + data(30), 2, ["date: from GPZDA in line 1, which is near the fix"]),
@@ -67,7 +67,7 @@ struct LogTraces {
             sentence("GPGLL,5231.5,N,01324.25,E,101530.00"), 1,
             ["no fix: none of its sentences confirms a position"]
         ),
-        (sentence("GPRMC,,V,,,,,,,,,,N"), 1, ["no sentence of its epoch states a time: no fix"]),
+        (sentence("GPRMC,,V,,,,,,,,,,N"), 1, ["no fix: no sentence of its epoch contains a time"]),
         (
             sentence("HEHDT,12.5,T") + minimum(30), 2, ["body heading from HEHDT in line 1"]
         ),

@@ -51,7 +51,7 @@ import TimeAndChance
     @Test(arguments: 1...300 as ClosedRange<UInt64>) func keepsTheMinimumNumberOfPoints(seed: UInt64) {
         let points = Self.track(points: 2 + Int(seed % 30), seed: seed)
         // The plane's distances are a little too long, so the reference has a smaller tolerance.
-        let kept = TrackSimplification.kept(of: points, tolerance: 5)
+        let kept = TrackSimplification.keptIndices(of: points, tolerance: 5)
         #expect(kept.count <= Self.fewest(of: points, tolerance: 4.97))
         #expect(kept.first == 0 && kept.last == points.count - 1)
         for (start, end) in zip(kept, kept.dropFirst()) {
@@ -75,7 +75,7 @@ import TimeAndChance
                 start = reached.max() ?? start + 1
                 greedy += 1
             }
-            let kept = TrackSimplification.kept(of: points, tolerance: 5).count
+            let kept = TrackSimplification.keptIndices(of: points, tolerance: 5).count
             #expect(kept <= greedy, "seed \(seed)")
             if kept < greedy { fewer += 1 }
         }
@@ -84,12 +84,12 @@ import TimeAndChance
 
     @Test func limitsALegToFiveMinutes() {
         let points = (0..<20).map { Self.point(Double($0) * 60, 0) }
-        #expect(TrackSimplification.kept(of: points, tolerance: 5).count == 5)
-        #expect(TrackSimplification.kept(of: [Self.point(0, 0), Self.point(1000, 0)], tolerance: 5) == [0, 1])
+        #expect(TrackSimplification.keptIndices(of: points, tolerance: 5).count == 5)
+        #expect(TrackSimplification.keptIndices(of: [Self.point(0, 0), Self.point(1000, 0)], tolerance: 5) == [0, 1])
     }
 
     @Test func acceptsEmptyAndSinglePointTracks() {
-        #expect(TrackSimplification.kept(of: [], tolerance: 5).isEmpty)
-        #expect(TrackSimplification.kept(of: [Self.point(0, 0)], tolerance: 5) == [0])
+        #expect(TrackSimplification.keptIndices(of: [], tolerance: 5).isEmpty)
+        #expect(TrackSimplification.keptIndices(of: [Self.point(0, 0)], tolerance: 5) == [0])
     }
 }

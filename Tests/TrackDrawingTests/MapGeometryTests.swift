@@ -103,12 +103,12 @@ import TimeAndChance
     @Test func findsRoomForLabels() {
         var labels = LabelPlacement(width: 200, height: 100)
         let mark = PlanePoint(x: 100, y: 50)
-        let first = labels.place(beside: mark, radius: 5, width: 60, height: 14)
+        let first = labels.place(nextTo: mark, radius: 5, width: 60, height: 14)
         #expect(first?.anchor == .start)
-        #expect(labels.place(beside: mark, radius: 5, width: 60, height: 14)?.anchor == .end)
+        #expect(labels.place(nextTo: mark, radius: 5, width: 60, height: 14)?.anchor == .end)
         let drawing = PlaneBounds(around: mark, width: 196, height: 96)
         #expect(!labels.isFree(drawing) && !labels.isFree(PlaneBounds(around: PlanePoint(x: 500, y: 50))))
         labels.reserve(drawing)
-        #expect(labels.place(beside: mark, radius: 5, width: 60, height: 14) == nil)
+        #expect(labels.place(nextTo: mark, radius: 5, width: 60, height: 14) == nil)
     }
 }

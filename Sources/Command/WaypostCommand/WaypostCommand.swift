@@ -35,7 +35,7 @@ enum WaypostCommand {
             return .done  // the reader has closed the pipe, like `head`
         case _ where Task.isCancelled && !services.contains(words.first ?? ""):
             // Any failure after the signal is a consequence of the signal.
-            Terminal.say("waypost: \(Interruption("before it was done"))")
+            Terminal.say("waypost: \(Interruption("not finished"))")
             return nil
         case let error as AgentError:
             Terminal.say("waypost: \(error)")

@@ -57,13 +57,13 @@ final class ProviderCall: Sendable {
         // The token is checked like any other, by its claims and its lifetime, so that a valid token isn't lost.
         if token != nil, error != nil { breaches.note(.gaveTokenAndError) }
         isOver.store(true, ordering: .releasing)
-        first.give(token, error)
+        first.accept(token, error)
     }
 
     /// Records that the caller has stopped waiting. A later answer is ignored.
     func end(with error: any Error) {
         isOver.store(true, ordering: .releasing)
-        first.give(nil, error)
+        first.accept(nil, error)
     }
 
     func answer() async -> Result<String, any Error> {
@@ -83,7 +83,7 @@ final class FirstAnswer: Sendable {
         (answers, taker) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
     }
 
-    func give(_ token: String?, _ error: (any Error)?) {
+    func accept(_ token: String?, _ error: (any Error)?) {
         taker.yield(token.map(Result.success) ?? .failure(error ?? ProviderContractError.emptyAnswer))
         taker.finish()
     }

@@ -28,10 +28,10 @@ package enum FollowedResource: Sendable, Hashable, CustomStringConvertible {
             switch self {
             case .trip(let trip):
                 try trip.url(
-                    at: endpoint,
+                    below: endpoint,
                     query: ["view=JOURNEY_SHARING_V1S", version].compactMap(\.self).joined(separator: "&"))
             case .vehicle(let vehicle):
-                try vehicle.url(at: endpoint, query: vehicle.service == .onDemandTrips ? version ?? "" : "")
+                try vehicle.url(below: endpoint, query: vehicle.service == .onDemandTrips ? version ?? "" : "")
             }
         return HTTPRequest(.get, url, headers: HTTPHeaders(["Authorization": "Bearer " + token]), limits: limits)
     }

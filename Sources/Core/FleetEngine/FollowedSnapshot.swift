@@ -66,7 +66,7 @@ extension FollowedSnapshot {
         status = (resource["tripStatus"] ?? resource["vehicleState"])?.stringValue.map {
             ReportedText($0, without: secrets).description
         }
-        vehicleID = resource["vehicleId"]?.stringValue.map { Self.shown(vehicleID: $0, without: secrets) }
+        vehicleID = resource["vehicleId"]?.stringValue.map { Self.redacted(vehicleID: $0, without: secrets) }
         position = resource["lastLocation"].flatMap(Position.init)
         remainingDistanceMeters = resource["remainingDistanceMeters"]?.wholeNumber
         arrivalMillisecondsSince1970 = resource["etaToFirstWaypoint"]?.time
@@ -78,7 +78,7 @@ extension FollowedSnapshot {
 extension FollowedSnapshot {
     /// Returns the vehicle's id. It is redacted as part of `vehicles/ID`, so that an id that looks like a secret is
     /// kept.
-    private static func shown(vehicleID: String, without secrets: [String]) -> String {
+    private static func redacted(vehicleID: String, without secrets: [String]) -> String {
         let collection = "vehicles/"
         return String(ReportedText(collection + vehicleID, without: secrets).description.dropFirst(collection.count))
     }

@@ -56,7 +56,7 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
     package var description: String { "providers/\(providerID)/\(service.collection)/\(vehicleID)" }
 
     /// Returns the address of the resource below `endpoint`.
-    package func url(at endpoint: HTTPURL, query: String = "") throws(HTTPURL.Problem) -> HTTPURL {
+    package func url(below endpoint: HTTPURL, query: String = "") throws(HTTPURL.Problem) -> HTTPURL {
         try endpoint.appending(
             target: "/v1/providers/\(HTTPURL.percentEncoded(providerID))/\(service.collection)/"
                 + HTTPURL.percentEncoded(vehicleID) + (query.isEmpty ? "" : "?" + query))
@@ -80,7 +80,7 @@ package struct TripName: Sendable, Hashable, CustomStringConvertible {
     package var description: String { "providers/\(providerID)/trips/\(tripID)" }
 
     /// Returns the address of the resource below `endpoint`.
-    package func url(at endpoint: HTTPURL, query: String = "") throws(HTTPURL.Problem) -> HTTPURL {
+    package func url(below endpoint: HTTPURL, query: String = "") throws(HTTPURL.Problem) -> HTTPURL {
         try endpoint.appending(
             target: "/v1/providers/\(HTTPURL.percentEncoded(providerID))/trips/\(HTTPURL.percentEncoded(tripID))"
                 + (query.isEmpty ? "" : "?" + query))

@@ -39,7 +39,7 @@ package struct VehicleUpdate: Sendable, Hashable {
     ) throws(HTTPURL.Problem) -> HTTPRequest {
         let mask = updateMask
         precondition(!mask.isEmpty, "an update with an empty mask changes nothing and is rejected")
-        let url = try vehicle.url(at: endpoint, query: "updateMask=" + mask)
+        let url = try vehicle.url(below: endpoint, query: "updateMask=" + mask)
         // The answer needn't repeat the vehicle, but its name proves which server has answered. The mask is sent as a
         // header because headers are compressed, and because servers that don't know the header ignore it
         // (cloud.google.com/apis/docs/system-parameters).

@@ -116,7 +116,7 @@ public struct ClaimRules: Sendable, Hashable {
         if token.authorization == nil, let issuer = Self.identityIssuer(of: token) {
             return .identityToken(issuer: issuer, expected: audience)
         }
-        return .audience(Self.shown(token.audience), expected: audience)
+        return .audience(Self.texts(of: token.audience), expected: audience)
     }
 
     /// Returns the fault of a token whose `nbf` is too late. `nbf` is compared with the token's own `iat`, because this
@@ -169,10 +169,10 @@ public struct ClaimRules: Sendable, Hashable {
             if let other = vehicles.first(where: { $0.lowercased() == vehicleID.lowercased() }) {
                 return .otherCase(ReportedText(other, limit: 100))
             }
-            return .otherSubject(Self.shown(vehicles))
+            return .otherSubject(Self.texts(of: vehicles))
         }
         if let taskID, let claimed = claims.taskIDs, !claimed.contains("*"), !claimed.contains(taskID) {
-            return .otherTask(Self.shown(claimed))
+            return .otherTask(Self.texts(of: claimed))
         }
         return nil
     }
@@ -181,7 +181,7 @@ public struct ClaimRules: Sendable, Hashable {
         of claimed: String?, in token: JSONWebToken, for id: String, claim: String
     ) -> ClaimFault? {
         guard let claimed else { return problemOfKind(claim, in: token) ?? .noSubject(claim: claim) }
-        return claimed == "*" || claimed == id ? nil : .otherSubject(shown([claimed]))
+        return claimed == "*" || claimed == id ? nil : .otherSubject(texts(of: [claimed]))
     }
 
     /// Returns the issuer of an identity token, which is never valid for Fleet Engine: an https URL (OpenID Connect
@@ -195,7 +195,7 @@ public struct ClaimRules: Sendable, Hashable {
     }
 
     /// Returns the first four claims for a message. Fleet Engine's ids have at most 64 characters.
-    private static func shown(_ claims: [String]) -> [ReportedText] {
+    private static func texts(of claims: [String]) -> [ReportedText] {
         claims.prefix(4).map { ReportedText($0, limit: 100) }
     }
 

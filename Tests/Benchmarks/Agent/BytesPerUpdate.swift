@@ -51,7 +51,7 @@ enum BytesPerUpdate {
         _ endpoint: HTTPURL, _ token: String, _ caFile: String, _ relay: ByteRelay, _ workplace: Workplace
     ) async throws -> (sent: Double, received: Double)? {
         let update = try update(0)
-        let address = try update.vehicle.url(at: endpoint, query: "updateMask=" + update.updateMask)
+        let address = try update.vehicle.url(below: endpoint, query: "updateMask=" + update.updateMask)
         var counts = [relay.count]
         for count in [warmUp, warmUp + updates] {
             let isSent = try await CurlCommand.send(

@@ -64,7 +64,7 @@ struct DriverApp {
                 say("\(trip.status ?? "unknown") \(place)")
             case .silent(let silence): say("nothing new for \(silence)")
             case .trouble(let words): say(words)
-            case .recovered: say("it works again")
+            case .recovered: say("working again")
             }
         }
     }

@@ -16,7 +16,7 @@ enum TrackThinning {
         let marks = landmarks(of: updates).union(fixed).sorted()
         return [0]
             + zip(marks, marks.dropFirst()).flatMap { start, end in
-                TrackSimplification.kept(of: updates[start...end].map(\.place), tolerance: tolerance).dropFirst()
+                TrackSimplification.keptIndices(of: updates[start...end].map(\.place), tolerance: tolerance).dropFirst()
                     .map { start + $0 }
             }
     }

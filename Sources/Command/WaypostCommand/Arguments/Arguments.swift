@@ -19,7 +19,7 @@ struct Arguments: Sendable, Equatable {
             }
             // Web pages and text editors turn hyphens into dashes.
             if let sign = word.first, "\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{2212}".contains(sign) {
-                throw command.refusal("\(word) begins with a dash instead of a hyphen; type it again, with - or --")
+                throw command.usageError("\(word) begins with a dash instead of a hyphen; type it again, with - or --")
             }
             guard word.hasPrefix("-"), word != "-" else {
                 operands.append(word)
@@ -27,12 +27,12 @@ struct Arguments: Sendable, Equatable {
             }
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard let option = command.options.first(where: { $0.name == parts[0] }) else {
-                throw command.refusal(
+                throw command.usageError(
                     "\(command.name) has no option \(parts[0])\(Suggestion.option(for: parts[0], of: command))")
             }
             guard let valueName = option.valueName else {
                 guard parts.count == 1 else {
-                    throw command.refusal("\(option.name) has no value; remove what follows =")
+                    throw command.usageError("\(option.name) takes no value; remove the text after =")
                 }
                 flags.insert(option.name)
                 continue
@@ -41,10 +41,10 @@ struct Arguments: Sendable, Equatable {
             let next = rest.first.flatMap { next in command.options.contains { $0.name == next } ? nil : next }
             if parts.count == 1, next != nil { rest.removeFirst() }
             guard let value = parts.count > 1 ? parts[1] : next, !value.isEmpty else {
-                throw command.refusal("\(option.name) needs a value: \(option.name) \(valueName)")
+                throw command.usageError("\(option.name) needs a value: \(option.name) \(valueName)")
             }
             if !option.isRepeatable, let earlier = values[option.name]?.last {
-                throw command.refusal("\(option.name) is given twice, \(earlier) and \(value); remove one")
+                throw command.usageError("\(option.name) is given twice, \(earlier) and \(value); remove one")
             }
             values[option.name, default: []].append(value)
         }
@@ -62,20 +62,20 @@ struct Arguments: Sendable, Equatable {
 
     private func check(_ command: CommandSpec) throws(UsageError) {
         for option in command.options where option.isRequired && values[option.name] == nil {
-            throw command.refusal("\(command.name) needs \(option.name) \(option.valueName ?? "")")
+            throw command.usageError("\(command.name) needs \(option.name) \(option.valueName ?? "")")
         }
         switch command.operands {
         case .any: break
         case .none:
             if let extra = operands.first {
-                throw command.refusal(
+                throw command.usageError(
                     "\(command.name) accepts no \"\(extra)\"\(Suggestion.operand(extra, of: command))")
             }
         case .oneOrMore(let operand):
-            if operands.isEmpty { throw command.refusal("\(command.name) needs \(operand)") }
+            if operands.isEmpty { throw command.usageError("\(command.name) needs \(operand)") }
         case .optional(let operand):
             if operands.count > 1 {
-                throw command.refusal("\(command.name) accepts one \(operand), not \(operands.count)")
+                throw command.usageError("\(command.name) accepts one \(operand), not \(operands.count)")
             }
         case .oneOf(let choices):
             let list = choices.joined(separator: ", ")
@@ -83,11 +83,11 @@ struct Arguments: Sendable, Equatable {
                 let given = operands.isEmpty ? "" : ", not \"\(operands.joined(separator: " "))\""
                 let guess =
                     operands.dropFirst().first.map { Suggestion.operand($0, of: command, after: operands[0]) } ?? ""
-                throw command.refusal("\(command.name) needs one of \(list)\(given)\(guess)")
+                throw command.usageError("\(command.name) needs one of \(list)\(given)\(guess)")
             }
             for word in operands where !choices.contains(word) {
                 let guess = Suggestion.choice(word, among: choices)
-                throw command.refusal("\(command.name) needs one of \(list), not \"\(word)\"\(guess)")
+                throw command.usageError("\(command.name) needs one of \(list), not \"\(word)\"\(guess)")
             }
         }
     }
@@ -104,7 +104,7 @@ extension Arguments {
         if let file = value("--config") { return try Configuration(file: file) }
         return try Configuration(
             file: usual,
-            ifMissing: "copy config.example.json there and edit it, or name another file with --config FILE")
+            ifMissing: "copy config.example.json there and edit it, or use another file with --config FILE")
     }
 
     /// Reads the configuration of a running service to find its status address. Returns `nil` if `--config` isn't given

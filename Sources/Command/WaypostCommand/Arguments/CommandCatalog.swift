@@ -22,26 +22,32 @@ enum CommandCatalog {
         CommandSpec(
             name: "replay", summary: "Report the fixes of recorded NMEA logs.",
             details: """
-                Feeds the same pipeline as run from logs and ignores the configuration's receiver and outbox.path. Times are \
-                moved so that the last fix happens now. The replay ends when everything accepted is delivered; then its \
-                temporary outbox is removed.
+                Feeds logs to the same pipeline as run, and ignores the configuration's receiver and outbox.path. Times are \
+                shifted so that the last fix is now. The replay ends when everything accepted has been delivered; its \
+                temporary outbox is then removed.
                 """,
             operands: .oneOrMore("LOG"),
             options: [
                 config,
                 .value(
                     "--speed", "N|max", "play N times as fast as recorded (default max)", choices: ["max"]),
-                .flag("--keep-time", "send the times as recorded"),
+                .flag("--keep-time", "keep the recorded times"),
                 .flag("--loop", "start again at the end, until stopped"),
-                .flag("--follow", "wait for more at the end of the last log, until stopped"),
+                .flag("--follow", "wait for more data at the end of the last log, until stopped"),
                 acceptMissingChecksum,
-                .value("--vehicles", "N", "play the log for N vehicles at once; their updates are kept in memory"),
-                .value("--vehicle-id", "PATTERN", "their names, such as van-%05d (default the vehicle's id and -%d)"),
-                .value("--first-vehicle", "N", "number of the first vehicle (default 1)"),
-                .value("--spread-seconds", "N", "spread their starts over N seconds (default one interval of updates)"),
-                .value("--spread-meters", "N", "move each vehicle's drive by up to N metres (default 0)"),
-                .value("--outbox", "FILE", "continue the outbox in FILE, or create it; the log is played again"),
-                .flag("--yes", "allow a Fleet Engine on another machine: the vehicle is for tests"),
+                .value("--vehicles", "N", "replay the logs for N vehicles at once, with their updates in memory"),
+                .value(
+                    "--vehicle-id", "PATTERN",
+                    "the vehicles' names, such as van-%05d (default: the vehicle's id and -%d)"),
+                .value("--first-vehicle", "N", "the number of the first vehicle (default 1)"),
+                .value(
+                    "--spread-seconds", "N",
+                    "spread the vehicles' starts over N seconds (default: one interval of updates)"),
+                .value("--spread-meters", "N", "offset each vehicle's track by up to N metres (default 0)"),
+                .value(
+                    "--outbox", "FILE",
+                    "continue the outbox in FILE, or create it; the logs are replayed from the start"),
+                .flag("--yes", "allow a Fleet Engine on another machine, because the vehicle is only for tests"),
                 .flag("--json", "print the summary as one JSON object on standard output"),
             ],
             examples: [
@@ -53,7 +59,7 @@ enum CommandCatalog {
             name: "demo", summary: "See Waypost at work in a minute, without an account or a network.",
             details: """
                 Starts the simulator on this machine, replays a recorded drive with an outage in the middle, and shows that \
-                every update arrives. Without LOG the drive is ten simulated minutes in town.
+                every update arrives. Without LOG, the drive is ten simulated minutes in town.
                 """,
             operands: .optional("LOG"),
             options: [
@@ -64,31 +70,31 @@ enum CommandCatalog {
         CommandSpec(
             name: "simulator", summary: "Run a strict Fleet Engine and a token issuer on this machine.",
             details:
-                "Rejects the same requests as the real Fleet Engine, and fails as ordered. Its page shows the requests.",
+                "Rejects the same requests as the real Fleet Engine, and fails on demand. Its page shows the requests.",
             operands: .none, options: SimulatorCommand.options,
             examples: ["simulator", "simulator --trip trip-7=van-7:2000 --errors 503:0.3,401:0.05 --outage 10..30"]),
         CommandSpec(
-            name: "fixes", summary: "Decode NMEA logs to fixes on standard output.",
+            name: "fixes", summary: "Decode NMEA logs into fixes on standard output.",
             details: """
-                Reads the files in order, gzip or plain; - or no LOG reads standard input. Only epochs with a valid \
-                position give a fix. With --follow it waits for more at the end of the last file until stopped, even if \
-                the file is rotated or truncated, as tail -F does.
+                Reads the files in order, gzip or plain; - or no LOG reads standard input. Only an epoch with a \
+                valid position becomes a fix. With --follow, it waits for more data at the end of the last file until \
+                stopped, even if the file is rotated or truncated, as tail -F does.
                 """,
             operands: .any("LOG"),
             options: [
                 .value(
                     "--format", "FORMAT", "jsonl (default), csv, gpx or geojson",
                     choices: FixesFormat.allCases.map(\.rawValue)),
-                .flag("--summary", "print one page about the logs instead"),
+                .flag("--summary", "print a summary of the logs instead"),
                 .value(
                     "--explain", "LINE", "explain how one line was decoded: its number, or its text in single quotes"
                 ),
-                .flag("--follow", "wait for more at the end of the last LOG, until stopped"),
+                .flag("--follow", "wait for more data at the end of the last LOG, until stopped"),
                 acceptMissingChecksum,
             ],
             examples: ["fixes drive.nmea --format gpx > drive.gpx", "fixes drive.nmea --summary"]),
         CommandSpec(
-            name: "map", summary: "Draw NMEA logs as one page: track, speed, stops and gaps.",
+            name: "map", summary: "Draw NMEA logs on one page: track, speed, stops and gaps.",
             details: """
                 Writes one HTML file that needs no network: the track over a metric grid, coloured by speed, with stops, gaps \
                 and jumps; linked charts of speed and altitude; a summary of the logs. \
@@ -96,8 +102,10 @@ enum CommandCatalog {
                 """,
             operands: .oneOrMore("LOG"),
             options: [
-                .value("-o", "FILE", "the page; - writes it to standard output", isRequired: true),
-                .value("--reported", "FILE", "add the reported positions from a file of simulator --record-uploads"),
+                .value("-o", "FILE", "the file to write; - is standard output", isRequired: true),
+                .value(
+                    "--reported", "FILE", "add the reported positions from a file written by simulator --record-uploads"
+                ),
                 acceptMissingChecksum,
             ],
             examples: ["map drive.nmea -o drive.html", "map monday.nmea.gz tuesday.nmea.gz -o week.html"]),
@@ -106,7 +114,7 @@ enum CommandCatalog {
             details: """
                 Asks Fleet Engine every 5 seconds and prints one line per change: position, age of the fix, status, \
                 remaining distance and arrival (times in UTC). A trip's tokens come from the configuration's \
-                consumerAuthorization, a vehicle's from authorization. It ends with the trip, or when stopped.
+                consumerAuthorization, a vehicle's from authorization. It ends when the trip ends, or when stopped.
                 """,
             operands: .none,
             options: [
@@ -119,16 +127,17 @@ enum CommandCatalog {
         CommandSpec(
             name: "check", summary: "Check a configuration before the vehicle leaves.",
             details: """
-                Reports every wrong key, type and range of the file at once, then other problems with it and with the files \
-                that it names. With --online it also opens the receiver and the outbox or asks the running service for \
-                them, fetches a token, asks Fleet Engine for the vehicle, and with consumerAuthorization fetches a trip's \
-                token: one line per check, with its remedy. As root, it runs in the service's sandbox if the service reads \
-                this file. The exit code is 78 if the configuration is wrong, 69 if another check failed.
+                Reports every wrong key, type and range in the file at once, then other problems with the configuration and \
+                with the files that it refers to. With --online, it also opens the receiver and the outbox, or asks the \
+                running service about them. It then fetches a token, asks Fleet Engine for the vehicle and, with \
+                consumerAuthorization, fetches a trip's token. Each check prints one line, with a remedy if it failed. As \
+                root, it runs in the service's sandbox if the service reads this file. The exit code is 78 if the \
+                configuration is wrong, and 69 if another check failed.
                 """,
             operands: .none,
             options: [
                 config,
-                .flag("--online", "try the receiver, the token and Fleet Engine too"),
+                .flag("--online", "also try the receiver, the token and Fleet Engine"),
                 .flag("--json", "print one JSON object at the end"),
             ],
             examples: ["check", "check --config van.json --online"]),
@@ -136,7 +145,7 @@ enum CommandCatalog {
             name: "config", summary: "Show the configuration in force, and the source of each value.",
             details: """
                 Prints one line per key: its value and its source (line of the configuration, default, file, environment \
-                variable or credential), without secrets. With --schema it prints the JSON schema instead, for editors and \
+                variable or credential), without secrets. With --schema, it prints the JSON schema instead, for editors and \
                 for tests of configurations.
                 """,
             operands: .none,
@@ -147,27 +156,27 @@ enum CommandCatalog {
             ],
             examples: ["config", "config --schema > waypost.schema.json"]),
         CommandSpec(
-            name: "token", summary: "Fetch a token and show its content.",
+            name: "token", summary: "Fetch a token and show its contents.",
             details: """
                 Asks the configured provider once, without a cache, and shows the token's subject, lifetime, header and \
-                claims, and whether it fits the vehicle; never the signature. The exit code is 1 if it doesn't fit. With \
-                --trip it fetches a passenger's token from consumerAuthorization, which must fit that trip.
+                claims, and whether it fits the vehicle. It never shows the signature. The exit code is 1 if the token \
+                doesn't fit. With --trip, it fetches a passenger's token from consumerAuthorization, which must fit that trip.
                 """,
             operands: .none,
             options: [
                 config,
-                .value("--trip", "ID", "the token for following that trip"),
+                .value("--trip", "ID", "fetch the token for following that trip instead"),
                 .flag("--raw", "print the token itself for another program, but not to a terminal"),
-                .flag("--force", "with --raw: to a terminal too"),
+                .flag("--force", "with --raw: allow a terminal"),
             ],
             examples: ["token", "token --config van.json --raw > token.jwt"]),
         CommandSpec(
             name: "status", summary: "Show the status of the running service.",
             details: """
-                Asks the service at status.listen of the configuration, or at 127.0.0.1:9464 if this user can't read it. The \
-                exit code is 0 if all is well, 1 if something is wrong, and 69 if the service isn't running; then the reason \
-                why it ended is shown, if known. With --watch it fills the terminal and follows changes, with the sky and \
-                recent events, and waits for a service that isn't running; q ends it.
+                Asks the service at the configuration's status.listen, or at 127.0.0.1:9464 if this user can't read the \
+                configuration. The exit code is 0 if all is well, 1 if something is wrong, and 69 if the service isn't \
+                running; in that case the reason why it ended is shown, if known. With --watch, it fills the terminal and \
+                follows changes, including the sky and recent events, and waits for a service that isn't running. q quits.
                 """,
             operands: .none,
             options: [
@@ -184,31 +193,31 @@ enum CommandCatalog {
         CommandSpec(
             name: "conditions", summary: "List the conditions that the service reports, with their remedies.",
             details: """
-                Prints severity, stage, title and remedy of every condition, or of the one with CODE. Log, status and metrics \
-                use the same codes.
+                Prints the severity, stage, title and remedy of every condition, or only of CODE. The log, the status and the \
+                metrics use the same codes.
                 """,
             operands: .optional("CODE"), options: [.flag("--json", "print a JSON array instead")],
             examples: ["conditions token_rejected", "conditions --json"]),
         CommandSpec(
             name: "bundle", summary: "Write one text file with everything that a help desk needs.",
             details: """
-                Collects verdict, checks, status, configuration, the last day of the log, versions, devices and metrics. The \
-                file holds no secrets and no coordinates. It names the parts that are unavailable, with the reason.
+                Collects the verdict, checks, status, configuration, the last day of the log, versions, devices and metrics. \
+                The file contains no secrets and no coordinates. It lists unavailable parts, with the reason.
                 """,
             operands: .none,
             options: [
                 config,
-                .value("-o", "FILE", "file to write (default waypost-VEHICLE-TIME.txt); - is standard output"),
+                .value("-o", "FILE", "the file to write (default waypost-VEHICLE-TIME.txt); - is standard output"),
             ],
             examples: ["bundle", "bundle --config /etc/waypost/config.json -o van-7.txt"]),
         CommandSpec(
             name: "outbox",
-            summary: "Show pending, evicted and quarantined updates; requeue or discard the quarantined.",
+            summary: "Show pending, evicted and quarantined updates; requeue or discard quarantined ones.",
             details: """
-                list shows the ledger with reasons and times, the oldest pending update, the newest one, and the quarantined \
-                ones. export writes one JSON line per pending or quarantined update. requeue makes quarantined updates \
-                pending again, and discard evicts them: --all, or each --update by its number. All work while the service \
-                runs, which then carries them out within seconds, and while it is stopped.
+                list shows the ledger with reasons and times, the oldest pending update, the newest update and the \
+                quarantined updates. export writes one JSON line per pending or quarantined update. requeue makes quarantined \
+                updates pending again, and discard evicts them, either --all or those given by --update. All of these work \
+                while the service is stopped and while it runs; the service then carries them out within seconds.
                 """,
             operands: .oneOf(["list", "export", "requeue", "discard"]),
             options: [
@@ -220,17 +229,17 @@ enum CommandCatalog {
             ],
             examples: ["outbox list", "outbox requeue --update 4711 --update 4712"]),
         CommandSpec(
-            name: "completions", summary: "Print a shell's completions of waypost's commands and options.",
+            name: "completions", summary: "Print the completion script for a shell.",
             details:
-                "Packages install them already; this is for other installations.",
+                "Packages install the scripts; this command is for other installations.",
             operands: .oneOf(Shell.allCases.map(\.rawValue)), options: [],
             examples: [
                 "completions bash > ~/.local/share/bash-completion/completions/waypost",
                 "completions fish > ~/.config/fish/completions/waypost.fish",
             ]),
         CommandSpec(
-            name: "manual", summary: "Print a page of the manual for man.",
-            details: "Packages install them already: man waypost, man waypost.json.",
+            name: "manual", summary: "Print a manual page in man format.",
+            details: "Packages install the pages: man waypost, man waypost.json.",
             operands: .oneOf(ManualPage.allCases.map(\.rawValue)), options: [],
             examples: ["manual waypost.1 | man -l -", "manual waypost.json.5 > waypost.json.5"]),
         CommandSpec(
@@ -289,7 +298,7 @@ struct CommandSpec: Sendable {
     }
 
     /// Returns an error about a command line of this command.
-    func refusal(_ problem: String) -> UsageError { UsageError(problem, command: name) }
+    func usageError(_ problem: String) -> UsageError { UsageError(problem, command: name) }
 }
 
 struct OptionSpec: Sendable {

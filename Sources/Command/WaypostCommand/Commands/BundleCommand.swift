@@ -32,7 +32,7 @@ struct BundleCommand {
         Terminal.draw("asking the service, the checks and the system: half a minute at most")
         let bundle = await collection.run(at: time)
         Terminal.draw("")
-        if Task.isCancelled { throw Interruption("before the bundle was written") }
+        if Task.isCancelled { throw Interruption("no bundle was written") }
         let path = output ?? bundle.name
         if output == nil { file = try place(at: path) }
         let text = bundle.text

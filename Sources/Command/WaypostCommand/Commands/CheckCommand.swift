@@ -42,7 +42,7 @@ struct CheckCommand {
         }
         let isComplete = !offline.contains { $0.verdict == .fail }
         if isComplete {
-            let rest = isOnline ? "" : "; to try receiver, token and Fleet Engine too, add --online"
+            let rest = isOnline ? "" : "; to also try the receiver, the token and Fleet Engine, add --online"
             try add(
                 CheckLine(
                     .ok, "configuration",

@@ -50,11 +50,11 @@ struct EffectiveConfiguration {
         // A single long value must not move all other sources to the right.
         let valueWidth = min(values.map(\.count).max() ?? 0, 40)
         return zip(settings, values).map { setting, value in
-            "\(setting.path.filled(to: keyWidth))  \(value.filled(to: valueWidth))  \(words(for: setting.source))"
+            "\(setting.path.filled(to: keyWidth))  \(value.filled(to: valueWidth))  \(text(for: setting.source))"
         }.joined(separator: "\n")
     }
 
-    private func words(for source: ConfigurationSetting.Source) -> String {
+    private func text(for source: ConfigurationSetting.Source) -> String {
         switch source {
         case .fallback: "default"
         case .line(let line): "\(file):\(line)"

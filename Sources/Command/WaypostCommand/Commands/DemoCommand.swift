@@ -201,7 +201,7 @@ final class DemoNarrator: ReportingObserver {
         if isFirst { say("token fetched, first update delivered") }
         if wasFailing {
             say(
-                "delivered again: the newest position first, with \(batch.past.count.counted("older one")) in the same request"
+                "delivered again: the newest position first, with \(batch.past.count.counted("older update")) in the same request"
             )
         }
     }
@@ -212,7 +212,7 @@ final class DemoNarrator: ReportingObserver {
             return state.failures
         }
         guard failures == 1, let condition = Condition(outcome) else { return }
-        say("not delivered: \(condition.line); trying again with growing pauses")
+        say("not delivered: \(condition.line); retrying with increasing delays")
     }
 
     private func say(_ text: String) {

@@ -29,7 +29,7 @@ enum HelpText {
 
             waypost help COMMAND explains a command; waypost --version prints the version.
             Exit codes: \(ExitStatus.allCases.map { "\($0.rawValue) \($0.meaning)" }.joined(separator: ", ")),
-            130 and 143 interrupted (Control-C, SIGTERM) before it was done.
+            130 and 143 interrupted (Control-C, SIGTERM) before the command had finished.
             """
     }
 

@@ -75,7 +75,7 @@ struct OutboxCommand {
         var count = 0
         try reader.forEachPending { update in
             if Task.isCancelled {
-                throw Interruption("\(count.counted("update")) of \(path) written, not all")
+                throw Interruption("only \(count.counted("update")) of \(path) written")
             }
             try StandardOutput.write(line: Self.encoded(OutboxRow(update)))
             count += 1
@@ -166,7 +166,8 @@ struct QuarantineResult: Encodable {
     var text: String {
         let older =
             notKept == 1
-            ? "1 older one is no longer kept and stays" : "\(notKept.grouped) older ones are no longer kept and stay"
+            ? "1 older update is no longer kept and stays"
+            : "\(notKept.grouped) older updates are no longer kept and stay"
         let rest = notKept > 0 ? "; \(older) quarantined" : ""
         return action == "requeue"
             ? "\(updates.counted("update")) requeued: pending again\(rest)"

@@ -8,25 +8,25 @@ struct SimulatorCommand {
     static let options = general + existing + tokens + faults
 
     private static let general: [OptionSpec] = [
-        .value("--listen", "HOST:PORT", "where to listen (default 127.0.0.1:8089; port 0 selects a free one)"),
-        .value("--record", "FILE", "append everything that arrives to it, as JSON Lines"),
-        .value("--record-uploads", "FILE", "the same, a line for each update: what map --reported draws"),
+        .value("--listen", "HOST:PORT", "address to listen on (default 127.0.0.1:8089; port 0 chooses a free port)"),
+        .value("--record", "FILE", "append everything that arrives to FILE, as JSON Lines"),
+        .value("--record-uploads", "FILE", "append one line per update to FILE, for map --reported"),
     ]
     private static let existing: [OptionSpec] = [
-        OptionSpec.value("--provider", "ID", "the only provider that exists (default any)"),
+        OptionSpec.value("--provider", "ID", "the only provider that exists (default: any)"),
         OptionSpec.value(
-            "--vehicle", "ID", "a vehicle that exists; others answer 404 (default all exist)", isRepeatable: true),
+            "--vehicle", "ID", "a vehicle that exists; others get a 404 (default: all exist)", isRepeatable: true),
         OptionSpec.value(
-            "--trip", "ID=VEHICLE[:METERS]", "a trip that this vehicle drives (default 3000 m)", isRepeatable: true),
-    ].map { $0.under("what exists") }
+            "--trip", "ID=VEHICLE[:METERS]", "a trip that VEHICLE drives (default 3000 m)", isRepeatable: true),
+    ].map { $0.under("resources") }
     private static let tokens: [OptionSpec] = [
         OptionSpec.value(
-            "--token-shape", "SHAPE", "the token answer: guide, onDemandSample or scheduledSample",
+            "--token-shape", "SHAPE", "the format of token answers: guide, onDemandSample or scheduledSample",
             choices: TokenAnswerShape.allCases.map(\.rawValue)),
-        OptionSpec.value("--trust-key", "FILE", "accept tokens of this key too: a public key in PEM"),
+        OptionSpec.value("--trust-key", "FILE", "also accept tokens signed with this key (PEM, public)"),
     ].map { $0.under("tokens") }
     private static let faults: [OptionSpec] =
-        [OptionSpec.value("--seed", "N", "decides where the faults fall (default 1)").under("faults of Fleet Engine")]
+        [OptionSpec.value("--seed", "N", "decides which requests fail (default 1)").under("faults of Fleet Engine")]
         + FaultPlan.options.map { option in
             let culprit = TokenFaultPlan.options.contains(option) ? "the token issuer" : "Fleet Engine"
             return OptionSpec.value(
@@ -57,11 +57,11 @@ struct SimulatorCommand {
                     command: "simulator")
             }
             if settings.trips.contains(where: { $0.id == trip.id }) {
-                throw UsageError("--trip \(trip.id) is given twice; leave one", command: "simulator")
+                throw UsageError("--trip \(trip.id) is given twice; remove one", command: "simulator")
             }
             if !vehicles.isEmpty, !vehicles.contains(trip.vehicleID) {
                 throw UsageError(
-                    "--trip \(text) has the vehicle \(trip.vehicleID), which no --vehicle names: it would not exist; "
+                    "--trip \(text) has the vehicle \(trip.vehicleID), which is not given with --vehicle, so it would not exist; "
                         + "add --vehicle \(trip.vehicleID)", command: "simulator")
             }
             settings.trips.append(trip)
@@ -86,7 +86,8 @@ struct SimulatorCommand {
         if let path = settings.recordPath, let other = settings.uploadsPath,
             path == other || FileSystem.isSameFile(path, other)
         {
-            throw UsageError("--record and --record-uploads name one file, \(path); name two", command: "simulator")
+            throw UsageError(
+                "--record and --record-uploads use the same file, \(path); use two files", command: "simulator")
         }
         self.settings = settings
     }
@@ -103,7 +104,7 @@ struct SimulatorCommand {
 
     private static func key(at path: String) throws -> [UInt8] {
         do throws(BoundedFile.Refusal) { return try BoundedFile.contents(of: path, limit: 1 << 20) } catch {
-            throw UsageError("--trust-key: \(path) \(error); name a public key in PEM", command: "simulator")
+            throw UsageError("--trust-key: \(path) \(error); use a public key in PEM format", command: "simulator")
         }
     }
 

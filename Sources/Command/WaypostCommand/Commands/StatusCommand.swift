@@ -65,13 +65,14 @@ enum StatusPage {
         let ledger = report.ledger
         let outbox = report.outbox
         if let bytes = outbox.usedBytes, let limit = outbox.maximumBytes {
-            let oldest = outbox.oldestPendingSeconds.map { ", the oldest \(Duration.seconds($0).spoken) old" } ?? ""
+            let oldest =
+                outbox.oldestPendingSeconds.map { ", the oldest from \(Duration.seconds($0).spoken) ago" } ?? ""
             lines.add(
                 "queue",
                 wrapped: "\(ledger.pending.counted("update"))\(oldest); \(FigureText.bytes(Int(bytes))) of "
                     + "\(FigureText.bytes(Int(limit)))")
         }
-        if let token = report.token { lines.add("token", wrapped: words(for: token)) }
+        if let token = report.token { lines.add("token", wrapped: text(for: token)) }
         if let offset = report.host.clockOffsetSeconds, abs(offset) > 1 {
             lines.add("clock", ["\(Duration.seconds(offset).spoken) \(offset > 0 ? "ahead" : "behind")"])
         }
@@ -106,8 +107,8 @@ enum StatusPage {
         ].compactMap(\.self)
     }
 
-    private static func words(for token: StatusReport.Token) -> String {
-        let life = token.secondsLeft.map { "usable for \(Duration.seconds($0).spoken)" } ?? "none"
+    private static func text(for token: StatusReport.Token) -> String {
+        let life = token.secondsLeft.map { "in use for another \(Duration.seconds($0).spoken)" } ?? "none"
         let rejection = token.lastRejection.map { reason in
             let ago = token.lastRejectionSecondsAgo.map { " \(Duration.seconds($0).spoken) ago" } ?? ""
             return "; last failure\(ago): \(reason)"

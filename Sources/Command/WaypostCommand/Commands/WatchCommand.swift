@@ -23,7 +23,7 @@ struct WatchCommand {
             subject = .vehicle(vehicle)
             name = "vehicle \(vehicle)"
         case (nil, nil): throw UsageError("watch needs --trip ID or --vehicle ID", command: "watch")
-        case (_?, _?): throw UsageError("watch takes --trip or --vehicle, not both", command: "watch")
+        case (_?, _?): throw UsageError("watch accepts --trip or --vehicle, not both", command: "watch")
         }
         asJSON = arguments.has("--json")
         configuration = try arguments.configuration()
@@ -42,7 +42,7 @@ struct WatchCommand {
                 Terminal.say(
                     "waypost: nothing new for \(Int(silence / .seconds(1))) s; an active vehicle reports once a minute")
             case .trouble(let words): Terminal.say("waypost: \(words) (retrying)")
-            case .recovered: Terminal.say("waypost: it works again")
+            case .recovered: Terminal.say("waypost: working again")
             }
         }
         if Task.isCancelled { throw Interruption("\(changes.counted("change")) of \(name) seen") }

@@ -30,7 +30,7 @@ struct LiveScreen: Sendable, Hashable {
         var top =
             [Self.header(at: now, columns: columns)]
             + Self.verdict(service, at: now, columns: columns).prefix(max(1, rows / 4))
-        let bottom: [Line] = [[Piece("q", .strong), Piece(" ends this view", .faint)]]
+        let bottom: [Line] = [[Piece("q", .strong), Piece(" quits", .faint)]]
         var events = Self.events(service, columns: columns)
         if let report = service.report {
             let facts = Self.facts(report, isStale: service.silence != nil, columns: columns)
@@ -61,10 +61,10 @@ struct LiveScreen: Sendable, Hashable {
             text.wrapped(to: columns).map { [Piece($0, style)] }
         }
         if let silence = service.silence {
-            let since = "No answer since \(FigureText.clock(silence.since)) UTC; trying again every second."
+            let since = "No answer since \(FigureText.clock(silence.since)) UTC; retrying every second."
             return lines(since, .bad) + lines(silence.reason, .plain)
         }
-        guard let report = service.report else { return lines("Asking the service.", .faint) }
+        guard let report = service.report else { return lines("Waiting for the service's answer.", .faint) }
         let verdict = report.verdict(at: now)
         return verdict.paragraphs.flatMap(\.self).flatMap { line in
             switch line.part {

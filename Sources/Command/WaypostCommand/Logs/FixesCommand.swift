@@ -31,11 +31,11 @@ struct FixesCommand {
                 "--format, --summary and --explain exclude each other; remove all but one", command: "fixes")
         }
         if line.flatMap(Int.init) != nil, arguments.operands.count != 1 {
-            throw UsageError("--explain with a line's number needs the one LOG that it is in", command: "fixes")
+            throw UsageError("--explain with a line number needs exactly one LOG", command: "fixes")
         }
         if let line, Int(line) == nil, !line.contains(where: { $0 == "$" || $0 == "!" }) {
             throw UsageError(
-                "--explain is \(line), neither a line's number nor a sentence, which begins with $ or !; put a sentence "
+                "--explain is \(line), neither a line number nor a sentence, which begins with $ or !; put a sentence "
                     + "in single quotes, or the shell replaces the $", command: "fixes")
         }
         if follows, wantsSummary || line != nil {
@@ -72,7 +72,7 @@ struct FixesCommand {
             var count = 0
             var track = TrackContinuity()
             var motion = DerivedMotion()
-            let decoding = reader.decodeAll(progress: .besideResults) { chunk throws(SystemError) in
+            let decoding = reader.decodeAll(progress: .ifResultsAreRedirected) { chunk throws(SystemError) in
                 for fix in chunk.fixes {
                     var isBroken = false
                     if format.drawsTrack, case .broken = track.step(to: fix) { isBroken = true }
@@ -101,7 +101,7 @@ struct FixesCommand {
     private func summarize() async throws -> ExitStatus {
         let (logs, total, decoding) = await LogSummary.survey(try reader)
         Terminal.draw("")
-        if decoding.isInterrupted { throw decoding.interruption("a summary needs all of it") }
+        if decoding.isInterrupted { throw decoding.interruption("a summary needs the complete logs") }
         // If the first log can't be read, there is nothing to summarize.
         if decoding.failure == nil || logs.contains(where: { $0.statistics.bytes > 0 }) {
             try StandardOutput.write(line: FixesSummary(logs: logs, total: total, now: .system).text)

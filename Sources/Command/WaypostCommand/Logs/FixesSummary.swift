@@ -36,7 +36,7 @@ struct FixesSummary {
         lines.add("talkers", wrapped: account.talkers.joined(separator: ", "))
         lines.add("sentences", wrapped: account.size)
         lines.add("", inColumns: account.sentences)
-        lines.add("rejected", aligned(account.refusals))
+        lines.add("rejected", aligned(account.rejections))
         lines.add("left out", aligned(account.omissions))
         lines.add("fixes", wrapped: account.fixes)
         for (index, warning) in account.warnings.enumerated() {
@@ -56,7 +56,7 @@ struct FixesSummary {
         let figures = track.statistics
         guard let first = figures.first, let last = figures.last else { return }
         lines.add("time", [TrackFigures.time(from: first, to: last)])
-        if let words = WeekRolloverDoubt.words(on: first, at: now) { lines.add("", wrapped: words) }
+        if let words = WeekRolloverDoubt.warning(on: first, at: now) { lines.add("", wrapped: words) }
         lines.add("distance", [FigureText.distance(figures.distanceMeters)])
         lines.add("top speed", TrackFigures.topSpeed(figures).map { [$0] } ?? [])
         lines.add("accuracy", TrackFigures.accuracy(figures).map { [$0] } ?? [])
@@ -93,11 +93,11 @@ struct FixesSummary {
 /// A warning that a log's dates may be wrong because the receiver's week number has rolled over.
 enum WeekRolloverDoubt {
     /// Returns the warning for a log that began at least 1024 weeks ago; otherwise `nil`.
-    static func words(on begin: UTCTime, at now: UTCTime) -> String? {
+    static func warning(on begin: UTCTime, at now: UTCTime) -> String? {
         let later = begin.advanced(by: .seconds(1024 * 7 * 86_400))
         guard later <= now else { return nil }
         return
-            "if it was recorded 1024 weeks later, on \(FigureText.date(later)), the receiver's week number has rolled "
+            "if the log was recorded 1024 weeks later, on \(FigureText.date(later)), the receiver's week number has rolled "
             + "over: update its firmware; waypost run repairs such dates"
     }
 }

@@ -18,7 +18,7 @@ struct LineExplanation {
             try write(lines, hasMissingChecksum: hasMissingChecksum)
             return .done
         }
-        guard number > 0 else { throw UsageError("--explain is \(line); lines count from 1", command: "fixes") }
+        guard number > 0 else { throw UsageError("--explain is \(line); line numbers start at 1", command: "fixes") }
         let (trace, failure) = try await trace(of: number)
         if failure?.code == .cancelled {
             throw Interruption(

@@ -70,7 +70,7 @@ extension LogReader {
 struct LogProgress: Sendable {
     static let silent = LogProgress(isShown: false)
     /// Progress that is shown if standard error is a terminal and standard output isn't.
-    static var besideResults: Self { Self(isShown: Terminal.isInteractive && !StandardOutput.isTerminal) }
+    static var ifResultsAreRedirected: Self { Self(isShown: Terminal.isInteractive && !StandardOutput.isTerminal) }
     /// Progress that is shown wherever the results go.
     static let always = LogProgress(isShown: true)
 

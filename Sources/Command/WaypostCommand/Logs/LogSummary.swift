@@ -44,7 +44,7 @@ struct LogAccount {
     /// The sentences by address, such as `GNGGA 300`.
     let sentences: [String]
     /// The reasons why sentences were rejected, most frequent first.
-    let refusals: [(count: Int, text: String)]
+    let rejections: [(count: Int, text: String)]
     /// The unreadable fields of accepted sentences, most frequent first.
     let omissions: [(count: Int, text: String)]
     /// The fixes, such as `208 of 300 epochs; 92 without a position`.
@@ -60,11 +60,11 @@ struct LogAccount {
         var size = "\(statistics.sentences.grouped) in \(statistics.lines.counted("line")), "
         size += FigureText.bytes(statistics.bytes)
         if statistics.binaryBytes > 0 {
-            size += ", of them \(FigureText.bytes(statistics.binaryBytes)) of UBX and RTCM frames"
+            size += ", including \(FigureText.bytes(statistics.binaryBytes)) of UBX and RTCM frames"
         }
         self.size = size
         sentences = addresses.map { "\($0.address) \($0.count.grouped)" }
-        refusals = Self.refusals(statistics).sorted { $0.count > $1.count }
+        rejections = Self.rejections(statistics).sorted { $0.count > $1.count }
         omissions = statistics.omittedFields.sorted { $0.found.count > $1.found.count }.map(Self.row)
         fixes = Self.fixes(statistics)
         warnings = ReceiverWarning.allCases.map { ($0, statistics.warnings($0)) }.filter { $0.1.count > 0 }
@@ -74,7 +74,7 @@ struct LogAccount {
             }
     }
 
-    private static func refusals(_ statistics: DecoderStatistics) -> [(count: Int, text: String)] {
+    private static func rejections(_ statistics: DecoderStatistics) -> [(count: Int, text: String)] {
         // Faults of a field are counted by field, in `rejectedFields`.
         let byFrame = SentenceRejection.allCases.filter { $0 != .malformedField && $0 != .outOfRange }
             .map { ($0, statistics.rejections($0)) }.filter { $0.1.count > 0 }

@@ -32,7 +32,7 @@ enum CommandManual {
         page.add(
             paragraph: """
                 Results go to standard output, errors to standard error. \
-                The value of an option is written --name VALUE or --name=VALUE. After -- there are no options. \
+                The value of an option is written --name VALUE or --name=VALUE. Arguments after -- are not options. \
                 A LOG is a file of NMEA 0183 sentences, plain or gzip; - is standard input.
                 """)
         page.add(section: "COMMANDS")
@@ -47,7 +47,8 @@ enum CommandManual {
         }
         page.add(
             term: "\(ManualText.bold("130")), \(ManualText.bold("143"))",
-            "Interrupted by Control-C or SIGTERM before it was done. Commands that run until stopped exit with 0.")
+            "Interrupted by Control-C or SIGTERM before the command had finished. Commands that run until stopped exit with 0."
+        )
         page.add(section: "SEE ALSO")
         page.add(
             verbatim: ["waypost.json(5)", "systemctl(1)", "journalctl(1)", "gpsd(8)"].map(ManualText.reference)
@@ -61,9 +62,9 @@ enum CommandManual {
     ]
 
     private static let environment = [
-        ("NO_COLOR", "If set, nothing is coloured."),
-        ("TERM", "On a terminal called dumb, nothing is coloured or redrawn."),
-        ("TMPDIR", "The directory for the outbox of a replay; /tmp if it is missing."),
+        ("NO_COLOR", "If set, output is not coloured."),
+        ("TERM", "If set to dumb, output is neither coloured nor redrawn."),
+        ("TMPDIR", "The directory for the outbox of a replay; /tmp if not set."),
         ("NOTIFY_SOCKET", "The socket on which run notifies the service manager; systemd sets it."),
     ]
 
@@ -97,7 +98,7 @@ enum ConfigurationManual {
         page.add(section: "DESCRIPTION")
         page.add(
             paragraph: """
-                The configuration of waypost(1) is one JSON file, \(Configuration.usualFile) unless --config names another one. \
+                The configuration of waypost(1) is one JSON file, \(Configuration.usualFile) unless --config specifies another. \
                 It is read strictly: an unknown key, a wrong type and a value out of range are errors, and waypost check reports \
                 all of them at once. Keys with a dot are in sections: upload.endpoint is the key endpoint in the section upload.
                 """)

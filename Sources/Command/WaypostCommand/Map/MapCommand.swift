@@ -52,7 +52,7 @@ struct MapCommand {
             throw UnwritableFile(path: output, cause: error)
         }
         let decoder = NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: acceptsMissingChecksum))
-        let progress = output == "-" ? LogProgress.besideResults : .always
+        let progress = output == "-" ? LogProgress.ifResultsAreRedirected : .always
         let places = try await onThread(named: "map") { [reported] in
             Result { () throws(UsageError) in try reported.map(ReportedUploads.places) ?? [] }
         }.get()
@@ -62,7 +62,7 @@ struct MapCommand {
             let decoding = reader.decodeAll(progress: progress) { chunk throws(SystemError) in
                 for fix in chunk.fixes {
                     survey.add(fix)
-                    meeting.see(fix)
+                    meeting.add(fix)
                 }
             }
             return (decoding, survey, meeting)
@@ -125,7 +125,7 @@ struct ReportedMeeting: Sendable {
         hasMet = reported.isEmpty
     }
 
-    mutating func see(_ fix: Fix) {
+    mutating func add(_ fix: Fix) {
         hasMet = hasMet || places.contains { $0.distance(to: fix) <= Self.maximumDistanceMeters }
     }
 }

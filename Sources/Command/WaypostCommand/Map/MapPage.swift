@@ -77,7 +77,7 @@ struct MapPage {
         if let top = track.topSpeedMetersPerSecond {
             add("Top speed", FigureText.speed(top), "\(FigureText.decimal(top, 1)) m/s")
         } else {
-            add("Top speed", "not stated")
+            add("Top speed", "not reported")
         }
         add("Fixes", track.fixes.grouped, "of \(epochs.counted("epoch"))")
         if let mean = track.meanAccuracyMeters, let worst = track.worstAccuracyMeters {
@@ -107,8 +107,8 @@ struct MapPage {
     /// The problems with the logs. If a log wasn't read to its end, that comes first.
     private var warnings: [Markup] {
         var warnings: [Markup] = []
-        if let failure { warnings.append("<b>Not the whole log:</b> \(failure)") }
-        if let first = survey.summary.statistics.first, let words = WeekRolloverDoubt.words(on: first, at: now) {
+        if let failure { warnings.append("<b>Incomplete log:</b> \(failure)") }
+        if let first = survey.summary.statistics.first, let words = WeekRolloverDoubt.warning(on: first, at: now) {
             warnings.append("<b>\(FigureText.date(first)):</b> \(words)")
         }
         for log in logs {
@@ -126,8 +126,8 @@ struct MapPage {
             ("Talkers", account.talkers.joined(separator: ", ")),
             ("Sentences", account.size), ("", account.sentences.joined(separator: ", ")), ("Fixes", account.fixes),
         ]
-        rows += account.refusals.enumerated().map { index, refusal in
-            (index == 0 ? "Rejected" : "", "\(refusal.count.grouped): \(refusal.text)")
+        rows += account.rejections.enumerated().map { index, rejection in
+            (index == 0 ? "Rejected" : "", "\(rejection.count.grouped): \(rejection.text)")
         }
         var section: Markup = "<section><details\(logs.count <= 3 ? " open" : "")>\n"
         section.add("<summary><h2><bdi>\(log.name)</bdi></h2></summary><dl>")
@@ -158,11 +158,11 @@ struct PageTables {
             "Start, stops and end",
             note: (longest(of: stops.count, shown: stops.longest.count, "stops") ?? "")
                 + "Each place is a link to OpenStreetMap; this page itself loads nothing.",
-            heads: ["", "From, UTC", "To", "Length", "Where", ""], rows: rows, to: &markup)
+            heads: ["", "From, UTC", "To", "Duration", "Place", ""], rows: rows, to: &markup)
         let kept = breaks.elements()
         addTable(
             "Gaps and jumps", note: longest(of: breaks.count, shown: kept.count, "gaps and jumps"),
-            heads: ["What", "Last fix before, UTC", "First fix after", "Apart"],
+            heads: ["Break", "Last fix before, UTC", "First fix after", "Distance"],
             rows: kept.map { place in
                 let before = place.before.timeOfFix
                 let after = place.after.timeOfFix
@@ -179,7 +179,7 @@ struct PageTables {
             "\(name)", "\(moment(stop.from))", "\(moment(stop.to, after: stop.from))",
             "\(FigureText.duration(stop.duration))",
             WorldMapLink.place(latitude: stop.latitude, longitude: stop.longitude),
-            stop.unseen > .zero ? "of it \(FigureText.duration(stop.unseen)) without a fix" : "",
+            stop.unseen > .zero ? "\(FigureText.duration(stop.unseen)) of this without a fix" : "",
         ]
     }
 

@@ -65,17 +65,17 @@ struct UnwritableFile: Error, Sendable, Hashable, CustomStringConvertible {
         let remedy =
             switch cause.number {
             case ENOENT where directory == ".":
-                "the current directory is gone or accepts no files; name a file elsewhere"
+                "the current directory is gone or accepts no files; choose a file elsewhere"
             case ENOENT where FileSystem.volume(of: directory) == .kernel:
-                "\(directory) is the kernel's own and accepts no files; name a file elsewhere"
-            case EFBIG: "it may not grow that large (ulimit -f, or the file system); name a file elsewhere"
-            case ENOENT, ENOTDIR: "there is no directory \(directory); create it, or name another file"
-            case EACCES, EPERM: "this user cannot write in \(directory); name a file elsewhere"
-            case EROFS: "\(directory) is on a read-only file system; mount it for writing, or name a file elsewhere"
-            case EISDIR: "it is a directory; name a file in it"
+                "\(directory) is the kernel's own and accepts no files; choose a file elsewhere"
+            case EFBIG: "it may not grow that large (ulimit -f, or the file system); choose a file elsewhere"
+            case ENOENT, ENOTDIR: "there is no directory \(directory); create it, or choose another file"
+            case EACCES, EPERM: "this user cannot write in \(directory); choose a file elsewhere"
+            case EROFS: "\(directory) is on a read-only file system; mount it for writing, or choose a file elsewhere"
+            case EISDIR: "it is a directory; choose a file in it"
             case ENOSPC where FileSystem.freeFiles(at: directory) == 0:
-                "no inodes are left in \(directory) (df -i); remove files, or name a file elsewhere"
-            case ENOSPC, EDQUOT: "no space is left in \(directory); make room, or name a file elsewhere"
+                "no inodes are left in \(directory) (df -i); remove files, or choose a file elsewhere"
+            case ENOSPC, EDQUOT: "no space is left in \(directory); make room, or choose a file elsewhere"
             default: cause.reason
             }
         return "\(path) cannot be written: \(remedy)"

@@ -25,21 +25,21 @@ struct FleetPlan: Sendable, Equatable {
         count = try Self.number(arguments, "--vehicles", 1...Self.maximumCount) ?? 1
         first = try Self.number(arguments, "--first-vehicle", 0...Self.maximumNumber) ?? 1
         guard first <= Self.maximumNumber - (count - 1) else {
-            throw Self.refusal(
+            throw Self.usageError(
                 "--first-vehicle is \(first), and the last of \(count) would be above \(Self.maximumNumber)")
         }
         if let text = arguments.value("--vehicle-id") {
-            do { pattern = try VehiclePattern(text) } catch { throw Self.refusal("--vehicle-id \(text) \(error)") }
+            do { pattern = try VehiclePattern(text) } catch { throw Self.usageError("--vehicle-id \(text) \(error)") }
         } else if count == 1, arguments.value("--first-vehicle") != nil {
             pattern = VehiclePattern.numbered
         }
         if count > 1, let pattern, !pattern.hasNumber {
-            throw Self.refusal(
-                "--vehicle-id \(pattern) gives \(count) vehicles one name; put %d in it, or %05d for five digits")
+            throw Self.usageError(
+                "--vehicle-id \(pattern) gives \(count) vehicles the same name; add %d, or %05d for five digits")
         }
         spreadSeconds = try Self.measure(arguments, "--spread-seconds", upTo: 86_400)
         if spreadSeconds != nil, arguments.value("--vehicles") == nil {
-            throw Self.refusal("--spread-seconds spreads the starts of several vehicles; add --vehicles N")
+            throw Self.usageError("--spread-seconds spreads the starts of several vehicles; add --vehicles N")
         }
         spreadMeters = try Self.measure(arguments, "--spread-meters", upTo: 1_000_000) ?? 0
     }
@@ -56,7 +56,7 @@ struct FleetPlan: Sendable, Equatable {
                 names.append(try VehicleName(service: vehicle.service, providerID: vehicle.providerID, vehicleID: id))
             } catch {
                 if let given = pattern, given != .numbered {
-                    throw Self.refusal("--vehicle-id \(given): the vehicle id \"\(id)\" \(error)")
+                    throw Self.usageError("--vehicle-id \(given): the vehicle id \"\(id)\" \(error)")
                 }
                 throw AgentError(.configuration, "the vehicle id \"\(id)\" \(error)")
             }
@@ -80,7 +80,7 @@ struct FleetPlan: Sendable, Equatable {
     ) throws(UsageError) -> Int? {
         guard let text = arguments.value(option) else { return nil }
         guard let number = Int(text), range.contains(number) else {
-            throw refusal("\(option) is \(text); use \(range.lowerBound) to \(range.upperBound)")
+            throw usageError("\(option) is \(text); use \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }
@@ -90,12 +90,12 @@ struct FleetPlan: Sendable, Equatable {
     ) throws(UsageError) -> Double? {
         guard let text = arguments.value(option) else { return nil }
         guard let value = Double(text), (0...limit).contains(value) else {
-            throw refusal("\(option) is \(text); use a number from 0 to \(Int(limit))")
+            throw usageError("\(option) is \(text); use a number from 0 to \(Int(limit))")
         }
         return value
     }
 
-    private static func refusal(_ problem: String) -> UsageError { UsageError(problem, command: "replay") }
+    private static func usageError(_ problem: String) -> UsageError { UsageError(problem, command: "replay") }
 }
 
 /// A pattern for vehicles' names, such as `van-%05d`.
@@ -107,7 +107,7 @@ struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
 
         var description: String {
             switch self {
-            case .conversion(let text): "has \(text); use %d for the number, or %05d for one of five digits"
+            case .conversion(let text): "has \(text); use %d for the number, or %05d for five digits"
             case .second: "has two numbers; remove one"
             }
         }

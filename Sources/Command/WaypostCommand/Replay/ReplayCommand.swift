@@ -49,8 +49,10 @@ struct ReplayCommand {
         configuration.outbox.path = outbox.path
         do {
             let replay = try await ReplayRun(configuration, options)
-            let stock = try await replay.stock()
-            if let notice = outbox.notice(of: stock.ledger, newest: stock.newest) { Terminal.say("waypost: \(notice)") }
+            let contents = try await replay.outboxContents()
+            if let notice = outbox.notice(of: contents.ledger, newest: contents.newest) {
+                Terminal.say("waypost: \(notice)")
+            }
             return replay
         } catch {
             await outbox.remove()
@@ -107,7 +109,7 @@ extension ReplayOptions {
         let others = [(arguments.configurationFile, "the configuration")] + logs.map { ($0, "the log") }
         if let outbox, let (_, role) = others.first(where: { FileSystem.isSameFile($0.0, outbox) }) {
             throw UsageError(
-                "--outbox \(outbox) is \(role); name an outbox or a new file", command: "replay")
+                "--outbox \(outbox) is \(role); use an outbox or a new file", command: "replay")
         }
         if follows, let log = logs.last { try GrowingLog.require(log, command: "replay") }
         fleet = try FleetPlan(arguments)

@@ -37,11 +37,11 @@ struct ReplayOutbox: Sendable {
         if pending > 0 {
             return
                 "\((pending + quarantined).counted("update")) not delivered, and kept; replay with --outbox \(path) to deliver "
-                + "the pending ones with another log"
+                + "the pending updates with another log"
         }
         if quarantined > 0 {
             return
-                "\(quarantined.counted("update")) not delivered, and kept in quarantine in \(path); set \"outbox.path\" to it "
+                "\(quarantined.counted("update")) not delivered, and kept in quarantine in \(path); set \"outbox.path\" to this file "
                 + "for waypost outbox list, which shows the reasons, and waypost outbox requeue"
         }
         await remove()

@@ -138,7 +138,7 @@ struct ReplayRun: Sendable {
     }
 
     /// Returns the contents of the outbox before the run: its ledger and the time of its newest update.
-    func stock() async throws(AgentError) -> (ledger: Ledger, newest: String?) {
+    func outboxContents() async throws(AgentError) -> (ledger: Ledger, newest: String?) {
         guard case .one(let agent) = vehicles else { return (Ledger(), nil) }
         let summary = try await agent.summary()
         return (summary.ledger, summary.newest?.update.timeOfFix.description)
@@ -250,7 +250,7 @@ struct ReplayRun: Sendable {
     }
 
     private func reminder(pending: Int64, _ reason: ReportedText) -> String {
-        "all of \(FileSystem.name(of: name)) is played, still sending \(pending.counted("update")): \(reason); press "
-            + "Control-C, or kill \(getpid()), to end the replay and \(count > 1 ? "lose" : "keep") them"
+        "all of \(FileSystem.name(of: name)) has been played, but \(pending.counted("update")) \(pending == 1 ? "is" : "are") still pending: \(reason); press "
+            + "Control-C, or kill \(getpid()), to end the replay and \(count > 1 ? "lose" : "keep") the pending updates"
     }
 }

@@ -61,7 +61,7 @@ struct ReplaySummary: Encodable {
         let missing = accepted - ledger.delivered
         let verdict =
             switch (isComplete, accepted) {
-            case (true, 0): "No update was accepted, so there was none to deliver."
+            case (true, 0): "No update was accepted, so there was nothing to deliver."
             case (true, 1): "The accepted update was delivered."
             case (false, 0) where counts.notStored > 0:
                 "No update could be stored: \(counts.notStored.counted("position")) sent from memory or lost; see the messages above."
@@ -200,7 +200,7 @@ struct HourlyCost: Encodable {
 
     var text: String {
         let written = bytesWrittenPerHour.map { "; \(Int($0 / 1000)) kB written to the disk" } ?? ""
-        return "\nan hour of driving: \(Int(requestsPerHour).counted("request")), \(Int(bytesPerHour / 1000)) kB"
+        return "\nper hour of driving: \(Int(requestsPerHour).counted("request")), \(Int(bytesPerHour / 1000)) kB"
             + written
     }
 }
@@ -228,8 +228,8 @@ struct ReplayErrors: Encodable {
     var text: String {
         guard let liveErrorMetersP50, let liveErrorMetersP95, let greatestLiveErrorMeters else { return "" }
         var words =
-            "\na follower is within \(Self.words(liveErrorMetersP50)) of the vehicle half of the time, "
-            + "within \(Self.words(liveErrorMetersP95)) 95 % of it, at worst \(Self.words(greatestLiveErrorMeters)) off"
+            "\na follower is within \(Self.words(liveErrorMetersP50)) of the vehicle 50 % of the time, "
+            + "within \(Self.words(liveErrorMetersP95)) 95 % of the time, and at worst \(Self.words(greatestLiveErrorMeters)) off"
         if let trackErrorMetersP95, let greatestTrackErrorMeters {
             words +=
                 "; the reported track within \(Self.words(trackErrorMetersP95)), "

@@ -13,10 +13,10 @@ struct EpochExplanation {
         }
         return switch epoch.completion {
         case .fix?: "gave a fix"
-        case .undated?: "no fix: no date was stated"
+        case .undated?: "no fix: no sentence contains a date"
         case .void?: "no fix: void by \(vetoes)"
-        case .excluded?: "no fix: simulated or typed in by hand, by \(vetoes)"
-        case .nullIsland?: "no fix: its position is 0, 0, which gateways without data send"
+        case .excluded?: "no fix: simulated or entered by hand, by \(vetoes)"
+        case .nullIsland?: "no fix: its position is 0, 0, which gateways send when they have no data"
         case .repeated?: "no fix: one of the last fixes has the same time (a frozen clock, or a repeated epoch)"
         case .nothing?: "no fix: none of its sentences confirms a position"
         case nil: "no fix: it is not complete"
@@ -25,7 +25,7 @@ struct EpochExplanation {
 
     /// Returns one line for the source of the date and of each value. `stated` are the values in the sentence itself.
     func lines(stated: [EpochPart], isLate: Bool) -> [String] {
-        if isLate { return ["it came after its epoch was complete: none of its values is in the fix"] }
+        if isLate { return ["it arrived after its epoch was complete: none of its values was used"] }
         guard epoch.fix != nil else { return [] }
         var lines: [String] = []
         if let date { lines.append("date: \(date)") }
@@ -62,9 +62,9 @@ struct EpochExplanation {
         case .ownEpoch?: "from \(source)"
         case .dateSentence?: "from \(source), which is near the fix"
         case .lastDate?: "from \(source), the last one before it"
-        case .voidSentence?: "from \(source), which has no position: no other sentence states a date"
-        case .hostClock?: "from this machine's clock: no sentence states a date"
-        case .tagBlock?: "from \(source), its time of sending: no earlier sentence states a date"
+        case .voidSentence?: "from \(source), which has no position: no other sentence contains a date"
+        case .hostClock?: "from this machine's clock: no sentence contains a date"
+        case .tagBlock?: "from \(source), its time of sending: no earlier sentence contains a date"
         case nil: nil
         }
     }

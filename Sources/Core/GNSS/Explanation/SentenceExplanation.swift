@@ -16,7 +16,7 @@ struct SentenceExplanation {
 
     private var opening: String {
         let name = sentence.place.address.isEmpty ? "a sentence without an address" : sentence.place.address
-        guard let rejection = sentence.rejection else { return "\(name): \(reading.words ?? "used")" }
+        guard let rejection = sentence.rejection else { return "\(name): \(reading.meaning ?? "used")" }
         return "\(name): rejected: \(rejection): \(detail(of: rejection))"
     }
 
@@ -25,11 +25,12 @@ struct SentenceExplanation {
         let computed = "*" + Self.hexadecimal(body.reduce(0, ^))
         switch rejection {
         case .checksumMismatch:
-            return "it states *\(Self.printable(sentence.bytes.dropFirst(body.count + 2))), its bytes make \(computed)"
-        case .missingChecksum: return "its line ends without one; its bytes make \(computed)"
+            return
+                "its checksum is *\(Self.printable(sentence.bytes.dropFirst(body.count + 2))), but its bytes require \(computed)"
+        case .missingChecksum: return "its line ends without one; its bytes require \(computed)"
         case .malformedChecksum:
             let stated = Self.printable(sentence.following.prefix(2))
-            return "\"\(stated)\" follows *, its bytes make \(computed)"
+            return "\"\(stated)\" follows *, but its bytes require \(computed)"
         case .interrupted:
             let byte = sentence.following.first ?? 0
             let what = byte == UInt8(ascii: "$") ? "another $" : "byte 0x\(Self.hexadecimal(byte)), which isn't text,"
@@ -59,13 +60,13 @@ struct SentenceExplanation {
             return ["after a tag block\(time)"]
         }
         let text = Self.printable(sentence.prefix)
-        return ["after \(sentence.prefix.count.counted("byte")) of something else: \"\(text)\""]
+        return ["after \(sentence.prefix.count.counted("byte")) of other data: \"\(text)\""]
     }
 
     private var outcomeLines: [String] {
         if let dated = sentence.dated { return ["its date is that of the fix of \(dated)"] }
         guard let epoch else { return [] }
-        guard let time = epoch.timeOfDay else { return ["no sentence of its epoch states a time: no fix"] }
+        guard let time = epoch.timeOfDay else { return ["no fix: no sentence of its epoch contains a time"] }
         let name =
             "epoch \(UTCTime(millisecondsSince1970: time.posixMilliseconds).description.dropFirst(11).dropLast())"
         let explanation = EpochExplanation(epoch: epoch, place: sentence.place)

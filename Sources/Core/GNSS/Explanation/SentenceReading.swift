@@ -3,7 +3,7 @@ import ReportedText
 /// The meaning of one sentence without its epoch, for an explanation.
 struct SentenceReading {
     /// The meaning as text; `nil` if the sentence is rejected because of a field.
-    private(set) var words: String?
+    private(set) var meaning: String?
     /// The parts of a fix that the sentence contains.
     private(set) var parts: [EpochPart] = []
     /// The faulty field, such as `field 6 (E or W) is "X"`; `nil` if there is none, or if half of a position is
@@ -13,7 +13,7 @@ struct SentenceReading {
     /// Reads `sentence` from start byte to checksum, as the decoder does.
     init(of sentence: [UInt8]) {
         guard sentence.first == UInt8(ascii: "$") else {
-            words = "a message of ships' transponders: never a position of ours"
+            meaning = "a message of ships' transponders: never a position of ours"
             return
         }
         let type = SentenceType.named(in: sentence).type
@@ -46,17 +46,18 @@ struct SentenceReading {
         case .zda, .pubx04:
             let date = DateSentence(type, &fields)
             if date != nil {
-                words = "a date for a fix near it that has none"
+                meaning = "a date for a nearby fix without one"
             } else if fields.fault == .none {
-                words = "states no date"
+                meaning = "no date"
             }
         case .hdt, .ths: describe(HeadingSentence(type, &fields))
         case .dtm:
-            words = ReceiverNotice.warning(dtm: &fields).map { "the warning \($0.label)" } ?? "WGS 84, as it should be"
+            meaning =
+                ReceiverNotice.warning(dtm: &fields).map { "the warning \($0.label)" } ?? "WGS 84, as it should be"
         case .txt:
-            words =
+            meaning =
                 ReceiverNotice.warning(txt: &fields).map { "the warning \($0.label)" } ?? "a notice without consequence"
-        case .other: words = "its type holds nothing that a fix needs: only counted"
+        case .other: meaning = "its type contains nothing that a fix needs: only counted"
         }
     }
 
@@ -72,42 +73,44 @@ struct SentenceReading {
         note(.geoidSeparation, sentence.geoidSeparationMeters)
         note(.satellitesUsed, sentence.satellitesUsed)
         switch sentence.status {
-        case .void: words = "its flags say that there is no position"
-        case .excluded: words = "a position that is simulated or typed in by hand"
-        case .unconfirmed: words = "a position that no flag confirms: another sentence of its epoch must"
-        case .valid where sentence.latitude == nil: words = "flagged valid, but without a position"
+        case .void: meaning = "its flags say that there is no position"
+        case .excluded: meaning = "a position that is simulated or entered by hand"
+        case .unconfirmed: meaning = "a position that no flag confirms: another sentence of its epoch must confirm it"
+        case .valid where sentence.latitude == nil: meaning = "flagged valid, but without a position"
         case .valid:
-            let quality = sentence.quality?.rawValue ?? "quality not stated"
-            words = "valid (\(quality)), position \(sentence.latitude ?? 0), \(sentence.longitude ?? 0)"
+            let quality = sentence.quality?.rawValue ?? "quality not reported"
+            meaning = "valid (\(quality)), position \(sentence.latitude ?? 0), \(sentence.longitude ?? 0)"
         }
-        if sentence.timeOfDay == nil { words = words.map { "\($0); it states no time" } }
+        if sentence.timeOfDay == nil { meaning = meaning.map { "\($0); it contains no time" } }
     }
 
     private mutating func describe(_ sentence: MotionSentence) {
         if sentence.status == .void || sentence.status == .excluded {
-            words = "its mode says that speed and course are not valid"
+            meaning = "its mode says that speed and course are not valid"
             return
         }
         note(.speed, sentence.speedMetersPerSecond)
         note(.course, sentence.courseDegrees)
-        words = parts.isEmpty ? "neither speed nor course" : "speed and course, for a fix that has none from RMC"
+        meaning = parts.isEmpty ? "neither speed nor course" : "speed and course, for a fix that has none from RMC"
     }
 
     private mutating func describe(_ sentence: SatellitesSentence) {
         note(.mode, sentence.mode)
         note(.hdop, sentence.hdop)
-        words = sentence.mode == nil ? "says that there is no fix, which alone voids none" : "solution mode and HDOP"
+        meaning =
+            sentence.mode == nil
+            ? "says that there is no fix, which alone does not void a fix" : "solution mode and HDOP"
     }
 
     private mutating func describe(_ sentence: AccuracySentence?) {
         guard let sentence else { return }
         note(.accuracy, sentence.horizontalAccuracyMeters)
-        words = sentence.horizontalAccuracyMeters.map { "a horizontal error of \($0) m" } ?? "no error estimate"
+        meaning = sentence.horizontalAccuracyMeters.map { "a horizontal error of \($0) m" } ?? "no error estimate"
     }
 
     private mutating func describe(_ sentence: HeadingSentence?) {
         guard let sentence else { return }
-        words = sentence.headingDegrees.map { "the vehicle's front points to \($0) degrees" } ?? "states no heading"
+        meaning = sentence.headingDegrees.map { "the vehicle's front points to \($0) degrees" } ?? "no heading"
     }
 
     private mutating func note<Value>(_ part: EpochPart, _ value: Value?) {

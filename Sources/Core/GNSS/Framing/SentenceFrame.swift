@@ -180,7 +180,7 @@ package enum SentenceRejection: Int, Sendable, Hashable, CaseIterable, CustomStr
         switch self {
         case .checksumMismatch: "wrong checksum"
         case .missingChecksum: "no checksum"
-        case .malformedChecksum: "checksum is not two hexadecimal digits"
+        case .malformedChecksum: "checksum not two hexadecimal digits"
         case .interrupted: "interrupted before its end"
         case .tooLong: "longer than \(SentenceFrame.maximumLength) bytes"
         case .malformedField: "a field is malformed"

@@ -18,7 +18,7 @@ package enum TrackSimplification {
     /// Finds a path with the minimum number of legs: for each point in order, it determines every point that a single
     /// leg can reach. If there are several such paths, it uses the one with the shortest last leg. The running time is
     /// usually proportional to the number of points, but quadratic if they wander within the tolerance.
-    package static func kept(of points: [TrackPoint], tolerance: Double) -> [Int] {
+    package static func keptIndices(of points: [TrackPoint], tolerance: Double) -> [Int] {
         guard points.count > 2 else { return Array(points.indices) }
         let goal = points.count - 1
         let places = places(of: points)

@@ -129,7 +129,7 @@ package struct LostExchange: Sendable, Hashable {
         case malformedAnswer
         /// The answer has an unsupported compression.
         case undecodableAnswer
-        /// The exchange failed on this machine, before anything was sent.
+        /// The exchange failed because of this machine.
         case clientFailed
     }
 

@@ -106,7 +106,7 @@ package enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
     /// A text with conflict marks of git.
     case conflict
     case gpsdReports
-    /// The manifest of a recorded run.
+    /// The description of a recorded run.
     case runRecording
     case configuration
     case json

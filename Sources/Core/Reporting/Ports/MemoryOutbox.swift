@@ -54,9 +54,9 @@ package actor MemoryOutbox: Outbox {
         return stored
     }
 
-    package func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload { read(request) }
+    package func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload { nextUpload(for: request) }
 
-    private func read(_ request: BatchRequest) -> NextUpload {
+    private func nextUpload(for request: BatchRequest) -> NextUpload {
         NextUpload(batch(request), newest: newestUpdate)
     }
 
@@ -83,7 +83,7 @@ package actor MemoryOutbox: Outbox {
             account.delivered += 1
         }
         remove { delivered.contains($0) }
-        return read(next)
+        return nextUpload(for: next)
     }
 
     package func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {

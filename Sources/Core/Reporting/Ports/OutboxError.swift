@@ -67,7 +67,7 @@ package struct OutboxError: Error, Sendable, Hashable {
         /// SQLite's integrity check of the file failed.
         case structure(ReportedText)
         case ledgerUnreadable
-        /// The ledger's numbers contradict each other.
+        /// The ledger contains impossible numbers.
         case ledgerImpossible
         /// The ledger contradicts the rows.
         case ledgerMismatch

@@ -55,7 +55,7 @@ package struct ShapePoints: Sendable {
             }
             if window.count == Self.maximumWindow { settleMost(tolerance) }
         } else {
-            if window.count > 1 { settle(kept(tolerance).dropFirst().map { window[$0] }) }
+            if window.count > 1 { settle(keptIndices(tolerance).dropFirst().map { window[$0] }) }
             settle([point])
             window.removeAll(keepingCapacity: true)
             raw.removeAll(keepingCapacity: true)
@@ -72,7 +72,7 @@ package struct ShapePoints: Sendable {
         if window.count == 1 {
             settled.removeLast()  // the first fix after a gap, which is the update itself
         } else {
-            settle(kept(tolerance).dropFirst().dropLast().map { window[$0] })
+            settle(keptIndices(tolerance).dropFirst().dropLast().map { window[$0] })
         }
         let points = settled
         settled = []
@@ -97,7 +97,7 @@ package struct ShapePoints: Sendable {
 
     /// Settles the points of a full window. Its last leg stays open unless it makes up more than half of the window.
     private mutating func settleMost(_ tolerance: Double) {
-        let kept = kept(tolerance)
+        let kept = keptIndices(tolerance)
         let open = kept.dropLast().last ?? 0
         let end = open < window.count / 2 ? window.count - 1 : open
         settle(kept.dropFirst().prefix { $0 <= end }.map { window[$0] })
@@ -106,7 +106,7 @@ package struct ShapePoints: Sendable {
     }
 
     /// Returns the indices of the window's positions that must be reported.
-    private func kept(_ tolerance: Double) -> [Int] {
-        TrackSimplification.kept(of: window.map(\.place), tolerance: tolerance)
+    private func keptIndices(_ tolerance: Double) -> [Int] {
+        TrackSimplification.keptIndices(of: window.map(\.place), tolerance: tolerance)
     }
 }

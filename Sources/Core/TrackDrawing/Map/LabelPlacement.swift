@@ -21,7 +21,7 @@ struct LabelPlacement: Sendable {
     func isFree(_ bounds: PlaneBounds) -> Bool { area.contains(bounds) && !taken.contains(where: bounds.overlaps) }
 
     /// Reserves and returns a free place next to a mark, or a little farther away; `nil` if there is none.
-    mutating func place(beside mark: PlanePoint, radius: Double, width: Double, height: Double) -> Place? {
+    mutating func place(nextTo mark: PlanePoint, radius: Double, width: Double, height: Double) -> Place? {
         for distance in [radius, 3 * radius] {
             let across = distance + 5
             let down = distance + 2 + height / 2

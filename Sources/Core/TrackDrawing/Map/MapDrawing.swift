@@ -120,24 +120,24 @@ struct MapDrawing {
         let breaks = map.summary.statistics.breaks.elements()
         for place in breaks { drawLink(across: place) }
         for halt in map.shortStops { draw(halt) }
-        drawEnds(besides: marks.map(\.point))
+        drawEnds(avoiding: marks.map(\.point))
         for mark in marks { draw(mark, of: stops) }
         for vehicle in map.vehicles { draw(vehicle) }
         labelEnds()
         for vehicle in map.vehicles {
-            if let name = vehicle.name { label(name, beside: pixel(vehicle.newest), isStrong: true) }
+            if let name = vehicle.name { label(name, nextTo: pixel(vehicle.newest), isStrong: true) }
         }
         for mark in marks {
             let time = mark.numbers.reduce(Duration.zero) { $0 + stops[$1 - 1].duration }
             let text = "\(mark.numbers.count > 1 ? "together " : "")\(FigureText.duration(time))"
-            label(text, beside: mark.point, radius: halfWidth(of: mark))
+            label(text, nextTo: mark.point, radius: halfWidth(of: mark))
         }
         for place in breaks { drawMiddle(of: place) }
     }
 
     /// Draws the start and, unless a vehicle is drawn, the end. Leaves out a mark in the place of a stop, whose number
     /// is more informative.
-    private mutating func drawEnds(besides stops: [PlanePoint]) {
+    private mutating func drawEnds(avoiding stops: [PlanePoint]) {
         guard let start = map.start, let end = map.end else { return }
         func isFree(_ point: PlanePoint) -> Bool { !stops.contains { ($0 - point).length < size.markRadius } }
         let first = pixel(start)
@@ -171,13 +171,13 @@ struct MapDrawing {
         let isApart = (last - first).length > 4
         if let vehicle {
             let time = clock(vehicle.newest)
-            label(vehicle.isCurrent ? "now \(time)" : "last position \(time) UTC", beside: last, isStrong: true)
+            label(vehicle.isCurrent ? "now \(time)" : "last position \(time) UTC", nextTo: last, isStrong: true)
         } else if isApart {
-            label("end \(clock(end))", beside: last, isStrong: true)
+            label("end \(clock(end))", nextTo: last, isStrong: true)
         } else {
-            label(map.summary.statistics.fixes == 1 ? atStart : "start and end", beside: first, isStrong: true)
+            label(map.summary.statistics.fixes == 1 ? atStart : "start and end", nextTo: first, isStrong: true)
         }
-        if isApart { label(atStart, beside: first, isStrong: true) }
+        if isApart { label(atStart, nextTo: first, isStrong: true) }
     }
 
     private mutating func draw(_ halt: TrackStop) {
@@ -257,7 +257,7 @@ struct MapDrawing {
             <path d="M\(middle.x) \(middle.y - 5)l5 5-5 5-5-5z"/></g>
             """)
         keys.insert(key(of: place))
-        label(TrackFigures.text(of: place), beside: middle)
+        label(TrackFigures.text(of: place), nextTo: middle)
     }
 
     private func key(of place: TrackBreak) -> MapKey {
@@ -275,11 +275,11 @@ struct MapDrawing {
     // MARK: Labels
 
     /// Draws a label if there is room.
-    private mutating func label(_ text: String, beside mark: PlanePoint, radius: Double? = nil, isStrong: Bool = false)
+    private mutating func label(_ text: String, nextTo mark: PlanePoint, radius: Double? = nil, isStrong: Bool = false)
     {
         let width = Double(text.count) * (isStrong ? size.boldCharacterWidth : size.characterWidth)
         let radius = radius ?? size.markRadius
-        guard let place = labels.place(beside: mark, radius: radius, width: width, height: size.lineHeight) else {
+        guard let place = labels.place(nextTo: mark, radius: radius, width: width, height: size.lineHeight) else {
             return
         }
         svg.add(

@@ -7,7 +7,7 @@ enum MapKey: CaseIterable, Sendable {
     var meaning: Markup {
         switch self {
         case .plainTrack: "<i class=\"line plain\"></i>track of the log"
-        case .unstatedSpeed: "<i class=\"line k\(SpeedScale.classCount)\"></i>speed not stated"
+        case .unstatedSpeed: "<i class=\"line k\(SpeedScale.classCount)\"></i>speed not reported"
         case .start: "<i class=\"dot start\"></i>start"
         case .end: "<i class=\"dot end\"></i>end"
         case .vehicle: "<i class=\"dot now\"></i>vehicle now"

@@ -32,7 +32,7 @@ extension TrackMap {
         for drawing in drawings { section += drawing }
         section += "<p class=\"note\">Times are UTC."
         if !stops.isEmpty || !shortStops.isEmpty {
-            section += " Yellow bands: stops, those of a minute or more with their numbers."
+            section += " Yellow bands: stops; those of a minute or more are numbered."
         }
         if profile.runs.count > 1 { section += " Grey bands: no fix; long ones are shortened." }
         section.add("</p>\n</section>")

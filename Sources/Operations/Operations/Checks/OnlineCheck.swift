@@ -350,7 +350,7 @@ extension OnlineCheck {
     ) async -> (line: CheckLine, ahead: Duration?) {
         do {
             let request = HTTPRequest(
-                .get, try configuration.vehicle.url(at: configuration.upload.endpoint),
+                .get, try configuration.vehicle.url(below: configuration.upload.endpoint),
                 headers: HTTPHeaders(["Authorization": "Bearer " + token]),
                 limits: HTTPLimits(total: configuration.upload.timeout))
             let response = try await configuration.makeTransport().send(request)
