@@ -182,14 +182,14 @@ import WaypostTestSupport
         let progress = StageProgress(ProgressWatch(patience: [.token: .milliseconds(1)]))
         progress.moved(.token)
         let stop = try EventDescriptor()
-        let told = Locked([String]())
+        let watchdogEvents = Locked([String]())
         let watchdog = Watchdog(progress, feedInterval: .milliseconds(5)) {
-            told.withLock { if $0.last != "fed" { $0.append("fed") } }
+            watchdogEvents.withLock { if $0.last != "fed" { $0.append("fed") } }
         } end: { stall in
-            told.withLock { $0.append("end \(stall.stage)") }
+            watchdogEvents.withLock { $0.append("end \(stall.stage)") }
         }
         await onThread(named: "progress") { watchdog.run(unless: stop) }
-        let all = told.withLock { $0 }
+        let all = watchdogEvents.withLock { $0 }
         #expect(all.filter { $0 != "fed" } == ["end token"])
         #expect(all.last == "end token", "a service that gives itself up feeds nobody any more")
     }

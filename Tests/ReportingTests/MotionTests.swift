@@ -97,7 +97,7 @@ import WaypostTestSupport
     }
 
     /// Returns the true stops: each lasts from standstill to walking pace. A few metres don't separate two of them.
-    private static func stands(_ places: [Fix], _ speeds: [Double]) -> [Stand] {
+    private static func trueStops(_ places: [Fix], _ speeds: [Double]) -> [Stand] {
         var stands: [Stand] = []
         var wasStanding = false
         for (place, speed) in zip(places, speeds) {
@@ -128,7 +128,7 @@ import WaypostTestSupport
                 found.append(Stand(from: fix, to: fix))
             }
         }
-        let truth = stands(places, speeds)
+        let truth = trueStops(places, speeds)
         #expect(!truth.isEmpty)
         let tolerance = max(Duration.seconds(1), fixes[0].timeOfFix.duration(to: fixes[1].timeOfFix))
         for stand in truth {

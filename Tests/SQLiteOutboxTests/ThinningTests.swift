@@ -147,7 +147,7 @@ struct Thinning {
     private static func landmarks(_ drive: [LocationUpdate]) -> Set<Int> {
         var found: Set<Int> = [0, drive.count - 1]
         var leg: [Int] = []
-        func stands(_ index: Int) -> Bool { (drive[index].speedMetersPerSecond ?? 1) < 0.5 }
+        func isStanding(_ index: Int) -> Bool { (drive[index].speedMetersPerSecond ?? 1) < 0.5 }
         func endLeg() {
             let speeds = leg.map { drive[$0].speedMetersPerSecond ?? 0 }
             for speed in [speeds.min(), speeds.max()] {
@@ -159,9 +159,11 @@ struct Thinning {
             let breaks =
                 index > 0 && drive[index - 1].timeOfFix.duration(to: drive[index].timeOfFix) > .seconds(300)
             if breaks { found.formUnion([index - 1, index]) }
-            if index > 0, stands(index) != stands(index - 1) { found.insert(stands(index) ? index : index - 1) }
-            if breaks || stands(index) { endLeg() }
-            if !stands(index) { leg.append(index) }
+            if index > 0, isStanding(index) != isStanding(index - 1) {
+                found.insert(isStanding(index) ? index : index - 1)
+            }
+            if breaks || isStanding(index) { endLeg() }
+            if !isStanding(index) { leg.append(index) }
         }
         endLeg()
         return found
