@@ -149,7 +149,7 @@ struct PrivateDrives {
                 of: bench.directory.path("recording/receiver-000001.nmea"), limit: 1 << 20),
             as: UTF8.self)
         #expect(!recorded.contains(latitude))
-        #expect(recorded.contains(try fields(epochs[14])[3]), "what was driven on the road is there: \(recorded)")
+        #expect(recorded.contains(try fields(epochs[14])[3]), "the drive on the road is recorded: \(recorded)")
     }
 
     /// An hour is private by the switch, and two parts by zones. The log is read as fast as it is reported, and every

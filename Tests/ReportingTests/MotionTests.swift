@@ -133,7 +133,7 @@ import WaypostTestSupport
         let tolerance = max(Duration.seconds(1), fixes[0].timeOfFix.duration(to: fixes[1].timeOfFix))
         for stand in truth {
             let match = found.first { abs($0.from.timeOfFix.duration(to: stand.from.timeOfFix) / tolerance) <= 1 }
-            #expect(match != nil, "nothing stands from \(stand.from.timeOfFix) on")
+            #expect(match != nil, "no stop is found from \(stand.from.timeOfFix) on")
             guard let match else { continue }
             let late = stand.to.timeOfFix.duration(to: match.to.timeOfFix)
             #expect(abs(late / tolerance) <= 1, "moves off \(late) after \(stand.to.timeOfFix)")
@@ -144,7 +144,7 @@ import WaypostTestSupport
 
     /// A recorded drive through a city, with random errors.
     @Test(
-        .enabled(if: Fixtures.recordedDrives != nil, "no recorded drives beside the checkout"),
+        .enabled(if: Fixtures.recordedDrives != nil, "no recorded drives next to the checkout"),
         arguments: 1...3 as ClosedRange<UInt64>)
     func areAccurateOnARecordedDrive(seed: UInt64) throws {
         let truth = try #require(TestDrive.recorded.first { $0.description.hasPrefix("chemnitz") }).fixes

@@ -474,7 +474,8 @@ import WaypostTestSupport
             ("it failed", exchanging(light) + [Row(2, failed(.timedOut), nil)], nil),
             ("its token was rejected", exchanging(light) + [Row(2, answered(.prepareAgain(.sample("401"))), nil)], nil),
             (
-                "it was aborted", exchanging(light) + [Row(2, .networkReturned, nil), Row(4, failed(.cancelled), nil)],
+                "the request was aborted",
+                exchanging(light) + [Row(2, .networkReturned, nil), Row(4, failed(.cancelled), nil)],
                 nil
             ),
             (
@@ -485,7 +486,7 @@ import WaypostTestSupport
                 ], nil
             ),
             (
-                "it was repeated since",
+                "the position was repeated since",
                 exchanging(light) + [
                     Row(2, answered(.delivered), nil), Row(2, .resultRecorded(nil), nil),
                     Row(2, found(repetition), nil),
@@ -493,21 +494,21 @@ import WaypostTestSupport
                 ], 9
             ),
             (
-                "it is tried again for less than a second",
+                "it is retried for less than a second",
                 exchanging(light) + [
                     Row(2, failed(.timedOut), nil), Row(9.5, .timeReached, nil), Row(9.5, found(light), nil),
                     Row(9.5, .prepared, nil),
                 ], 0.5
             ),
             (
-                "it is tried again, and gets no answer either",
+                "it is retried, and gets no answer either",
                 exchanging(light) + [
                     Row(2, failed(.timedOut), nil), Row(8, .timeReached, nil), Row(8, found(light), nil),
                     Row(8, .prepared, nil),
                 ], nil
             ),
             (
-                "it was tried again, and taken",
+                "it was retried, and accepted",
                 exchanging(light) + [
                     Row(2, failed(.timedOut), nil), Row(8, .timeReached, nil), Row(8, found(light), nil),
                     Row(8, .prepared, nil), Row(9.5, answered(.delivered), nil),

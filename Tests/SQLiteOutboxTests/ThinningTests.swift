@@ -90,7 +90,8 @@ struct Thinning {
             "five minutes at most between two", (0..<20).map { update($0 * 60, 0, 0, nil) },
             kept: [0, 5, 10, 15, 19]),
         Case(
-            "no way is too far for a neighbour", [(0, 0), (10, 90_000), (20, 0)].map { update($0.0, $0.1, 0, nil) },
+            "no distance is too large for a neighbour",
+            [(0, 0), (10, 90_000), (20, 0)].map { update($0.0, $0.1, 0, nil) },
             kept: [0, 1, 2]),
     ]
 

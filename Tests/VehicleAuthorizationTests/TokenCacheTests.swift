@@ -352,7 +352,7 @@ import VehicleAuthorization
     func requireAVehicleOrTrip(context: AuthorizationContext) {
         var cache = TokenCache()
         guard case .fail(let error) = cache.request(context, now: .zero) else {
-            Issue.record("not refused")
+            Issue.record("not rejected")
             return
         }
         #expect(error.code == .missingContext)

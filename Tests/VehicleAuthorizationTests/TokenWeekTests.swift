@@ -32,7 +32,7 @@ import WaypostTestSupport
         let tally = issuer.tally
         #expect(issuer.answered == asked, "every caller is answered")
         #expect(tally.problems.prefix(5) == [])
-        #expect(tally.mostAtOnce == 1, "one fetch a vehicle at a time")
+        #expect(tally.mostAtOnce == 1, "one fetch per vehicle at a time")
         #expect(tally.fetches == tally.issued + tally.failures + tally.givenUp)
         #expect(tally.issued <= tally.lives + tally.refused.count)
         // Every planned event happened.
