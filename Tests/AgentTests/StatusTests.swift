@@ -424,9 +424,9 @@ import WaypostTestSupport
         let log = LogWriter(
             level: .error, format: .text, isReadByJournal: true, output: { lines.append($0) },
             heard: { heard.append(Array("\($0.rawValue) \($1)\n".utf8)) })
-        for level in LogLevel.allCases { log.write(level, "told as \(level.rawValue)\u{1B}") }
-        #expect(lines.all == ["<3>told as error\u{FFFD}"])
-        #expect(heard.all == ["error", "warning", "info"].map { "\($0) told as \($0)\u{FFFD}" })
+        for level in LogLevel.allCases { log.write(level, "logged as \(level.rawValue)\u{1B}") }
+        #expect(lines.all == ["<3>logged as error\u{FFFD}"])
+        #expect(heard.all == ["error", "warning", "info"].map { "\($0) logged as \($0)\u{FFFD}" })
     }
 
     /// The start, a change, a reminder and the end are logged. Alternating states are logged once.

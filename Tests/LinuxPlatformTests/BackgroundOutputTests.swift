@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func flushWithinTheTimeLimit() {
-        write("nobody reads this")
+        write("not read")
         output.flush(within: .milliseconds(1))
         #expect(reader.all.isEmpty)
         reader.isReading.signal()

@@ -22,9 +22,9 @@ import WaypostTestSupport
             "a parked vehicle moves off", [Double?](repeating: 0, count: 61) + [1.6],
             String(repeating: "s", count: 60) + "pm"
         ),
-        ("speed that is not stated", [nil, nil], "--"),
+        ("no stated speed", [nil, nil], "--"),
         (
-            "parked, as far as its places tell", [Double?](repeating: nil, count: 61),
+            "parked, according to its positions", [Double?](repeating: nil, count: 61),
             String(repeating: "-", count: 60) + "p"
         ),
     ]
