@@ -48,10 +48,10 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
             told.add_argument(option.flag, type=option.kind, default=option.default,
                               help=f"{option.help} (default {option.default})")
         if trial.has_seed:
-            told.add_argument("--seed", type=int, default=1, help="of what happens by chance (default 1)")
+            told.add_argument("--seed", type=int, default=1, help="of random events (default 1)")
         trial.add_options(told)
-        told.add_argument("--keep", action="store_true", help="keep logs, outbox and record when all is well, too")
-        told.add_argument("--waypost", help="the binary; the one to be installed is built when not given")
+        told.add_argument("--keep", action="store_true", help="keep logs, outbox and record even if the trial passes")
+        told.add_argument("--waypost", help="the binary; by default the one to be installed is built")
         told.set_defaults(trial=trial)
     return parser.parse_args(words)
 
@@ -85,7 +85,7 @@ def main() -> int:
     trial: type[Trial] = options.trial
     if missing := [tool for tool in trial.tools if shutil.which(tool) is None]:
         packages = " ".join(trial.tools[tool] for tool in missing)
-        print(f"{trial.name}: not here: {', '.join(missing)}; type: sudo apt-get install {packages}", file=sys.stderr)
+        print(f"{trial.name}: not installed: {', '.join(missing)}; type: sudo apt-get install {packages}", file=sys.stderr)
         return UNAVAILABLE
     if trial.root and os.geteuid() != 0:
         print(f"{trial.name}: {trial.root} needs root", file=sys.stderr)

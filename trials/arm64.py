@@ -51,7 +51,7 @@ class OtherArchitecture(Trial):
         with emulated_arm64():
             told = [self.installed(release, system) for release, system in self.arguments.systems.items()]
             told.append(emulated_tests.run(self.arguments.systems[TESTED], self.directory, self.arguments.limit))
-        return "\n".join([*told, "arm64 was seen under qemu, and on no board"])
+        return "\n".join([*told, "arm64 was tested under qemu, but on no board"])
 
     def installed(self, release: str, system: EmulatedSystem) -> str:
         """The results of the installed program there."""
@@ -71,7 +71,7 @@ class OtherArchitecture(Trial):
         lines = sum(written.count(b"\n") for _, written, _ in expected.values())
         demo = system.call("/usr/bin/waypost", "demo", seconds=DEMO_SECONDS)
         size = (system.root / "usr/bin/waypost").stat().st_size / 2**20
-        return (f"Debian {release}: {lines} fixes of {len(files)} files are those of x86-64; {self.replayed(there, directory)}; "
+        return (f"Debian {release}: {lines} fixes of {len(files)} files are the same as on x86-64; {self.replayed(there, directory)}; "
                 f"demo: {' '.join(demo.split())}; binary {size:.1f} MiB; {self.resident(there, directory)}")
 
     def replayed(self, there: Waypost, directory: Path) -> str:

@@ -107,13 +107,13 @@ class Backlog(Trial):
             f"({full.read_from_device / 2**20:.2f} MiB from the device); "
             f"{drained / seconds:.0f} updates/s drained in {seconds:.0f} s; "
             f"live positions at most {lateness:.2f} s late meanwhile; at most {peak:.1f} MiB resident; "
-            f"{sent_draining:.0f} bytes an update while draining, {sent_live:.0f} live; "
+            f"{sent_draining:.0f} bytes per update while draining, {sent_live:.0f} live; "
             f"{ledger['accepted']} accepted, delivered and arrived",
-            (f"first live position not within {FIRST_LIVE_SECONDS} s", full.took <= FIRST_LIVE_SECONDS),
+            (f"first live position later than {FIRST_LIVE_SECONDS} s", full.took <= FIRST_LIVE_SECONDS),
             (f"more than {RESIDENT_MEBIBYTES} MiB resident", peak <= RESIDENT_MEBIBYTES),
             (f"fewer than {DRAINED_PER_SECOND} updates/s drained", drained / seconds >= DRAINED_PER_SECOND),
-            (f"more than {READ_MORE_MEBIBYTES} MiB more read at the start", more <= READ_MORE_MEBIBYTES),
-            ("not fewer bytes an update while draining than live", sent_draining < sent_live))
+            (f"over {READ_MORE_MEBIBYTES} MiB more read at the start than with an empty outbox", more <= READ_MORE_MEBIBYTES),
+            ("as many or more bytes per update while draining than live", sent_draining < sent_live))
 
     def start(self, configured: Path) -> Start:
         """Returns a service that has sent its first live position."""

@@ -31,7 +31,7 @@ class WrongClock(Trial):
 
     @classmethod
     def add_options(cls, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--right-clock", action="store_true", help="short tokens and a slow issuer alone")
+        parser.add_argument("--right-clock", action="store_true", help="only short-lived tokens and a slow issuer")
 
     def run(self) -> str:
         seconds = self.arguments.seconds
@@ -47,7 +47,7 @@ class WrongClock(Trial):
         service.stop()
         words = service.log.read_text(errors="replace")
         if schedule and "this host's clock wrong: " not in words:
-            raise Failed(f"the service never met the wrong clock: {words[-500:]}")
+            raise Failed(f"the service never had the wrong clock: {words[-500:]}")
         find_no_token(self.directory)
         arrivals = [(one.received, one.fixed) for one in simulator.record.all() if not one.is_heartbeat]
         return judge(seconds, self.arguments.token_life - KEPT_LIFE, fetches, arrivals, outcomes)
@@ -87,7 +87,7 @@ class WrongClock(Trial):
 def faketime_library() -> Path:
     found = sorted(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))
     if not found:
-        raise Failed("libfaketime is not here; type: sudo apt-get install faketime")
+        raise Failed("libfaketime is not installed; type: sudo apt-get install faketime")
     return found[0]
 
 
@@ -117,5 +117,5 @@ def judge(seconds: int, reuse: int, fetches: list[float], arrivals: list[tuple[f
         f"{len(fetches)} token fetches of {few} to {many} right; Fleet Engine answered {outcomes}",
         ("updates are missing", len(arrivals) >= due - 2),
         ("an update waited", max(after, default=LATEST + 1) <= LATEST),
-        ("tokens were fetched too often, or too seldom", few <= len(fetches) <= many),
+        ("tokens were fetched too often, or too rarely", few <= len(fetches) <= many),
         ("Fleet Engine refused something", set(outcomes) == {"200"}))

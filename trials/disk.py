@@ -102,7 +102,7 @@ class FullDisk(Trial):
         except Failed:
             self.keep_store()
             raise
-        return (f"{self.arguments.rounds} of {self.arguments.rounds} times the disk was full: never down, the live "
+        return (f"{self.arguments.rounds} of {self.arguments.rounds} times the disk was full: the service kept running, the live "
                 f"position went on, nothing lost ({ledger['accepted']} accepted, delivered and arrived, "
                 f"{unstored} sent from memory only; seed {self.arguments.seed}, {self.seconds()} s)")
 
@@ -167,9 +167,9 @@ class FullDisk(Trial):
         if len(arrived - self.accepted) > unstored:
             raise Failed(f"{len(arrived - self.accepted)} arrived that were not accepted, {unstored} were not stored")
         if strangers := arrived - stated:
-            raise Failed(f"{len(strangers)} times of fix arrived that nobody stated; the first is {min(strangers)}")
+            raise Failed(f"{len(strangers)} times of fix arrived that no receiver stated; the first is {min(strangers)}")
         if list(self.disk.glob("*.damaged-*")):
-            raise Failed("a full disk was taken for damage: " + self.service.last_words())
+            raise Failed("a full disk was treated as damage: " + self.service.last_words())
         return ledger, unstored
 
     def keep_store(self) -> None:

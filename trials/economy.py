@@ -92,7 +92,7 @@ class Economy(Trial):
     """Replays recorded and generated drives with each policy: requests, bytes on the wire, errors of a follower."""
 
     name = "economy"
-    options = (Option("--speed", 60, "how much faster than they were the drives are replayed", count),
+    options = (Option("--speed", 60, "the speed of the replay, as a multiple of the drive's", count),
                Option("--jobs", 3, "so many at the same time", count))
     has_seed = True
     tools = {"nginx": "nginx-light", "openssl": "openssl"}
@@ -106,7 +106,7 @@ class Economy(Trial):
         self.ends_with(self.front.stop)
         recorded = journeys.recorded()
         if not recorded:
-            self.say(f"no recorded drives in {journeys.RECORDED}: those that are made anew are all there is")
+            self.say(f"no recorded drives in {journeys.RECORDED}: only generated drives are used")
         logs = [journeys.log(path, self.directory) for path in recorded]
         logs += journeys.generated(self.arguments.seed, self.directory)
         drives = [(journeys.name(log), log, told) for log in logs if (told := self.driven(log))]
@@ -144,7 +144,7 @@ class Economy(Trial):
         with open(fixes, "wb") as file:
             subprocess.run([self.waypost.path, "fixes", log], stdout=file, stderr=subprocess.DEVNULL)
         if fixes.stat().st_size == 0:
-            self.say(f"{log.name} is left out: it holds no fix with a date")
+            self.say(f"{log.name} is left out: it contains no fix with a date")
             return None
         return follower.track(fixes)
 
@@ -192,7 +192,7 @@ class Economy(Trial):
         own = {"live95": figures.live95, "track95": figures.track95}
         for key, value in own.items():
             if abs(other[key] - value) > max(1.0, value * 0.05):
-                self.say(f"{name}: score.py says {key} {other[key]}, and not {value:.1f}; it takes jumps for driving")
+                self.say(f"{name}: score.py says {key} {other[key]}instead of {value:.1f}; it counts jumps as driving")
 
     def judge(self, runs: list[Run]) -> list[str]:
         """Returns each violated limit as one line."""

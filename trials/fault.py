@@ -115,7 +115,7 @@ class FailingCalls(Trial):
 
     @classmethod
     def add_options(cls, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--only", help="one kind, as sync:EIO or write:short")
+        parser.add_argument("--only", help="only one kind, such as sync:EIO or write:short")
 
     def run(self) -> str:
         chosen = [kind for kind in cases(numbers(self.arguments.calls)) if self.arguments.only in (None, kind[0].kind)]
@@ -133,9 +133,9 @@ class FailingCalls(Trial):
         for found in kinds:
             print(row(found))
         if idle := [found[0].case.kind for found in kinds if not any(one.was_injected for one in found)]:
-            raise Failed(f"no call failed of {', '.join(idle)}; may strace trace here?")
+            raise Failed(f"no call failed of {', '.join(idle)}; check that strace may trace here")
         if not kinds:
-            raise Failed(f"{self.arguments.only} is no kind")
+            raise Failed(f"{self.arguments.only} isn't a kind of fault")
         runs, broken = sum(map(len, kinds)), [one for found in kinds for one in found if one.loss]
         for one in broken[:SHOWN]:
             print(f"fault-test: {one.case.reproduction()}: {one.loss}", file=sys.stderr)
@@ -216,7 +216,7 @@ class Bench:
         if words["evicted"] or words["quarantined"] or len(pending) != words["pending"]:
             raise Failed(f"after the fault {words}, {len(pending)} are there: {ended.words()}")
         if ended.told() > words["accepted"]:
-            raise Failed(f"{ended.told()} were told to be accepted, {words['accepted']} are: {ended.words()}")
+            raise Failed(f"{ended.told()} were reported as accepted, {words['accepted']} are: {ended.words()}")
         return words["accepted"], pending
 
     def judge_clean_run(self, configured: Path, accepted: int, pending: set[float]) -> None:
@@ -245,7 +245,7 @@ def judge_end(ended: Ended, failed: list[str]) -> None:
         raise Failed(f"ends with {ended.status}: {ended.words()}")
     could_speak = not any(" write(2, " in line for line in failed)
     if ended.status != 0 and could_speak and not ended.errors:
-        raise Failed(f"ends with {ended.status} and no word")
+        raise Failed(f"ends with {ended.status} and no message")
 
 
 def numbers(count: int) -> list[int]:

@@ -63,7 +63,7 @@ class Fleet(Installed):
     @classmethod
     def add_options(cls, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--release", default="12", help="of Debian (default 12)")
-        parser.add_argument("--package", help="the package; the one in build/deb when not given")
+        parser.add_argument("--package", help="the package (default: the one in build/deb)")
 
     @classmethod
     def prepare(cls, arguments: argparse.Namespace) -> None:
@@ -125,10 +125,10 @@ class Fleet(Installed):
         process, written = self.system.property("waypost", "MainPID"), self.system.file(CONFIGURATION).read_text()
         words = self.refused(self.configuration(reporting={"intervalSeconds": 0}))
         if "intervalSeconds" not in words or self.system.file(CONFIGURATION).read_text() != written:
-            raise Failed(f"a wrong configuration was written, or nothing says what is wrong: {words}")
+            raise Failed(f"an invalid configuration was written, or its error isn't reported: {words}")
         if self.system.property("waypost", "MainPID") != process:
-            raise Failed("a wrong configuration restarted the service")
-        return "a new configuration is taken, a wrong one refused"
+            raise Failed("an invalid configuration restarted the service")
+        return "a new configuration is applied, an invalid one rejected"
 
     def credentials(self) -> str:
         """systemd passes the key to the service encrypted, in plain text, and in a form that can't be decrypted."""
@@ -155,7 +155,7 @@ class Fleet(Installed):
         self.system.file(CONFIGURATION).write_text(written)
         self.restarted()
         self.until_delivered("with the key's file once more")
-        return "its key comes as a credential, encrypted or plain, and not at all where it cannot be decrypted"
+        return "its key is passed as a credential, encrypted or plain, but not if it can't be decrypted"
 
     def restarted(self) -> None:
         self.system.call("systemctl", "daemon-reload")
@@ -183,7 +183,7 @@ class Fleet(Installed):
         if "enrolled already; revoke it first" not in words:
             raise Failed(f"a lost key: {words}")
         (self.directory / "keys/backend-key").rename(self.system.file("/etc/waypost/backend-key"))
-        return "another id and a second enrolment are refused"
+        return "another id and a second enrolment are rejected"
 
     def configuration(self, **sections: dict[str, Any]) -> dict[str, Any]:
         """Returns the variables of the role; `sections` replace the sections with the same names."""
@@ -216,7 +216,7 @@ class Fleet(Installed):
     def refused(self, variables: dict[str, Any]) -> str:
         ended, words = self.playbook(variables)
         if ended == 0:
-            raise Failed(f"the playbook was to fail: {words}")
+            raise Failed(f"the playbook should have failed: {words}")
         return words
 
     def playbook(self, variables: dict[str, Any]) -> tuple[int, str]:

@@ -63,7 +63,7 @@ class Kills(Trial):
         accepted, repeated = self.conclude()
         return (f"{self.kills} of {self.kills} kills: nothing lost "
                 f"({killed} at work; {accepted} accepted and delivered, {repeated} delivered more than once; "
-                f"{len(self.seen_points)} shape points among what waited after a kill; "
+                f"{len(self.seen_points)} shape points were pending after a kill; "
                 f"slowest start to first acceptance {self.slowest_start * 1000:.0f} ms; "
                 f"seed {self.arguments.seed}, {self.seconds()} s)")
 
@@ -101,7 +101,7 @@ class Kills(Trial):
             while replay.poll() is None:
                 before, delivered = delivered, self.waypost.ledger(self.configuration)["delivered"]
                 if delivered == before:
-                    raise Failed(f"the last run delivers nothing for {STANDSTILL_SECONDS} s, nor ends: {self.words()}")
+                    raise Failed(f"the last run delivers nothing for {STANDSTILL_SECONDS} s and doesn't end: {self.words()}")
                 until(lambda: replay.poll() is not None, STANDSTILL_SECONDS, pause=0.1)
             return replay.wait()
         finally:

@@ -129,7 +129,7 @@ def percentile(values: Iterable[float], part: int) -> float:
 def returns(is_told: bool, values: list[float]) -> tuple[str, bool]:
     """Returns the figures of one kind of return, and whether they are within the limit."""
     middle, late, limit = percentile(values, 50), percentile(values, 95), LIMITS[is_told]
-    return (f"{'told by the kernel' if is_told else 'in silence'}: {len(values)} returns, "
+    return (f"{'announced by the kernel' if is_told else 'unannounced'}: {len(values)} returns, "
             f"p50 {middle:.2f} s, p95 {late:.2f} s, max {max(values):.2f} s (limit of p95 {limit:.0f} s)"), late <= limit
 
 
@@ -146,4 +146,4 @@ def judge(latencies: dict[bool, list[float]], failures: list[float], ledger: Led
         # second.
         ("the other side is not spared", rate <= 2),
         ("not everything was delivered", ledger["delivered"] == ledger["accepted"]),
-        ("what arrived is not what was accepted", arrived == ledger["accepted"]))
+        ("the arrived updates differ from the accepted ones", arrived == ledger["accepted"]))

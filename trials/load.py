@@ -47,7 +47,7 @@ class Load(Trial):
 
     name = "load-test"
     options = (Option("--vehicles", 10_000, "how many", count),
-               Option("--seconds", 600, "how long each drives at real speed", count))
+               Option("--seconds", 600, "the duration of each drive at real speed", count))
     tools = {"h2load": "nghttp2-client", "nginx": "nginx-light", "openssl": "openssl"}
 
     def run(self) -> str:
@@ -69,14 +69,14 @@ class Load(Trial):
             f"delivered, {arrived['distinctFixes']} arrived from {arrived['vehicles']} with {told['tokenFetches']} tokens; "
             f"{told['requestsPerSecond']:.0f} requests/s; p50 {told['answerSecondsP50'] * 1000:.1f} ms, "
             f"p99 {told['answerSecondsP99'] * 1000:.0f} ms, longest {told['longestAnswerSeconds'] * 1000:.0f} ms; "
-            f"a fix was read {told['longestLagSeconds'] * 1000:.0f} ms late at most, an update waited "
+            f"fixes were read at most {told['longestLagSeconds'] * 1000:.0f} ms late, an update waited "
             f"{told['longestWaitSeconds'] * 1000:.0f} ms at most; {peak / 1024:.0f} MiB resident, "
-            f"{peak / vehicles:.1f} KiB a vehicle, {threads} threads; failed: {told['failures'] or 'none'}",
+            f"{peak / vehicles:.1f} KiB per vehicle, {threads} threads; failed: {told['failures'] or 'none'}",
             ("not everything was delivered", told["accepted"] == told["delivered"] == arrived["distinctFixes"]),
             ("a last location went back in time", arrived["lastLocationsBackInTime"] == 0),
-            ("a vehicle without a token of its own", told["tokenFetches"] >= arrived["vehicles"] == vehicles),
+            ("a vehicle without its own token", told["tokenFetches"] >= arrived["vehicles"] == vehicles),
             (f"more than {RESIDENT_MEBIBYTES} MiB resident", peak <= RESIDENT_MEBIBYTES * 1024),
-            (f"more than {RESIDENT_KIBIBYTES_A_VEHICLE} KiB a vehicle",
+            (f"more than {RESIDENT_KIBIBYTES_A_VEHICLE} KiB per vehicle",
              vehicles < 10_000 or peak <= RESIDENT_KIBIBYTES_A_VEHICLE * vehicles),
             (f"p99 above {P99_SECONDS} s", told["answerSecondsP99"] <= P99_SECONDS),
             (f"a vehicle more than {LATE_SECONDS} s late", late <= LATE_SECONDS))

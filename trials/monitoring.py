@@ -45,7 +45,7 @@ class Monitoring(Trial):
 
     @classmethod
     def add_options(cls, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--draw", metavar="FILE", help="draw the dashboard as a page there, as it is without Grafana")
+        parser.add_argument("--draw", metavar="FILE", help="write the dashboard there as a page that needs no Grafana")
 
     def run(self) -> str:
         call("promtool", "check", "rules", FILES / "waypost.rules.yml")
@@ -83,7 +83,7 @@ class Monitoring(Trial):
         fleet_profile = costs(agent, agent_port)
         end_now(fleet)
         return require(
-            f"rules, tests and dashboard are right; {full}; with profile=fleet {fleet_profile}",
+            f"rules, tests and dashboard are correct; {full}; with profile=fleet {fleet_profile}",
             ("more than 12 series of Waypost", fleet_profile.series - OF_PROMETHEUS < 12.5))
 
     def drive(self, service: Service) -> None:
@@ -180,7 +180,7 @@ def find_strangers(texts: Iterable[str], stated: set[str]) -> None:
         for name in re.findall(r"(?<![\w:])waypost_\w+", text):
             family = name.removesuffix("_bucket")
             if family not in stated | CONDITIONAL:
-                raise Failed(f"the service states no {name}: {text}")
+                raise Failed(f"the service exports no {name}: {text}")
 
 
 def replaced(text: str, old: str, new: str) -> str:
@@ -216,7 +216,7 @@ class Costs(NamedTuple):
 
     def __str__(self) -> str:
         month = self.bytes_each * MINUTES_A_MONTH / 1e6
-        return (f"{self.series:.0f} series, {self.bytes_each:.0f} bytes a scrape, {month:.0f} MB a month at one a minute; "
+        return (f"{self.series:.0f} series, {self.bytes_each:.0f} bytes per scrape, {month:.0f} MB per month at one scrape per minute; "
                 f"the agent has {self.resident_mebibytes:.0f} MiB of memory")
 
 

@@ -100,7 +100,7 @@ class Packages(Installed):
     """
 
     name = "deb-test"
-    options = (Option("--updates", 10_000, "how many are pending at the upgrade"),)
+    options = (Option("--updates", 10_000, "the number of pending updates at the upgrade"),)
     root = "it boots a system"
     tools = {"dpkg-deb": "dpkg", "mmdebstrap": "mmdebstrap", "nsenter": "util-linux"}
 
@@ -108,7 +108,7 @@ class Packages(Installed):
     def add_options(cls, parser: argparse.ArgumentParser) -> None:
         Backlog.add_options(parser)
         parser.add_argument("--release", default="12", help="of Debian (default 12)")
-        parser.add_argument("--package", help="the package; the one in build/deb when not given")
+        parser.add_argument("--package", help="the package (default: the one in build/deb)")
 
     @classmethod
     def prepare(cls, arguments: argparse.Namespace) -> None:
@@ -160,7 +160,7 @@ class Packages(Installed):
         by_hand.touch()
         refused = self.dpkg("--install", self.package)
         if refused.returncode == 0 or "make uninstall" not in refused.stderr:
-            raise Failed(f"installed beside one made by hand: {refused.stderr}")
+            raise Failed(f"installed next to one built by hand: {refused.stderr}")
         by_hand.unlink()
 
     def install(self) -> None:
@@ -172,7 +172,7 @@ class Packages(Installed):
             raise Failed(f"the service is {state} before anybody has configured it")
         if words := self.system.call(
                 "systemd-analyze", "verify", "--man=no", self.system.property("waypost", "FragmentPath")):
-            raise Failed(f"systemd has something to say of the unit: {words}")
+            raise Failed(f"systemd reports problems of the unit: {words}")
 
     def configure(self) -> None:
         receiver = Receiver()
@@ -188,7 +188,7 @@ class Packages(Installed):
         for user, lines in (("root", 1), ("waypost", 2)):
             said = self.system.call("waypost", "check", user=user)
             if said.count("\n") != lines or "ok " not in said or ("sandbox not checked" in said) != (user == "waypost"):
-                raise Failed(f"the check by {user} says more than that all is well: {said}")
+                raise Failed(f"the check by {user} reports more than success: {said}")
         self.check_in_sandbox()
 
     def check_in_sandbox(self) -> None:
@@ -269,7 +269,7 @@ class Packages(Installed):
         self.system.call("systemctl", "start", "waypost")
         removed = self.expect(self.dpkg("--remove", "waypost"))
         if "/var/lib/waypost is kept" not in removed or not self.system.file(STORE).exists():
-            raise Failed(f"the queue is not kept, or nothing says so: {removed}")
+            raise Failed(f"the queue isn't kept, or this isn't reported: {removed}")
         if (state := self.system.property("waypost", "ActiveState")) not in ("inactive", "failed"):
             raise Failed(f"the removed service is {state}")
 
@@ -283,7 +283,7 @@ class Packages(Installed):
     def purge(self) -> None:
         purged = self.expect(self.dpkg("--purge", "waypost"))
         if STORE not in purged or self.system.file("/var/lib/waypost").exists():
-            raise Failed(f"a purge left something, or does not say what it deleted: {purged}")
+            raise Failed(f"a purge left files, or doesn't report what it deleted: {purged}")
         if self.system.file(CONFIGURATION).exists():
             raise Failed(f"{CONFIGURATION} is left")
 

@@ -34,7 +34,7 @@ class Proxied(Installed):
     @classmethod
     def add_options(cls, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--release", default="12", help="of Debian (default 12)")
-        parser.add_argument("--package", help="the package; the one in build/deb when not given")
+        parser.add_argument("--package", help="the package (default: the one in build/deb)")
 
     @classmethod
     def prepare(cls, arguments: argparse.Namespace) -> None:
@@ -160,4 +160,4 @@ class Proxied(Installed):
         said = [self.system.call("journalctl", "--no-pager", "--unit", "waypost"), self.system.call("waypost", "config"),
                 self.system.call("sh", "-c", "waypost bundle -o - | tr -d '\\0'")]
         if any(secret in text for text in said for secret in (PASSWORD, WRONG)):
-            raise Failed("the proxy's password stands in what Waypost says")
+            raise Failed("Waypost's output contains the proxy's password")

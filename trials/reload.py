@@ -203,7 +203,7 @@ def judge(bad: Sequence[bool], told: tuple[int, int], ledger: Ledger, arrivals: 
     if min(len(there) for there in fixes) == 0:
         raise Failed(f"nothing was tried: {len(fixes[0])} and {len(fixes[1])} fixes arrived")
     return require(
-        f"{len(bad)} reloads, {sum(bad)} of them bad: {ledger['accepted']} accepted, {lost} lost, {len(wrong)} sent "
+        f"{len(bad)} reloads, {sum(bad)} of them invalid: {ledger['accepted']} accepted, {lost} lost, {len(wrong)} sent "
         f"wrongly; {len(fixes[0])} arrived at one endpoint, {len(fixes[1])} at the other, {repeated} more than once",
         ("updates are lost", lost == 0 and ledger["delivered"] == ledger["accepted"]),
         (f"the first that was sent wrongly is {wrong[:1]}", not wrong),

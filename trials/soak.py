@@ -167,7 +167,7 @@ class Soak(Trial):
                      status: dict[str, Any]) -> str:
         warm = [sample for sample in samples if sample.second >= WARM_UP * self.length]
         if len(warm) < 5:
-            raise Failed(f"only {len(samples)} samples; the drive is too short")
+            raise Failed(f"only {len(samples)} samples, because the drive is too short")
         per_second, error = slope([(sample.second, sample.allocated) for sample in warm])
         growth, doubt = per_second * self.length, error * self.length
         open_now, running = [one.descriptors for one in warm], [one.threads for one in warm]
@@ -177,7 +177,7 @@ class Soak(Trial):
             f"{status['counts']['tokenFetches']} tokens; lives of the simulator: {self.weather}; resident "
             f"{warm[0].resident / 1024:.1f} to {warm[-1].resident / 1024:.1f} MiB in {len(warm)} samples after two fifths "
             f"of it, {warm[0].allocated / 1024:.2f} to {warm[-1].allocated / 1024:.2f} MiB of it allocated, slope "
-            f"{per_second * 3600:+.1f} ± {error * 3600:.1f} KiB an hour of the drive; descriptors {min(open_now)} to "
+            f"{per_second * 3600:+.1f} ± {error * 3600:.1f} KiB per hour of the drive; descriptors {min(open_now)} to "
             f"{max(open_now)}, {at_rest[0]} at rest; threads {min(running)} to {max(running)}, {at_rest[1]} at rest")
         if growth - doubt > GROWTH_KIBIBYTES:
             raise Failed(f"memory grows by {growth:.0f} ± {doubt:.0f} KiB in this drive, may by {GROWTH_KIBIBYTES}: "

@@ -72,7 +72,7 @@ class TokenBackend(Trial):
     """Enrols vans at the example's backend, lets them drive with its tokens, and revokes one."""
 
     name = "token-backend-test"
-    options = (Option("--vans", 4, "how many drive at once, besides one that has a certificate", count),)
+    options = (Option("--vans", 4, "the number of vans that drive at once, in addition to one with a certificate", count),)
     tools = {"faketime": "faketime", "gunicorn": "gunicorn", "nginx": "nginx-light", "openssl": "openssl"}
 
     def run(self) -> str:
@@ -100,7 +100,7 @@ class TokenBackend(Trial):
             f"{len(vans)} vans: {summary['distinctFixes']} positions arrived with tokens of the backend; {revoked}",
             ("the simulator issued a token", summary["tokensIssued"] == 0),
             ("Fleet Engine rejected a token", not {"401", "403"} & set(summary["fleetOutcomes"])),
-            ("the backend does not say what it signed", "driver token for van-1" in said),
+            ("the backend doesn't log what it signed", "driver token for van-1" in said),
             ("a key stands in a log", not any(key in said for key in self.secrets)))
 
     # The proxy in front of the backend.
@@ -212,7 +212,7 @@ class TokenBackend(Trial):
             (self.token(self.configured(by_certificate.stem, {"headers": {"Client_Cert": sent}}, "underscore")), "401"),
         ]:
             if told.returncode != 69 or f"answered {status}" not in told.stderr:
-                raise Failed(f"{status} was to be answered: {told.stdout}{told.stderr}")
+                raise Failed(f"{status} should have been answered: {told.stdout}{told.stderr}")
 
     def expect_no_stall(self, van: Path) -> None:
         """Checks that slow clients, which never complete their requests, delay no other client."""

@@ -84,9 +84,9 @@ def judge(down: int, began: float, ledger: Ledger, summary: dict[str, Any], fetc
         f"{age:.1f} s old; {refused} answers 401 after the change of keys",
         ("updates are lost", ledger["accepted"] == ledger["delivered"] == summary["distinctFixes"]),
         ("the order is not kept", not summary["lastLocationsBackInTime"] and not summary["pastLocationsOutOfOrder"]),
-        ("the newest position did not come first", age <= INTERVAL + LATEST),
+        ("the newest position didn't arrive first", age <= INTERVAL + LATEST),
         ("the return was noticed late", first - back <= BACK_WITHIN),
         # The wait doubles from a second or two to a minute, drawn from its upper half: about eight waits, then one per
         # half minute. A change of the host's network ends a wait, as intended; for root the trial has its own network.
         ("the endpoint is not spared", gap >= 1 and len(failures) <= 8 + down / 30),
-        ("the change of keys was to be felt once", refused == 1))
+        ("the change of keys should have caused one 401", refused == 1))

@@ -5,7 +5,7 @@ import WaypostTestSupport
 
 @Suite struct BrokenLines {
     /// Returns all lines but the first of the error for a text that isn't JSON.
-    static func shown(_ text: String) -> [String] {
+    static func errorLines(_ text: String) -> [String] {
         do {
             _ = try Configuration(json: Array(text.utf8), file: "config.json")
             return ["it is read"]
@@ -42,7 +42,7 @@ import WaypostTestSupport
         ),
     ])
     func areShownWithAMarkBelowTheFault(text: String, line: String, mark: String) {
-        #expect(Self.shown(text) == [line, mark])
+        #expect(Self.errorLines(text) == [line, mark])
     }
 
     /// A configuration full of secrets is broken at each position by each common error.
@@ -72,7 +72,7 @@ import WaypostTestSupport
 
     @Test func areCutAroundThePlace() throws {
         let secrets = (0..<200).map { "\"k\($0)\": \"v\"" }.joined(separator: ", ")
-        let shown = Self.shown("{ \"log\": {\(secrets),, \"level\": \"info\"} }")
+        let shown = Self.errorLines("{ \"log\": {\(secrets),, \"level\": \"info\"} }")
         try #require(shown.count == 2)
         #expect(shown.allSatisfy { $0.count <= 110 }, "\(shown)")
         #expect(Array(shown[0])[shown[1].count - 1] == ",")

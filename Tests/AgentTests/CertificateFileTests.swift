@@ -53,14 +53,14 @@ struct CertificateFiles {
         let directory = try TemporaryDirectory()
         try await TestCertificates.make(in: directory)
         let now = UTCTime(year: 2030, month: 1, day: 1)
-        func told(_ names: [String]) throws -> [CheckLine] {
+        func findings(_ names: [String]) throws -> [CheckLine] {
             let file = directory.path("authorities.pem")
             let parts = try names.map { try Data(contentsOf: URL(filePath: directory.path($0))) }
             try directory.write(parts.joined(), to: "authorities.pem")
             return try check(#""caFile": "\#(file)""#, at: now).filter { $0.text.contains(file) }
         }
-        #expect(try told(["expired.pem", "client.pem", "ca.pem"]) == [])
-        let lines = try told(["ca.pem", "expired.pem"])
+        #expect(try findings(["expired.pem", "client.pem", "ca.pem"]) == [])
+        let lines = try findings(["ca.pem", "expired.pem"])
         #expect(lines.map(\.verdict) == [.fail])
         // The later end, not that of expired.pem in 2020.
         #expect(lines.first?.text.contains("holds a certificate that expired on 20") == true, "\(lines)")

@@ -750,13 +750,13 @@ struct CheckCommand {
             $0.outbox = "o/outbox.sqlite"
         }
         let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
-        let told = String(decoding: outcome.standardOutput, as: UTF8.self)
+        let checkOutput = String(decoding: outcome.standardOutput, as: UTF8.self)
         let words =
             isThere
             ? "FAIL  outbox         \(path): damaged (it is empty); the service "
             : "skip  outbox         \(path) does not exist yet: "
-        #expect(told.contains(words), "\(told)")
-        #expect(told.contains("FAIL  token ") && !told.contains("denied"), "\(told)")
+        #expect(checkOutput.contains(words), "\(checkOutput)")
+        #expect(checkOutput.contains("FAIL  token ") && !checkOutput.contains("denied"), "\(checkOutput)")
         for name in try FileSystem.names(inDirectory: directory) {
             #expect(try FileStatus(at: directory + "/" + name)?.owner == 12345, "\(name)")
         }

@@ -66,7 +66,7 @@ struct CommandErrors {
         if row.log == .cutArchive || row.words == "fixes LOG --summary" && row.log == .prose {
             #expect(!output.isEmpty, "the part that was read is missing")
         } else {
-            #expect(output.isEmpty, "nothing was begun: \(output)")
+            #expect(output.isEmpty, "unexpected output: \(output)")
         }
     }
 

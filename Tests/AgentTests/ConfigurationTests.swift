@@ -445,7 +445,7 @@ import WaypostTestSupport
                 "}}", with: "}, \"consumerAuthorization\": {\"type\": \"file\", \"path\": \"\(path)\"}}")
         }
         guard case .file(let path, _) = try Self.read(with("/run/{tripId}")).consumerAuthorization else {
-            Issue.record("it is not read")
+            Issue.record("the configuration isn't read")
             return
         }
         #expect(path == "/run/{tripId}")

@@ -28,7 +28,7 @@ import Operations
 
     @Test func printsOnlyChanges() {
         var decisions = Self.decisions()
-        var told: [[FollowEvent]] = []
+        var printed: [[FollowEvent]] = []
         var drifting = Self.snapshot("ENROUTE_TO_PICKUP", left: 90)
         drifting.arrivalMillisecondsSince1970 = 7
         let seen = [
@@ -36,20 +36,20 @@ import Operations
             Self.snapshot("ENROUTE_TO_PICKUP", left: 90), drifting,
         ]
         for (index, snapshot) in seen.enumerated() {
-            told.append(decisions.receive(.seen(snapshot), at: .seconds(5 * index), jitter: 0.5).events)
+            printed.append(decisions.receive(.seen(snapshot), at: .seconds(5 * index), jitter: 0.5).events)
         }
-        #expect(told == [[.changed(seen[0])], [], [.changed(seen[2])], [.changed(seen[3])], []])
+        #expect(printed == [[.changed(seen[0])], [], [.changed(seen[2])], [.changed(seen[3])], []])
     }
 
     @Test func reportsSilenceAfterAMinuteAndThenLessOften() {
         var decisions = Self.decisions()
-        var told: [Int: [FollowEvent]] = [:]
+        var printed: [Int: [FollowEvent]] = [:]
         for second in stride(from: 0, through: 250, by: 5) {
             let events = decisions.receive(.seen(Self.snapshot("ONLINE")), at: .seconds(second), jitter: 0.5).events
-            if !events.isEmpty { told[second] = events }
+            if !events.isEmpty { printed[second] = events }
         }
-        #expect(told.keys.sorted() == [0, 60, 120, 240])
-        #expect(told[240] == [.silent(.seconds(240))])
+        #expect(printed.keys.sorted() == [0, 60, 120, 240])
+        #expect(printed[240] == [.silent(.seconds(240))])
     }
 
     @Test(arguments: ["COMPLETE", "CANCELED"]) func endsWithTheTrip(status: String) {

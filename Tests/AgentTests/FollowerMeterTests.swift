@@ -56,7 +56,7 @@ import WaypostTestSupport
             + (80...100).map { Self.fix($0, east: 3000 + Double($0) * 10) }
         let errors = Self.errors(updates: [0, 10, 25, 41], drive: drive)
         #expect(errors.track.most < 0.1 && errors.track.count == 10 + 16)
-        #expect(errors.live.count == 40, "not the first after the gap, and not yet the last")
+        #expect(errors.live.count == 40, "without the first fix after the gap and the latest one")
     }
 
     /// Nothing is reported from a private period, nor the updates that were pending when it began.

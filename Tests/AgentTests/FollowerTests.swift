@@ -68,11 +68,11 @@ import WaypostTestSupport
             return HTTPResponse(status: 503)
         }
         let follower = try Self.follower(transport, ScriptedAuthorization(), ManualClock())
-        let told = Locked(0)
-        let following = Task { await follower.run { _ in told.withLock { $0 += 1 } } }
+        let eventCount = Locked(0)
+        let following = Task { await follower.run { _ in eventCount.withLock { $0 += 1 } } }
         for await _ in gate.arrivals.prefix(1) {}
         following.cancel()
         await following.value
-        #expect(told.withLock { $0 } == 0)
+        #expect(eventCount.withLock { $0 } == 0)
     }
 }

@@ -136,7 +136,7 @@ import WaypostTestSupport
         #expect(await service.errors.line(saying: "waiting for new lines") != nil)
         try append(new.sentences, to: log)
         #expect(await bench.arrival(of: new) != nil)
-        #expect(bench.arrivals.lines.count == 1, "what was in the file before is not reported")
+        #expect(bench.arrivals.lines.count == 1, "existing content isn't reported")
         #expect(await service.terminate().ending == .exited(0))
     }
 }

@@ -92,7 +92,7 @@ import WaypostTestSupport
             ledger = try? await outbox.ledger()
             return ledger != nil
         }
-        #expect(ledger?.accepted == 1, "what was under way is stored after all")
+        #expect(ledger?.accepted == 1, "the update in progress is stored after all")
         #expect(nextStall() == nil)
         manualClock.end()  // otherwise the timer of a finished call would retain the clock, and the clock the timer
     }
@@ -173,7 +173,7 @@ import WaypostTestSupport
         }
         for await _ in gate.arrivals.prefix(1) {}
         running.cancel()
-        #expect(await running.value == false, "it heard that it was cancelled")
+        #expect(await running.value == false, "the task noticed its cancellation")
         #expect(await AbandonableCall.run(stoppedWithin: StopTimeout.tasks, on: clock) { _ in 7 } == 7)
     }
 
@@ -182,16 +182,16 @@ import WaypostTestSupport
         let progress = StageProgress(ProgressWatch(patience: [.token: .milliseconds(1)]))
         progress.moved(.token)
         let stop = try EventDescriptor()
-        let told = Locked([String]())
+        let watchdogEvents = Locked([String]())
         let watchdog = Watchdog(progress, feedInterval: .milliseconds(5)) {
-            told.withLock { if $0.last != "fed" { $0.append("fed") } }
+            watchdogEvents.withLock { if $0.last != "fed" { $0.append("fed") } }
         } end: { stall in
-            told.withLock { $0.append("end \(stall.stage)") }
+            watchdogEvents.withLock { $0.append("end \(stall.stage)") }
         }
         await onThread(named: "progress") { watchdog.run(unless: stop) }
-        let all = told.withLock { $0 }
+        let all = watchdogEvents.withLock { $0 }
         #expect(all.filter { $0 != "fed" } == ["end token"])
-        #expect(all.last == "end token", "a service that gives itself up feeds nobody any more")
+        #expect(all.last == "end token", "a service that gives up no longer feeds the watchdog")
     }
 
     @Test func aStallRecordIsBoundedAndReadableByItsOwnerOnly() throws {

@@ -43,7 +43,7 @@ import WaypostTestSupport
     }
 
     /// Returns the last word of the line that starts with `word`.
-    private func said(_ word: String, by view: RunningProgram) async throws -> String {
+    private func lastWord(_ word: String, by view: RunningProgram) async throws -> String {
         let line = try #require(await view.output.line(saying: word + " "))
         return String(try #require(line.text.filter { $0 != "\r" }.split(separator: " ").last))
     }
@@ -65,7 +65,7 @@ import WaypostTestSupport
         #expect(await view.output.line(saying: "All is well") != nil)
         #expect(await view.output.line(saying: "providers/p/vehicles/van-7") != nil)
 
-        let terminal = try await said("terminal", by: view)
+        let terminal = try await lastWord("terminal", by: view)
         let before = view.output.lines.count
         let resized = try await ChildProcess(
             arguments: ["/bin/stty", "-F", terminal, "cols", "44", "rows", "10"], timeLimit: BuiltProgram.hangs
@@ -75,7 +75,7 @@ import WaypostTestSupport
         let isNarrow = await view.output.wait { lines in
             lines[before...].contains { line in
                 let first = line.text.split(separator: "\u{1B}[H").last.map(String.init) ?? ""
-                return first.contains("Waypost") && Self.shown(first).count == 44
+                return first.contains("Waypost") && Self.plainText(first).count == 44
             }
         }
         #expect(isNarrow)
@@ -99,7 +99,7 @@ import WaypostTestSupport
             try keys.send([3])
         } else {
             let signal = try #require(["SIGTERM": SIGTERM, "SIGINT": SIGINT, "SIGHUP": SIGHUP][way])
-            kill(try #require(pid_t(try await said("process", by: view))), signal)
+            kill(try #require(pid_t(try await lastWord("process", by: view))), signal)
         }
         #expect(await view.output.line(saying: "ended with 0") != nil)
         _ = await view.end()
@@ -153,7 +153,7 @@ import WaypostTestSupport
     }
 
     /// Returns `line` without control sequences.
-    private static func shown(_ line: String) -> String {
+    private static func plainText(_ line: String) -> String {
         String(line.replacing(/\u{1B}\[[0-9;?]*[A-Za-z]/, with: "").filter { $0 != "\r" })
     }
 }

@@ -14,7 +14,7 @@ import WaypostTestSupport
         return try directory.write(outcome.standardOutput, to: page.rawValue)
     }
 
-    @Test(.enabled(if: isHere("man"), "man is not here"), arguments: ManualPage.allCases)
+    @Test(.enabled(if: isHere("man"), "man is not installed"), arguments: ManualPage.allCases)
     func passManWithoutWarnings(page: ManualPage) async throws {
         let directory = try TemporaryDirectory()
         let path = try await Self.page(page, in: directory)
@@ -27,7 +27,7 @@ import WaypostTestSupport
         #expect(outcome.standardError.isEmpty, "\(String(decoding: outcome.standardError, as: UTF8.self))")
     }
 
-    @Test(.enabled(if: isHere("mandoc"), "mandoc is not here"), arguments: ManualPage.allCases)
+    @Test(.enabled(if: isHere("mandoc"), "mandoc is not installed"), arguments: ManualPage.allCases)
     func passMandocWithoutWarnings(page: ManualPage) async throws {
         let directory = try TemporaryDirectory()
         let path = try await Self.page(page, in: directory)
@@ -38,7 +38,7 @@ import WaypostTestSupport
     }
 
     /// As man formats them, the pages contain every command and option, spelt with characters that can be typed.
-    @Test(.enabled(if: isHere("man"), "man is not here")) func documentEveryCommandAndOption() async throws {
+    @Test(.enabled(if: isHere("man"), "man is not installed")) func documentEveryCommandAndOption() async throws {
         let directory = try TemporaryDirectory()
         let path = try await Self.page(.commands, in: directory)
         let outcome = try await ChildProcess(

@@ -94,7 +94,8 @@ struct OutboxCommands {
         let directory = try TemporaryDirectory()
         let result = try await outbox("discard --all", try ServiceSetup().write(in: directory))
         #expect(result.code == 69 && result.errors.contains("there is no outbox yet"))
-        #expect(!FileManager.default.fileExists(atPath: directory.path("outbox.sqlite")), "it makes none")
+        #expect(
+            !FileManager.default.fileExists(atPath: directory.path("outbox.sqlite")), "the command creates no outbox")
     }
 
     @Test func nameTheRepairOfADamagedOutbox() async throws {

@@ -60,16 +60,16 @@ struct PrivateDrives {
         func send(_ epoch: DriveEpoch) async throws -> Bool {
             let before = service.errors.lines.count
             try receiver.send(epoch)
-            var isTold = false
+            var isReported = false
             let isJudged = await service.errors.wait { lines in
                 let new = lines.dropFirst(before)
-                isTold = new.contains { $0.text.contains("accepted update") }
-                return isTold || Self.count(Self.withheld, in: new) > 0
+                isReported = new.contains { $0.text.contains("accepted update") }
+                return isReported || Self.count(Self.withheld, in: new) > 0
             }
             try #require(isJudged)
-            return isTold
+            return isReported
         }
-        var told: [DriveEpoch] = []
+        var reportedEpochs: [DriveEpoch] = []
 
         // Private from the start.
         for epoch in epochs[0..<3] { #expect(try await !send(epoch)) }
@@ -84,7 +84,7 @@ struct PrivateDrives {
         // On the road, not private.
         try switchOff()
         try #require(await service.errors.line(saying: Self.ends) != nil)
-        for epoch in epochs[3..<10] where try await send(epoch) { told.append(epoch) }
+        for epoch in epochs[3..<10] where try await send(epoch) { reportedEpochs.append(epoch) }
         try #require(await bench.arrival(of: epochs[9]) != nil)
         #expect(await bench.vehicle?.vehicleState == "ONLINE")
 
@@ -99,9 +99,9 @@ struct PrivateDrives {
         var isInZone: [Bool] = []
         for epoch in epochs[14..<30] {
             isInZone.append(try #require(epoch.truth).distance(to: centre) <= 300)
-            let isTold = try await send(epoch)
-            if isTold { told.append(epoch) }
-            #expect(!(isTold && isInZone.last == true))
+            let isReported = try await send(epoch)
+            if isReported { reportedEpochs.append(epoch) }
+            #expect(!(isReported && isInZone.last == true))
             if epoch.time == epochs[22].time { try await evidence.look() }
         }
         try #require(isInZone.contains(true) && isInZone.last == false)
@@ -112,9 +112,10 @@ struct PrivateDrives {
         #expect(Self.count(Self.begins, in: service.errors.lines) == 3)
         #expect(Self.count(Self.ends, in: service.errors.lines) == 3)
         // Except the first fixes after the switch is off, and those at the zone's border.
-        #expect(told.count >= 14)
+        #expect(reportedEpochs.count >= 14)
         let hidden = epochs[0..<3] + epochs[10..<14] + zip(epochs[14..<30], isInZone).filter(\.1).map(\.0)
-        try await evidence.expect(hidden: Array(hidden), told: told, of: epochs, log: service.errors.text)
+        try await evidence.expect(
+            hidden: Array(hidden), reportedEpochs: reportedEpochs, of: epochs, log: service.errors.text)
     }
 
     /// A receiver that is switched on in a zone repeats its last position until it has a fix on the road.
@@ -148,7 +149,7 @@ struct PrivateDrives {
                 of: bench.directory.path("recording/receiver-000001.nmea"), limit: 1 << 20),
             as: UTF8.self)
         #expect(!recorded.contains(latitude))
-        #expect(recorded.contains(try fields(epochs[14])[3]), "what was driven on the road is there: \(recorded)")
+        #expect(recorded.contains(try fields(epochs[14])[3]), "the drive on the road is recorded: \(recorded)")
     }
 
     /// An hour is private by the switch, and two parts by zones. The log is read as fast as it is reported, and every
@@ -203,9 +204,12 @@ struct PrivateDrives {
         let hidden = hour + around.filter { epoch in distances(epoch).contains { $0 <= 0 } }
         // The fix before the private hour may belong to it; the first one after it does. The vehicle leaves a zone only
         // when it is farther outside than a fix may err.
-        let told = (first.dropLast() + last.dropFirst()).filter { epoch in distances(epoch).allSatisfy { $0 > 100 } }
-        #expect(told.count > 200)
-        try await evidence.expect(hidden: Array(hidden), told: told, of: epochs, log: service.errors.text)
+        let reportedEpochs = (first.dropLast() + last.dropFirst()).filter { epoch in
+            distances(epoch).allSatisfy { $0 > 100 }
+        }
+        #expect(reportedEpochs.count > 200)
+        try await evidence.expect(
+            hidden: Array(hidden), reportedEpochs: reportedEpochs, of: epochs, log: service.errors.text)
     }
 }
 
@@ -238,8 +242,8 @@ private struct Evidence {
         }
     }
 
-    /// Expects that no part of `hidden` is found, and all of `told` is. `epochs` is the whole drive.
-    func expect(hidden: [DriveEpoch], told: [DriveEpoch], of epochs: [DriveEpoch], log: String) async throws {
+    /// Expects that no part of `hidden` is found, and all of `reportedEpochs` is. `epochs` is the whole drive.
+    func expect(hidden: [DriveEpoch], reportedEpochs: [DriveEpoch], of epochs: [DriveEpoch], log: String) async throws {
         let text = try Self.files(below: bench.directory.url.path) + shown + log + bench.arrivals.text
         let everything = Self.numbers(in: text)
         let delivered = Set(try #require(await bench.vehicle).deliveries.keys.map { "\($0)" })
@@ -252,11 +256,13 @@ private struct Evidence {
             #expect(!stored.contains(epoch.time.millisecondsSince1970), "\(epoch.time) is in the outbox")
             #expect(!delivered.contains("\(epoch.time)"), "\(epoch.time) was delivered")
         }
-        for epoch in told {
+        for epoch in reportedEpochs {
             let isFound = Self.traces(of: epoch).contains { everything.contains($0) }
-            #expect(isFound, "the search does not find \(epoch.time), which was told")
+            #expect(isFound, "the search does not find \(epoch.time), which was reported")
         }
-        #expect(told.contains { stored.contains($0.time.millisecondsSince1970) }, "the search finds nothing stored")
+        #expect(
+            reportedEpochs.contains { stored.contains($0.time.millisecondsSince1970) },
+            "the search finds nothing stored")
     }
 
     /// Returns degrees with four decimals, both truncated and rounded, of the epoch's position as a point and in NMEA's

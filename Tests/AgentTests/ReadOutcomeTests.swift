@@ -39,7 +39,7 @@ import Operations
         ] as [(HTTPTransportError.Code, String)])
     func haveARemedyIfThereIsNoAnswer(code: HTTPTransportError.Code, end: String) {
         guard case .retry(let reason, nil) = ReadOutcome(of: HTTPTransportError(code, "no answer")) else {
-            Issue.record("it is not read again")
+            Issue.record("the request isn't retried")
             return
         }
         #expect(reason.description.hasSuffix(end), "\(reason)")

@@ -55,7 +55,8 @@ import WaypostTestSupport
         history.note(Self.failed, at: .seconds(300))
         history.note(Self.delivered(1), at: .seconds(302))
         #expect(history.outages(at: .seconds(3700)) == [.seconds(100) ... .seconds(200)])
-        #expect(history.outages(at: .seconds(3750)) == [.seconds(150) ... .seconds(200)], "what of it is in the hour")
+        #expect(
+            history.outages(at: .seconds(3750)) == [.seconds(150) ... .seconds(200)], "the part within the last hour")
         #expect(history.outages(at: .seconds(3801)).isEmpty)
     }
 

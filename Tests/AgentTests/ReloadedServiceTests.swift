@@ -55,7 +55,7 @@ import WaypostTestSupport
         return try JSONValue(parsing: listing.standardOutput)
     }
 
-    /// The process stays the same. Its first Fleet Engine is told that the vehicle has stopped.
+    /// The process stays the same. It reports to its first Fleet Engine that the vehicle has stopped.
     @Test func deliversToTheServerOfTheNewConfiguration() async throws {
         let (service, receiver) = try await start()
         try receiver.send(epochs[0])
@@ -258,10 +258,10 @@ import WaypostTestSupport
         var why = try await BuiltProgram.run(["why", "--config", file])
         #expect(String(decoding: why.standardOutput, as: UTF8.self).contains("Reload rejected, since "))
         let report = try await BuiltProgram.run(["status", "--json", "--config", file])
-        let told = try JSONValue(parsing: report.standardOutput)
-        let rejection = told["conditions"]?.arrayValue?.first { $0["code"]?.stringValue == "reload_rejected" }
+        let parsedReport = try JSONValue(parsing: report.standardOutput)
+        let rejection = parsedReport["conditions"]?.arrayValue?.first { $0["code"]?.stringValue == "reload_rejected" }
         #expect(rejection?["cause"]?.stringValue?.contains("upload.caFile") == true)
-        #expect(told["configuration"]?["loadedAt"]?.stringValue?.hasSuffix("Z") == true)
+        #expect(parsedReport["configuration"]?["loadedAt"]?.stringValue?.hasSuffix("Z") == true)
         #expect(manager.messages.lines.contains { $0.text.contains("; reload rejected: ") })
 
         service.signal(SIGHUP)

@@ -42,7 +42,7 @@ import WaypostTestSupport
             #expect(try left().isEmpty)
             #expect(await bench.vehicle?.fixTimes.count == 43 * round)
         }
-        #expect(try FileSystem.entry(at: bench.directory.path("outbox.sqlite")) == nil, "it is the service's")
+        #expect(try FileSystem.entry(at: bench.directory.path("outbox.sqlite")) == nil, "that path is the service's")
     }
 
     @Test func areInTheDefaultDirectoryIfTheirOwnIsMissing() async throws {

@@ -88,7 +88,7 @@ import WaypostTestSupport
     }
 
     /// Returns what a terminal shows; `script` gives the program one.
-    private func shown(_ command: String) async throws -> String {
+    private func terminalOutput(_ command: String) async throws -> String {
         let outcome = try await ChildProcess(
             arguments: ["script", "-qec", command, "/dev/null"],
             environment: BuiltProgram.environment.merging(["PATH": "/usr/bin:/bin"]) { $1 },
@@ -102,7 +102,8 @@ import WaypostTestSupport
         let bench = try ServiceBench()
         let config = try bench.configure { $0.level = "info" }
         let log = Fixtures.url("nmea/town.nmea").path
-        let text = try await shown("'\(BuiltProgram.waypost)' replay '\(log)' --config '\(config)' --speed 300")
+        let text = try await terminalOutput(
+            "'\(BuiltProgram.waypost)' replay '\(log)' --config '\(config)' --speed 300")
         let shares = text.matches(of: /town.nmea  (\d+) %/).compactMap { Int($0.1) }
         #expect(Set(shares).count > 3 && shares == shares.sorted(), "\(text)")
         #expect(text.contains(/[12] s left/), "\(text)")
@@ -115,7 +116,7 @@ import WaypostTestSupport
         let log = Fixtures.url("nmea/town.nmea").path
         let logs = Array(repeating: "'\(log)'", count: 3).joined(separator: " ")
         let command = words.split(separator: " ", maxSplits: 1)
-        let text = try await shown("'\(BuiltProgram.waypost)' \(command[0]) \(logs) \(command[1])")
+        let text = try await terminalOutput("'\(BuiltProgram.waypost)' \(command[0]) \(logs) \(command[1])")
         #expect(text.contains("% of town.nmea (log 2 of 3) read"), "\(text)")
     }
 }

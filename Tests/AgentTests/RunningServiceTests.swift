@@ -207,7 +207,7 @@ import WaypostTestSupport
             try other.execute("BEGIN IMMEDIATE")
             for epoch in epochs[1...6] {
                 try receiver.send(epoch)
-                #expect(await bench.arrival(of: epoch) != nil, "it does not arrive from memory")
+                #expect(await bench.arrival(of: epoch) != nil, "the position doesn't arrive from memory")
             }
             try other.execute("ROLLBACK")
         }

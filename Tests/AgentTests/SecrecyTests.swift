@@ -36,7 +36,7 @@ struct Secrecy {
             try receiver.send(epoch)
             if number == 0 {
                 try #require(await service.errors.line(saying: " error: token ") != nil)
-                try source.mend()
+                try source.repair()
             }
             try #require(await bench.arrival(of: epoch) != nil)
         }

@@ -48,9 +48,9 @@ final class SecretSource: Sendable {
     }
 
     /// Makes the issuer return tokens from now on.
-    func mend() throws {
+    func repair() throws {
         switch kind {
-        case .http: backend.openUp()
+        case .http: backend.endPages()
         case .command: try directory.write([], to: "mended")
         case .file: try FileSystem.rename(directory.path("token"), to: directory.path("half"))  // in one step
         }

@@ -46,7 +46,7 @@ import WaypostTestSupport
         ("status --watch --js\t--co\t", ["status", "--watch", "--json", "--config"]),
     ]
 
-    @Test(.enabled(if: !installed.isEmpty, "bash, zsh and fish are not here"), arguments: installed)
+    @Test(.enabled(if: !installed.isEmpty, "bash, zsh and fish are not installed"), arguments: installed)
     func completeTheLineInEachShell(shell: Shell) async throws {
         let directory = try TemporaryDirectory()
         let directoryPath = directory.url.path

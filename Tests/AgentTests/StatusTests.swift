@@ -176,7 +176,7 @@ import WaypostTestSupport
         #expect(token()?.lastRejection == "token_rejected")
         #expect(token()?.lastRejectionSecondsAgo == 5)
         monitor.observe(.notPrepared(.noPermit(MissingPermit(.unavailable, "no answer"))))
-        #expect(token()?.lastRejectionSecondsAgo == 5, "nobody has rejected anything")
+        #expect(token()?.lastRejectionSecondsAgo == 5, "no token has been rejected")
         monitor.note(
             .renewal(
                 .fails(AuthorizationError(.refused, "answered 403"), remaining: .seconds(60)),
@@ -202,7 +202,7 @@ import WaypostTestSupport
         clock.advance(by: .seconds(600))
         monitor.observe(fix(-7))
         #expect(report(monitor).host.clockOffsetSeconds == 7)
-        #expect(report(self.monitor()).host.clockOffsetSeconds == nil, "of a log")
+        #expect(report(self.monitor()).host.clockOffsetSeconds == nil, "for a recorded log")
     }
 
     /// The age of pending updates is counted by the receiver's time, whatever the host's clock shows.
@@ -246,7 +246,7 @@ import WaypostTestSupport
             monitor.observe(.delivered(batch, traffic: Traffic(), took: .zero))
         }
         deliver(3)
-        #expect(monitor.snapshot.delivery.delays == DeliveryDelays(), "no fix tells the present yet")
+        #expect(monitor.snapshot.delivery.delays == DeliveryDelays(), "no fix states the present time yet")
         monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
         for age in [0, 1, 2, 60, 61, 86_400, 86_401, -5] { deliver(age) }
         deliver(7, isPending: false)
@@ -300,9 +300,9 @@ import WaypostTestSupport
         var evictions = Evictions()
         evictions[.oldest].count = 500
         var watch = EvictionWatch(since: evictions)
-        #expect(watch.conditions(of: evictions).isEmpty, "what was before")
+        #expect(watch.conditions(of: evictions).isEmpty, "earlier evictions don't count")
         evictions[.discarded].count = 3
-        #expect(watch.conditions(of: evictions).isEmpty, "who discarded them knows")
+        #expect(watch.conditions(of: evictions).isEmpty, "the user who discarded them knows")
         evictions[.thinned].count = 120
         #expect(watch.conditions(of: evictions).map(\.code) == [.updatesThinned])
         evictions[.oldest].count = 756
@@ -424,9 +424,9 @@ import WaypostTestSupport
         let log = LogWriter(
             level: .error, format: .text, isReadByJournal: true, output: { lines.append($0) },
             heard: { heard.append(Array("\($0.rawValue) \($1)\n".utf8)) })
-        for level in LogLevel.allCases { log.write(level, "told as \(level.rawValue)\u{1B}") }
-        #expect(lines.all == ["<3>told as error\u{FFFD}"])
-        #expect(heard.all == ["error", "warning", "info"].map { "\($0) told as \($0)\u{FFFD}" })
+        for level in LogLevel.allCases { log.write(level, "logged as \(level.rawValue)\u{1B}") }
+        #expect(lines.all == ["<3>logged as error\u{FFFD}"])
+        #expect(heard.all == ["error", "warning", "info"].map { "\($0) logged as \($0)\u{FFFD}" })
     }
 
     /// The start, a change, a reminder and the end are logged. Alternating states are logged once.

@@ -39,7 +39,7 @@ import WaypostTestSupport
         #expect(record.vehicles.values.allSatisfy { $0.fixTimes.count == 43 && $0.order.lastLocationsBackInTime == 0 })
         #expect(record.vehicles.values.allSatisfy { $0.order.pastLocationsOutOfOrder == 0 })
         let places = Set(record.vehicles.values.compactMap(\.latest?.latitude))
-        #expect(places.count > count * 5 / 6, "they are in one place")
+        #expect(places.count > count * 5 / 6, "the vehicles are in one place")
         for (key, each) in [("vehicles", 1), ("accepted", 43), ("delivered", 43), ("tokenFetches", 1)] {
             #expect(summary?[key]?.integerValue == Int64(each * count), "\(key)")
         }

@@ -177,7 +177,7 @@ import WaypostTestSupport
         Row("huge", answer(expiry: "1e300"), .doubted(.unreadable)),
         Row("not a number", answer(expiry: #""nan""#), .doubted(.unreadable)),
         Row(
-            "an hour past", answer(expiry: "1767567600"), .doubted(.stated(-3605, own: 3595)),
+            "an hour ago", answer(expiry: "1767567600"), .doubted(.stated(-3605, own: 3595)),
             life: 3595),
         Row("milliseconds past", answer(expiry: "1767567600000"), .doubted(.stated(-3605, own: 3595))),
         Row("RFC 3339 past", answer(expiry: #""2026-01-04T23:00:00Z""#), .doubted(.stated(-3605, own: 3595))),
@@ -207,7 +207,7 @@ import WaypostTestSupport
     /// The positions and forms of the token.
     static let places: [Row] = [
         Row("bare", good, .used), Row("bare with a newline", good + "\n", .used),
-        Row("bare with CRLF", good + "\r\n", .used), Row("bare behind blanks", "\n  \(good)", .used),
+        Row("bare with CRLF", good + "\r\n", .used), Row("bare after blanks", "\n  \(good)", .used),
         Row("a JSON string", "\"\(good)\"", .used), Row("a JSON string with a newline", "\"\(good)\\n\"\n", .used),
         Row("a JSON string with Bearer", "\"Bearer \(good)\"", .used), Row("bare with Bearer", "Bearer \(good)", .used),
         Row("bare with bearer", "bearer  \(good)\n", .used), Row("a newline in the value", answer(good + "\\n"), .used),
@@ -291,10 +291,10 @@ import WaypostTestSupport
             life: 3595),
         Row("no exp", answer(claims(["exp": nil])), .doubted(.claim(.missing(claim: "exp")))),
         Row(
-            "no exp, but a span", answer(claims(["exp": nil]), expiry: "3600"),
+            "no exp, but a duration", answer(claims(["exp": nil]), expiry: "3600"),
             .doubted(.claim(.missing(claim: "exp"))), life: 3600),
         Row(
-            "no exp, over beside", answer(claims(["exp": nil]), expiry: "1767567600"),
+            "no exp, an expired statement next to the token", answer(claims(["exp": nil]), expiry: "1767567600"),
             .refused(.expired(.overWhenGiven(.statement)))),
         Row("no iat", answer(claims(["iat": nil])), .doubted(.claim(.missing(claim: "iat"))), life: 3595),
         Row("no iat, host in 1970", answer(claims(["iat": nil])), .doubted(.unjudged), host: -1.7e9),
@@ -365,7 +365,7 @@ import WaypostTestSupport
             "authorization as text", answer(claims(["authorization": "\"v\""])),
             .doubted(.claim(.authorizationIsNoObject(kind: "a string", claim: "vehicleid")))),
         Row(
-            "authorization outside of its claim", answer(claims(["authorization": nil, "vehicleid": "\"v\""])),
+            "authorization outside its claim", answer(claims(["authorization": nil, "vehicleid": "\"v\""])),
             .doubted(.claim(.outsideAuthorization(claim: "vehicleid")))),
         Row(
             "a misspelled claim", answer(claims(["authorization": #"{"vehicleId":"v"}"#])),

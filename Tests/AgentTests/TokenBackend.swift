@@ -45,7 +45,7 @@ final class TokenBackend: Sendable {
     deinit { serving.cancel() }
 
     /// Ends the pages.
-    func openUp() { state.withLock { $0.pagesLeft = 0 } }
+    func endPages() { state.withLock { $0.pagesLeft = 0 } }
 
     /// Every token that was issued.
     var tokens: [String] { state.withLock { $0.tokens } }

@@ -82,7 +82,7 @@ import WaypostTestSupport
             #"{"type": \#(file("type")), "command": [\#(file("program")), "{vehicleId}", \#(file("argument"))]}\#(more)"#
         )
         guard case .command(let arguments, _, _, _) = configuration.authorization else {
-            Issue.record("it is no command")
+            Issue.record("not a command")
             return
         }
         #expect(arguments == ["/usr/bin/sign", "{vehicleId}", "--key=hush"])

@@ -2,15 +2,15 @@ import Testing
 import WaypostTestSupport
 
 /// The tests and types that pages name exist.
-@Suite(.enabled(if: !Sanitizer.isActive, "reads the sources, and runs nothing of them"))
+@Suite(.enabled(if: !Sanitizer.isActive, "only reads the sources"))
 struct DocumentedTests {
     @Test(arguments: ["docs/authorization.md"])
     func nameExistingTests(page: String) throws {
         let names = Self.names(in: try Checkout.text(page))
-        #expect(names.count > 50, "\(page) names no tests where this one looks for them")
+        #expect(names.count > 50, "\(page) names too few tests")
         let tests = try Self.tests(in: Checkout.sources(below: "Tests"))
         let missing = names.filter { !tests.contains($0) }
-        #expect(missing.isEmpty, "\(page) names tests that are not there: \(missing.sorted())")
+        #expect(missing.isEmpty, "\(page) names tests that don't exist: \(missing.sorted())")
     }
 
     /// Every row of a table names its tests.
@@ -20,7 +20,7 @@ struct DocumentedTests {
             $0.hasPrefix("| ") && !$0.hasPrefix("| ---")
         }
         for row in rows where !row.hasSuffix("| proved by |") {
-            #expect(!Self.names(in: String(row)).isEmpty, "nothing proves: \(row)")
+            #expect(!Self.names(in: String(row)).isEmpty, "no test is named in: \(row)")
         }
     }
 
@@ -28,13 +28,13 @@ struct DocumentedTests {
     @Test(arguments: [("docs/authorization.md", "kept by"), ("docs/architecture.md", "decided by")])
     func nameExistingTypes(page: String, column: String) throws {
         let names = Self.types(in: try Checkout.text(page), column: column)
-        #expect(names.count > 10, "\(page) names no types where this test looks for them")
+        #expect(names.count > 10, "\(page) names too few types")
         let declaration = /(?:^|\s)(?:struct|class|actor|enum|protocol) (\w+)/
         let declared = try Checkout.sources(below: "Sources").flatMap(\.code).compactMap {
             $0.firstMatch(of: declaration).map { String($0.1) }
         }
         let missing = names.subtracting(declared)
-        #expect(missing.isEmpty, "\(page) names types that are not there: \(missing.sorted())")
+        #expect(missing.isEmpty, "\(page) names types that don't exist: \(missing.sorted())")
     }
 
     @Test func areFoundInTheirSuiteOnly() {

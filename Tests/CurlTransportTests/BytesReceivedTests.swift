@@ -29,7 +29,7 @@ import Testing
             #expect(received.isFlooded(5, received: before + allowed + 1))
             received.exchangeEnded()
             #expect(!received.isBusy)
-            #expect(!received.isFlooded(5, received: .max), "nobody reads it now")
+            #expect(!received.isFlooded(5, received: .max), "no exchange uses the connection now")
         }
     }
 

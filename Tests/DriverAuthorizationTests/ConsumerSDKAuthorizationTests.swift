@@ -12,12 +12,12 @@ import WaypostTestSupport
     }
 
     @Test func followTheSameContract() async throws {
-        let told = Locked([String]())
+        let reports = Locked([String]())
         let provider = ConsumerSDKAuthorization(
-            TripProvider(), report: { warning in told.withLock { $0.append("\(warning)") } })
+            TripProvider(), report: { warning in reports.withLock { $0.append("\(warning)") } })
         _ = try await provider.token(for: AuthorizationContext(tripID: "trip-7"))
         _ = try await provider.token(for: AuthorizationContext(tripID: "trip-7"))
-        #expect(told.withLock { $0 }.count == 1)
+        #expect(reports.withLock { $0 }.count == 1)
     }
 
     @Test func timeOutWithoutACallback() async throws {

@@ -21,28 +21,28 @@ import WaypostTestSupport
     }
 
     @Test func answerOnceDespiteSeveralCallbacks() async throws {
-        let told = Locked([String]())
+        let reports = Locked([String]())
         let provider = DriverSDKAuthorization(
             CompletionProvider { completion, _ in
                 completion("first", nil)
                 completion("second", nil)
                 completion(nil, CompletionProvider.Failure.missingAuthorizationContext)
-            }, report: { warning in told.withLock { $0.append("\(warning)") } })
+            }, report: { warning in reports.withLock { $0.append("\(warning)") } })
         #expect(try await provider.token(for: context).value == "first")
         #expect(try await provider.token(for: context).value == "first")
-        let warnings = told.withLock { $0 }
-        #expect(warnings.count == 2, "each breach is told once: \(warnings)")
+        let warnings = reports.withLock { $0 }
+        #expect(warnings.count == 2, "each breach is reported once: \(warnings)")
         #expect(warnings.contains { $0.contains("before its fetchToken returned") })
         #expect(warnings.contains { $0.contains("called back more than once") })
     }
 
     @Test func reportNothingIfTheContractIsKept() async throws {
-        let told = Locked(0)
+        let reports = Locked(0)
         let provider = DriverSDKAuthorization(
             CompletionProvider { completion, id in startThread(named: "app") { completion("token of \(id)", nil) } },
-            report: { _ in told.withLock { $0 += 1 } })
+            report: { _ in reports.withLock { $0 += 1 } })
         for _ in 0..<20 { _ = try await provider.token(for: context) }
-        #expect(told.withLock { $0 } == 0)
+        #expect(reports.withLock { $0 } == 0)
     }
 
     @Test func haveAnAsyncForm() async throws {
@@ -123,7 +123,7 @@ import WaypostTestSupport
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
         let kept = Locked<Completion?>(nil)
-        let told = Locked([String]())
+        let reports = Locked([String]())
         let provider = DriverSDKAuthorization(
             CompletionProvider { completion, id in
                 let isFirst = kept.withLock { kept in
@@ -134,14 +134,15 @@ import WaypostTestSupport
                 guard !isFirst else { return }
                 if id == "van-8" { kept.withLock { $0 }?("token of van-7, late", nil) }
                 startThread(named: "app") { completion("token of \(id)", nil) }
-            }, timeLimit: .seconds(30), clock: clock, report: { warning in told.withLock { $0.append("\(warning)") } })
+            }, timeLimit: .seconds(30), clock: clock,
+            report: { warning in reports.withLock { $0.append("\(warning)") } })
         let asking = Task { try await provider.token(for: AuthorizationContext(vehicleID: "van-7")) }
         for await _ in entries { break }
         for await _ in clock.sleeps { break }
         clock.advance(by: .seconds(30))
         await #expect(throws: AuthorizationError.self) { try await asking.value }
         #expect(try await provider.token(for: AuthorizationContext(vehicleID: "van-8")).value == "token of van-8")
-        #expect(told.withLock { $0 }.count { $0.contains("did not call back") } == 1)
+        #expect(reports.withLock { $0 }.count { $0.contains("did not call back") } == 1)
     }
 
     /// Ten vehicles request tokens at once from a slow provider, in either form.
@@ -187,12 +188,12 @@ import WaypostTestSupport
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
         let waiting = Locked<Completion?>(nil)
-        let told = Locked(0)
+        let reports = Locked(0)
         let provider = DriverSDKAuthorization(
             CompletionProvider { completion, _ in
                 waiting.withLock { $0 = completion }
                 entering.yield()
-            }, timeLimit: .seconds(30), clock: clock, report: { _ in told.withLock { $0 += 1 } })
+            }, timeLimit: .seconds(30), clock: clock, report: { _ in reports.withLock { $0 += 1 } })
         let first = Task { try await provider.token(for: AuthorizationContext(vehicleID: "van-7")).value }
         for await _ in entries { break }
         let second = Task { try await provider.token(for: AuthorizationContext(vehicleID: "van-8")).value }
@@ -205,7 +206,7 @@ import WaypostTestSupport
         for _ in 0..<1000 { await Task.yield() }
         waiting.withLock { $0 }?("second", nil)
         #expect(try await second.value == "second")
-        #expect(told.withLock { $0 } == 0)
+        #expect(reports.withLock { $0 } == 0)
     }
 
     /// A provider that continues although it has timed out and its task is cancelled.
@@ -245,15 +246,15 @@ import WaypostTestSupport
     }
 
     @Test func useATokenThatComesWithAnErrorAndReportIt() async throws {
-        let told = Locked([String]())
+        let reports = Locked([String]())
         let provider = DriverSDKAuthorization(
             CompletionProvider { completion, id in
                 startThread(named: "app") {
                     completion("token of \(id)", CompletionProvider.Failure.missingAuthorizationContext)
                 }
-            }, report: { warning in told.withLock { $0.append("\(warning)") } })
+            }, report: { warning in reports.withLock { $0.append("\(warning)") } })
         for _ in 0..<2 { #expect(try await provider.token(for: context).value == "token of van-7-t1") }
-        #expect(told.withLock { $0 }.map { $0.contains("both a token and an error") } == [true])
+        #expect(reports.withLock { $0 }.map { $0.contains("both a token and an error") } == [true])
     }
 
     /// A provider that blocks in fetchToken, on a semaphore for example.
@@ -261,14 +262,15 @@ import WaypostTestSupport
         let clock = ManualClock()
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
         let opening = DispatchSemaphore(value: 0)
-        let told = Locked([String]())
+        let reports = Locked([String]())
         let provider = DriverSDKAuthorization(
             CompletionProvider { completion, id in
                 entering.yield()
                 opening.wait()
                 opening.signal()
                 startThread(named: "app") { completion("token of \(id)", nil) }
-            }, timeLimit: .seconds(30), clock: clock, report: { warning in told.withLock { $0.append("\(warning)") } })
+            }, timeLimit: .seconds(30), clock: clock,
+            report: { warning in reports.withLock { $0.append("\(warning)") } })
         let asking = Task { try await provider.token(for: context) }
         for await _ in entries { break }
         let held = Task { try await provider.token(for: AuthorizationContext(vehicleID: "van-9")) }
@@ -278,7 +280,7 @@ import WaypostTestSupport
         #expect(error?.fault == .providerFailed(.notCalledBack(.seconds(30))))
         let wait = await #expect(throws: AuthorizationError.self) { try await held.value }
         #expect(wait?.fault == .providerFailed(.heldUp(.seconds(30))))
-        #expect(told.withLock { $0 }.map { $0.contains("it blocks the thread that calls it") } == [true])
+        #expect(reports.withLock { $0 }.map { $0.contains("it blocks the thread that calls it") } == [true])
         // While it is stuck it isn't called again, and the caller gets an error at once.
         let other = AuthorizationContext(vehicleID: "van-8")
         let second = await #expect(throws: AuthorizationError.self) { try await provider.token(for: other) }

@@ -141,10 +141,10 @@ import WaypostTestSupport
 
     /// A full disk is reported once, and requests are still answered.
     @Test func reportsThatItsRecordCannotBeWritten() async throws {
-        let told = Locked<[String]>([])
+        let messages = Locked<[String]>([])
         var settings = SimulatorSettings()
         settings.recordPath = "/dev/full"
-        settings.reportProblem = { words in told.withLock { $0.append(words) } }
+        settings.tell = { words in messages.withLock { $0.append(words) } }
         let simulator = try FleetEngineSimulator(settings)
         let address = try LocalAddress("127.0.0.1:\(simulator.baseURL.port)")
         try await withThrowingDiscardingTaskGroup { group in
@@ -157,8 +157,8 @@ import WaypostTestSupport
             group.cancelAll()
         }
         #expect(
-            told.withLock { $0 } == [
-                "cannot write the record file, so it will lack all further updates: No space left on device"
+            messages.withLock { $0 } == [
+                "could not write the record's file, which misses all further updates: No space left on device"
             ])
     }
 

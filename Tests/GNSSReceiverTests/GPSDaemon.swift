@@ -35,14 +35,14 @@ final class GPSDaemon {
     /// Adds a receiver, as udev's rules do. gpsd, which has dropped root, must be allowed to open it.
     func add(_ device: String) async throws {
         try valueOrSystemError("chmod") { unsafe chmod(device, 0o666) }
-        try await tell("add", device)
+        try await sendCommand("add", device)
     }
 
-    func remove(_ device: String) async throws { try await tell("remove", device) }
+    func remove(_ device: String) async throws { try await sendCommand("remove", device) }
 
     private var controlSocket: String { directory.path("control") }
 
-    private func tell(_ verb: String, _ device: String) async throws {
+    private func sendCommand(_ verb: String, _ device: String) async throws {
         let command = [Self.installed("gpsdctl") ?? "gpsdctl", verb, device]
         await (try RunningProgram(command, environment: ["GPSD_SOCKET": controlSocket])).end()
     }

@@ -68,13 +68,13 @@ import WaypostTestSupport
         session = LineSession(
             decoder: SentenceDecoder(NMEADecoder(options: NMEADecoderOptions(readsSky: true))),
             watch: LineWatch(openedAt: .zero))
-        var told = 0
+        var skyCount = 0
         for tick in 0..<50 {
             let now = Duration.milliseconds(tick * 100)
             _ = session.take(Array(sentence("GPGSV,1,1,01,01,40,083,46").utf8).span, at: now)
-            if session.takeSky(at: now) != nil { told += 1 }
+            if session.takeSky(at: now) != nil { skyCount += 1 }
         }
-        #expect(told == 5)
+        #expect(skyCount == 5)
     }
 
     /// At 9600 baud the GSV sentences take half a second: the fix doesn't wait for them.

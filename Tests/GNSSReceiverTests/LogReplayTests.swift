@@ -145,8 +145,9 @@ import WaypostTestSupport
         let pacing = Task { for await wait in clock.sleeps { clock.advance(by: wait) } }
         await observe(replay) { observer in
             for _ in 1...3 { _ = await observer.fix() }
-            let told = observer.seen.filter { if case .progress = $0 { true } else { false } }
-            #expect(Array(told.prefix(3)) == [0, 1, 5].map { .progress(reached: .seconds($0), of: .seconds(5)) })
+            let progressEvents = observer.seen.filter { if case .progress = $0 { true } else { false } }
+            #expect(
+                Array(progressEvents.prefix(3)) == [0, 1, 5].map { .progress(reached: .seconds($0), of: .seconds(5)) })
         }
         pacing.cancel()
     }
@@ -158,9 +159,10 @@ import WaypostTestSupport
         let pacing = Task { for await wait in clock.sleeps { clock.advance(by: wait) } }
         await observe(replay) { observer in
             for _ in 1...5 { _ = await observer.fix() }
-            let told = observer.seen.filter { if case .progress = $0 { true } else { false } }
+            let progressEvents = observer.seen.filter { if case .progress = $0 { true } else { false } }
             #expect(
-                Array(told.prefix(5)) == [0, 1, 5, 5, 6].map { .progress(reached: .seconds($0), of: .seconds(5)) })
+                Array(progressEvents.prefix(5))
+                    == [0, 1, 5, 5, 6].map { .progress(reached: .seconds($0), of: .seconds(5)) })
         }
         pacing.cancel()
     }

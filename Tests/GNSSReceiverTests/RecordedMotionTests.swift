@@ -6,7 +6,7 @@ import WaypostTestSupport
 
 /// Motion derived from positions only, compared with the stated motion in recordings, which some machines have next to
 /// the checkout (`Fixtures.recordedReceivers`).
-@Suite(.enabled(if: Fixtures.recordedReceivers != nil, "no recorded receivers beside the checkout"))
+@Suite(.enabled(if: Fixtures.recordedReceivers != nil, "no recorded receivers next to the checkout"))
 struct RecordedMotion {
     private struct Errors {
         var speeds: [Double] = []

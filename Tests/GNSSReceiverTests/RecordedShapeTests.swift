@@ -10,7 +10,7 @@ import WaypostTestSupport
 
 /// Shape points compared with the greedy ones of the drives' own `score.py`, on drives that are next to the checkout on
 /// some machines (`Fixtures.recordedReceivers`).
-@Suite(.enabled(if: Fixtures.recordedReceivers != nil, "no recorded drives beside the checkout"))
+@Suite(.enabled(if: Fixtures.recordedReceivers != nil, "no recorded drives next to the checkout"))
 struct RecordedShape {
     private static let drives: [URL] = {
         guard let directory = Fixtures.recordedReceivers?.appending(path: "../drives") else { return [] }

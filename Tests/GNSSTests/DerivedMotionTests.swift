@@ -44,7 +44,7 @@ import WaypostTestSupport
             fixes: (0..<4).map { .sample(Double($0) * 10, north: Double($0) * 100) },
             speed: 10, heading: 0),
         Row(
-            testDescription: "too seldom to tell",
+            testDescription: "too few fixes to derive motion",
             fixes: (0..<4).map { .sample(Double($0) * 30, north: Double($0) * 300) },
             speed: nil, heading: nil),
         Row(testDescription: "standing", fixes: drive(15, speed: 0), speed: 0, heading: nil),

@@ -86,7 +86,7 @@ import WaypostTestSupport
         take("GPGSV,1,1,01,01,1,1,40", at: 0)
         take("GLGSV,1,1,01,70,2,2,30", at: 0)
         #expect(Self.lines(decoder.takeSky(at: .zero))?.count == 2)
-        #expect(decoder.takeSky(at: .seconds(1)) == nil, "no news")
+        #expect(decoder.takeSky(at: .seconds(1)) == nil, "nothing new")
         // The next group of a kind replaces the previous one.
         take("GPGSV,1,1,01,02,1,1,41", at: 5)
         #expect(Self.lines(decoder.takeSky(at: .seconds(5))) == ["GPS 2 1/1 41", "GLONASS 70 2/2 30"])

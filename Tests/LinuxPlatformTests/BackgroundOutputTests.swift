@@ -40,7 +40,7 @@ import Testing
         write("\(100_000_000)")
         reader.isAsked.wait()
         for number in 1..<all { write("\(100_000_000 + number)") }
-        #expect(reader.all.isEmpty, "nobody has read, and nobody has waited for that")
+        #expect(reader.all.isEmpty, "nothing has been read, and nothing has waited for a reader")
         reader.isReading.signal()
         output.flush(within: .seconds(30))
         write("the last")
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func flushWithinTheTimeLimit() {
-        write("nobody reads this")
+        write("not read")
         output.flush(within: .milliseconds(1))
         #expect(reader.all.isEmpty)
         reader.isReading.signal()

@@ -115,10 +115,10 @@ import Testing
             let kernel = OwnedDescriptor(owning: ends[0])
             for _ in 0..<3 { try kernel.writeAll(Self.message(Self.newAddress, Self.address(scope: 0)).span) }
         }
-        let told = Locked(0)
+        let notifications = Locked(0)
         // The other end is closed, so the watch ends when it has read everything.
-        await #expect(throws: SystemError.self) { try await watch.run { told.withLock { $0 += 1 } } }
-        #expect(told.withLock { $0 } == 1)
+        await #expect(throws: SystemError.self) { try await watch.run { notifications.withLock { $0 += 1 } } }
+        #expect(notifications.withLock { $0 } == 1)
     }
 
     @Test func reachTheWatchUntilCancelled() async throws {

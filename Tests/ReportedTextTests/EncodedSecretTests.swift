@@ -46,7 +46,7 @@ import VehicleAuthorization
         length == 0 ? [[]] : chains(of: length - 1).flatMap { chain in Encoding.allCases.map { chain + [$0] } }
     }
 
-    private static func shown(_ text: String, _ chain: [Encoding], without secrets: [String]) -> String {
+    private static func redactedText(_ text: String, _ chain: [Encoding], without secrets: [String]) -> String {
         let echo = chain.reduce(text) { $1.encode($0) }
         return ReportedText("got <\(echo)>", without: secrets, limit: 10_000).description
     }
@@ -61,8 +61,8 @@ import VehicleAuthorization
         ]
         // For deeper encodings one pair is enough.
         for (secret, other) in chain.count < 3 ? pairs[...] : pairs[..<1] {
-            let shown = Self.shown("\(before)\(secret), end", chain, without: [secret])
-            #expect(shown == Self.shown("\(before)\(other), end", chain, without: [other]))
+            let shown = Self.redactedText("\(before)\(secret), end", chain, without: [secret])
+            #expect(shown == Self.redactedText("\(before)\(other), end", chain, without: [other]))
             #expect(shown.contains("…"))
         }
     }
@@ -72,8 +72,8 @@ import VehicleAuthorization
     func areRemovedIfTheyAreBearerValuesOrTokens(chain: [Encoding]) {
         for label in ["Bearer ", "authorization: bearer ", "api_key=", "\"token\": \"", "", "Key"] {
             let start = label.isEmpty || label == "Key" ? "eyJh" : ""
-            let shown = Self.shown("\(label)\(start)x1Y2z3X4y5Z6", chain, without: [])
-            #expect(shown == Self.shown("\(label)\(start)q8W7e6R5t4P3", chain, without: []))
+            let shown = Self.redactedText("\(label)\(start)x1Y2z3X4y5Z6", chain, without: [])
+            #expect(shown == Self.redactedText("\(label)\(start)q8W7e6R5t4P3", chain, without: []))
             #expect(shown.contains("…"))
         }
     }

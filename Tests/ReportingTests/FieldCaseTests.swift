@@ -7,7 +7,7 @@ import WaypostTestSupport
 @testable import Reporting
 
 /// Logs of faulty receivers with the true track, which some machines have next to the checkout.
-@Suite(.enabled(if: Fixtures.fieldCases != nil, "no field cases beside the checkout")) struct FieldCases {
+@Suite(.enabled(if: Fixtures.fieldCases != nil, "no field cases next to the checkout")) struct FieldCases {
     private static func fixes(_ name: String) throws -> [Fix] {
         try Fixtures.fixes(in: try #require(Fixtures.fieldCases).appending(path: "\(name).nmea"))
     }

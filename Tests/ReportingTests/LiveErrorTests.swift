@@ -78,7 +78,7 @@ import WaypostTestSupport
     }
 
     @Test(
-        .enabled(if: Fixtures.recordedDrives != nil, "no recorded drives beside the checkout"), arguments: promises)
+        .enabled(if: Fixtures.recordedDrives != nil, "no recorded drives next to the checkout"), arguments: promises)
     func areBoundedOnRecordedDrives(promise: Promise) { Self.judge(TestDrive.recorded, promise) }
 
     @Test(arguments: promises) func areBoundedOnGeneratedDrives(promise: Promise) {

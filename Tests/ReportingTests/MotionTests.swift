@@ -22,9 +22,9 @@ import WaypostTestSupport
             "a parked vehicle moves off", [Double?](repeating: 0, count: 61) + [1.6],
             String(repeating: "s", count: 60) + "pm"
         ),
-        ("speed that is not stated", [nil, nil], "--"),
+        ("no stated speed", [nil, nil], "--"),
         (
-            "parked, as far as its places tell", [Double?](repeating: nil, count: 61),
+            "parked, according to its positions", [Double?](repeating: nil, count: 61),
             String(repeating: "-", count: 60) + "p"
         ),
     ]
@@ -97,7 +97,7 @@ import WaypostTestSupport
     }
 
     /// Returns the true stops: each lasts from standstill to walking pace. A few metres don't separate two of them.
-    private static func stands(_ places: [Fix], _ speeds: [Double]) -> [Stand] {
+    private static func trueStops(_ places: [Fix], _ speeds: [Double]) -> [Stand] {
         var stands: [Stand] = []
         var wasStanding = false
         for (place, speed) in zip(places, speeds) {
@@ -128,12 +128,12 @@ import WaypostTestSupport
                 found.append(Stand(from: fix, to: fix))
             }
         }
-        let truth = stands(places, speeds)
+        let truth = trueStops(places, speeds)
         #expect(!truth.isEmpty)
         let tolerance = max(Duration.seconds(1), fixes[0].timeOfFix.duration(to: fixes[1].timeOfFix))
         for stand in truth {
             let match = found.first { abs($0.from.timeOfFix.duration(to: stand.from.timeOfFix) / tolerance) <= 1 }
-            #expect(match != nil, "nothing stands from \(stand.from.timeOfFix) on")
+            #expect(match != nil, "no stop is found from \(stand.from.timeOfFix) on")
             guard let match else { continue }
             let late = stand.to.timeOfFix.duration(to: match.to.timeOfFix)
             #expect(abs(late / tolerance) <= 1, "moves off \(late) after \(stand.to.timeOfFix)")
@@ -144,7 +144,7 @@ import WaypostTestSupport
 
     /// A recorded drive through a city, with random errors.
     @Test(
-        .enabled(if: Fixtures.recordedDrives != nil, "no recorded drives beside the checkout"),
+        .enabled(if: Fixtures.recordedDrives != nil, "no recorded drives next to the checkout"),
         arguments: 1...3 as ClosedRange<UInt64>)
     func areAccurateOnARecordedDrive(seed: UInt64) throws {
         let truth = try #require(TestDrive.recorded.first { $0.description.hasPrefix("chemnitz") }).fixes

@@ -81,11 +81,11 @@ import WaypostTestSupport
             for await event in observer.stream {
                 if case .failed(let outcome, _, _) = event {
                     guard case .aborted(.networkChanged, _)? = outcome.fault else {
-                        Issue.record("it failed otherwise: \(outcome)")
+                        Issue.record("unexpected outcome: \(outcome)")
                         continue
                     }
                 }
-                if case .waiting = event { Issue.record("it waits") }
+                if case .waiting = event { Issue.record("unexpected wait") }
                 if case .idle = event { break }
             }
         }

@@ -81,7 +81,7 @@ import WaypostTestSupport
         #expect(upload.action == .wait)
         upload.take(.privateModeBegan)
         for _ in 0..<20 where upload.action == .wait {
-            #expect(upload.dueIn ?? .zero > .zero, "it would spin")
+            #expect(upload.dueIn ?? .zero > .zero, "the loop would spin")
             upload.now += upload.dueIn ?? .zero
             upload.take(.timeReached)
         }

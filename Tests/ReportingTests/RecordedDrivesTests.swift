@@ -6,7 +6,7 @@ import WaypostTestSupport
 @testable import Reporting
 
 /// Recordings of real receivers, which some machines have next to the checkout (`Fixtures.recordedReceivers`).
-@Suite(.enabled(if: Fixtures.recordedReceivers != nil, "no recorded receivers beside the checkout"))
+@Suite(.enabled(if: Fixtures.recordedReceivers != nil, "no recorded receivers next to the checkout"))
 struct RecordedDrives {
     private static let logs: [URL] = {
         guard let directory = Fixtures.recordedReceivers?.appending(path: "gpsd") else { return [] }

@@ -72,7 +72,7 @@ import WaypostTestSupport
             let step = state.handle(.fix(fix, latest: nil), at: .seconds(second), jitter: 1)
             for case .dropped(let count) in step.reports { dropped += count }
         }
-        #expect(dropped == 5, "one is in the append")
+        #expect(dropped == 5, "one update is in the append")
         let failed = state.handle(.appendFailed(Self.full), at: .seconds(20_000), jitter: 1)
         #expect(failed.reports.contains(.dropped(count: 1)))
     }

@@ -11,17 +11,17 @@ import WaypostTestSupport
     /// time and its arrival, in seconds after a fix of second 0 that arrived at 0; and whether it is too soon.
     static let rows: [(name: String, sinceRequest: Double?, second: Double, at: Double, isTooSoon: Bool)] = [
         ("nothing was sent", nil, 5, 5, false),
-        ("the request began a moment after its fix", 4.97, 5, 5, false),
-        ("as far off as times of fix may be", 4.9, 5, 5, false),
-        ("a tenth of a second and more", 4.89, 5, 5, true),
-        ("it waited for its token", 3.9, 5, 5, true),
+        ("the request started a moment after its fix", 4.97, 5, 5, false),
+        ("as inexact as the times of fixes may be", 4.9, 5, 5, false),
+        ("more than a tenth of a second", 4.89, 5, 5, true),
+        ("the request waited for its token", 3.9, 5, 5, true),
         ("the next fix", 4.9, 6, 6, false),
-        ("the fix before was late", 2, 5, 5, true),
-        ("this one comes a little sooner than its time says", 4.5, 5, 4.6, true),
-        ("it comes late", 4.8, 5, 9, true),
+        ("the previous fix was late", 2, 5, 5, true),
+        ("the fix arrives a little earlier than its time", 4.5, 5, 4.6, true),
+        ("the fix arrives late", 4.8, 5, 9, true),
         ("a drive that is played faster", 0.1, 5, 0.1, false),
-        ("and a receiver whose clock is set forward, once", 1, 3600, 5, false),
-        ("and back", 1, -3600, 5, true),
+        ("a receiver whose clock is set forward once", 1, 3600, 5, false),
+        ("a receiver whose clock is set back", 1, -3600, 5, true),
     ]
 
     @Test(arguments: rows)

@@ -67,7 +67,7 @@ import TimeAndChance
 
         mutating func see(_ fix: Fix) { fixes.append(fix) }
 
-        mutating func hear(_ updates: [LocationUpdate]) {
+        mutating func receive(_ updates: [LocationUpdate]) {
             for update in updates {
                 defer { last = update }
                 reported += 1
@@ -109,7 +109,7 @@ import TimeAndChance
                 let elapsed = lastUpdate.map { $0.duration(to: fix.timeOfFix) / .seconds(1) } ?? interval
                 guard elapsed >= interval || shape.isFull && elapsed >= 5 else { continue }
                 lastUpdate = fix.timeOfFix
-                follower.hear(shape.take() + [LocationUpdate(fix)])
+                follower.receive(shape.take() + [LocationUpdate(fix)])
             }
             #expect(follower.worst <= meters, "seed \(seed)")
         }
@@ -129,7 +129,7 @@ import TimeAndChance
             let elapsed = lastUpdate.map { $0.duration(to: fix.timeOfFix) } ?? .seconds(60)
             guard elapsed >= .seconds(60) || shape.isFull && elapsed >= .seconds(5) else { continue }
             lastUpdate = fix.timeOfFix
-            follower.hear(shape.take() + [LocationUpdate(fix)])
+            follower.receive(shape.take() + [LocationUpdate(fix)])
         }
         #expect(follower.worst <= 5 && follower.reported > 10)
         #expect(most <= 3 * 256)

@@ -67,7 +67,7 @@ import WaypostTestSupport
                 upload.now = max(upload.now, min(due, nextPosition))
                 if due < nextPosition || due <= upload.now { upload.take(.timeReached) }
             case let action?:
-                Issue.record("not expected: \(action)")
+                Issue.record("unexpected: \(action)")
                 return course
             }
         }

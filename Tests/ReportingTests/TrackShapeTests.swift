@@ -22,8 +22,8 @@ import WaypostTestSupport
 
     /// Fixes, the last of which becomes an update, and the seconds of its shape points.
     static let cases: [(name: String, fixes: [Fix], points: [Double])] = [
-        ("a straight way", drive(0...10) { ($0 * 14, 0) }, []),
-        ("a vehicle that stands", drive(0...60) { _ in (0, 0) }, []),
+        ("a straight road", drive(0...10) { ($0 * 14, 0) }, []),
+        ("a standing vehicle", drive(0...60) { _ in (0, 0) }, []),
         ("a corner", drive(0...10) { (min($0, 5) * 14, max(0, $0 - 5) * 14) }, [5]),
         (
             "a stop, begun and ended", drive(0...30) { (min($0, 10) * 10 + max(0, $0 - 20) * 10, 0) },
@@ -32,7 +32,7 @@ import WaypostTestSupport
         ("moving off", drive(0...10) { (max(0, $0 - 6) * 8, 0) }, [6]),
         ("braking from 14 m/s to a stand", drive(0...10) { (14 * $0 - 0.7 * $0 * $0, 0) }, [5]),
         (
-            "a gap: the last before and the first after",
+            "a gap: the last fix before it and the first after it",
             drive(0...5) { ($0 * 14, 0) } + drive(47...50) { ($0 * 14, 300) }, [5, 47]
         ),
         ("a gap that the update ends", drive(0...5) { ($0 * 14, 0) } + [fix(50, 900)], [5]),
@@ -45,7 +45,7 @@ import WaypostTestSupport
             "every second fix lost", stride(from: 0.0, through: 10, by: 2).map { fix($0, $0 * 14) }, []
         ),
         (
-            "a corner at 10 Hz, for which the next step is close enough",
+            "a corner at 10 Hz, where the next step is close enough",
             (0...100).map { fix(Double($0) / 10, min(Double($0), 50) * 1.4, max(0, Double($0) - 50) * 1.4) },
             [5.2]
         ),
@@ -71,14 +71,14 @@ import WaypostTestSupport
     /// The receiver's distances from the parking place at intervals of a second, whether the vehicle counts as parked,
     /// and the seconds of the shape points.
     static let parked: [(name: String, rows: [(east: Double, isParked: Bool)], points: [Double])] = [
-        ("drift that comes back", [3, 8, 12, 7, 2, 0].map { ($0, true) }, []),
+        ("drift that returns", [3, 8, 12, 7, 2, 0].map { ($0, true) }, []),
         ("drift that stays", [3, 8, 12, 12, 12, 12].map { ($0, true) }, []),
         (
             "moving off before the speed says so",
             [0, 0, 0, 4, 9].map { ($0, true) } + [16, 24, 33].map { ($0, false) }, [4]
         ),
         (
-            "moving off from where it drifted to", [8, 9, 9, 8].map { ($0, true) } + [14, 22].map { ($0, false) },
+            "moving off from the drifted position", [8, 9, 9, 8].map { ($0, true) } + [14, 22].map { ($0, false) },
             [2, 5]
         ),
         ("moving off at once", [0, 1, 0, 1].map { ($0, true) } + [6, 14, 22].map { ($0, false) }, [5]),

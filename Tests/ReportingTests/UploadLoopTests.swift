@@ -333,12 +333,12 @@ import WaypostTestSupport
             Row(63, answered(.delivered), .acknowledge(newer(2000))),
             Row(63, .resultRecorded(nil), read(8)),
         ],
-        "no heartbeat repeats it": exchanging(light) + [
+        "no heartbeat repeats the position": exchanging(light) + [
             Row(2, undecodable, .wait, due: 62),
             Row(62, .timeReached, read(0)),
             Row(62, found(nil, newest: light.stored), .wait, due: 122),
         ],
-        "a log that has ended has no newer one": exchanging(light) + [
+        "a log that has ended has no newer position": exchanging(light) + [
             Row(2, undecodable, .wait, due: 62),
             Row(3, .finishWhenEmpty, nil, due: 62),
             Row(62, .timeReached, read(0)),
@@ -469,23 +469,24 @@ import WaypostTestSupport
     @Test(
         arguments: [
             ("nothing was sent", [], nil),
-            ("it is in progress", exchanging(light), 9),
-            ("it was taken", exchanging(light) + [Row(2, answered(.delivered), nil)], 9),
-            ("it failed", exchanging(light) + [Row(2, failed(.timedOut), nil)], nil),
+            ("the request is in progress", exchanging(light), 9),
+            ("the update was accepted", exchanging(light) + [Row(2, answered(.delivered), nil)], 9),
+            ("the request failed", exchanging(light) + [Row(2, failed(.timedOut), nil)], nil),
             ("its token was rejected", exchanging(light) + [Row(2, answered(.prepareAgain(.sample("401"))), nil)], nil),
             (
-                "it was aborted", exchanging(light) + [Row(2, .networkReturned, nil), Row(4, failed(.cancelled), nil)],
+                "the request was aborted",
+                exchanging(light) + [Row(2, .networkReturned, nil), Row(4, failed(.cancelled), nil)],
                 nil
             ),
             (
-                "another one leads",
+                "another update leads",
                 [
                     Row(0, .started, nil), Row(0, found(newer(2000)), nil), Row(0, .prepared, nil),
                     Row(1, answered(.delivered), nil),
                 ], nil
             ),
             (
-                "it was repeated since",
+                "the position was repeated since",
                 exchanging(light) + [
                     Row(2, answered(.delivered), nil), Row(2, .resultRecorded(nil), nil),
                     Row(2, found(repetition), nil),
@@ -493,21 +494,21 @@ import WaypostTestSupport
                 ], 9
             ),
             (
-                "it is tried again for less than a second",
+                "the request is retried for less than a second",
                 exchanging(light) + [
                     Row(2, failed(.timedOut), nil), Row(9.5, .timeReached, nil), Row(9.5, found(light), nil),
                     Row(9.5, .prepared, nil),
                 ], 0.5
             ),
             (
-                "it is tried again, and gets no answer either",
+                "the request is retried, and gets no answer either",
                 exchanging(light) + [
                     Row(2, failed(.timedOut), nil), Row(8, .timeReached, nil), Row(8, found(light), nil),
                     Row(8, .prepared, nil),
                 ], nil
             ),
             (
-                "it was tried again, and taken",
+                "the request was retried, and the update accepted",
                 exchanging(light) + [
                     Row(2, failed(.timedOut), nil), Row(8, .timeReached, nil), Row(8, found(light), nil),
                     Row(8, .prepared, nil), Row(9.5, answered(.delivered), nil),

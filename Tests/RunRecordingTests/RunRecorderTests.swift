@@ -22,7 +22,7 @@ import WaypostTestSupport
     private func read(_ text: String) { recorder.received(Array(text.utf8).span) }
 
     /// Returns the receiver's bytes and the log since the last call.
-    private func taken() -> (receiver: String, log: String) {
+    private func takeOutput() -> (receiver: String, log: String) {
         let contents = recorder.takeBacklog()
         return (
             String(decoding: contents?.receiver ?? [], as: UTF8.self),
@@ -43,7 +43,7 @@ import WaypostTestSupport
         recorder.lineOpened()
         read("$F\r\n")
         #expect(
-            taken().receiver == """
+            takeOutput().receiver == """
                 # 2026-11-21T00:00:00.000Z
                 $AB\r
                 # 2026-11-21T00:00:00.300Z
@@ -67,7 +67,7 @@ import WaypostTestSupport
         wait(1500)
         recorder.note(logLine: "debug: accepted update 1")
         #expect(
-            taken().log == """
+            takeOutput().log == """
                 2026-11-21T00:00:00.000Z info: started
                 2026-11-21T00:00:01.500Z debug: accepted update 1
 
@@ -77,10 +77,10 @@ import WaypostTestSupport
     @Test func dropBytesIfTheDiskIsSlow() {
         let block = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 16)
         for _ in 0..<100 { recorder.received(block.span) }
-        #expect(taken().receiver.utf8.count <= RecordingBacklog.maximumBytes)
+        #expect(takeOutput().receiver.utf8.count <= RecordingBacklog.maximumBytes)
         recorder.note(logLine: "info: on")
         #expect(
-            taken().log == """
+            takeOutput().log == """
                 2026-11-21T00:00:00.000Z warning: 85 entries not recorded: the disk was too slow
                 2026-11-21T00:00:00.000Z info: on
 

@@ -36,14 +36,14 @@ struct CallFaultTrial {
     mutating func run() throws -> Bool {
         for second in 1...60 {
             let points = (0..<(second % 4)).map { sample(second * 10 - 5 + $0) }
-            try insist { try $0.append(sample(second * 10), with: points, to: $1) }
-            if second < 30 { try insist { try $0.deliver(from: $1, maximumPastLocations: 5) } }
+            try retry { try $0.append(sample(second * 10), with: points, to: $1) }
+            if second < 30 { try retry { try $0.deliver(from: $1, maximumPastLocations: 5) } }
             switch second {
             case 40, 55: try reopen()
-            case 45: try insist { try $0.deliver(from: $1, maximumPastLocations: 8) }
+            case 45: try retry { try $0.deliver(from: $1, maximumPastLocations: 8) }
             case 50:
                 guard let victim = promises.pending.keys.max() else { continue }
-                try insist { try $0.quarantine(victim, in: $1) }
+                try retry { try $0.quarantine(victim, in: $1) }
             default: break
             }
         }
@@ -60,7 +60,7 @@ struct CallFaultTrial {
     }
 
     /// Tries again like the service, finally on the repaired disk.
-    private mutating func insist(_ work: (inout Promises, OutboxEngine) throws -> Void) throws {
+    private mutating func retry(_ work: (inout Promises, OutboxEngine) throws -> Void) throws {
         var attempts = 0
         while true {
             do {
@@ -84,8 +84,8 @@ struct CallFaultTrial {
     }
 
     private mutating func reopen() throws {
-        try insist { try $1.close() }
+        try retry { try $1.close() }
         outbox = nil
-        try insist { try $0.check($1, isReopened: true) }
+        try retry { try $0.check($1, isReopened: true) }
     }
 }

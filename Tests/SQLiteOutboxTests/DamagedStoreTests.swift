@@ -122,7 +122,7 @@ struct DamagedStore {
         let found = try outbox.pendingUpdates()
         let after = try outbox.ledger()
         #expect(after.balances)
-        #expect(found.allSatisfy { $0.update == sample(Int($0.sequence)) }, "nothing is made up")
+        #expect(found.allSatisfy { $0.update == sample(Int($0.sequence)) }, "no update is invented")
         let missing = Set(before.pending).subtracting(found)
         if damage.keepsRows { #expect(missing.isEmpty) }
         if let recovery = directory.recoveries.first {

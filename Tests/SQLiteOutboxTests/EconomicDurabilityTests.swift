@@ -42,7 +42,7 @@ struct EconomicDurability {
         let outbox = try open(directory)
         for second in 1...29 { #expect(try outbox.append(sample(second)).sequence == Int64(second)) }
         #expect(try outbox.ledger() == Ledger(accepted: 29, pending: 29))
-        #expect(try onDisk(directory) == Ledger(), "what is not written is not accepted on the disk")
+        #expect(try onDisk(directory) == Ledger(), "unwritten updates aren't accepted on the disk")
         _ = try outbox.append(sample(30))
         #expect(try onDisk(directory) == Ledger(accepted: 30, pending: 30))
         _ = try outbox.append(sample(31))
@@ -162,7 +162,7 @@ struct EconomicDurability {
                 #expect(directory.recoveries.isEmpty)
                 continue
             }
-            return #expect(number > 3, "it took several writes")
+            return #expect(number > 3, "the commit needs several writes")
         }
     }
 
@@ -243,7 +243,7 @@ struct EconomicDurability {
         }
         #expect(refusal?.code == .full)
         #expect(try outbox.ledger() == Ledger(accepted: accepted, pending: accepted))
-        #expect(try onDisk(directory).accepted == accepted - 29, "those before it wait on")
+        #expect(try onDisk(directory).accepted == accepted - 29, "the previous updates keep waiting")
         try outbox.deliverBatch(maximumPastLocations: 60)
         _ = try outbox.append(sample(Int(accepted) + 1))
         #expect(try outbox.ledger().balances)

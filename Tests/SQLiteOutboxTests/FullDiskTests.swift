@@ -203,7 +203,7 @@ import WaypostTestSupport
                 == Ledger(accepted: Int64(accepted), delivered: 5, pending: Int64(accepted - 5)))
         let warnings = warnings.withLock { $0 }
         guard warnings.count == 1, case .noReserve(let sentence)? = warnings.first else {
-            Issue.record("there is not one warning of a missing reserve")
+            Issue.record("expected one warning about a missing reserve")
             return
         }
         #expect(sentence.description.contains(place))

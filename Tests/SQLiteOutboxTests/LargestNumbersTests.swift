@@ -71,7 +71,7 @@ struct LargestNumbers {
             Rows.ledger(accepted: 30_000, pending: 4, delivered: 29_996) + ";" + Rows.row(30_000)),
         Crafted("a row before the first", Rows.ledger(accepted: 6, pending: 6) + ";" + Rows.row(-1)),
         Crafted(
-            "a quarantine that is not counted",
+            "an uncounted quarantine",
             "DELETE FROM updates WHERE sequence = 4; \(refused.row.sql);"
                 + Rows.ledger(pending: 4, delivered: 1)),
     ]

@@ -38,7 +38,9 @@ import WaypostTestSupport
         #expect(failure == error)
         await #expect(throws: OutboxError.self) { try await outbox.nextBatch(maximumPastLocations: 1) }
         disk.heal()
-        await #expect(throws: OutboxError.self, "not tried at each call") { try await outbox.append(sample(2)) }
+        await #expect(throws: OutboxError.self, "opening isn't tried at each call") {
+            try await outbox.append(sample(2))
+        }
         seconds.withLock { $0 += 2 }
         #expect(try await outbox.append(sample(3)).sequence == 1)
         try await outbox.close()

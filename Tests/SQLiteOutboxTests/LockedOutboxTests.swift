@@ -110,7 +110,7 @@ import WaypostTestSupport
             second += 1
         }
         guard case .longLog(directory.store + "-wal", let bytes)? = warnings.withLock({ $0 }).first else {
-            Issue.record("there is no warning of a long log")
+            Issue.record("expected a warning about a long log")
             return
         }
         #expect(bytes > 16 << 20 && bytes < 17 << 20)

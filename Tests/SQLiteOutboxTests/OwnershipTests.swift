@@ -86,7 +86,7 @@ import Testing
         let error = #expect(throws: OutboxError.self) { try directory.open() }
         #expect(error?.code == .locked)
         _ = try outbox.append(sample(1))
-        #expect(directory.exists("outbox.sqlite.lock"), "it is made again with the next commit")
+        #expect(directory.exists("outbox.sqlite.lock"), "the lock is created again with the next commit")
         #expect(try outbox.ledger() == Ledger(accepted: 1, pending: 1))
         try outbox.close()
         try directory.open().close()

@@ -82,7 +82,7 @@ struct PowerCuts {
             let before = disk.counts[.truncate, default: 0]
             try promises.deliver(from: outbox, maximumPastLocations: 1400)
             try outbox.close()
-            #expect(disk.isOff || disk.counts[.truncate, default: 0] > before, "it is compacted")
+            #expect(disk.isOff || disk.counts[.truncate, default: 0] > before, "the file is compacted")
         }
         #expect(calls > 200)
     }

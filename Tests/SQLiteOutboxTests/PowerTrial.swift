@@ -42,7 +42,7 @@ struct PowerTrial {
             let calls = Bool.random(using: &chance) ? 40 : 2500
             disk.order(DiskFault(.powerCut, at: Int.random(in: 1...calls, using: &chance)))
             do { try workUntilCut() } catch let error as OutboxError {
-                try #require(disk.isOff, "it failed before the power went: \(error)")
+                try #require(disk.isOff, "failed before the power was cut: \(error)")
             }
             cuts += 1
             disk.powerOn()

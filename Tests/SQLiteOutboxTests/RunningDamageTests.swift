@@ -85,7 +85,7 @@ struct RunningDamage {
         let outbox = try directory.open(on: disk)
         disk.order(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .read))
         try outbox.deliverBatch(maximumPastLocations: 3000)
-        #expect(disk.faults.isEmpty, "no read came to fail")
+        #expect(disk.faults.isEmpty, "no read failed")
         #expect(directory.recoveries.isEmpty)
         #expect(try outbox.ledger() == Ledger(accepted: 24_000, delivered: 3001, pending: 20_999))
     }

@@ -30,15 +30,15 @@ import WaypostTestSupport
         let seen = zip(calls, [""] + calls).filter { $0 != Self.ofCount && $1 != Self.ofCount }.map(\.0)
 
         let disk = lying.lyingDisk(seed: 1)
-        let told = Locked<[String]>([])
+        let observed = Locked<[String]>([])
         disk.observer = { call, name in
             let isTraced = [.write, .truncate, .sync, .rename].contains(call) && Self.isCompared(name)
             let words = "\(call.rawValue) \(name == lying.url.lastPathComponent ? "." : name)"
-            if isTraced { told.withLock { $0.append(words) } }
+            if isTraced { observed.withLock { $0.append(words) } }
         }
         try work(lying, disk)
         #expect(seen.count > 500)
-        #expect(told.withLock { $0 } == seen)
+        #expect(observed.withLock { $0 } == seen)
     }
 
     private func work(_ directory: StoreDirectory, _ disk: any StoreDisk) throws {

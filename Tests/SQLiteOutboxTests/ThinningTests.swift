@@ -60,7 +60,7 @@ struct Thinning {
         Case("a straight way at one speed", straight(0..<20), kept: [0, 19]),
         Case("a turn", turn, kept: [0, 10, 19]),
         Case(
-            "a wait that no speed tells: same place, another time",
+            "a wait without a stated speed: same place, another time",
             straight(0..<10) + waiting(10..<20, at: 450, speed: nil) + straight(20..<30, from: 500),
             kept: [0, 9, 19, 29]),
         Case(
@@ -69,7 +69,7 @@ struct Thinning {
                 + straight(20..<30, from: 500) { _ in 5 },
             kept: [0, 9, 10, 19, 20, 29]),
         Case(
-            "a stop, and in it and on the way shape points, which tell no speed",
+            "a stop, with shape points without a speed during it and on the way",
             (straight(0..<10) { _ in 5 } + waiting(10..<20, at: 450, speed: 0)
                 + straight(20..<30, from: 500) { _ in 5 }).enumerated().map { index, update in
                     var update = update
@@ -84,13 +84,14 @@ struct Thinning {
             "a gap: both drives end", straight(0..<10) + straight(10..<20, from: 500, after: 1000),
             kept: [0, 9, 10, 19]),
         Case(
-            "a time that goes back", [(0, 0), (10, 50), (5, 25), (15, 75)].map { update($0.0, $0.1, 0, nil) },
+            "a time that goes backwards", [(0, 0), (10, 50), (5, 25), (15, 75)].map { update($0.0, $0.1, 0, nil) },
             kept: [0, 1, 2, 3]),
         Case(
             "five minutes at most between two", (0..<20).map { update($0 * 60, 0, 0, nil) },
             kept: [0, 5, 10, 15, 19]),
         Case(
-            "no way is too far for a neighbour", [(0, 0), (10, 90_000), (20, 0)].map { update($0.0, $0.1, 0, nil) },
+            "no distance is too large for a neighbour",
+            [(0, 0), (10, 90_000), (20, 0)].map { update($0.0, $0.1, 0, nil) },
             kept: [0, 1, 2]),
     ]
 
@@ -147,7 +148,7 @@ struct Thinning {
     private static func landmarks(_ drive: [LocationUpdate]) -> Set<Int> {
         var found: Set<Int> = [0, drive.count - 1]
         var leg: [Int] = []
-        func stands(_ index: Int) -> Bool { (drive[index].speedMetersPerSecond ?? 1) < 0.5 }
+        func isStanding(_ index: Int) -> Bool { (drive[index].speedMetersPerSecond ?? 1) < 0.5 }
         func endLeg() {
             let speeds = leg.map { drive[$0].speedMetersPerSecond ?? 0 }
             for speed in [speeds.min(), speeds.max()] {
@@ -159,9 +160,11 @@ struct Thinning {
             let breaks =
                 index > 0 && drive[index - 1].timeOfFix.duration(to: drive[index].timeOfFix) > .seconds(300)
             if breaks { found.formUnion([index - 1, index]) }
-            if index > 0, stands(index) != stands(index - 1) { found.insert(stands(index) ? index : index - 1) }
-            if breaks || stands(index) { endLeg() }
-            if !stands(index) { leg.append(index) }
+            if index > 0, isStanding(index) != isStanding(index - 1) {
+                found.insert(isStanding(index) ? index : index - 1)
+            }
+            if breaks || isStanding(index) { endLeg() }
+            if !isStanding(index) { leg.append(index) }
         }
         endLeg()
         return found

@@ -115,7 +115,7 @@ import WaypostTestSupport
             #expect(error?.fault == .providerFailed(.silent(.seconds(60))))
         }
         gate.open()
-        #expect(try await cached.token(for: van7).lifetime == .seconds(3480), "it counts from the call")
+        #expect(try await cached.token(for: van7).lifetime == .seconds(3480), "the lifetime counts from the call")
         #expect(provider.asked.count == 1, "while a call hangs no other is made")
     }
 

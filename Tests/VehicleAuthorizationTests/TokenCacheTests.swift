@@ -172,13 +172,13 @@ import VehicleAuthorization
     /// lifetime.
     @Test func reportAWarningOnceRegardlessOfItsFigures() {
         var cache = TokenCache()
-        let told = (0..<3).map { number in
+        let warningsPerCall = (0..<3).map { number in
             _ = cache.request(van7, now: .zero)
             let doubtful = AuthorizationToken(
                 value: "\(number)", lifetime: nil, reuse: .seconds(100), warnings: [Self.doubt(number)])
             return fetch(&cache, doubtful, at: 0).warnings
         }
-        #expect(told == [[.questionableToken(Self.doubt(0))], [], []])
+        #expect(warningsPerCall == [[.questionableToken(Self.doubt(0))], [], []])
         #expect(kind(cache.request(van7, now: .seconds(99))) == "use")
         #expect(kind(cache.request(van7, now: .seconds(100))) == "useAndRefresh")
         #expect(kind(cache.request(van7, now: .seconds(101))) == "use", "while the fetch hangs")
@@ -352,7 +352,7 @@ import VehicleAuthorization
     func requireAVehicleOrTrip(context: AuthorizationContext) {
         var cache = TokenCache()
         guard case .fail(let error) = cache.request(context, now: .zero) else {
-            Issue.record("not refused")
+            Issue.record("not rejected")
             return
         }
         #expect(error.code == .missingContext)

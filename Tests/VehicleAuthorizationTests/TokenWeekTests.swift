@@ -32,7 +32,7 @@ import WaypostTestSupport
         let tally = issuer.tally
         #expect(issuer.answered == asked, "every caller is answered")
         #expect(tally.problems.prefix(5) == [])
-        #expect(tally.mostAtOnce == 1, "one fetch a vehicle at a time")
+        #expect(tally.mostAtOnce == 1, "one fetch per vehicle at a time")
         #expect(tally.fetches == tally.issued + tally.failures + tally.givenUp)
         #expect(tally.issued <= tally.lives + tally.refused.count)
         // Every planned event happened.
@@ -67,9 +67,9 @@ import WaypostTestSupport
         let result = await request.result
         issuer.check(result, for: context, askedAt: askedAt, afterDrops: dropped, gaveUp: givesUp)
         guard case .success(let token) = result, issuer.draw() < 0.005 else { return }
-        issuer.noteRefusal(of: token)
+        issuer.recordRejection(of: token)
         await cached.discard(token, for: context)
-        issuer.noteDrop(of: token)
+        issuer.recordDrop(of: token)
     }
 }
 
@@ -180,9 +180,9 @@ private final class WeekIssuer: VehicleAuthorization {
         return (state.tally.fetches, fate, delay, isDue)
     }
 
-    func noteRefusal(of token: AuthorizationToken) { state.withLock { _ = $0.tally.refused.insert(token.value) } }
+    func recordRejection(of token: AuthorizationToken) { state.withLock { _ = $0.tally.refused.insert(token.value) } }
 
-    func noteDrop(of token: AuthorizationToken) { state.withLock { $0.dropped[token.value] = $0.dropped.count } }
+    func recordDrop(of token: AuthorizationToken) { state.withLock { $0.dropped[token.value] = $0.dropped.count } }
 
     /// Judges the answer to a caller that asked at `askedAt`, when `afterDrops` discards had returned.
     func check(

@@ -1,1 +1,1 @@
-"""Tests of what the trials share: no build, some seconds."""
+"""Tests of the trials' common parts: no build, some seconds."""

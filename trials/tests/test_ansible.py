@@ -1,4 +1,4 @@
-"""What the Ansible role shows of secrets."""
+"""Whether the Ansible role shows secrets."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import unittest
 from trials.waypost import ROOT
 
 TASKS = ROOT / "packaging/ansible/roles/waypost/tasks/main.yml"
-# No secrets: the vehicle's id, and the package.
+# These aren't secrets: the vehicle's id, and the package.
 OPEN = ("/etc/vehicle-id", "/var/cache/waypost.deb")
 
 
 class Role(unittest.TestCase):
-    def test_shows_no_file_with_secrets_with_diff(self) -> None:
+    def test_hides_files_with_secrets_in_diffs(self) -> None:
         tasks = [task for task in re.split(r"\n\s*(?=- name: )", TASKS.read_text()) if "ansible.builtin.copy:" in task]
         closed = [task for task in tasks if not any(f"dest: {path}" in task for path in OPEN)]
         self.assertEqual(len(closed), 2)

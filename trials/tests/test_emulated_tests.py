@@ -1,4 +1,4 @@
-"""What is made of the events of tests that ran under emulation."""
+"""The results read from the events of tests that ran under emulation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def outcome(*failed: str, cases: int = 3, passed: int = 2, is_whole: bool = True
 
 
 class Outcomes(unittest.TestCase):
-    def test_are_read_of_what_came_to_its_end(self) -> None:
+    def test_are_read_from_finished_tests(self) -> None:
         lines = [
             json.dumps({"kind": "test", "payload": {"kind": "suite", "id": "GNSSTests.Payload"}}),
             event("runStarted"), event("testStarted", "GNSSTests.Payload"), event("testSkipped", place("isRecorded")),
@@ -42,23 +42,23 @@ class Outcomes(unittest.TestCase):
         self.assertTrue(Outcome.read([*lines, event("testEnded", "GNSSTests.Payload"), event("runEnded")]).is_whole)
         self.assertEqual(Outcome.read([]), Outcome(0, frozenset(), frozenset(), frozenset(), False))
 
-    def test_of_what_starts_programs_are_told_only(self) -> None:
+    def test_of_modules_that_start_programs_are_only_reported(self) -> None:
         told = judge({"GNSSTests": outcome(), "AgentTests": outcome("b", "a", is_whole=False)}, 60)
         self.assertEqual(told, "6 test cases in 4 tests passed of 6 in 2 modules, 2 left out, in 60 s; "
                                "of modules that start programs did not pass: a, b; broken off: AgentTests")
 
-    def test_of_what_the_emulator_lacks_are_told_with_it(self) -> None:
+    def test_of_emulator_limitations_are_reported_with_the_reason(self) -> None:
         [(test, reason)] = EMULATOR.items()
         self.assertTrue(judge({"LinuxPlatformTests": outcome(test)}, 1).endswith(f"in 1 s; {test} did not pass: {reason}"))
 
-    def test_of_what_starts_none_must_be_good(self) -> None:
+    def test_of_modules_that_start_no_programs_must_pass(self) -> None:
         for broken, bad in (("GNSSTests: a, b did not pass: 3 test", outcome("b", "a")),
                             ("GNSSTests did not come to its end: 3 test", outcome(is_whole=False)),
                             ("nothing of GNSSTests ran: 0 test", outcome(cases=0, passed=0))):
             with self.subTest(broken), self.assertRaisesRegex(Failed, f"^{broken}"):
                 judge({"GNSSTests": bad}, 1)
 
-    def test_are_of_every_module(self) -> None:
+    def test_cover_every_module(self) -> None:
         there = {directory.name for directory in ROOT.glob("Tests/*Tests")}
         self.assertEqual(set(modules()), there - LEFT_OUT.keys())
         self.assertLessEqual(STARTING | LEFT_OUT.keys(), there, "these are no modules any more")

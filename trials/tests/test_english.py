@@ -1,4 +1,4 @@
-"""Sentences that `scripts/english` finds, and others that it must leave alone."""
+"""Sentences that `scripts/english` must find, and others that it must not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _loader.exec_module(english)
 
 
 class Rules(unittest.TestCase):
-    """What the rules find in a text, by line."""
+    """Returns the findings of the rules in a text, by line."""
 
     def found(self, text: str, name: str = "a.swift") -> list[int]:
         return [line for line, _, _ in english.hits(name, text)]

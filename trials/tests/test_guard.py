@@ -1,4 +1,4 @@
-"""However a trial is ended, nothing of it is left."""
+"""However a trial ends, nothing of it remains."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from pathlib import Path
 from trials.waiting import until
 from trials.waypost import ROOT
 
-# A trial with a child, a grandchild in a session of its own, a traced program as strace leaves one behind, and what
-# root has besides: a mount and a network. Nothing of it says where it is; the mark does.
+# A trial with a child, a grandchild in its own session, a traced program like one that strace leaves behind, and for
+# root also a mount and a network. Its processes can be found only by the mark.
 TRIAL = """
 import os, subprocess, sys, time
 from trials import guard
@@ -46,14 +46,14 @@ SECONDS = 20
 
 class Guard(unittest.TestCase):
     def setUp(self) -> None:
-        # A length of sleep that nobody else uses.
+        # A duration of sleep that no other process uses.
         self.mark = f"{3600 + time.time_ns() / 1e9:.9f}"
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         self.directory = directory.name
 
     def start(self, manner: str = "willing") -> tuple[subprocess.Popen[str], int]:
-        """A trial with all its processes; and the process in which the trial itself runs."""
+        """Starts a trial with all its processes. Returns it, and the process in which the trial itself runs."""
         process = subprocess.Popen(
             [sys.executable, "-B", "-c", TRIAL, self.mark, self.directory, manner], cwd=ROOT, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
@@ -66,7 +66,7 @@ class Guard(unittest.TestCase):
         return process, worker
 
     def left(self, program: str = "") -> list[int]:
-        """Processes that have the mark among their arguments."""
+        """Returns the processes with the mark among their arguments."""
         found = []
         for path in Path("/proc").glob("[0-9]*/cmdline"):
             try:
@@ -90,7 +90,7 @@ class Guard(unittest.TestCase):
                 self.assertEqual(process.wait(SECONDS), 128 + number)
                 self.assert_nothing_is_left()
 
-    def test_ends_everything_when_a_trial_does_not_heed_the_signal(self) -> None:
+    def test_ends_everything_when_a_trial_ignores_the_signal(self) -> None:
         process, _ = self.start("stubborn")
         process.terminate()
         self.assertEqual(process.wait(SECONDS), 128 + signal.SIGKILL)
@@ -123,7 +123,7 @@ class Guard(unittest.TestCase):
                 parent.kill()
         self.assert_nothing_is_left()
 
-    def test_gives_the_status_of_the_trial(self) -> None:
+    def test_returns_the_status_of_the_trial(self) -> None:
         for trial, status in (("lambda: 3", 3), ("lambda: sys.exit(4)", 4), ("lambda: 1 / 0", 1)):
             with self.subTest(trial):
                 program = f"import sys; from trials import guard; sys.exit(guard.run({trial}))"
@@ -131,7 +131,7 @@ class Guard(unittest.TestCase):
                 self.assertEqual(ended.returncode, status)
 
     @unittest.skipUnless(os.geteuid() == 0, "only root has a network to itself")
-    def test_gives_root_a_network_where_only_the_host_is_reached(self) -> None:
+    def test_gives_root_a_network_that_reaches_only_the_host(self) -> None:
         program = ("import subprocess, sys; from trials import guard; "
                    "sys.exit(guard.run(lambda: subprocess.run(['ip', '-brief', 'link']).returncode))")
         told = subprocess.run([sys.executable, "-B", "-c", program], cwd=ROOT, text=True, stdout=subprocess.PIPE)

@@ -42,14 +42,14 @@ class CommandLine(unittest.TestCase):
                 self.assertIn(f"-m trials {command}{option}", makefile)
                 self.assertIs(arguments([command]).trial, trial)
 
-    def test_does_not_take_what_proves_nothing(self) -> None:
+    def test_rejects_options_that_prove_nothing(self) -> None:
         with contextlib.redirect_stderr(io.StringIO()) as said, self.assertRaises(SystemExit):
             arguments(["kill", "--kills", "0"])
         self.assertIn("proves nothing", said.getvalue())
 
 
 class Tried(Trial):
-    """For this test."""
+    """A trial for this test."""
 
     name = "tried"
     options = (Option("--times", 1, "how often"),)
@@ -75,10 +75,10 @@ class Attempts(InDirectory):
         self.assertEqual(place.exists(), fails or keep)
         return status, told.getvalue(), said.getvalue().replace(str(place), "PLACE")
 
-    def test_tell_the_figures(self) -> None:
+    def test_print_the_figures(self) -> None:
         self.assertEqual(self.attempt(fails=False), (0, "nothing is lost\n", ""))
 
-    def test_keep_everything_for_who_wants_it(self) -> None:
+    def test_keep_everything_on_request(self) -> None:
         self.assertEqual(self.attempt(fails=False, keep=True)[2], "everything is kept in PLACE\n")
 
     def test_keep_everything_when_a_promise_is_broken(self) -> None:
@@ -87,7 +87,7 @@ class Attempts(InDirectory):
 
 
 class Shared(InDirectory):
-    def test_waits_until_something_is_said_or_it_is_late(self) -> None:
+    def test_waits_for_a_value_or_the_time_limit(self) -> None:
         answers = iter([0, 0, 3, 4])
         self.assertEqual(until(lambda: next(answers), 5, pause=0), 3)
         self.assertEqual(until(lambda: 0, 0), 0)
@@ -97,7 +97,7 @@ class Shared(InDirectory):
         with self.assertRaisesRegex(Failed, "^b; c: figures$"):
             require("figures", ("a", True), ("b", False), ("c", False))
 
-    def test_reads_lines_of_a_record_that_are_whole_and_each_once(self) -> None:
+    def test_reads_each_complete_line_of_a_record_once(self) -> None:
         record = Record(self.directory / "record")
         self.assertEqual((record.news(), list(record.all())), ([], []))
         record.path.write_bytes(LINE + LINE[:20])
@@ -107,7 +107,7 @@ class Shared(InDirectory):
         self.assertEqual(record.news(), [ARRIVED])
         self.assertEqual(record.fixes(), {60.0})
 
-    def test_puts_sections_over_sections(self) -> None:
+    def test_replaces_sections(self) -> None:
         path = configuration(
             self.directory / "a.json", "http://o", "van-2", upload={"timeoutSeconds": 9}, log={"level": "debug"})
         document = json.loads(path.read_text())
@@ -115,7 +115,7 @@ class Shared(InDirectory):
         self.assertEqual((document["vehicle"]["vehicleId"], document["log"]), ("van-2", {"level": "debug"}))
         self.assertEqual(document["outbox"]["path"], str(self.directory / "a.sqlite"))
 
-    def test_takes_a_ledger_that_balances_and_no_other(self) -> None:
+    def test_accepts_only_a_balanced_ledger(self) -> None:
         program = self.directory / "waypost"
         for pending, message in ((0, None), (1, "does not balance")):
             program.write_text(f"#!/bin/sh\necho '{json.dumps(BALANCED | {'pending': pending, 'more': 1})}'\n")
@@ -126,7 +126,7 @@ class Shared(InDirectory):
                 with self.assertRaisesRegex(Failed, message):
                     Waypost(program).ledger(Path("c"))
 
-    def test_says_what_a_command_says_that_fails(self) -> None:
+    def test_reports_the_message_of_a_failing_command(self) -> None:
         program = self.directory / "waypost"
         program.write_text("#!/bin/sh\necho broken >&2; exit 3\n")
         program.chmod(0o700)
@@ -135,7 +135,7 @@ class Shared(InDirectory):
 
 
 class Drives(unittest.TestCase):
-    def test_are_sentences_of_their_moment(self) -> None:
+    def test_have_the_time_of_their_position(self) -> None:
         rmc, gga = drive.epoch(0, 1_000_000_000.25).splitlines()
         self.assertEqual(rmc, "$GNRMC,014640.25,A,4807.61878,N,01130.00000,E,27.2,90.0,090901,,,A*47")
         self.assertTrue(gga.startswith("$GNGGA,014640.25,4807.61878,N,01130.00000,E,1,10,0.9,520.0,M,47.0,M,,*"))
@@ -189,7 +189,7 @@ class Judgements(unittest.TestCase):
         attempts: tuple[tuple[str, Callable[[], str]], ...] = (
             ("updates are lost", lambda: judge(BALANCED | {"accepted": 6})),
             ("the order is not kept", lambda: judge(changed={"lastLocationsBackInTime": 1})),
-            ("the newest position did not come first", lambda: judge(came=[Arrival("last", 30.0, 43.0, "v", False)])),
+            ("the newest position didn't arrive first", lambda: judge(came=[Arrival("last", 30.0, 43.0, "v", False)])),
             ("the return was noticed late", lambda: judge(came=[Arrival("last", 140.0, 141.0, "v", False)])),
             ("the endpoint is not spared", lambda: judge(asked=[*fetches[:2], (12.5, True), fetches[3]])),
             ("the change of keys", lambda: judge(changed={"fleetOutcomes": {"200": 5}})),
@@ -205,7 +205,7 @@ class Judgements(unittest.TestCase):
             ("no return was measured", lambda: link.judge({True: [], False: []}, [], BALANCED, 5)),
             ("a fresh position was late", lambda: link.judge({True: [3.1], False: []}, [], BALANCED, 5)),
             ("not spared", lambda: link.judge({True: [1.0], False: []}, [1.0, 1.1, 1.2], BALANCED, 5)),
-            ("what arrived is not", lambda: link.judge({True: [1.0], False: []}, [], BALANCED, 4)),
+            ("the arrived updates differ", lambda: link.judge({True: [1.0], False: []}, [], BALANCED, 4)),
         )
         for broken, attempted in attempts:
             with self.subTest(broken), self.assertRaisesRegex(Failed, broken):
@@ -221,11 +221,11 @@ class Judgements(unittest.TestCase):
                   outcomes: tuple[dict[str, int], ...] = ({"200": 2}, {"200": 1, "503": 4})) -> str:
             return reload.judge([False, True, False], told, account, come, outcomes, reigns, lambda fixed: 100 + fixed)
 
-        self.assertIn("3 reloads, 1 of them bad: 3 accepted, 0 lost, 0 sent wrongly", judge())
+        self.assertIn("3 reloads, 1 of them invalid: 3 accepted, 0 lost, 0 sent wrongly", judge())
         late = [[*arrivals[0], Arrival("last", 11.0, 112, "van-1", False)], arrivals[1]]
         early = [arrivals[0], [*arrivals[1], Arrival("last", 1.0, 109, "van-1", False)]]
         other = [arrivals[0], [arrivals[1][0]._replace(vehicle="van-2")]]
-        # What was made before the change may be under way when it comes, and waits for the new one when it is not.
+        # An update made before the change may be on its way during the change; otherwise it waits for the new endpoint.
         judge([arrivals[0], [*arrivals[1], Arrival("past", 1.0, 112, "van-1", False)]])
         judge([[*arrivals[0], Arrival("last", 9.95, 110.5, "van-1", False)], arrivals[1]],
               ledger | {"accepted": 4, "delivered": 4})
@@ -242,13 +242,13 @@ class Judgements(unittest.TestCase):
             with self.subTest(broken), self.assertRaisesRegex(Failed, broken):
                 attempted()
 
-    def test_of_the_end_of_a_run_in_which_a_call_failed(self) -> None:
+    def test_of_the_exit_of_a_run_with_a_failed_call(self) -> None:
         read = '1 openat(AT_FDCWD, "/proc/self/maps", O_RDONLY) = -1 EIO (INJECTED)'
         for status, failed, errors in ((0, [], ""), (69, [], "no"), (127, [], fault.LOADER), (-4, [read], ""),
                                        (1, [' write(2, "") = -1 (INJECTED)'], "")):
             fault.judge_end(fault.Ended(status, "", errors), failed)
         for status, failed, errors, broken in ((-11, [], "", "ends with -11"), (-4, [], "", "ends with -4"),
-                                               (1, [], "", "no word")):
+                                               (1, [], "", "no message")):
             with self.subTest(broken), self.assertRaisesRegex(Failed, broken):
                 fault.judge_end(fault.Ended(status, "", errors), failed)
 
@@ -278,14 +278,14 @@ class Drawings(unittest.TestCase):
         self.assertIn("No data", empty)
         self.assertNotIn(dashboard.GROUND["green"], empty, "nothing is known to be well")
 
-    def test_of_all_panels_have_one_axis_of_time(self) -> None:
+    def test_of_all_panels_share_one_time_axis(self) -> None:
         series = {"metric": {"le": "1"}, "values": [[5, "2"], [6, "2"]]}
         self.assertEqual(dashboard.across(5, 200, (0, 10)), 100)
         config = {"defaults": {}, "overrides": []}
         self.assertIn('points="100.0,', dashboard.chart([("", series)], (200, 99), (0, 10), config))
         self.assertIn('<rect x="100.0"', dashboard.bands([("", series)], (200, 99), (0, 10), ["green"]))
 
-    def test_of_buckets_show_what_lies_in_each(self) -> None:
+    def test_of_buckets_show_the_count_of_each(self) -> None:
         buckets = [("+Inf", {"metric": {"le": "+Inf"}, "values": [[1, "7"]]}), ("2", {"metric": {"le": "2"}, "values": [[1, "5"]]})]
         self.assertEqual([(le, series["values"]) for le, series in dashboard.apart(buckets)], [("+Inf", [(1, 2)]), ("2", [(1, 5)])])
 
@@ -295,7 +295,7 @@ class Arithmetic(unittest.TestCase):
         self.assertEqual([link.percentile(range(1, 21), part) for part in (0, 50, 95, 100)], [1, 10, 19, 20])
         self.assertEqual(link.percentile([7], 95), 7)
 
-    def test_of_memory_that_an_emulated_program_has(self) -> None:
+    def test_of_the_memory_of_an_emulated_program(self) -> None:
         maps = "".join(f"{start}-ffff00000000 r-xp 00000000 08:01 7  /usr/bin/a:b\nSize: 9 kB\nRss:  {kibibytes} kB\nPss: 5 kB\n"
                        for start, kibibytes in (("00400000", 1), ("1000000000", 20), ("1ffffff000", 300), ("2000000000", 4000)))
         self.assertEqual(guest_memory(maps), 320)

@@ -28,14 +28,14 @@ extension LyingDisk {
         try removeFile(at: path)
         try perform(.open, path) { _ throws(SystemError) in
             try FileSystem.createFile(at: path)
-            noteCreation(of: path)
+            recordCreation(of: path)
         }
     }
 
     package func reserve(_ bytes: Int64, at path: String) throws(SystemError) {
         if try fileSize(at: path) == bytes { return }
         try perform(.write, path) { _ throws(SystemError) in
-            if try FileSystem.entry(at: path) == nil { noteCreation(of: path) }
+            if try FileSystem.entry(at: path) == nil { recordCreation(of: path) }
             guard try room() >= Int(bytes) else {
                 Self.remove(path)
                 throw failure(.write, path, DiskErrno.noSpace)
@@ -46,7 +46,7 @@ extension LyingDisk {
 
     package func rename(_ source: String, to destination: String) throws(SystemError) {
         try perform(.rename, source) { _ throws(SystemError) in
-            noteRename(source, to: destination)
+            recordRename(source, to: destination)
             try FileSystem.rename(source, to: destination)
         }
     }
@@ -54,7 +54,7 @@ extension LyingDisk {
     package func removeFile(at path: String) throws(SystemError) {
         try perform(.delete, path) { _ throws(SystemError) in
             guard try FileSystem.entry(at: path) != nil else { return }
-            noteRemoval(of: path)
+            recordRemoval(of: path)
             try FileSystem.removeFile(at: path)
         }
     }
@@ -68,11 +68,11 @@ extension LyingDisk {
     }
 
     package func synchronizeFile(at path: String) throws(SystemError) {
-        try perform(.sync, path, mayWrite: false) { _ throws(SystemError) in noteSync(of: path) }
+        try perform(.sync, path, mayWrite: false) { _ throws(SystemError) in recordSync(of: path) }
     }
 
     package func synchronizeDirectory(at path: String) throws(SystemError) {
-        try perform(.sync, path, mayWrite: false) { _ throws(SystemError) in noteDirectorySync(path) }
+        try perform(.sync, path, mayWrite: false) { _ throws(SystemError) in recordDirectorySync(path) }
     }
 
     package func lock(at path: String) throws(FileLock.Failure) -> FileLock {

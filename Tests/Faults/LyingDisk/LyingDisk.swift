@@ -152,40 +152,40 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         histories[path] ?? FileHistory(size: Int((try? FileSystem.fileSize(at: path)) ?? 0))
     }
 
-    func noteWrite(_ new: [UInt8], to path: String, at offset: Int, over old: [UInt8]) {
+    func recordWrite(_ new: [UInt8], to path: String, at offset: Int, over old: [UInt8]) {
         if histories[path] == nil { histories[path] = history(of: path) }
         histories[path]?.write(new, at: offset, over: old)
     }
 
-    func noteTruncation(of path: String, to count: Int, tail: [UInt8]) {
+    func recordTruncation(of path: String, to count: Int, tail: [UInt8]) {
         if histories[path] == nil { histories[path] = history(of: path) }
         histories[path]?.truncate(to: count, tail: tail)
     }
 
-    func noteCreation(of path: String) {
+    func recordCreation(of path: String) {
         histories[path] = FileHistory(size: 0)
         note(.created(path), in: path)
     }
 
     /// Call before the file is removed.
-    func noteRemoval(of path: String) {
-        note(.removed(path, kept(path)), in: path)
+    func recordRemoval(of path: String) {
+        note(.removed(path, keptFile(path)), in: path)
         histories[path] = nil
     }
 
     /// Call before the file is renamed.
-    func noteRename(_ source: String, to destination: String) {
+    func recordRename(_ source: String, to destination: String) {
         let isThere = (try? FileSystem.entry(at: destination)) != nil
-        note(.renamed(source, to: destination, replaced: isThere ? kept(destination) : nil), in: destination)
+        note(.renamed(source, to: destination, replaced: isThere ? keptFile(destination) : nil), in: destination)
         histories[destination] = history(of: source)
         histories[source] = nil
     }
 
-    func noteSync(of path: String) {
+    func recordSync(of path: String) {
         if !ignoresSync { histories[path]?.synchronize() }
     }
 
-    func noteDirectorySync(_ path: String) {
+    func recordDirectorySync(_ path: String) {
         if !ignoresSync { directoryChanges.removeAll { $0.directory == path } }
     }
 
@@ -193,7 +193,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         directoryChanges.append(DirectoryChange(directory: FileSystem.parent(of: path), deed: deed))
     }
 
-    private func kept(_ path: String) -> DirectoryChange.Kept {
+    private func keptFile(_ path: String) -> DirectoryChange.Kept {
         DirectoryChange.Kept(history: history(of: path), bytes: Self.contents(of: path))
     }
 }

@@ -72,7 +72,7 @@ private func openFile(
             }
             let isThereNow = try FileSystem.entry(at: path) != nil
             let isNew = isThereNow && !isThere
-            if isNew { disk.noteCreation(of: path) }
+            if isNew { disk.recordCreation(of: path) }
             let isJournal = flags & (SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL) != 0
             let syncsDirectory = isJournal && flags & SQLITE_OPEN_CREATE != 0
             unsafe OpenFile.attach(to: file, disk: disk, path: path, syncsDirectory: syncsDirectory)

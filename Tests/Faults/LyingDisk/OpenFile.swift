@@ -95,7 +95,7 @@ import LinuxPlatform
                 let old = unsafe bytesOf(file, at: Int(offset), count: taken)
                 let code = unsafe real.pointee.xWrite(file, bytes, CInt(taken), offset)
                 guard code == SQLITE_OK else { return code }
-                if taken > 0 { disk.noteWrite(new, to: path, at: Int(offset), over: old) }
+                if taken > 0 { disk.recordWrite(new, to: path, at: Int(offset), over: old) }
                 return taken < Int(count) ? SQLITE_FULL : SQLITE_OK
             }
         } catch { return error.number == DiskErrno.noSpace ? SQLITE_FULL : ResultCode.write }
@@ -107,7 +107,7 @@ import LinuxPlatform
                 let size = disk.history(of: path).size
                 let tail = unsafe bytesOf(file, at: Int(count), count: max(0, size - Int(count)))
                 let code = unsafe real.pointee.xTruncate(file, count)
-                if code == SQLITE_OK { disk.noteTruncation(of: path, to: Int(count), tail: tail) }
+                if code == SQLITE_OK { disk.recordTruncation(of: path, to: Int(count), tail: tail) }
                 return code
             }
         } catch { return ResultCode.truncate }
@@ -116,7 +116,7 @@ import LinuxPlatform
     /// Nothing is synchronized on the real disk: durable is what this disk considers durable.
     private func synchronize() -> CInt {
         do throws(SystemError) {
-            try disk.perform(.sync, path, mayWrite: false) { _ in disk.noteSync(of: path) }
+            try disk.perform(.sync, path, mayWrite: false) { _ in disk.recordSync(of: path) }
         } catch { return ResultCode.sync }
         guard syncsDirectory else { return SQLITE_OK }
         // SQLite ignores a failure of this call.

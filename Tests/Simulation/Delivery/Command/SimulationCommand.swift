@@ -42,7 +42,7 @@ import LinuxPlatform
             if !isFull { print("never fell: \(summary.missingFaults.map(\.name).sorted())") }
             return isFull
         }
-        try tell(failed)
+        try printFailure(failed)
         return false
     }
 
@@ -52,7 +52,7 @@ import LinuxPlatform
         StandardError.writeNow(Array("\r\(done) of \(all) worlds\(done == all ? "\n" : "")".utf8))
     }
 
-    private static func tell(_ failed: WorldReport) throws {
+    private static func printFailure(_ failed: WorldReport) throws {
         print("BROKEN \(failed.violation?.description ?? "")")
         print("  replay: scripts/simulate world \(failed.scenario.arguments)   (trace hash \(hex(failed.hash)))")
         guard var shrinker = Shrinker(failed) else { return }

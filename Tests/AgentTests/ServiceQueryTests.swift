@@ -8,13 +8,13 @@ import Operations
 import WaypostTestSupport
 
 /// `waypost status` and `waypost why`, with a running service and without one.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct Asking {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct ServiceQueries {
     static func edit(_ bench: ServiceBench) -> (inout ServiceSetup) -> Void {
         let address = "unix:" + bench.directory.path("status")
         return { $0.status = address }
     }
 
-    @Test func reportsOnTheRunningService() async throws {
+    @Test func describeTheRunningService() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let service = try bench.start(Self.edit(bench))
@@ -61,7 +61,7 @@ import WaypostTestSupport
         #expect(words.contains("the service is not running") && words.contains("systemctl status waypost"))
     }
 
-    @Test func warnsAtStartIfOthersCanChangeTheConfiguration() async throws {
+    @Test func warnIfOthersCanChangeTheConfiguration() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure(Self.edit(bench))
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: config)
@@ -72,7 +72,7 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    @Test func namesTheServicesThatUseAnotherConfiguration() {
+    @Test func nameTheServicesThatUseAnotherConfiguration() {
         let one = HoldingProcess(processID: 7, command: "waypost")
         #expect(Operations.RunningService.hint(atOthers: []).isEmpty)
         #expect(
@@ -85,7 +85,7 @@ import WaypostTestSupport
     }
 
     /// The service has another address, configuration file and outbox.
-    @Test func findsAServiceWithAnotherConfiguration() async throws {
+    @Test func findAServiceWithAnotherConfiguration() async throws {
         let (asked, running) = (try ServiceBench(), try ServiceBench())
         let service = try running.start()
         try #require(await service.errors.line(saying: "status at") != nil)
@@ -99,7 +99,7 @@ import WaypostTestSupport
     }
 
     /// A process that shows no sign of being stopped.
-    @Test func reportsAHangingService() {
+    @Test func reportAHangingService() {
         let words = Operations.RunningService.silence(
             at: .loopback(host: "127.0.0.1", port: 9464), of: HoldingProcess(processID: getpid(), command: "waypost"),
             "/o/outbox.sqlite", SystemError(call: "read", number: EAGAIN))
@@ -113,7 +113,7 @@ import WaypostTestSupport
 
     /// Only its owner and root may use a Unix socket.
     @Test(.enabled(if: geteuid() == 0, "only root may ask as another user"))
-    func saysWhoMayAsk() async throws {
+    func nameTheUsersWhoMayAsk() async throws {
         let bench = try ServiceBench()
         let service = try bench.start(Self.edit(bench))
         try #require(await service.errors.line(saying: "status at") != nil)
@@ -143,7 +143,7 @@ import WaypostTestSupport
     }
 
     /// The reason why a run ended itself is shown while the service is down; the next run logs it and removes it.
-    @Test func reportsWhyTheLastRunEndedItself() async throws {
+    @Test func reportWhyTheLastRunEndedItself() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure(Self.edit(bench))
         let path = StallRecord.path(forOutbox: bench.directory.path("outbox.sqlite"))
@@ -170,7 +170,7 @@ import WaypostTestSupport
     }
 
     /// Other clients hold more connections than the service serves and the kernel queues.
-    @Test func isAnsweredWhileOthersHoldEveryConnection() async throws {
+    @Test func areAnsweredWhileOthersHoldEveryConnection() async throws {
         let bench = try ServiceBench()
         let reservation = try LoopbackSocket.reservation()
         let port = reservation.port
@@ -186,7 +186,7 @@ import WaypostTestSupport
 
     /// The message names the process that has the outbox. It must not say that nothing runs, or advise the user to stop
     /// their own service.
-    @Test func namesAServiceThatDoesNotAnswer() async throws {
+    @Test func nameAServiceThatDoesNotAnswer() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let address = bench.directory.path("status")
@@ -223,7 +223,7 @@ import WaypostTestSupport
         withExtendedLifetime(receiver) {}
     }
 
-    @Test func reportsThatPortZeroCannotBeAsked() async throws {
+    @Test func reportThatPortZeroCannotBeAsked() async throws {
         let bench = try ServiceBench()
         let outcome = try await BuiltProgram.run(["status", "--config", try bench.configure()])
         #expect(outcome.ending == .exited(69))
