@@ -208,7 +208,8 @@ import WaypostTestSupport
             #""receiver.acceptMissingChecksum" is an object; use true or false, without quotes; only a text can come "#
         ),
         (
-            #""type": "file", "path": "/run/token""#, #""type": "command", "command": ["a", {"file": "DIRECTORY/none"}]"#,
+            #""type": "file", "path": "/run/token""#,
+            #""type": "command", "command": ["a", {"file": "DIRECTORY/none"}]"#,
             #""authorization.command[1]" comes from the file DIRECTORY/none, which doesn't exist; "#
         ),
         (

@@ -113,13 +113,12 @@ extension ConditionCode {
             .warning, "token not renewed", "run waypost token before the current token expires"),
         .tokenRejected: Entry(
             .error, "token rejected",
-            "sign tokens with a service account's key from the project vehicle.providerId, and check the backend's "
-                + "clock"
+            "sign tokens with a service account's key from the project vehicle.providerId, and check the backend's clock"
         ),
         .tokenNotPermitted: Entry(
             .error, "token not permitted",
-            "put this vehicle's id in the token (waypost token shows the token), sign as a service account with the "
-                + "driver role, or correct vehicle.providerId"),
+            "put this vehicle's id in the token (waypost token shows the token), sign as a service account with the driver role, or correct vehicle.providerId"
+        ),
     ]
 
     fileprivate static let delivery: [Self: Entry] = [
@@ -130,16 +129,16 @@ extension ConditionCode {
             .warning, "no secure connection", "check that the port of upload.endpoint speaks https"),
         .certificateOutsideItsTime: Entry(
             .error, "certificate expired or not yet valid",
-            "set this host's clock; if the clock is right, a captive portal or a proxy is answering: use another "
-                + "network, or correct upload.endpoint"),
+            "set this host's clock; if the clock is right, a captive portal or a proxy is answering: use another network, or correct upload.endpoint"
+        ),
         .certificateUntrusted: Entry(
             .error, "certificate not trusted",
-            "log in to the network (a captive portal), or use another network; if the certificate authority is your "
-                + "own, set upload.caFile"),
+            "log in to the network (a captive portal), or use another network; if the certificate authority is your own, set upload.caFile"
+        ),
         .intercepted: Entry(
             .error, "another server answers",
-            "log in to the network (a captive portal or a proxy), or use another network; if no login is needed, "
-                + "correct upload.endpoint"),
+            "log in to the network (a captive portal or a proxy), or use another network; if no login is needed, correct upload.endpoint"
+        ),
         .answerUndecodable: Entry(
             .error, "answers unreadable", "turn off compression in the proxy, or correct upload.endpoint"),
         .requestTooLarge: Entry(
@@ -154,12 +153,12 @@ extension ConditionCode {
         .serviceRefuses: Entry(.error, "Fleet Engine accepts no updates", "correct upload.endpoint"),
         .vehicleUnknown: Entry(
             .error, "vehicle unknown",
-            "create the vehicle in the backend, or correct vehicle.vehicleId, vehicle.providerId, vehicle.service or "
-                + "upload.endpoint"),
+            "create the vehicle in the backend, or correct vehicle.vehicleId, vehicle.providerId, vehicle.service or upload.endpoint"
+        ),
         .apiDisabled: Entry(
             .error, "Fleet Engine API disabled",
-            "enable the API (gcloud services enable fleetengine.googleapis.com), or correct vehicle.providerId or "
-                + "vehicle.service"),
+            "enable the API (gcloud services enable fleetengine.googleapis.com), or correct vehicle.providerId or vehicle.service"
+        ),
         .billingDisabled: Entry(
             .error, "billing disabled", "enable billing in the Google Cloud console, or correct vehicle.providerId"),
         .updateRejected: Entry(
