@@ -33,7 +33,7 @@ import Testing
             ),
             (.followedArchive, "a.log is a gzip archive, which can't be followed; unpack it (gunzip)"),
             (.notOpened(.pattern), "a.log does not exist; write it without quotes, so that the shell expands it"),
-            (.notOpened(.address), "a.log is not a file; fetch it first, and name the file"),
+            (.notOpened(.url), "a.log is not a file; fetch it first, and name the file"),
             (.archiveCutShort, "a.log ends in the middle of the archive; copy it again"),
             (.notOpened(.missing), "a.log does not exist; check the path"),
             (.notOpened(.forbidden(closedDirectory: nil)), "a.log can't be read by this user; run chmod a+r a.log"),
