@@ -80,11 +80,11 @@ import WaypostTestSupport
             [BuiltProgram.waypost, "replay", log, "--config", config, "--speed", "1000"],
             environment: BuiltProgram.environment.merging(["TMPDIR": directory.url.path]) { $1 })
         let line = try #require(await replay.errors.line(saying: "waypost: all of town.nmea has been played, but "))
-        let count = try #require(line.text.firstMatch(of: /still sending (\d+) updates: .*:1/)).1
+        let count = try #require(line.text.firstMatch(of: /but (\d+) updates are still pending: .*:1/)).1
         #expect(line.text.hasSuffix("or kill \(replay.processID), to end the replay and keep the pending updates"))
         #expect(await replay.terminate().ending == .exited(143))
         #expect(replay.errors.text.contains("waypost: \(count) updates not delivered, and kept; "))
-        #expect(replay.errors.text.components(separatedBy: "still sending").count == 2, "repeated too soon")
+        #expect(replay.errors.text.components(separatedBy: "still pending").count == 2, "repeated too soon")
     }
 
     /// Returns what a terminal shows; `script` gives the program one.

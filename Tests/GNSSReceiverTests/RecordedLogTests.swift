@@ -163,7 +163,7 @@ import WaypostTestSupport
         #expect(missing == FixSourceError(log: directory.path("none.nmea"), .notOpened(.missing)))
         #expect(missing?.code == .cannotOpen)
         #expect(contents(of: directory.path("*.nmea")).error?.fault == .notOpened(.pattern))
-        #expect(contents(of: "https://example.com/a.nmea").error?.fault == .notOpened(.address))
+        #expect(contents(of: "https://example.com/a.nmea").error?.fault == .notOpened(.url))
     }
 
     @Test(.enabled(if: geteuid() != 0, "root may read everything"))

@@ -153,7 +153,7 @@ extension RecordedLog {
     static func openingFault(_ path: String, _ error: SystemError) -> LogFault {
         let obstacle: LogFault.Obstacle =
             switch error.number {
-            case ENOENT where path.contains("://"): .address
+            case ENOENT where path.contains("://"): .url
             case ENOENT where path.contains("*"): .pattern
             case ENOENT, ENOTDIR: .missing
             case EACCES, EPERM: .forbidden(closedDirectory: FileSystem.closedDirectory(above: path))

@@ -48,7 +48,7 @@ struct UploadState: Sendable {
         var rejectsEverything: Bool { rejections >= 3 }
     }
 
-    /// When and how the lane ends.
+    /// The conditions under which the lane ends.
     struct Termination: Sendable, Hashable {
         /// Whether the lane ends once nothing is pending.
         var whenEmpty = false

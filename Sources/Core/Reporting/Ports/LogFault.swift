@@ -3,7 +3,7 @@ package enum LogFault: Sendable, Hashable {
     /// The reason why a file can't be opened.
     package enum Obstacle: Sendable, Hashable {
         /// The path is a URL.
-        case address
+        case url
         /// The path is a shell pattern that the shell didn't expand, for example because it was quoted.
         case pattern
         case missing

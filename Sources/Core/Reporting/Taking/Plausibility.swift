@@ -131,7 +131,7 @@ package enum FixVerdict: Sendable, Hashable {
     case rejected(FixRejection)
 }
 
-/// Why a fix is rejected.
+/// The reason why a fix is rejected.
 package enum FixRejection: Sendable, Hashable {
     case positionOutOfRange
     /// Latitude and longitude are exactly 0, which gateways send when they have no data.
