@@ -162,7 +162,7 @@ struct LogTraces {
         for epoch in epochs {
             guard let fix = epoch.fix else { continue }
             let source = try #require(epoch.sources[.position].flatMap { byPlace[$0] })
-            let words = SentenceReading(of: source.bytes).words ?? ""
+            let words = SentenceReading(of: source.bytes).meaning ?? ""
             if words.hasPrefix("valid") { #expect(words.contains("position \(fix.latitude), \(fix.longitude)")) }
             #expect(epoch.dateSource != nil)
         }

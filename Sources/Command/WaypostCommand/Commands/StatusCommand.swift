@@ -66,7 +66,7 @@ enum StatusPage {
         let outbox = report.outbox
         if let bytes = outbox.usedBytes, let limit = outbox.maximumBytes {
             let oldest =
-                outbox.oldestPendingSeconds.map { ", the oldest from \(Duration.seconds($0).spoken) ago" } ?? ""
+                outbox.oldestPendingSeconds.map { ", the oldest \(Duration.seconds($0).spoken) old" } ?? ""
             lines.add(
                 "queue",
                 wrapped: "\(ledger.pending.counted("update"))\(oldest); \(FigureText.bytes(Int(bytes))) of "

@@ -44,7 +44,7 @@ package actor MemoryOutbox: Outbox {
         let stored = accept(update)
         appended = first...stored.sequence
         newestUpdate = overrulingEarlier ? stored : Self.newer(newestUpdate, stored)
-        return AppendedUpdate(stored, next: next.map(read))
+        return AppendedUpdate(stored, next: next.map(nextUpload))
     }
 
     private func accept(_ update: LocationUpdate) -> StoredUpdate {

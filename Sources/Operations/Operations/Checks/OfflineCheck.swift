@@ -142,7 +142,7 @@ package enum OfflineCheck {
             let obstacle = FileSystem.obstacle(to: .write, at: device)
         else { return nil }
         if obstacle.number == EPERM { return .deviceDeniedByUnit(device, unit: SandboxedCheck.unit) }
-        return .deviceDeniedToUser(device, user: FileStatus.words(EffectiveUser.current))
+        return .deviceDeniedToUser(device, user: FileStatus.name(ofUser: EffectiveUser.current))
     }
 
     /// Checks that the directory of the private switch exists and that the service can access it, because a switch that

@@ -123,7 +123,7 @@ package struct RunningService: Sendable {
         else { return nil }
         return
             "nothing listens on \(address): the service is not running, or it uses another configuration; "
-            + "\(FileStatus.words(EffectiveUser.current)) can't find out, because \(place) is closed to that user; "
+            + "\(FileStatus.name(ofUser: EffectiveUser.current)) can't find out, because \(place) is closed to that user; "
             + "run this as root (sudo), or see systemctl status waypost"
     }
 
