@@ -87,7 +87,7 @@ import WaypostTestSupport
         }
     }
 
-    /// A part of a secret that is too short to be recognised may be left at the end of what is read of a long text.
+    /// If only the start of a long text is read, it may end in a part of a secret that is too short to be recognised.
     @Test func hidesTheEndOfATextThatIsNotReadWhole() {
         for length in 8485..<8493 {
             let text = Self.token + String(repeating: "x", count: length - Self.token.utf8.count) + " hunter2"
