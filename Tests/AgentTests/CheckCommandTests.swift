@@ -808,7 +808,7 @@ struct CheckCommand {
     }
 
     /// On a terminal only, each wait shows what it waits for.
-    @Test func saysWhatItWaitsFor() async throws {
+    @Test func showsTheReasonForEachWait() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let config = try bench.configure()
