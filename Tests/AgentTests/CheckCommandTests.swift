@@ -542,7 +542,7 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix("note  vehicle        \(words)") }, "\(lines)")
     }
 
-    /// Whoever can change these files controls Waypost.
+    /// Any user who can change these files controls Waypost.
     @Test func failsForFilesThatOthersCanChange() async throws {
         let script = try directory.write("#!/bin/sh\n".utf8, to: "script", mode: 0o777)
         let key = try directory.write("key".utf8, to: "key", mode: 0o622)
@@ -827,7 +827,7 @@ struct CheckCommand {
     }
 
     /// On a terminal only, each wait shows what it waits for.
-    @Test func saysWhatItWaitsFor() async throws {
+    @Test func showsTheReasonForEachWait() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let config = try bench.configure()

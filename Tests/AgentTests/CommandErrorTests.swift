@@ -48,7 +48,7 @@ struct CommandErrors {
         ]
 
     @Test(arguments: cases) func nameTheLogAndTheRemedy(row: Case) async throws {
-        let bench = row.log == .cutArchive ? try ServiceBench() : nil  // what precedes the damage is delivered
+        let bench = row.log == .cutArchive ? try ServiceBench() : nil  // fixes before the damage are delivered
         let directory = try bench?.directory ?? TemporaryDirectory()
         let log = directory.path("drive.log")
         try await write(row.log, to: log, in: directory)

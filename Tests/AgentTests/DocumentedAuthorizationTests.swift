@@ -12,7 +12,7 @@ import WaypostTestSupport
         }.filter { $0.hasPrefix("\"authorization\"") }
     }()
 
-    @Test func exists() { #expect(Self.examples.count >= 8) }
+    @Test func hasExamples() { #expect(Self.examples.count >= 8) }
 
     @Test(arguments: examples) func isAccepted(example: String) throws {
         let text = Configurations.smallest.replacing(

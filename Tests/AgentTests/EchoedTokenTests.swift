@@ -44,7 +44,7 @@ struct EchoedTokens {
             """
     }
 
-    /// What a broken server may send instead of a status line.
+    /// Returns a line that a broken server may send instead of a status line.
     static func noHTTP(_ token: String) -> String { "\(token) Authorization: Bearer \(token)\r\n\r\n" }
 
     enum Echo: String, CaseIterable { case s400, s401, s403, s404, s429, s500, redirect, noHTTP }
@@ -129,7 +129,7 @@ struct EchoedTokens {
         #expect(Self.pieces(of: Self.token, in: found).isEmpty)
     }
 
-    /// The part of the log that an operator would search for.
+    /// Returns the part of the log that an operator would search for.
     private static func words(_ echo: Echo) -> String {
         switch echo {
         case .redirect: "302 redirect, not followed"

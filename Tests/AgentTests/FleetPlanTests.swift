@@ -86,7 +86,7 @@ import TimeAndChance
     }
 
     /// The offset doesn't depend on the machine or on the number of vehicles.
-    @Test func offsetTheTracksByNumberAlone() throws {
+    @Test func offsetTracksOnlyByTheVehiclesNumber() throws {
         let all = try plan("--vehicles 100 --spread-meters 1000")
         let some = try plan("--vehicles 10 --first-vehicle 91 --spread-meters 1000 --spread-seconds 0")
         let fix = Fix(timeOfFix: UTCTime(year: 2030, month: 1, day: 1), latitude: 52, longitude: 13)

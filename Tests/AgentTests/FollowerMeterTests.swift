@@ -50,7 +50,7 @@ import WaypostTestSupport
     }
 
     /// A gap of one minute, after which the vehicle is elsewhere.
-    @Test func measureNothingAcrossAGap() {
+    @Test func ignoreGaps() {
         let drive =
             (0...20).map { Self.fix($0, east: Double($0) * 10) }
             + (80...100).map { Self.fix($0, east: 3000 + Double($0) * 10) }
@@ -60,7 +60,7 @@ import WaypostTestSupport
     }
 
     /// Nothing is reported from a private period, nor the updates that were pending when it began.
-    @Test func measureNothingAcrossAPrivatePeriod() {
+    @Test func ignorePrivatePeriods() {
         let meter = FollowerMeter()
         func drive(_ seconds: ClosedRange<Int>, updates: [Int]) {
             for second in seconds {

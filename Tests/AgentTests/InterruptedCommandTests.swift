@@ -64,7 +64,7 @@ import WaypostTestSupport
             (["fixes", "--format", "gpx"], "waypost: interrupted: 20.0 kB of log.nmea read; "),
             (["fixes", "--explain", "9999"], "waypost: interrupted: "),
         ], signals)
-    func readingALog(command: ([String], says: String), signal: Int32) async throws {
+    func reportTheProgressOfReadingALog(command: ([String], says: String), signal: Int32) async throws {
         let path = directory.path("log.nmea")
         let writer = try unfinishedLog(path)
         let page = directory.path("page.html")
@@ -76,7 +76,7 @@ import WaypostTestSupport
         #expect(try FileSystem.names(inDirectory: directory.url.path) == ["log.nmea"])
     }
 
-    @Test(arguments: signals) func replays(signal: Int32) async throws {
+    @Test(arguments: signals) func reportTheProgressOfAReplay(signal: Int32) async throws {
         let bench = try ServiceBench()
         let log = Fixtures.url("nmea/town.nmea").path
         let config = try bench.configure { $0.level = "error" }
@@ -93,7 +93,7 @@ import WaypostTestSupport
     }
 
     /// The whole log has been read, but updates are still pending.
-    @Test func replaysAtTheirEnd() async throws {
+    @Test func reportPendingUpdatesAtTheEndOfAReplay() async throws {
         let bench = try ServiceBench()
         await bench.simulator.beginOutage()
         let log = Fixtures.url("nmea/town.nmea").path
@@ -103,7 +103,7 @@ import WaypostTestSupport
         #expect(said.hasSuffix("\nwaypost: interrupted: 100 % of town.nmea played"), "\(said)")
     }
 
-    @Test(arguments: signals) func demos(signal: Int32) async throws {
+    @Test(arguments: signals) func includeDemos(signal: Int32) async throws {
         let program = try start(["demo"])
         try #require(await program.errors.line(saying: "first update delivered") != nil)
         let said = await words(of: program, after: signal)
@@ -112,7 +112,7 @@ import WaypostTestSupport
         #expect(try FileSystem.names(inDirectory: directory.url.path).isEmpty)
     }
 
-    @Test(arguments: signals) func tokens(signal: Int32) async throws {
+    @Test(arguments: signals) func includeTokenRequests(signal: Int32) async throws {
         let (provider, asked) = try hangingProvider()
         let config = try ServiceSetup(authorization: provider).write(in: directory)
         let program = try start(["token", "--config", config])
@@ -121,7 +121,7 @@ import WaypostTestSupport
         #expect(said == "waypost: interrupted: not finished")
     }
 
-    @Test(arguments: signals) func checks(signal: Int32) async throws {
+    @Test(arguments: signals) func includeChecks(signal: Int32) async throws {
         let config = try ServiceSetup(authorization: try hangingProvider().configuration).write(in: directory)
         let program = try start(["check", "--online", "--config", config])
         try #require(await program.output.line(saying: "does not exist yet") != nil)
@@ -131,7 +131,7 @@ import WaypostTestSupport
     }
 
     /// Results found while waiting for the receiver aren't lost.
-    @Test(arguments: signals) func checksKeepTheirResults(signal: Int32) async throws {
+    @Test(arguments: signals) func keepTheResultsOfChecks(signal: Int32) async throws {
         let bench = try ServiceBench()
         let fleetEngine = try RawServer(answering: ["HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"])
         // The port is open, but silent.
@@ -152,7 +152,7 @@ import WaypostTestSupport
     }
 
     /// The checks in the bundle wait for a token that never arrives.
-    @Test(arguments: signals) func bundles(signal: Int32) async throws {
+    @Test(arguments: signals) func includeBundles(signal: Int32) async throws {
         let (provider, asked) = try hangingProvider()
         let config = try ServiceSetup(authorization: provider).write(in: directory)
         let program = try start(["bundle", "--config", config, "-o", directory.path("b.tar")])
@@ -162,7 +162,7 @@ import WaypostTestSupport
         #expect(try FileSystem.names(inDirectory: directory.url.path).allSatisfy { !$0.hasPrefix("b.tar") })
     }
 
-    @Test func checksOfATripsToken() async throws {
+    @Test func includeChecksOfATripsToken() async throws {
         let bench = try ServiceBench()
         let (provider, asked) = try hangingProvider()
         let config = try bench.configure { $0.consumerAuthorization = provider }
@@ -172,7 +172,7 @@ import WaypostTestSupport
         #expect(said.hasSuffix(", trip token"), "\(said)")
     }
 
-    @Test(arguments: signals) func followers(signal: Int32) async throws {
+    @Test(arguments: signals) func includeFollowers(signal: Int32) async throws {
         let config = try ServiceSetup().write(in: directory)
         let program = try start(["watch", "--config", config, "--vehicle", "van-7"])
         try #require(await program.errors.line(saying: "retrying") != nil)

@@ -87,7 +87,7 @@ import WaypostTestSupport
         #expect(replay.errors.text.components(separatedBy: "still pending").count == 2, "repeated too soon")
     }
 
-    /// Returns what a terminal shows; `script` gives the program one.
+    /// Returns the output on a terminal, which `script` provides.
     private func terminalOutput(_ command: String) async throws -> String {
         let outcome = try await ChildProcess(
             arguments: ["script", "-qec", command, "/dev/null"],

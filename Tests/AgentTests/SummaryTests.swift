@@ -84,7 +84,7 @@ import WaypostTestSupport
         #expect(!text.contains(" 1 fixes") && !text.contains(" 1 lines") && !text.contains(" 1 epochs"))
     }
 
-    @Test func reportsThatThereIsNothing() async throws {
+    @Test func saysIfThereIsNothingToSummarise() async throws {
         #expect(try await Self.text() == "total of 0 logs\n  fixes        none")
     }
 }

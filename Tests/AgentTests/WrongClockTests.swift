@@ -8,7 +8,7 @@ import WaypostTestSupport
 /// remain right, as they do on such a host. `make clock-test` does the same for longer, with tokens that expire.
 @Suite(.serialized, .timeLimit(.minutes(1)), .enabled(if: FakeClock.isUsable, FakeClock.need)) struct WrongClock {
     @Test(arguments: ["@1970-01-01 00:01:00", "@2080-01-01 00:00:00"])
-    func changesNothing(setting: String) async throws {
+    func hasNoEffectOnDelivery(setting: String) async throws {
         let bench = try ServiceBench(faults: [("--token-life", "360")])
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let clock = try FakeClock(setting, in: bench.directory)

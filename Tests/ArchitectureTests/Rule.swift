@@ -6,7 +6,7 @@ struct Rule: Sendable {
 }
 
 extension Rule {
-    /// A module imports only the modules in its line of the table.
+    /// Returns the rule that a module imports only the modules in its line of the table.
     static func imports(_ modules: [Module]) -> Rule {
         Rule(name: "imports") { file in
             guard let module = modules.first(where: { $0.directory == file.moduleDirectory }) else {

@@ -10,7 +10,7 @@ import WaypostTestSupport
     .enabled(if: NginxServer.isAvailable && ProxyServer.areAvailable, "nginx, tinyproxy, microsocks, socat are needed"),
     .timeLimit(.minutes(1)), .serialized)
 struct ProxiedExchange {
-    /// A transport through the proxy at `port` that trusts `server`.
+    /// Returns a transport through the proxy at `port` that trusts `server`.
     private func transport(
         _ kind: ProxyServer.Kind, _ port: Int, caFile: String? = nil, password: String? = ProxyServer.password
     ) throws -> CurlTransport {

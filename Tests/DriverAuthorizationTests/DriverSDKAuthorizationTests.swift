@@ -325,7 +325,7 @@ import WaypostTestSupport
                 calls.withLock { $0.append((id, completion)) }
                 entering.yield()
             }, clock: ManualClock())
-        /// Each answer contains its vehicle, and the number of the call for that vehicle.
+        /// Answers a call with a token that contains its vehicle, and the number of the call for that vehicle.
         func answer(_ index: Int) {
             let (label, completion) = calls.withLock { calls in
                 let id = calls[index].id

@@ -146,7 +146,7 @@ import WaypostTestSupport
         #expect(try await status(2) == 400)
     }
 
-    @Test func delays() async throws {
+    @Test func delaysTheAnswer() async throws {
         let backend = try SimulatedBackend { try $0.faults.set("--delay", "0.1..2") }
         for _ in 0..<20 {
             let delay = try await backend.update(Self.body).served.delay

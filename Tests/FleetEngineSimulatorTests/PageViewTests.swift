@@ -72,7 +72,8 @@ import TimeAndChance
 
     /// A shape point states no speed. Its colour is that of the average speed since the previous point.
     @Test func colourShapePointsBySpeed() async throws {
-        /// 100 m in the first ten seconds, 10 m in each ten after that; a degree of latitude is 111.2 km.
+        /// Returns the paths of a drive of 100 m in the first ten seconds, and 10 m in each ten after that. A degree of
+        /// latitude is 111.2 km.
         func paths(speeds: [String]) async throws -> [Substring] {
             let backend = try SimulatedBackend()
             let places = speeds.enumerated().map { index, speed in

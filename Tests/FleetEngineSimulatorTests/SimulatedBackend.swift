@@ -10,7 +10,7 @@ import TimeAndChance
 
 /// A simulator without sockets, whose clock has a fixed time.
 struct SimulatedBackend: Sendable {
-    /// Created once, because that takes most of a second.
+    /// Created once, because that takes nearly a second.
     static let key = Result { try SigningKey().encoded }
 
     /// A shared backend for tests that only provoke errors.

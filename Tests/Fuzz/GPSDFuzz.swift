@@ -1,6 +1,6 @@
 import TimeAndChance
 
-// Built together with what it tests as one module; see scripts/fuzz-gpsd.
+// Built as one module with the code under test; see scripts/fuzz-gpsd.
 
 /// Tests one input of libFuzzer. Its first byte determines how the rest is cut, the second whether dates are repaired
 /// and a receiver is selected.

@@ -19,7 +19,7 @@ public func fuzzNMEA(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let cut = fixes(of: input, pieceLength: Int(first % 64) + 1, options)
     precondition(whole.fixes == cut.fixes, "cutting changed the fixes")
     precondition(whole.written == cut.written, "cutting changed what is written")
-    // The shortest sentence that can give a fix is longer than 30 bytes.
+    // The shortest sentence that can produce a fix is longer than 30 bytes.
     precondition(whole.fixes.count * 30 <= input.count, "more fixes than sentences")
     precondition(whole.fixes.allSatisfy(isPossible), "an impossible fix")
     #if TRACED

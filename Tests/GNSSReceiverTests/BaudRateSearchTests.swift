@@ -44,7 +44,7 @@ import Testing
         #expect(search.rate == good)
     }
 
-    /// A lost or missing line is opened at the same rate again, whatever was tried before.
+    /// A lost or missing line is opened at the same rate again, whichever rates were tried before.
     @Test func startOverWhenTheLineIsMissing() {
         var search = BaudRateSearch()
         _ = rates(&search, trials: 3)

@@ -7,7 +7,7 @@ import TimeAndChance
 @Suite struct DriveOffsets {
     private static let time = UTCTime(year: 2030, month: 6, day: 1)
 
-    @Test func changeNothingIfZero() {
+    @Test func haveNoEffectIfZero() {
         let fix = Fix(timeOfFix: Self.time, latitude: 52.5, longitude: 13.4)
         #expect(DriveOffset.none.moved(fix) == fix)
         #expect(DriveOffset(delay: .seconds(3), withinMeters: 0, of: 7).moved(fix) == fix)

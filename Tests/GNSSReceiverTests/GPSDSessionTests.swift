@@ -6,7 +6,7 @@ import TimeAndChance
 
 @testable import GNSSReceiver
 
-/// A position report of `device` at a second of a minute.
+/// Returns a position report of `device` at a second of a minute.
 func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: Int = 3) -> String {
     let position = mode < 2 ? "" : #","lat":\#(latitude),"lon":11.5"#
     let time = #""2026-01-05T10:15:\#(second < 10 ? "0" : "")\#(second).000Z""#

@@ -89,7 +89,7 @@ import WaypostTestSupport
             var now = Duration.seconds(second)
             for (index, byte) in (useful + Array(inView.utf8)).enumerated() {
                 now += byteTime
-                _ = session.lineIsIdle(at: now)  // completes what is not learned yet
+                _ = session.lineIsIdle(at: now)  // completes an epoch whose last sentence isn't known yet
                 guard session.take([byte].span, at: now) != nil else { continue }
                 // The fix doesn't wait for the line end.
                 fixes.append((now, .seconds(second) + byteTime * (useful.count - 2)))

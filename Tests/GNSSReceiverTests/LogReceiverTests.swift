@@ -35,7 +35,7 @@ import WaypostTestSupport
         #expect(ending == nil)
     }
 
-    @Test func deliversWarnings() async throws {
+    @Test func deliverWarnings() async throws {
         let notices =
             sentence("GPTXT,01,01,01,ANTSTATUS=OPEN") + epoch(second: 1) + sentence("GPDTM,999,,0.1,N,0,E,0,W84")
         let path = try directory.write(notices.utf8, to: "1.nmea")
@@ -113,7 +113,7 @@ import WaypostTestSupport
         #expect(ending == FixSourceError(log: path, .archiveCutShort))
     }
 
-    @Test func endsWhenCancelled() async throws {
+    @Test func endWhenCancelled() async throws {
         let path = try log("1.nmea", seconds: 0...2000)
         let (events, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let running = Task {

@@ -58,7 +58,7 @@ import WaypostTestSupport
 
     /// In the wrong order, the replay would end at once without an explanation.
     @Test(arguments: [([0, 1, 5], 0), ([5, 1, 0], 2), ([0, 5, 1], 1)])
-    func reportsThatTheTimeGoesBack(seconds: [Int], times: Int) async throws {
+    func reportThatTheTimeGoesBack(seconds: [Int], times: Int) async throws {
         let path = try directory.write(seconds.map { epoch(second: $0) }.joined().utf8, to: "log.nmea")
         let remarks = Locked<[LogRemark]>([])
         let replay = LogReplay(paths: [path], clock: clock, now: { Self.start }) { remark in

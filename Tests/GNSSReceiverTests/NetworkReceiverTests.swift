@@ -35,7 +35,7 @@ import WaypostTestSupport
             connection = nil
             let next = try server.accept()
             try next.send(cut.dropFirst(30) + epoch(second: 3))
-            // The RMC of the cut epoch gives a fix without altitude, which was in the other half.
+            // The RMC of the cut epoch produces a fix without an altitude, which was in the other half.
             while let fix = await observer.fix(), fix.timeOfFix.millisecondOfDay / 1000 % 60 != 3 {
                 #expect(fix.altitudeMeters == nil)
             }

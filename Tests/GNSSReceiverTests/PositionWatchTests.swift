@@ -20,7 +20,7 @@ import Testing
         #expect(watch.condition(at: .seconds(now)) == condition)
     }
 
-    /// Receivers send each of their sentences within seconds; a first position takes longer.
+    /// Receivers send each of their sentences within seconds, but a first position needs more time.
     @Test(arguments: [(24.9, false), (25, true)])
     func haveSeenEveryTypeAfterTwentySeconds(now: Double, isSo: Bool) {
         var watch = PositionWatch(timeout: .seconds(60))

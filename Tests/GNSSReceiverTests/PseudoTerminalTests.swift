@@ -7,7 +7,7 @@ import WaypostTestSupport
         let terminal = try PseudoTerminal()
         do { _ = try SerialLine(path: terminal.path, baudRate: 9600) }  // opened, and closed again
         let noise = [UInt8](repeating: UInt8(ascii: "U"), count: 10_000)
-        for _ in 0..<20 { try terminal.send(noise) }  // many times what a line keeps
+        for _ in 0..<20 { try terminal.send(noise) }  // many times the capacity of a line
 
         let line = try SerialLine(path: terminal.path, baudRate: 9600)
         try terminal.send("$")

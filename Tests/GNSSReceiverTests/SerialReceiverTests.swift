@@ -31,7 +31,7 @@ import WaypostTestSupport
         #expect(ending?.code == .cancelled)
     }
 
-    @Test func deliversWarnings() async throws {
+    @Test func deliverWarnings() async throws {
         try await observe(receiver) { observer in
             await observer.state(saying: "open at 9600 baud")
             try terminal.send(sentence("GPTXT,01,01,01,ANTSTATUS=SHORT"))

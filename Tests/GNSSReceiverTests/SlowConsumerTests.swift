@@ -13,7 +13,7 @@ import WaypostTestSupport
 
     /// While the first fix is delayed, more is sent than the kernel buffers for a terminal (640 KiB), which succeeds
     /// only if it is read.
-    @Test func neverBlocksTheLineAndReceivesTheNewestFix() async throws {
+    @Test func neverBlocksTheLineButReceivesTheNewestFix() async throws {
         let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600)
         let (gate, opener) = AsyncStream.makeStream(of: Never.self, bufferingPolicy: .bufferingNewest(1))
         let (events, sink) = AsyncStream.makeStream(of: FixSourceEvent.self, bufferingPolicy: .bufferingNewest(10_000))

@@ -25,7 +25,7 @@ struct Chunking {
         }
     }
 
-    @Test func atEveryBoundaryChangesNothing() {
+    @Test func atEveryBoundaryHasNoEffect() {
         let bytes = MixedStream.bytes(seed: 9, seconds: MixedStream.kinds)
         let whole = Result(of: bytes)
         #expect(whole.fixes.count == MixedStream.kinds)
@@ -36,7 +36,7 @@ struct Chunking {
         #expect(differing.isEmpty)
     }
 
-    @Test func atRandomChangesNothing() {
+    @Test func atRandomHasNoEffect() {
         let bytes = MixedStream.bytes(seed: 7, seconds: MixedStream.kinds)
         let whole = Result(of: bytes)
         #expect(whole.fixes.count == MixedStream.kinds)
@@ -48,7 +48,7 @@ struct Chunking {
         #expect(differing.isEmpty)
     }
 
-    @Test func byteByByteChangesNothing() {
+    @Test func byteByByteHasNoEffect() {
         let bytes = MixedStream.bytes(seed: 8, seconds: 66)
         #expect(Result(of: bytes, cuts: { 1 }) == Result(of: bytes))
     }

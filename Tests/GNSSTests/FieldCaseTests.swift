@@ -5,7 +5,7 @@ import TimeAndChance
 import WaypostTestSupport
 
 /// Inputs rebuilt from public bug reports. They are not part of the project, so these tests run only on machines that
-/// have them beside the checkout (`Fixtures.fieldCases`).
+/// have them next to the checkout (`Fixtures.fieldCases`).
 @Suite(.enabled(if: Fixtures.fieldCases != nil, "no field cases next to the checkout")) struct FieldCases {
     private static func outcome(_ file: String) throws -> (fixes: [Fix], statistics: DecoderStatistics) {
         let directory = try #require(Fixtures.fieldCases)

@@ -112,7 +112,7 @@ struct LogTraces {
     @Test func endAsSoonAsTheExplanationIsSettled() {
         var trace = LogTrace(lines: 1...1)
         trace.take(Array(Self.learned.utf8).span)
-        #expect(!trace.isSettled)  // a whole frame must fit into what is looked at
+        #expect(!trace.isSettled)  // a whole frame must fit into the bytes that are inspected
         trace.take(Array(repeating: UInt8(ascii: "\n"), count: 10_000).span)
         #expect(trace.isSettled)
     }

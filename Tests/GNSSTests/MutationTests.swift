@@ -5,8 +5,8 @@ import WaypostTestSupport
 
 @Suite(.enabled(if: !Sanitizer.isActive, "computes long on one thread, as fuzzers do"))
 struct Mutation {
-    /// Damages one to three bytes of a sentence. Only bytes with a correct checksum give a fix, and only a possible
-    /// one.
+    /// Damages one to three bytes of a sentence. Only bytes with a correct checksum may produce a fix, and only a
+    /// possible one.
     @Test func ofTheBytesIsNoticed() {
         let sentence = Array(Framing.plain.utf8)
         #expect(Self.fixes(sentence).count == 1)

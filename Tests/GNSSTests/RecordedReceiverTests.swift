@@ -4,7 +4,7 @@ import TimeAndChance
 import WaypostTestSupport
 
 /// Recordings of real receivers with another reader's fixes. They are not part of the project, so these tests run only
-/// on machines that have them beside the checkout (`Fixtures.recordedReceivers`).
+/// on machines that have them next to the checkout (`Fixtures.recordedReceivers`).
 @Suite(.enabled(if: Fixtures.recordedReceivers != nil)) struct RecordedReceivers {
     static let logs: [String] = {
         guard let directory = Fixtures.recordedReceivers else { return [] }

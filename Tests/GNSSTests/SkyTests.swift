@@ -3,7 +3,7 @@ import Testing
 import WaypostTestSupport
 
 @Suite struct Skies {
-    /// One line per satellite: system, number, elevation/azimuth, C/N0, and `*` if it is used.
+    /// Returns one line per satellite: system, number, elevation/azimuth, C/N0, and `*` if it is used.
     private static func lines(_ sky: Sky?) -> [String]? {
         sky?.satellites.map { satellite in
             func text(_ value: Int?) -> String { value.map(String.init) ?? "-" }

@@ -4,7 +4,7 @@ import TimeAndChance
 import WaypostTestSupport
 
 @Suite struct TagBlocks {
-    /// A tag block with its checksum, before `sentence`.
+    /// Returns `sentence` after a tag block with its checksum.
     static func tagged(_ fields: String, _ sentence: String) -> String {
         WaypostTestSupport.sentence(fields, start: "\\", ending: "\\") + sentence
     }

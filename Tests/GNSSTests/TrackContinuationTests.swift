@@ -13,7 +13,7 @@ enum Track {
         return fix
     }
 
-    /// Returns fixes of a vehicle that stands at `meters`, one per second.
+    /// Returns fixes of a standing vehicle at `meters`, one per second.
     static func standing(_ seconds: ClosedRange<Int>, at meters: Double = 0, speed: Double? = 0.2) -> [Fix] {
         seconds.map { fix(Double($0), meters + Double($0 % 3), speed: speed) }
     }

@@ -48,7 +48,7 @@ import TimeAndChance
         }
     }
 
-    @Test(arguments: 1...300 as ClosedRange<UInt64>) func keepsTheMinimumNumberOfPoints(seed: UInt64) {
+    @Test(arguments: 1...300 as ClosedRange<UInt64>) func keepTheMinimumNumberOfPoints(seed: UInt64) {
         let points = Self.track(points: 2 + Int(seed % 30), seed: seed)
         // The plane's distances are a little too long, so the reference has a smaller tolerance.
         let kept = TrackSimplification.keptIndices(of: points, tolerance: 5)
@@ -62,7 +62,7 @@ import TimeAndChance
     }
 
     /// The farthest point that one leg reaches isn't always on the path with the fewest legs.
-    @Test func keepsFewerThanAGreedyChoice() {
+    @Test func keepFewerPointsThanAGreedyChoice() {
         var fewer = 0
         for seed in 1...200 as ClosedRange<UInt64> {
             let points = Self.track(points: 60, seed: seed)
@@ -82,14 +82,14 @@ import TimeAndChance
         #expect(fewer > 20)
     }
 
-    @Test func limitsALegToFiveMinutes() {
+    @Test func limitALegToFiveMinutes() {
         let points = (0..<20).map { Self.point(Double($0) * 60, 0) }
         #expect(TrackSimplification.keptIndices(of: points, tolerance: 5).count == 5)
         #expect(TrackSimplification.keptIndices(of: [Self.point(0, 0), Self.point(1000, 0)], tolerance: 5) == [0, 1])
     }
 
-    @Test func acceptsEmptyAndSinglePointTracks() {
-        #expect(TrackSimplification.keptIndices(of: [], tolerance: 5).isEmpty)
-        #expect(TrackSimplification.keptIndices(of: [Self.point(0, 0)], tolerance: 5) == [0])
+    @Test func acceptEmptyAndSinglePointTracks() {
+        #expect(TrackSimplification.kept(of: [], tolerance: 5).isEmpty)
+        #expect(TrackSimplification.kept(of: [Self.point(0, 0)], tolerance: 5) == [0])
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import HTTPService
 
 @Suite struct HTTPConnections {
-    /// A connection that was opened at time zero, with 60 s for each request and each answer.
+    /// Returns a connection that was opened at time zero, with 60 s for each request and each answer.
     private func new() -> HTTPConnection {
         HTTPConnection(
             limits: HTTPServiceLimits(time: .seconds(60)),

@@ -69,7 +69,7 @@ import TimeAndChance
         return result
     }
 
-    /// A position every five seconds.
+    /// Accepts a position every five seconds.
     private static func drive(_ simulation: LinkSimulation, for seconds: Double) {
         let end = simulation.now + .milliseconds(Int(seconds * 1000))
         while true {

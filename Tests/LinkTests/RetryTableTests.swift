@@ -25,17 +25,17 @@ import WaypostTestSupport
         }
     }
 
-    /// The first `times` requests get `answer`.
+    /// Returns trouble that answers the first `times` requests with `answer`.
     private static func first(_ answer: ServedResponse, times: Int = 1) -> StandInFleetEngine.Trouble {
         { number, _ in number <= times ? answer : nil }
     }
 
-    /// A batch with the update of second 2 gets `answer`, wherever it is in the batch.
+    /// Returns trouble that answers each batch with the update of second 2 with `answer`, wherever it is in the batch.
     private static func poison(_ answer: ServedResponse) -> StandInFleetEngine.Trouble {
         { _, arrival in ([arrival.last] + arrival.past).contains(2) ? answer : nil }
     }
 
-    private static func refused(_ status: Int, _ name: String) -> ServedResponse {
+    private static func rejection(_ status: Int, _ name: String) -> ServedResponse {
         StandInFleetEngine.refusal(status, name)
     }
 
@@ -50,46 +50,48 @@ import WaypostTestSupport
 
     static let verdicts: [Row] = [
         Row("200", { _, _ in nil }) { $0.requests = 1 },
-        Row("400 INVALID_ARGUMENT", poison(refused(400, "INVALID_ARGUMENT"))) {
+        Row("400 INVALID_ARGUMENT", poison(rejection(400, "INVALID_ARGUMENT"))) {
             ($0.requests, $0.quarantined, $0.words) = (3, [2], "INVALID_ARGUMENT")
         },
-        Row("400 OUT_OF_RANGE", poison(refused(400, "OUT_OF_RANGE"))) { ($0.requests, $0.quarantined) = (3, [2]) },
-        Row("400 FAILED_PRECONDITION", poison(refused(400, "FAILED_PRECONDITION"))) {
+        Row("400 OUT_OF_RANGE", poison(rejection(400, "OUT_OF_RANGE"))) { ($0.requests, $0.quarantined) = (3, [2]) },
+        Row("400 FAILED_PRECONDITION", poison(rejection(400, "FAILED_PRECONDITION"))) {
             ($0.requests, $0.quarantined) = (3, [2])
         },
-        Row("401 once", first(refused(401, "UNAUTHENTICATED"))) { $0.tokensDiscarded = 1 },
-        Row("401 twice", first(refused(401, "UNAUTHENTICATED"), times: 2)) {
+        Row("401 once", first(rejection(401, "UNAUTHENTICATED"))) { $0.tokensDiscarded = 1 },
+        Row("401 twice", first(rejection(401, "UNAUTHENTICATED"), times: 2)) {
             ($0.waits, $0.requests, $0.tokensDiscarded) = ([60], 4, 2)
         },
-        Row("403 once", first(refused(403, "PERMISSION_DENIED"))) { $0.tokensDiscarded = 1 },
-        Row("403 three times", first(refused(403, "PERMISSION_DENIED"), times: 3)) {
+        Row("403 once", first(rejection(403, "PERMISSION_DENIED"))) { $0.tokensDiscarded = 1 },
+        Row("403 three times", first(rejection(403, "PERMISSION_DENIED"), times: 3)) {
             ($0.waits, $0.requests, $0.tokensDiscarded) = ([60, 60], 5, 3)
         },
-        Row("404 three times", first(refused(404, "NOT_FOUND"), times: 3)) {
+        Row("404 three times", first(rejection(404, "NOT_FOUND"), times: 3)) {
             // After the first, probes carry only the newest update; then the backlog follows.
             ($0.waits, $0.requests, $0.words) = ([60, 120, 240], 5, "NOT_FOUND")
         },
-        Row("501", first(refused(501, "UNIMPLEMENTED"))) { ($0.waits, $0.requests) = ([60], 3) },
+        Row("501", first(rejection(501, "UNIMPLEMENTED"))) { ($0.waits, $0.requests) = ([60], 3) },
         Row("413", { _, arrival in arrival.past.count > 1 ? strange(413, "") : nil }) { $0.requests = 3 },
     ]
 
     static let passing: [Row] = [
         Row("408", first(strange(408, ""))) { $0.waits = [1] },
-        Row("409 ABORTED", first(refused(409, "ABORTED"))) { $0.waits = [1] },
-        Row("429", first(refused(429, "RESOURCE_EXHAUSTED"), times: 2)) { ($0.waits, $0.requests) = ([5, 10], 3) },
+        Row("409 ABORTED", first(rejection(409, "ABORTED"))) { $0.waits = [1] },
+        Row("429", first(rejection(429, "RESOURCE_EXHAUSTED"), times: 2)) { ($0.waits, $0.requests) = ([5, 10], 3) },
         Row("429 with Retry-After", first(advised(429, "RESOURCE_EXHAUSTED", retryAfter: "30"))) { $0.waits = [31] },
         Row("429 with RetryInfo", first(StandInFleetEngine.refusal(429, "RESOURCE_EXHAUSTED", details: retryInfo))) {
             $0.waits = [21.5]
         },
-        Row("499 CANCELLED", first(refused(499, "CANCELLED"))) { $0.waits = [1] },
-        Row("500 INTERNAL", first(refused(500, "INTERNAL"), times: 3)) { ($0.waits, $0.requests) = ([1, 2, 4], 4) },
-        Row("500 UNKNOWN", first(refused(500, "UNKNOWN"))) { $0.waits = [1] },
-        Row("500 DATA_LOSS", first(refused(500, "DATA_LOSS"))) { $0.waits = [1] },
+        Row("499 CANCELLED", first(rejection(499, "CANCELLED"))) { $0.waits = [1] },
+        Row("500 INTERNAL", first(rejection(500, "INTERNAL"), times: 3)) { ($0.waits, $0.requests) = ([1, 2, 4], 4) },
+        Row("500 UNKNOWN", first(rejection(500, "UNKNOWN"))) { $0.waits = [1] },
+        Row("500 DATA_LOSS", first(rejection(500, "DATA_LOSS"))) { $0.waits = [1] },
         Row("502 with HTML", first(strange(502, "<html>Bad Gateway</html>"))) { $0.waits = [1] },
-        Row("503 UNAVAILABLE", first(refused(503, "UNAVAILABLE"), times: 2)) { ($0.waits, $0.requests) = ([1, 2], 3) },
+        Row("503 UNAVAILABLE", first(rejection(503, "UNAVAILABLE"), times: 2)) {
+            ($0.waits, $0.requests) = ([1, 2], 3)
+        },
         Row("503 with Retry-After", first(advised(503, "UNAVAILABLE", retryAfter: "30"))) { $0.waits = [31] },
         Row("503 with a date", first(dated)) { $0.waits = [46] },
-        Row("504 DEADLINE_EXCEEDED", first(refused(504, "DEADLINE_EXCEEDED"))) { $0.waits = [1] },
+        Row("504 DEADLINE_EXCEEDED", first(rejection(504, "DEADLINE_EXCEEDED"))) { $0.waits = [1] },
     ]
 
     private static let dated: ServedResponse = {
@@ -163,7 +165,7 @@ import WaypostTestSupport
     /// An update that the server rejects costs requests but no wait, so the others aren't delayed.
     @Test(arguments: 1...12) func isNotBlockedByOneUpdate(poisoned: Int) async throws {
         let server = try StandInFleetEngine { _, arrival in
-            ([arrival.last] + arrival.past).contains(poisoned) ? Self.refused(400, "INVALID_ARGUMENT") : nil
+            ([arrival.last] + arrival.past).contains(poisoned) ? Self.rejection(400, "INVALID_ARGUMENT") : nil
         }
         let bench = LinkBench()
         try await bench.accept(1...12)

@@ -123,7 +123,7 @@ final class SimulatedLink: HTTPTransport {
         do { try await clock.sleep(for: duration) } catch { throw fail(.cancelled) }
     }
 
-    /// A failed connection isn't reused.
+    /// Returns an error. A failed connection isn't reused.
     private func fail(_ code: HTTPTransportError.Code) -> HTTPTransportError {
         isConnected.withLock { $0 = false }
         return HTTPTransportError(code, "\(code)")

@@ -64,7 +64,7 @@ import Testing
         print("link: answers after \(answerSeconds) s: drained after \(end), \(unanswered.count) aborted")
     }
 
-    /// A new position every five seconds, for four minutes.
+    /// Simulates a slow server, with a new position every five seconds for four minutes.
     private static func slowServer(_ delay: Duration, limits: HTTPLimits) throws -> Result {
         let simulation = try LinkSimulation(limits: limits)
         simulation.link.state.withLock { $0.answerDelay = delay }

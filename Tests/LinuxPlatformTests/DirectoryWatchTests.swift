@@ -35,7 +35,7 @@ import WaypostTestSupport
         #expect(try poll(watch.raw, within: .zero, unless: stop) == .timedOut)
     }
 
-    /// udev creates a device for root only and then gives it to its group.
+    /// udev creates a device for root only and then changes its group.
     @Test func noticeANewMode() throws {
         let path = try directory.write([], to: "receiver")
         let watch = try DirectoryWatch(for: path)

@@ -76,7 +76,7 @@ import Testing
         ([message(newAddress, address(scope: 0, flags: 0x40))], true, true),
         ([both, message(newAddress, address(scope: 0, flags: 0))], false, false),
         ([both, message(oldRoute, route())], false, true),
-        // A lost address or link takes its routes along, because the kernel doesn't announce that.
+        // The routes of a lost address or link are lost, too, although the kernel doesn't announce that.
         ([both, message(oldAddress, address(scope: 0))], true, true),
         ([both, message(oldAddress, address(scope: 0, link: 4))], false, false),
         ([both, message(newLink, link(3, flags: 0x43))], false, false),

@@ -129,7 +129,7 @@ import WaypostTestSupport
     }
 
     /// Kernel files have no size and may be long.
-    @Test func areNotReadBeyondTheirLimitWhateverTheirStatedSize() {
+    @Test func areNotReadBeyondTheirLimitRegardlessOfTheirSize() {
         #expect(throws: BoundedFile.Refusal.tooLarge(limit: 10)) {
             try BoundedFile.contents(of: "/proc/self/status", limit: 10)
         }

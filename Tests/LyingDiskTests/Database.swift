@@ -29,7 +29,7 @@ struct DatabaseError: Error, Equatable {
         if code != SQLITE_OK { throw DatabaseError(code: code) }
     }
 
-    /// The first column of the first row.
+    /// Returns the first column of the first row.
     func integer(_ sql: String) throws -> Int64 {
         var statement: OpaquePointer?
         let code = unsafe sqlite3_prepare_v2(handle, sql, -1, &statement, nil)

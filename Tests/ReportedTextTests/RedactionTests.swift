@@ -13,7 +13,7 @@ import WaypostTestSupport
             ("correct horse battery, correct horse", "…, …"), ("grüne%20Straße", "…"),
             ("gr\\u00fcne Stra\\u00DFe", "…"),
         ])
-    func removesTheSecretsThatWereSent(text: String, shown: String) {
+    func removeTheSecretsThatWereSent(text: String, shown: String) {
         let secrets = ["hunter2", "abc", "", "correct horse battery", "grüne Straße"]
         #expect(ReportedText(text, without: secrets).description == shown)
     }
@@ -23,7 +23,7 @@ import WaypostTestSupport
         ("eyJhbGciOi, cut", "…, cut"), ("word\(token)", "word…"), ("Key\(token)", "Key…"),
         ("set keyJson or privateKeyJSON", "set keyJson or privateKeyJSON"),
     ])
-    func removesJSONWebTokens(text: String, shown: String) {
+    func removeJSONWebTokens(text: String, shown: String) {
         #expect(ReportedText(text).description == shown)
     }
 
@@ -50,7 +50,7 @@ import WaypostTestSupport
         ("token endpoint http://host/token?key=…: no answer", "token endpoint http://host/token?key=…: no answer"),
         ("key=…x1", "key=…"),
     ])
-    func removesValuesAfterALabel(text: String, shown: String) {
+    func removeValuesAfterALabel(text: String, shown: String) {
         #expect(ReportedText(text).description == shown)
     }
 
@@ -66,13 +66,13 @@ import WaypostTestSupport
         "fingerprint 3A:5F:00:41:C2:77:9B:6E:21:58:F3:40:66:6C:8D:72:45:E0:2D:39:91:53:7A:B4:60:2F:33:48:0C:55:6B:4E",
         "$GPGSV,3,1,11,03,03,111,00,04,15,270,00,06,01,010,00,13,06,292,00",
     ])
-    func leavesEverythingElse(text: String) {
+    func keepEverythingElse(text: String) {
         #expect(ReportedText(text, without: [Self.token, "a-key.With/Signs"]).description == text)
     }
 
     /// A cut would leave a part that can't be recognised.
     @Test(arguments: 200...320)
-    func redactsBeforeItCuts(length: Int) {
+    func precedeCuts(length: Int) {
         let shown = ReportedText(String(repeating: "a b", count: length / 3) + Self.token).description
         #expect(!shown.contains("eyJ".prefix(2)))
         #expect(shown.utf8.count <= ReportedText.longest)
@@ -80,15 +80,15 @@ import WaypostTestSupport
 
     /// Text that a program cut earlier contains only a part of the secret.
     @Test(arguments: [0, 1, 40, 200])
-    func removesAPartOfASecret(start: Int) {
+    func removePartsOfASecret(start: Int) {
         for length in [12, 13, 30, 100] {
             let part = Self.token.dropFirst(start).prefix(length)
             #expect(ReportedText("<\(part)>", without: ["Bearer \(Self.token)"]).description == "<…>")
         }
     }
 
-    /// A part of a secret that is too short to be recognised may be left at the end of what is read of a long text.
-    @Test func hidesTheEndOfATextThatIsNotReadWhole() {
+    /// If only the start of a long text is read, it may end in a part of a secret that is too short to be recognised.
+    @Test func hideTheEndOfATextThatIsReadInPart() {
         for length in 8485..<8493 {
             let text = Self.token + String(repeating: "x", count: length - Self.token.utf8.count) + " hunter2"
             let shown = ReportedText(text, without: ["hunter2"]).description
@@ -100,17 +100,17 @@ import WaypostTestSupport
         ("\u{1B}[2J\u{7}x", "\u{FFFD}[2J\u{FFFD}x"), ("van\u{202E}7\r\n8", "van\u{FFFD}7  8"),
         ("a\u{0}b", "a\u{FFFD}b"),
     ])
-    func removesControlSequences(text: String, shown: String) {
+    func removeControlSequences(text: String, shown: String) {
         #expect(ReportedText(text).description == shown)
     }
 
-    @Test func acceptsBytesThatAreNotText() {
+    @Test func acceptBytesThatAreNotText() {
         #expect(ReportedText(bytes: [0x61, 0xFF, 0xC3, 0x62]).description == "a\u{FFFD}\u{FFFD}b")
         let broken = Array(Self.token.utf8.prefix(30)) + [0xFF] + Array(Self.token.utf8.dropFirst(30))
         #expect(ReportedText(bytes: broken, without: [Self.token]).description == "…\u{FFFD}…")
     }
 
-    @Test func cutsBetweenScalars() {
+    @Test func cutBetweenScalars() {
         let text = ReportedText(String(repeating: "東 ", count: 200), limit: 20).description
         #expect(text == "東 東 東 東 …")
         #expect(ReportedText("a" + String(repeating: "\u{301}", count: 100_000)).description.utf8.count <= 300)
@@ -122,12 +122,12 @@ import WaypostTestSupport
         "got \(token) now", "token=abc, password: x y", "https://u:p@h/", "Bearer abc def",
         String(repeating: "word ", count: 300), "\u{1B}[0m \u{202E}",
     ])
-    func changesNothingTwice(text: String) {
+    func areIdempotent(text: String) {
         let once = ReportedText(text).description
         #expect(ReportedText(once).description == once)
     }
 
-    @Test func redactsWhatIsInterpolated() {
+    @Test func includeInterpolatedValues() {
         let words = "Bearer abc123"
         let number = 7
         let text: ReportedText = "status \(number): \(words); \(ReportedText(words)) and \([words])"
@@ -141,7 +141,7 @@ import WaypostTestSupport
             "eyJ.", "eyJ", "eyJ ", ".", "a.b.c", "token=", "token", "Bearer ", "Bearer", "Authorization: ", "%", "%25",
             "\\", "\\u005c", "://", "://a", "@", "\"", "token:\"", "key:a", " ", "-", "e\u{301}", "QUFB",
         ])
-    func needsBoundedTime(part: String) {
+    func needBoundedTime(part: String) {
         let text = String(repeating: part, count: 1_000_000 / part.utf8.count)
         #expect(ReportedText(text, without: [Self.token, "%%%%", "eyJeyJeyJeyJ"]).description.utf8.count <= 300)
     }

@@ -27,7 +27,7 @@ import WaypostTestSupport
         #expect(await outbox.longestWait == .seconds(3))
         clock.advance(by: .seconds(2))
         #expect(await outbox.longestWait == .seconds(5), "the age of the pending update")
-        // The delivered newest update still leads, so that no older position takes its place.
+        // The delivered newest update still leads, so no older position takes its place.
         let rest = try #require(await outbox.nextBatch(maximumPastLocations: 2, withBacklog: true))
         #expect(rest.stored?.sequence == 4 && !rest.lastIsPending && rest.past.map(\.sequence) == [3])
         try await outbox.acknowledge(rest)

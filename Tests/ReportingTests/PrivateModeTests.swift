@@ -14,7 +14,7 @@ import WaypostTestSupport
             ([150, 110, 95, 60, 105, 109, 111, 105], [true, true, false, false, false, false, true, true]),
             ([0, 108, 112], [false, false, true]),
         ] as [([Double], [Bool])])
-    func leavesAZoneOnlyBeyondItsBorder(meters: [Double], disclosed: [Bool]) {
+    func endsOnlyBeyondTheBorderOfAZone(meters: [Double], disclosed: [Bool]) {
         var mode = PrivateMode(zones: Self.zones)
         var seen: [Bool] = []
         for meters in meters { seen.append(mode.mayDisclose(.sample(0, north: meters, accuracy: 5))) }
@@ -23,7 +23,7 @@ import WaypostTestSupport
 
     /// The accuracy of a fix, and the distance from the centre at which the vehicle leaves the zone.
     @Test(arguments: [(1, 112), (40, 142), (5000, 202), (nil, 127)] as [(Double?, Double)])
-    func considersTheErrorOfAFix(accuracy: Double?, meters: Double) {
+    func considersTheErrorOfEachFix(accuracy: Double?, meters: Double) {
         var mode = PrivateMode(zones: Self.zones)
         _ = mode.mayDisclose(.sample(0, accuracy: accuracy))
         let isDisclosedAtTheBorder = mode.mayDisclose(.sample(0, north: meters - 4, accuracy: accuracy))
@@ -84,7 +84,7 @@ import WaypostTestSupport
         #expect(disclosed == [false, false, false])
     }
 
-    @Test func staysPrivateInAZoneWhenItIsSwitchedOff() {
+    @Test func staysOnInAZoneWhenItIsSwitchedOff() {
         var mode = PrivateMode(zones: Self.zones)
         mode.observe(isSwitchedOn: true)
         _ = mode.mayDisclose(.sample(0))

@@ -54,12 +54,12 @@ import WaypostTestSupport
     private static let unavailable = UploadEvent.notPrepared(.noPermit(MissingPermit(.unavailable, "issuer down")))
     private static let offered = UploadEvent.updateNotStored(StoredUpdate.sample(2000).update, overrulesStored: false)
 
-    /// The rows from the start to the request for a permit for `batch`.
+    /// Returns the rows from the start to the request for a permit for `batch`.
     private static func preparing(_ batch: UploadBatch) -> [Row] {
         [Row(0, .started, read(8)), Row(0, found(batch), .prepare)]
     }
 
-    /// The rows from the start to an exchange with `batch` at second 1.
+    /// Returns the rows from the start to an exchange with `batch` at second 1.
     private static func exchanging(_ batch: UploadBatch) -> [Row] {
         preparing(batch) + [Row(1, .prepared, send(batch))]
     }
@@ -141,7 +141,7 @@ import WaypostTestSupport
         UploadBatch(last: .sample(sequence), lastIsPending: true, past: [])
     }
 
-    /// The rows until the outbox is known to have nothing pending, with `newest` as its newest update.
+    /// Returns the rows until the outbox is known to have nothing pending, with `newest` as its newest update.
     private static func empty(_ newest: Int64 = 999) -> [Row] {
         [Row(0, .started, read(8)), Row(0, found(nil, newest: .sample(newest)), .wait, due: 60)]
     }

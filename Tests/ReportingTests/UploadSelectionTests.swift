@@ -142,7 +142,7 @@ import WaypostTestSupport
     }
 
     /// The outbox doesn't know yet that its newest update is wrong.
-    @Test func areLedByAnOverrulingPositionUntilTheOutboxHasIt() {
+    @Test func startWithAnOverrulingPositionUntilTheOutboxHasIt() {
         for second in [1.0, 2] {
             // The wrong position is being sent, whose delivery must not remove the right one.
             _ = selected(Self.batch)

@@ -125,7 +125,7 @@ import WaypostTestSupport
         #expect(open.receiver.contains("5000.0000"))
     }
 
-    @Test func keepNothingOfALongGap() {
+    @Test func omitALongGap() {
         let drive = Drive()
         drive.fix(0, north: 900, "a\n")
         drive.fix(1, north: 900, "b\n")

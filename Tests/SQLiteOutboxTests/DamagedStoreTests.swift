@@ -138,7 +138,7 @@ struct DamagedStore {
         #expect(try OutboxReader(path: directory.store).summary().ledger.balances)
     }
 
-    /// `make damage-test` gives the number of seeds.
+    /// `make damage-test` sets the number of seeds.
     @Test(.enabled(if: !Sanitizer.isActive, "computes for long on one thread"))
     func keepsEverySoundRow() throws {
         let seeds = ProcessInfo.processInfo.environment["DAMAGE_SEEDS"].flatMap { UInt64($0) } ?? 16

@@ -6,8 +6,8 @@ import TimeAndChance
 
 /// Drives as a gateway reports them, and the error of thinned drives.
 enum Drives {
-    /// A drive with an update every ten seconds: legs with turns at 5 to 14 m/s, stops of one or two minutes, and now
-    /// and then the engine off for a quarter of an hour. `noise` is the receiver's, in metres.
+    /// Returns a drive with an update every ten seconds: legs with turns at 5 to 14 m/s, stops of one or two minutes,
+    /// and now and then the engine off for a quarter of an hour. `noise` is the receiver's, in metres.
     static func town(updates: Int, seed: UInt64 = 1, noise: Double = 2) -> [LocationUpdate] {
         var chance = SplitMix64(seed: seed)
         var east = 0.0
@@ -44,8 +44,8 @@ enum Drives {
         }
     }
 
-    /// The maximum distance of `whole`, at its own times, from the track through `left`, whose ends are those of
-    /// `whole`; and the maximum time between neighbours in `left` that aren't neighbours in `whole`.
+    /// Returns the maximum distance of `whole`, at its own times, from the track through `left`, whose ends are those
+    /// of `whole`; and the maximum time between neighbours in `left` that aren't neighbours in `whole`.
     static func error(
         of left: [LocationUpdate], against whole: [LocationUpdate]
     ) -> (meters: Double, span: Duration) {

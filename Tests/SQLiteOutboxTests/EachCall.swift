@@ -36,7 +36,7 @@ struct EachCall {
         return 100_000
     }
 
-    /// A store that was used and closed.
+    /// Returns a store that was used and closed.
     static func closedStore(rows: Int) throws -> EachCall {
         let directory = try StoreDirectory()
         var promises = Promises()
@@ -47,7 +47,7 @@ struct EachCall {
         return EachCall(files: ["outbox.sqlite": try directory.read("outbox.sqlite")], promises: promises)
     }
 
-    /// A store that has held `rows` updates, of which `left` are still pending.
+    /// Returns a store that has had `rows` updates, of which `left` are still pending.
     static func backlog(rows: Int, left: Int) throws -> EachCall {
         let directory = try StoreDirectory()
         try directory.buildBacklog(rows)

@@ -228,7 +228,7 @@ struct EconomicDurability {
         #expect(try onDisk(directory) == Ledger(accepted: 6, delivered: 2, pending: 4))
     }
 
-    @Test func rejectsTheUpdateWhoseCommitFindsNoSpace() throws {
+    @Test func rejectsAnUpdateIfItsCommitHasNoSpace() throws {
         let directory = try StoreDirectory()
         var settings = directory.configuration()
         settings.durability = .economy

@@ -66,7 +66,7 @@ struct FailingCalls {
                 let faults = [first, second].map { DiskFault(.error(DiskErrno.inputOutput), at: $0, of: .sync) }
                 var trial = try CallFaultTrial(faults, durability)
                 do {
-                    if try !trial.run() { break }  // the work has no more syncs
+                    if try !trial.run() { break }  // no syncs are left
                 } catch { Issue.record(error, "\(first), \(second)") }
             }
         }

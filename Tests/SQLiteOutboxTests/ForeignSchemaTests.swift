@@ -10,7 +10,7 @@ import TimeAndChance
 @Suite struct ForeignSchema {
     private static let endless = "WITH RECURSIVE n(id) AS (VALUES(1) UNION ALL SELECT id + 1 FROM n)"
 
-    /// SQL that replaces the table of updates by one with `changed` instead of `original` in its definition.
+    /// Returns SQL that replaces the table of updates by one with `changed` instead of `original` in its definition.
     private static func updates(_ original: String, _ changed: String) -> String {
         let definition = StoredRow.definition.replacing(original, with: changed)
         return """

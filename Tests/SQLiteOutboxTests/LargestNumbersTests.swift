@@ -26,7 +26,7 @@ struct LargestNumbers {
         [51, 52, 53].flatMap { bits in [-1, 0, 1].map { (Int64(1) << bits) + $0 } }.flatMap(withNumber) + miscounted
 
     private static func withNumber(_ number: Int64) -> [Crafted] {
-        /// A ledger that balances, in which `change` places all updates except these five.
+        /// Returns a balanced ledger, in which `change` places all updates except these five.
         func balanced(_ change: (inout OutboxCounters) -> Void) -> String {
             Rows.ledger {
                 $0.lastSequence = number

@@ -5,7 +5,7 @@ import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-/// `make power-test` gives the number of cuts.
+/// `make power-test` sets the number of cuts.
 @Suite(.enabled(if: !Sanitizer.isActive, "computes for long on one thread"))
 struct PowerCuts {
     private static let cuts = ProcessInfo.processInfo.environment["POWER_CUTS"].flatMap { Int($0) }

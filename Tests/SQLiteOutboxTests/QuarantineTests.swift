@@ -7,7 +7,7 @@ import TimeAndChance
 @testable import SQLiteOutbox
 
 @Suite struct Quarantine {
-    /// An outbox with ten updates: 4, 6 and 10 are in quarantine, the others delivered.
+    /// Returns an outbox with ten updates: 4, 6 and 10 are in quarantine, the others delivered.
     private func filled(_ directory: StoreDirectory) throws -> OutboxEngine {
         let outbox = try directory.open()
         for second in 1...10 { _ = try outbox.append(sample(second)) }

@@ -42,7 +42,7 @@ import WaypostTestSupport
         #expect(try directory.names == before)
     }
 
-    @Test func readsAStoreWhoseServiceWasKilled() throws {
+    @Test func readsTheStoreOfAKilledService() throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open()
         for second in 1...10 { _ = try outbox.append(sample(second)) }

@@ -29,7 +29,7 @@ private struct DrainingStore: Sendable {
     static let parked = Result { try DrainingStore(isDriving: false) }
     static let driving = Result { try DrainingStore(isDriving: true) }
 
-    /// The copies of the row with `sequence` in the files.
+    /// Returns the places of the copies of the row with `sequence` in the files.
     func places(of sequence: Int64) -> [(name: String, range: Range<Int>)] {
         let stored = StoredUpdate(sequence: sequence, update: sample(Int(sequence)))
         let cell = UpdateRecord(stored).row.cell

@@ -220,8 +220,8 @@ struct RunningDamage {
         #expect(directory.recoveries.map(\.lost) == [1...1])
     }
 
-    /// A store with 200 pending updates after an acknowledgement of 13 that failed at this call. The batch is `nil` if
-    /// the acknowledgement made fewer calls.
+    /// Returns a store with 200 pending updates after an acknowledgement of 13 that failed at this call. The batch is
+    /// `nil` if the acknowledgement made fewer calls.
     private func failedAcknowledgement(
         _ call: DiskCall, _ number: Int
     ) throws -> (StoreDirectory, OutboxEngine, UploadBatch?) {

@@ -87,13 +87,13 @@ extension StoredValue {
 }
 
 extension OutboxEngine {
-    /// All pending updates.
+    /// Returns all pending updates.
     func pendingUpdates() throws -> [StoredUpdate] {
         let all = try nextBatch(maximumPastLocations: 1_000_000)?.pending ?? []
         return all.sorted { $0.sequence < $1.sequence }
     }
 
-    /// The sequences of the kept rows in quarantine.
+    /// Returns the sequences of the kept rows in quarantine.
     func quarantinedSequences() throws(OutboxError) -> [Int64] {
         try perform { store throws(OutboxError) in try store.rows.quarantined().map(\.stored.sequence) }
     }

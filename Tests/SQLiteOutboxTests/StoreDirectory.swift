@@ -69,7 +69,7 @@ final class StoreDirectory: Sendable {
         }
     }
 
-    /// A disk for this directory that can be made to fail.
+    /// Returns a disk for this directory that can be made to fail.
     func lyingDisk(seed: UInt64) -> LyingDisk { LyingDisk(directory: url.path, seed: seed) }
 
     /// Builds a store with `count` pending updates.

@@ -57,7 +57,7 @@ import WaypostTestSupport
         !["-shm", ".lock", ".reserve"].contains(where: name.hasSuffix) && !name.hasPrefix("outbox.sqlite.count")
     }
 
-    /// The call in a line of strace: `write outbox.sqlite-wal` for `pwrite64(9</tmp/x/outbox.sqlite-wal>, ...`.
+    /// Returns the call in a line of strace: `write outbox.sqlite-wal` for `pwrite64(9</tmp/x/outbox.sqlite-wal>, ...`.
     private static func call(in line: Substring, below directory: String) -> String? {
         guard let match = line.firstMatch(of: /^\d+ +(\w+)\((?:\d+<|")([^>"]*)[>"]/),
             match.output.2.hasPrefix(directory)

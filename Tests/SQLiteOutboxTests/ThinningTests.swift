@@ -144,7 +144,7 @@ struct Thinning {
             .map { directory.appending(path: $0) }
     }
 
-    /// The ends, stops and extremes, found independently.
+    /// Returns the ends, stops and extremes, found independently.
     private static func landmarks(_ drive: [LocationUpdate]) -> Set<Int> {
         var found: Set<Int> = [0, drive.count - 1]
         var leg: [Int] = []

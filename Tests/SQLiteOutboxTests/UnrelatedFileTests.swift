@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    /// The first page of a database of SQLite.
+    /// Returns the first page of an SQLite database.
     private static func database(applicationID: [UInt8], pageSize: [UInt8] = [0x04, 0x00]) -> [UInt8] {
         var bytes = Array("SQLite format 3\0".utf8) + pageSize + [UInt8](repeating: 0, count: 1006)
         bytes.replaceSubrange(68..<72, with: applicationID)

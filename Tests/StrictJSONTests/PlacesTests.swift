@@ -26,7 +26,7 @@ import Testing
     }
 
     /// The search ends for any input.
-    @Test func areFoundInAnything() {
+    @Test func areFoundInAnyInput() {
         let bytes = Array(Self.text.utf8)
         for end in bytes.indices { _ = JSONPlaces(of: Array(bytes[..<end])) }
         #expect(JSONPlaces(of: Array("\"\\".utf8)).line(of: "") == nil)

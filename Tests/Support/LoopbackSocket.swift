@@ -42,8 +42,8 @@ package final class LoopbackSocket: Sendable {
         port = try Self.port(of: connection)
     }
 
-    /// Returns a socket whose port the system gives to no other program while this object lives. No program listens on
-    /// it; a server can, with SO_REUSEADDR as usual.
+    /// Returns a socket whose port the system assigns to no other program while this object exists. No program listens
+    /// on it; a server can, with SO_REUSEADDR as usual.
     package static func reservation() throws(SystemError) -> LoopbackSocket {
         try LoopbackSocket(boundAs: .stream, port: 0)
     }

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 package import LinuxPlatform
 
-/// A pseudo-terminal that stands for a receiver on a serial port: the device at `path` delivers the bytes that a test
+/// A pseudo-terminal that replaces a receiver on a serial port: the device at `path` delivers the bytes that a test
 /// sends.
 package final class PseudoTerminal: Sendable {
     /// The path of the device, such as `/dev/pts/3`.

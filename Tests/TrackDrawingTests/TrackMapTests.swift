@@ -45,7 +45,8 @@ import WaypostTestSupport
         #expect(worst < 0.5, "\(worst) pixels")
     }
 
-    /// The strokes of path data: absolute beginnings (`M`), dots (`h0`) and relative lines (`l`), in tenths of a pixel.
+    /// Returns the strokes of path data: absolute starts (`M`), dots (`h0`) and relative lines (`l`), in tenths of a
+    /// pixel.
     static func strokes(of data: String) -> [[PlanePoint]] {
         data.split(separator: "M").map { stroke in
             var place = PlanePoint(x: 0, y: 0)
@@ -144,7 +145,7 @@ import WaypostTestSupport
         return survey
     }
 
-    /// The labels of the ends, and the keys of the legend that its classes name.
+    /// Returns the labels of the ends, and the keys of the legend by their classes.
     static func labels(_ map: String) -> [String] {
         map.matches(of: /class="label strong"[^>]*>([^<]*)</).map { String($0.output.1) }
     }

@@ -24,7 +24,8 @@ import VehicleAuthorization
         return cache
     }
 
-    /// The lifetime in seconds, the time of the request, and the answer. Jitter 1 gives the latest renewal.
+    /// The lifetime in seconds, the time of the request, and the answer. With jitter 1 the renewal is as late as
+    /// possible.
     @Test(
         arguments: [
             (3600, 1, "use"), (3600, 1799, "use"), (3600, 1800, "useAndRefresh"), (3600, 3589, "useAndRefresh"),
@@ -122,7 +123,7 @@ import VehicleAuthorization
         #expect(kind(cache.request(van7, now: .zero)) == "fetch")
     }
 
-    /// Seconds after the first fetch. An issuer that signs twice within a second gives the same token, which isn't a
+    /// Seconds after the first fetch. An issuer that signs twice within a second returns the same token, which isn't a
     /// fault.
     @Test(arguments: [(0, false), (1, false), (2, true), (600, true)])
     func warnIfTheRejectedTokenIsIssuedAgain(second: Int, isTold: Bool) {

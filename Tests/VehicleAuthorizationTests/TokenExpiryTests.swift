@@ -227,7 +227,7 @@ import WaypostTestSupport
             (TestTokens.driver(vehicleID: "v", lifetime: 900), 0.0, 900 as Int64?),
             (TestTokens.driver(vehicleID: "v", lifetime: 900), 1_000_000_600, 300), ("opaque", 0, nil),
         ])
-    func isReadFromTheTokenAlone(value: String, localTime: Double, seconds: Int64?) {
+    func isReadFromTheTokenItself(value: String, localTime: Double, seconds: Int64?) {
         #expect(TokenExpiry.lifetime(ofToken: value, localTime: localTime)?.components.seconds == seconds)
     }
 }

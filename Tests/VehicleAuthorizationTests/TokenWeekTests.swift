@@ -53,7 +53,7 @@ import WaypostTestSupport
         }
     }
 
-    /// One update: it requests a token, may give up, checks the token, and may have it rejected.
+    /// Makes one update: requests a token, may give up, checks the token, and may have it rejected.
     private func call(_ cached: CachedAuthorization, _ issuer: WeekIssuer) async {
         let context = AuthorizationContext(vehicleID: Self.vehicles[Int(issuer.draw() * 20) % 20])
         let givesUp = issuer.draw() < 0.05
@@ -121,7 +121,7 @@ private final class WeekIssuer: VehicleAuthorization {
     /// Draws from 0 up to, but not including, 1.
     func draw() -> Double { state.withLock { $0.random.unit() } }
 
-    /// Seconds, minutes, or hours between updates.
+    /// Draws the time between updates: seconds, minutes or hours.
     func drawPause() -> Duration {
         let kind = draw()
         return .seconds(kind < 0.5 ? 1 + draw() * 30 : kind < 0.96 ? 60 + draw() * 540 : 3600 + draw() * 7200)

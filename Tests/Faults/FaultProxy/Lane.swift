@@ -45,7 +45,7 @@ struct Lane {
     /// Whether everything that may pass has been passed on.
     func isAtEnd(_ faults: LaneFaults) -> Bool { faults.limit.map { passed >= $0 } ?? false }
 
-    /// The time when more bytes may pass; `nil` if none wait, or if no more may pass.
+    /// Returns the time when more bytes may pass; `nil` if none wait, or if no more may pass.
     func nextPass(_ faults: LaneFaults) -> Duration? {
         guard let first = pieces.first, !isAtEnd(faults) else { return nil }
         return max(first.dueAt, restsUntil)

@@ -80,7 +80,7 @@ final class ProxiedConnection {
         }
     }
 
-    /// The time when more bytes may pass, as far as the sockets accept them.
+    /// Returns the time when more bytes may pass, as far as the sockets accept them.
     func nextPass(_ faults: LinkFaults) -> Duration? {
         guard let server else { return nil }
         let times = [

@@ -136,7 +136,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         return SystemError(call: "\(call.rawValue) \(path)", number: number)
     }
 
-    /// The number of bytes that still fit.
+    /// Returns the number of bytes that still fit.
     func room() throws(SystemError) -> Int {
         guard let capacity else { return .max }
         var used: Int64 = 0
@@ -167,13 +167,13 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         note(.created(path), in: path)
     }
 
-    /// Call before the file is removed.
+    /// Records the removal of a file. Call before the file is removed.
     func recordRemoval(of path: String) {
         note(.removed(path, keptFile(path)), in: path)
         histories[path] = nil
     }
 
-    /// Call before the file is renamed.
+    /// Records a change of name. Call before the file is renamed.
     func recordRename(_ source: String, to destination: String) {
         let isThere = (try? FileSystem.entry(at: destination)) != nil
         note(.renamed(source, to: destination, replaced: isThere ? keptFile(destination) : nil), in: destination)

@@ -115,7 +115,7 @@ private func lastError(
     unsafe disk(of: registration).lastError
 }
 
-/// No lock is released while the only thread sleeps, so a waiter gives up at once.
+/// Returns at once instead of sleeping, because no lock is released while the only thread sleeps.
 private func waitForNothing(_ registration: UnsafeMutablePointer<sqlite3_vfs>?, _ microseconds: CInt) -> CInt {
     microseconds
 }

@@ -63,7 +63,8 @@ import LinuxPlatform
         return unsafe open.real.pointee.xClose(file)
     }
 
-    /// The write lock is the first of the index's locks (sqlite.org/walformat.html §2.3).
+    /// Locks or unlocks the index, unless the disk's simulated program holds the write lock, which is the first of the
+    /// index's locks (sqlite.org/walformat.html §2.3).
     private func lockIndex(
         _ file: UnsafeMutablePointer<sqlite3_file>?, _ first: CInt, _ count: CInt, _ flags: CInt
     ) -> CInt {
@@ -113,7 +114,8 @@ import LinuxPlatform
         } catch { return ResultCode.truncate }
     }
 
-    /// Nothing is synchronized on the real disk: durable is what this disk considers durable.
+    /// Records a sync. Nothing is synchronized on the real disk, because only this disk's own records decide what is
+    /// durable.
     private func synchronize() -> CInt {
         do throws(SystemError) {
             try disk.perform(.sync, path, mayWrite: false) { _ in disk.recordSync(of: path) }
