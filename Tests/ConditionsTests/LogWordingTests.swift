@@ -35,8 +35,8 @@ import Testing
                 "a.log is a damaged archive (incorrect data check) near byte 9; copy it again"
             ),
             (.followedArchive, "a.log is a gzip archive, which can't be followed; unpack it (gunzip)"),
-            (.notOpened(.pattern), "a.log does not exist; write it without quotes, so that the shell expands it"),
-            (.notOpened(.url), "a.log is not a file; fetch it first, and name the file"),
+            (.notOpened(.pattern), "a.log does not exist; write the pattern without quotes, so that the shell expands it"),
+            (.notOpened(.url), "a.log is not a file; download it first, and specify the file"),
             (.archiveCutShort, "a.log ends in the middle of the archive; copy it again"),
             (.notOpened(.missing), "a.log does not exist; check the path"),
             (.notOpened(.forbidden(closedDirectory: nil)), "a.log can't be read by this user; run chmod a+r a.log"),

@@ -144,7 +144,7 @@ import WaypostTestSupport
         let messages = Locked<[String]>([])
         var settings = SimulatorSettings()
         settings.recordPath = "/dev/full"
-        settings.tell = { words in messages.withLock { $0.append(words) } }
+        settings.reportProblem = { words in messages.withLock { $0.append(words) } }
         let simulator = try FleetEngineSimulator(settings)
         let address = try LocalAddress("127.0.0.1:\(simulator.baseURL.port)")
         try await withThrowingDiscardingTaskGroup { group in

@@ -89,7 +89,7 @@ import TimeAndChance
     }
 
     @Test func acceptEmptyAndSinglePointTracks() {
-        #expect(TrackSimplification.kept(of: [], tolerance: 5).isEmpty)
-        #expect(TrackSimplification.kept(of: [Self.point(0, 0)], tolerance: 5) == [0])
+        #expect(TrackSimplification.keptIndices(of: [], tolerance: 5).isEmpty)
+        #expect(TrackSimplification.keptIndices(of: [Self.point(0, 0)], tolerance: 5) == [0])
     }
 }

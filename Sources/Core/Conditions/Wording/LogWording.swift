@@ -70,8 +70,9 @@ extension LogFault {
 extension LogFault.Obstacle {
     fileprivate func wording(for name: ReportedText) -> Wording {
         switch self {
-        case .url: Wording("\(name) is not a file", "fetch it first, and name the file")
-        case .pattern: Wording("\(name) does not exist", "write it without quotes, so that the shell expands it")
+        case .url: Wording("\(name) is not a file", "download it first, and specify the file")
+        case .pattern:
+            Wording("\(name) does not exist", "write the pattern without quotes, so that the shell expands it")
         case .missing: Wording("\(name) does not exist", "check the path")
         case .forbidden(let directory?):
             Wording(
