@@ -121,7 +121,7 @@ struct CommandErrors {
             loss.count == 1 && loss[0].hasPrefix("waypost: \(log): 15 of 30 sentences left out because the"), "\(loss)")
     }
 
-    @Test func nameALogInPlaceOfAConfiguration() async throws {
+    @Test func nameALogUsedAsAConfiguration() async throws {
         let directory = try TemporaryDirectory()
         let log = try directory.write(sentence("GPTXT,01,01,02,hello").utf8, to: "drive.nmea")
         for command in ["check", "token"] {

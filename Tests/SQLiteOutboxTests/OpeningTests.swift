@@ -144,7 +144,7 @@ import WaypostTestSupport
     }
 
     /// The ledger doesn't count the row yet: its sequence isn't used again.
-    @Test func countsALastRowThatIsDamaged() throws {
+    @Test func countsADamagedLastRow() throws {
         let directory = try StoreDirectory()
         let first = try directory.open()
         for second in 1...70 { _ = try first.append(sample(second)) }

@@ -150,7 +150,7 @@ import Testing
     }
 
     /// A store that is replaced while in use keeps its owner, even if the other lock was removed.
-    @Test func movesWithTheStoreThatIsRebuilt() throws {
+    @Test func movesToARebuiltStore() throws {
         let outbox = try directory.open()
         for second in 1...10 { _ = try outbox.append(sample(second)) }
         try directory.execute("UPDATE updates SET time_ms = 0 WHERE sequence IN (0, 7)")

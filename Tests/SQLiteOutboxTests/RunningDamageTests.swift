@@ -206,7 +206,7 @@ struct RunningDamage {
     }
 
     /// An update that is acknowledged in memory, on a full disk, counts as delivered whatever happens to its row.
-    @Test func countsADeliveredRowThatIsDamagedAsDelivered() throws {
+    @Test func countsADamagedRowOfADeliveredUpdateAsDelivered() throws {
         let (directory, disk) = try directoryOnDisk()
         try directory.buildBacklog(200)
         let outbox = try directory.open(on: disk)

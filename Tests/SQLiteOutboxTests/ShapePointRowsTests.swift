@@ -12,7 +12,7 @@ import Testing
 
     /// Each live update needs one commit, with or without shape points, even if all are acknowledged together or after
     /// the next update.
-    @Test(arguments: [0, 1, 5, 40], [false, true]) func needNoCommits(points: Int, isLate: Bool) throws {
+    @Test(arguments: [0, 1, 5, 40], [false, true]) func needNoAdditionalCommits(points: Int, isLate: Bool) throws {
         let directory = try StoreDirectory()
         let disk = directory.lyingDisk(seed: 1)
         let outbox = try directory.open(on: disk)
@@ -42,7 +42,7 @@ import Testing
     }
 
     /// Ledger, update and ten shape points are rows of one page.
-    @Test(arguments: [0, 1, 10]) func needNoPages(points: Int) throws {
+    @Test(arguments: [0, 1, 10]) func needNoAdditionalPages(points: Int) throws {
         let directory = try StoreDirectory()
         let disk = directory.lyingDisk(seed: 1)
         let outbox = try directory.open(on: disk)

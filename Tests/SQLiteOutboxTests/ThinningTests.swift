@@ -191,7 +191,7 @@ struct Thinning {
         #expect(left.count < drive.count / 3)
     }
 
-    @Test func boundsGrowAndAddUp() {
+    @Test func boundsIncludeTheTolerancesOfEarlierSteps() {
         #expect(ThinningStep.allCases.map(\.bound) == [10, 25, 50, 100, 250])
         #expect(ThinningStep.allCases.map(\.tolerance).reduce(0, +) == 250)
     }

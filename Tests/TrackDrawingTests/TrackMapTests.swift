@@ -315,7 +315,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: ["town", "motorway", "tunnel", "parking", "tenHertz"])
-    func pointFromTheChartToTheTrack(drive: String) throws {
+    func linkTheChartToTheTrack(drive: String) throws {
         let fixes = try Fixtures.fixes(of: drive)
         var survey = TrackSurvey()
         for fix in fixes { survey.add(fix) }

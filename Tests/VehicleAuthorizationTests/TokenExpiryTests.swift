@@ -86,7 +86,7 @@ import WaypostTestSupport
 
     /// Every style with every clock, with `iat` as a number, as a string, and without; with and without `Date`.
     @Test(arguments: styles, Array(zip(LocalClock.allCases, 0...)))
-    func doesNotDependOnAClockThatIsNotNeeded(style: Style, clock: (local: LocalClock, column: Int)) throws {
+    func doesNotDependOnUnneededClocks(style: Style, clock: (local: LocalClock, column: Int)) throws {
         let end = Int(Self.issued) + 3600
         for iat in [#""iat":\#(Int(Self.issued)),"#, #""iat":"\#(Int(Self.issued))","#, ""] {
             for date in [Self.issued, nil] {
