@@ -63,8 +63,8 @@ import WaypostTestSupport
             sentence: "/o: written by a newer release (its schema is 2, this release knows up to 1); install that "
                 + "release again, or give another outbox path"),
         Case(
-            error: OutboxError(.refused, path: "/o", .refusal("/o is a folder, not a file; name a file in it")),
-            sentence: "/o: the outbox isn't used; /o is a folder, not a file; name a file in it"),
+            error: OutboxError(.refused, path: "/o", .refusal("/o is a directory, not a file; name a file in it")),
+            sentence: "/o: the outbox isn't used; /o is a directory, not a file; name a file in it"),
         Case(
             error: OutboxError(.forbidden, path: "/o", denied),
             sentence: "/o: the outbox can't be read or written (open /o: Permission denied); check that its path is a "
@@ -103,7 +103,7 @@ import WaypostTestSupport
 
     private static let warnings: [OutboxWarning] = [
         .olderStore(path: "/o", accepted: 1, previously: 3), .removedLog(path: "/o-wal"),
-        .longLog(path: "/o-wal", bytes: 17_000_000), .noReserve("/o.reserve is a folder, not a file; move it away"),
+        .longLog(path: "/o-wal", bytes: 17_000_000), .noReserve("/o.reserve is a directory, not a file; move it away"),
     ]
 
     /// The end of a warning is that of its code: another warning with the same code would end with it.
@@ -120,7 +120,7 @@ import WaypostTestSupport
                     + "database yet; never remove one of its files alone",
                 "/o-wal has grown to 17 MB: another program has been reading the outbox for long; end that program "
                     + "(fuser -v /o-wal names it)",
-                "updates are stored nevertheless; /o.reserve is a folder, not a file; move it away",
+                "updates are stored nevertheless; /o.reserve is a directory, not a file; move it away",
             ])
     }
 
