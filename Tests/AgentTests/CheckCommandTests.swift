@@ -94,7 +94,7 @@ struct CheckCommand {
             line: "outbox: outbox.path is \"FOLDER/new/\", a directory; name the file in it"),
         Case(
             part: "FOLDER/o/outbox.sqlite", with: "FOLDER/o",
-            line: "outbox: outbox.path: FOLDER/o is a folder, not a file; name a file in it"),
+            line: "outbox: outbox.path: FOLDER/o is a directory, not a file; name a file in it"),
         Case(
             part: "FOLDER/o/outbox.sqlite", with: "/proc/outbox.sqlite",
             line: "outbox: outbox.path: /proc/outbox.sqlite can't be made, because /proc is not "),
@@ -109,7 +109,7 @@ struct CheckCommand {
         Case(
             part: "FOLDER/o/outbox.sqlite", with: "FOLDER/open",
             line:
-                "outbox: outbox.path: FOLDER/open is no outbox of Waypost but text, and is left as it is; give another"
+                "outbox: outbox.path: FOLDER/open isn't an outbox but text, and is left as it is; give another"
         ),
         Case(
             part: "FOLDER/o/outbox.sqlite", with: "FOLDER/open/o/outbox.sqlite",
@@ -155,7 +155,7 @@ struct CheckCommand {
             line: "authorization: authorization.command: there is no program no-such-program in PATH"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["FOLDER/o"]}"#,
-            line: "authorization: authorization.command: FOLDER/o is a folder, not a program; name a program"),
+            line: "authorization: authorization.command: FOLDER/o is a directory, not a program; name a program"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["FOLDER/windows"]}"#,
             line: "authorization: authorization.command: FOLDER/windows has the line ends of Windows; run"),

@@ -156,7 +156,7 @@ struct CommandErrors {
             ["run", "--config", "/nowhere/config.json"], 78 as Int32,
             "waypost: /nowhere/config.json: there is no such file"
         ),
-        (["run", "--config", "/"], 78, "waypost: /: is a folder"),
+        (["run", "--config", "/"], 78, "waypost: /: is a directory"),
         (["rnu"], 64, "waypost: there is no command \"rnu\"; did you mean run?"),
         (["map", "drive.nmea"], 64, "waypost: map needs -o FILE"),
         (["map", "-o", "page.html"], 64, "waypost: map needs LOG"),

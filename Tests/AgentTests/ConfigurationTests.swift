@@ -690,7 +690,7 @@ import WaypostTestSupport
             ])
         ) { try Configuration(file: "/nonexistent/config.json") }
         #expect(
-            throws: ConfigurationError(problems: ["/tmp: is a folder, not a file; name the configuration file, in JSON"]
+            throws: ConfigurationError(problems: ["/tmp: is a directory, not a file; name the configuration file, in JSON"]
             )
         ) {
             try Configuration(file: "/tmp")

@@ -84,7 +84,7 @@ struct PlantedOutbox {
         let outcome = try await BuiltProgram.run(
             ["run", "--config", try bench.configure { ($0.receiver, $0.level) = (receiver, "error") }])
         #expect(outcome.ending == .exited(69))
-        let words = "waypost: \(path): the outbox isn't used; \(path) is no outbox of Waypost but text, and"
+        let words = "waypost: the outbox isn't used because \(path) isn't an outbox but text, and"
         #expect(text(outcome.standardError).hasPrefix(words), "\(text(outcome.standardError))")
         #expect(await bench.vehicle == nil)
     }
@@ -106,7 +106,7 @@ struct PlantedOutbox {
             ["replay", log, "--config", config, "--outbox", bench.folder.path("link/outbox.sqlite")])
         #expect(outcome.ending == .exited(69))
         let complaint = text(outcome.standardError)
-        #expect(complaint.contains("the folder \(path) "), "\(complaint)")
+        #expect(complaint.contains("the directory \(path) "), "\(complaint)")
         #expect(complaint.contains("choose a"), "\(complaint)")
         #expect(try FileSystem.names(inFolder: path).isEmpty)
     }

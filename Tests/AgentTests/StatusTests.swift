@@ -81,7 +81,7 @@ import WaypostTestSupport
         monitor.observe(.rejected(fix, .notAdvancing))
         #expect(
             monitor.snapshot.reasonForNoFix
-                == "1 fix rejected; of the last one, its time is not after that of the last fix")
+                == "1 fix rejected; of the last one, the time is not after that of the last fix")
         monitor.observe(.fix(fix))
         #expect(monitor.snapshot.reasonForNoFix == nil)
     }

@@ -125,7 +125,7 @@ import WaypostTestSupport
         for (place, says) in [
             ("FOLDER/none", "doesn't exist; write the value to it, or correct the path"),
             ("FOLDER/fifo/none", "doesn't exist; write the value to it, or correct the path"),
-            ("FOLDER", "is a folder, not a file; name the file that holds the value"),
+            ("FOLDER", "is a directory, not a file; name the file that holds the value"),
             ("FOLDER/fifo", "is a FIFO, not a file; name the file that holds the value"),
             ("/dev/zero", "is a device, not a file; name the file that holds the value"),
         ] {

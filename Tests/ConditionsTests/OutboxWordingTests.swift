@@ -21,7 +21,7 @@ import WaypostTestSupport
     static let cases: [Case] = [
         Case(
             error: OutboxError(.full, path: "/o", full),
-            sentence: "/o: no space is left (database or disk is full (SQLite 13)); free some on this file system"),
+            sentence: "/o: no space is left (database or disk is full (SQLite 13)); free space on this file system"),
         Case(
             error: OutboxError(.noInodes, path: "/o", full),
             sentence: "/o: no inodes are left (database or disk is full (SQLite 13)); remove files from this file "
@@ -35,8 +35,7 @@ import WaypostTestSupport
         Case(
             error: OutboxError(.busy, path: "/o", .logInUse),
             sentence: "/o: another program has locked the outbox (another program is reading its write-ahead log); "
-                + "updates are stored once the lock is gone; if that takes long, end the program (fuser -v /o names it)"
-        ),
+                + "wait until it is done, or end it (fuser -v /o names it)"),
         Case(
             error: OutboxError(.busy, path: "/o"), isForTool: true,
             sentence: "/o: another program has locked the outbox; try again, or end that program (fuser -v /o names it)"
@@ -63,8 +62,9 @@ import WaypostTestSupport
             sentence: "/o: written by a newer release (its schema is 2, this release knows up to 1); install that "
                 + "release again, or give another outbox path"),
         Case(
-            error: OutboxError(.refused, path: "/o", .refusal("/o is a folder, not a file; name a file in it")),
-            sentence: "/o: the outbox isn't used; /o is a folder, not a file; name a file in it"),
+            error: OutboxError(
+                .refused, path: "/o", .refusal("/o is a directory, not a file", remedy: "name a file in it")),
+            sentence: "the outbox isn't used because /o is a directory, not a file; name a file in it"),
         Case(
             error: OutboxError(.forbidden, path: "/o", denied),
             sentence: "/o: the outbox can't be read or written (open /o: Permission denied); check that its path is a "
@@ -103,7 +103,8 @@ import WaypostTestSupport
 
     private static let warnings: [OutboxWarning] = [
         .olderStore(path: "/o", accepted: 1, previously: 3), .removedLog(path: "/o-wal"),
-        .longLog(path: "/o-wal", bytes: 17_000_000), .noReserve("/o.reserve is a folder, not a file; move it away"),
+        .longLog(path: "/o-wal", bytes: 17_000_000),
+        .noReserve("/o.reserve is a directory, not a file", remedy: "move it away"),
     ]
 
     /// The end of a warning is that of its code: another warning with the same code would end with it.
@@ -113,14 +114,14 @@ import WaypostTestSupport
         #expect(conditions.map(\.code) == Self.warnings.map { ConditionCode($0) })
         #expect(
             conditions.map(\.explanation.description) == [
-                "/o is older than it was: its log was removed, or an old copy was restored; it knows of 1 accepted "
-                    + "update and had 3. Those in between are lost or uncounted, their numbers are given again, and some of "
-                    + "those delivered are sent again; never restore or remove one of its files alone",
+                "/o is older than it was: its log was removed, or an old copy was restored; it has 1 accepted update "
+                    + "and had 3; those in between are lost or uncounted, and some delivered ones are sent again; restore "
+                    + "or remove all files of the outbox together",
                 "/o-wal was removed or replaced while the outbox was in use: a crash now loses what is not in the "
-                    + "database yet; never remove one of its files alone",
+                    + "database yet; find out what removed it, and remove no file of the outbox alone",
                 "/o-wal has grown to 17 MB: another program has been reading the outbox for long; end that program "
                     + "(fuser -v /o-wal names it)",
-                "updates are stored nevertheless; /o.reserve is a folder, not a file; move it away",
+                "/o.reserve is a directory, not a file; updates are stored nevertheless; move it away",
             ])
     }
 
@@ -130,25 +131,25 @@ import WaypostTestSupport
         #expect(
             condition.explanation.description
                 == "/o is older than it was: its log was removed, or an old copy was restored; it has all of its 10 "
-                + "accepted updates, and some of those delivered are sent again; never restore or remove one of its "
-                + "files alone")
+                + "accepted updates, and some delivered ones are sent again; restore or remove all files of the outbox "
+                + "together")
     }
 
     @Test func countsWhatARepairFound() {
         let nothing = OutboxRecovery(
             path: "/o", cause: .notSQLite, renamedTo: "/o.damaged-1", salvaged: 0, lost: 0...0, foundLedger: false)
         #expect(
-            nothing.description
-                == "/o was damaged (it is not a SQLite database); it was renamed to /o.damaged-1; 0 pending updates "
-                + "salvaged, 0 lost; its ledger was unreadable, so some of these may have been delivered. Check the "
-                + "disk if this happens again")
+            Condition(nothing, at: .zero).line
+                == "outbox damaged: /o was rebuilt (it is not a SQLite database); the damaged file is now /o.damaged-1; "
+                + "0 pending updates salvaged, 0 lost; its ledger was unreadable, so some of these may have been "
+                + "delivered; check the disk (dmesg) if this happens again")
         let some = OutboxRecovery(
             path: "/o", cause: .ledgerMismatch, renamedTo: nil, salvaged: 7, lost: 1...2, foundLedger: true,
             repeated: 3)
         #expect(
-            some.description
-                == "/o was damaged (its ledger does not match its rows); nothing was left of it; 7 pending updates "
-                + "salvaged, 1 to 2 lost; up to 3 of those salvaged may have been delivered before and are sent again. "
-                + "Check the disk if this happens again")
+            Condition(some, at: .zero).line
+                == "outbox damaged: /o was rebuilt (its ledger does not match its rows); nothing was left of it; 7 "
+                + "pending updates salvaged, 1 to 2 lost; up to 3 of those salvaged may have been delivered before and "
+                + "are sent again; check the disk (dmesg) if this happens again")
     }
 }

@@ -29,7 +29,7 @@ import Testing
     ) throws {
         let failure = CurlProxyFailure(status: status, of: try Self.proxy(hasLogin: hasLogin), to: "example.com:443")
         #expect(failure?.fault == fault)
-        let text = failure?.cause.description ?? ""
+        let text = failure.map { "\($0.cause); \($0.remedy)" } ?? ""
         #expect(text.hasPrefix("the proxy http://p.test:3128 answered \(status): \(words)"), "\(text)")
     }
 
@@ -48,13 +48,14 @@ import Testing
             (CURLE_PEER_FAILED_VERIFICATION, .unreachable, "the certificate of the proxy http://p.test:3128 is not"),
             (CURLE_SSL_CONNECT_ERROR, .unreachable, "no secure connection to the proxy http://p.test:3128: words"),
             (CURLE_RECV_ERROR, .unreachable, "the proxy http://p.test:3128 closed the connection: words"),
-            (CURLE_WEIRD_SERVER_REPLY, .notAProxy, "what answers at http://p.test:3128 isn't a proxy: words"),
+            (CURLE_WEIRD_SERVER_REPLY, .notAProxy, "another program answers at http://p.test:3128: words"),
             (CURLE_PROXY, .refused, "the proxy http://p.test:3128 made no connection: words; check its rules, "),
         ] as [(CURLcode, HTTPTransportError.ProxyFault, String)])
     func isNamedByLibcurlsCode(curl: CURLcode, fault: HTTPTransportError.ProxyFault, words: String) throws {
         let failure = CurlProxyFailure(curl, of: try Self.proxy(), message: "words", refusal: "Connection refused")
         #expect(failure?.fault == fault)
-        #expect(failure?.cause.description.hasPrefix(words) == true, "\(failure?.cause.description ?? "")")
+        let text = failure.map { "\($0.cause); \($0.remedy)" } ?? ""
+        #expect(text.hasPrefix(words), "\(text)")
     }
 
     /// With SOCKS nothing else shows whether there was a tunnel.

@@ -33,6 +33,6 @@ import WaypostTestSupport
     @Test func failWithoutADirectory() {
         let path = folder.path("none/lock")
         let failure = #expect(throws: FileLock.Failure.self) { _ = try FileLock(path: path) }
-        #expect(failure == .system(SystemError(call: "open folder \(folder.path("none"))", number: ENOENT)))
+        #expect(failure == .system(SystemError(call: "open directory \(folder.path("none"))", number: ENOENT)))
     }
 }

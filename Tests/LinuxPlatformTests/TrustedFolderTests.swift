@@ -57,23 +57,23 @@ import WaypostTestSupport
     }
 
     @Test func haveARemedyIfNotTrusted() throws {
-        func words(_ folder: FileStatus) -> String? { FolderTrust.doubt(folder, Sharing.none, for: 1000) }
+        func words(_ folder: FileStatus) -> String? { FolderTrust.doubt(folder, Sharing.none, for: 1000)?.sentence }
         #expect(
             words(FileStatus(kind: .folder, owner: 1001, permissions: 0o700))
                 == "belongs to uid 1001, who could put a link in the place of a file; choose a "
-                + "folder of uid 1000, or run this as its owner")
+                + "directory of uid 1000, or run this as its owner")
         #expect(
             words(FileStatus(kind: .folder, owner: 1000, group: 50, permissions: 0o770))
                 == "may be written by members of gid 50, who could put a link in the place of a file; run "
-                + "chmod go-w on it, or choose another folder")
+                + "chmod go-w on it, or choose another directory")
         #expect(
-            FolderTrust.doubt(FileStatus(kind: .folder, owner: 0, group: 2000, permissions: 0o2775), .sticky, for: 1000)
+            FolderTrust.doubt(FileStatus(kind: .folder, owner: 0, group: 2000, permissions: 0o2775), .sticky, for: 1000)?.sentence
                 == "may be written by members of gid 2000, who could put a link in the place of a file; run chmod +t on "
-                + "it (a Kubernetes volume with fsGroup is so), or choose another folder")
+                + "it (a Kubernetes volume with fsGroup is so), or choose another directory")
         #expect(
             words(FileStatus(kind: .folder, owner: 0, permissions: 0o1777))
-                == "may be written by everybody, who could put a link in the place of a file; choose a folder in it, or "
-                + "choose another folder")
+                == "may be written by everybody, who could put a link in the place of a file; choose a directory in it, or "
+                + "choose another directory")
     }
 
     @Test(arguments: [
@@ -180,7 +180,7 @@ import WaypostTestSupport
         arguments: [
             ("closed/file", 0o600, nil), ("closed/file", 0o644, nil),
             ("closed/file", 0o666, "can be changed by every user; run chmod go-w on it"),
-            ("open/file", 0o600, "can be replaced: the folder OPEN may be written by everybody"),
+            ("open/file", 0o600, "can be replaced: the directory OPEN may be written by everybody"),
             ("closed/none", 0o600, nil),
         ] as [(String, Int, String?)])
     func exposesAFile(path: String, mode: Int, words: String?) throws {

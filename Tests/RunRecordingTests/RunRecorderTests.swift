@@ -145,8 +145,8 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
-        ("/proc/none", "create folder /proc/none: No such file or directory"),
-        ("/dev/null", "open folder /dev/null: Not a directory"),
+        ("/proc/none", "create directory /proc/none: No such file or directory"),
+        ("/dev/null", "open directory /dev/null: Not a directory"),
     ])
     func returnsWhyItCannotWrite(folder: String, reason: String) async {
         let error = await recorder.write(RecordingSettings(folder: folder, version: "0.1.0"))

@@ -63,11 +63,11 @@ import WaypostTestSupport
         let folder = try StoreFolder()
         try FileManager.default.createDirectory(atPath: folder.store, withIntermediateDirectories: false)
         let error = #expect(throws: OutboxError.self) { try folder.open() }
-        guard error?.code == .refused, case .refusal(let sentence)? = error?.cause else {
+        guard error?.code == .refused, case .refusal(let reason, _)? = error?.cause else {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(sentence.description.hasPrefix("\(folder.store) is a "), "\(sentence)")
+        #expect(reason.description.hasPrefix("\(folder.store) is a "), "\(reason)")
         #expect(folder.exists("outbox.sqlite"))
     }
 

@@ -38,16 +38,14 @@ import Testing
     @Test(arguments: foreign) func isRefusedAndLeftAsItIs(file: File) throws {
         let folder = try StoreFolder()
         try folder.write(file.bytes, to: "outbox.sqlite")
-        let sentence: ReportedText = """
-            \(folder.store) is no outbox of Waypost but \(file.testDescription), and is left as it is; give another \
-            outbox path
-            """
+        let reason: ReportedText =
+            "\(folder.store) isn't an outbox but \(file.testDescription), and is left as it is"
         for _ in 1...2 {
             for error in [
                 #expect(throws: OutboxError.self) { try folder.open() },
                 #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) },
             ] {
-                #expect(error == OutboxError(.refused, path: folder.store, .refusal(sentence)))
+                #expect(error == OutboxError(.refused, path: folder.store, .refusal(reason, remedy: "give another outbox path")))
             }
         }
         #expect(folder.recoveries.isEmpty)

@@ -23,6 +23,11 @@ extension Condition {
         self.init(code, Wording(cause, wording.remedy), facts: .outbox(error.code))
     }
 
+    /// The damage that a repair has ended. Each repair is logged; `now` distinguishes them.
+    package init(_ recovery: OutboxRecovery, at now: Duration) {
+        self.init(.outboxDamaged, recovery.wording, facts: .number(Int64(now / .milliseconds(1))))
+    }
+
     /// The condition that a warning of the outbox is.
     package init(_ warning: OutboxWarning) { self.init(ConditionCode(warning), warning.wording) }
 

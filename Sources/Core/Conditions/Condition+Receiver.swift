@@ -52,7 +52,7 @@ extension Condition {
         case .weekRolloverRepaired: self.init(.weekRolloverRepaired, "they were off by a multiple of 1024 weeks")
         case .dateTooEarly: self.init(.dateTooEarly, "its fixes aren't used until its date is right")
         case .datedByHost: self.init(.datedByHost, "the receiver states no date, and the clock is synchronized")
-        case .motionContradicted: self.init(.motionContradicted, "those of the track are reported")
+        case .motionContradicted: self.init(.motionContradicted, "the speed and course of the track are reported")
         case .simulatedOrManual: self.init(.simulatedPositions, "the receiver marks them so")
         case .nullIsland: self.init(.zeroPosition, "a device without a position sends it")
         case .utf16Text: self.init(.utf16Text, "an editor has saved it so")
@@ -65,16 +65,16 @@ extension Condition {
 extension FixRejection {
     fileprivate var cause: ReportedText {
         switch self {
-        case .positionOutOfRange: "its position is outside -90...90 or -180...180 degrees"
-        case .nullIsland: "its position is exactly 0, 0, which receivers send when they have none"
+        case .positionOutOfRange: "the position is outside -90...90 or -180...180 degrees"
+        case .nullIsland: "the position is exactly 0, 0, which receivers send when they have none"
         case .estimatedBeforeMeasured:
-            "its position is an estimate (dead reckoning), and the receiver has measured none since the start"
-        case .before(let floor): "its time is before \(floor), when this release was built"
-        case .after(let limit): "its time is after \(limit), which is in the future"
-        case .notAdvancing: "its time is not after that of the last fix"
-        case .unconfirmedTime: "its time is far from what was known before, and no other fix confirms it yet"
-        case .acceleration(let rate): "its speed would need an acceleration of \(rate) m/s² since the last fix"
-        case .jump(let meters): "it is \(meters) m from the last fix, farther than any vehicle goes in that time"
+            "the position is an estimate (dead reckoning), and the receiver has measured none since the start"
+        case .before(let floor): "the time is before \(floor), when this release was built"
+        case .after(let limit): "the time is after \(limit), which is in the future"
+        case .notAdvancing: "the time is not after that of the last fix"
+        case .unconfirmedTime: "the time is far from the expected one, and no other fix confirms it yet"
+        case .acceleration(let rate): "the speed would need an acceleration of \(rate) m/s² since the last fix"
+        case .jump(let meters): "the position is \(meters) m from the last fix, farther than any vehicle goes in that time"
         }
     }
 }

@@ -28,7 +28,8 @@ extension Condition {
     /// The token was not renewed because of `failure`; the current one is valid for `remaining`.
     package init(renewalFailedBy failure: Condition, remaining: Duration) {
         self.init(
-            .tokenRenewalFailing, "\(failure.explanation); the current one is used for \(remaining.spoken) more")
+            .tokenRenewalFailing,
+            Wording("\(failure.cause); the current one is used for \(remaining.spoken) more", failure.remedy))
     }
 
     /// The status address can't be listened on.

@@ -74,12 +74,13 @@ extension ConditionCode {
         .outboxTooNew: Entry(
             .error, "outbox written by a newer release", "install that release again, or move the file away"),
         .outboxTooOld: Entry(
-            .warning, "outbox older than it was", "never restore or remove one of its files alone"),
-        .outboxLogRemoved: Entry(.warning, "outbox's log removed", "never remove one of its files alone"),
+            .warning, "outbox older than it was", "restore or remove all files of the outbox together"),
+        .outboxLogRemoved: Entry(
+            .warning, "outbox's log removed", "find out what removed it, and remove no file of the outbox alone"),
         .outboxLogTooLong: Entry(
             .warning, "outbox's log too long", "end the program that reads the file or keeps it open"),
         .outboxWithoutReserve: Entry(
-            .warning, "no reserve for a full disk", "free space on the disk of outbox.path"),
+            .warning, "no reserve for a full disk", "move away what is in the reserve's place"),
         .outboxNearlyFull: Entry(
             .warning, "outbox nearly full", "find out why nothing is delivered, or raise outbox.maximumMegabytes"),
         .updatesThinned: Entry(

@@ -69,6 +69,8 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
     package let certificateFault: CertificateFault?
     /// The proxy's fault; `nil` if no proxy is configured, or if it isn't the cause.
     package let proxyFault: ProxyFault?
+    /// The remedy of a proxy's fault.
+    package let remedy: ReportedText?
     /// The bytes transferred by the failed exchange.
     package let traffic: HTTPTraffic
     /// The address family of the connection and the next one, such as "over IPv6; IPv4 is next"; `nil` if unrelated to
@@ -77,17 +79,19 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
 
     package init(
         _ code: Code, _ detail: ReportedText, certificateFault: CertificateFault? = nil,
-        proxyFault: ProxyFault? = nil, traffic: HTTPTraffic = HTTPTraffic(), route: ReportedText? = nil
+        proxyFault: ProxyFault? = nil, remedy: ReportedText? = nil, traffic: HTTPTraffic = HTTPTraffic(),
+        route: ReportedText? = nil
     ) {
         self.code = code
         self.proxyFault = proxyFault
+        self.remedy = remedy
         self.certificateFault = certificateFault
         self.traffic = traffic
         self.route = route
         self.detail = if let route, code != .cancelled { "\(detail) (\(route))" } else { detail }
     }
 
-    package var description: String { detail.description }
+    package var description: String { remedy.map { "\(detail); \($0)" } ?? detail.description }
 }
 
 /// The bytes of one exchange, as libcurl counts them: request and answer with headers, without TLS and TCP framing.

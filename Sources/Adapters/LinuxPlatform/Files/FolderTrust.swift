@@ -54,7 +54,7 @@ package enum FolderTrust {
             }
             guard let status = found, status.kind == .folder || status.kind == .link else {
                 if missing == .allowed { return false }
-                throw SystemError(call: "open folder \(next)", number: found == nil ? ENOENT : ENOTDIR)
+                throw SystemError(call: "open directory \(next)", number: found == nil ? ENOENT : ENOTDIR)
             }
             if status.kind == .link {
                 links += 1
@@ -71,7 +71,7 @@ package enum FolderTrust {
         }
         let folder = place.isEmpty ? "/" : place
         guard let status = try FileStatus(at: folder) else {
-            throw SystemError(call: "open folder \(folder)", number: ENOENT)
+            throw SystemError(call: "open directory \(folder)", number: ENOENT)
         }
         try require(at: folder, status, sharing, user)
         return true
@@ -80,7 +80,7 @@ package enum FolderTrust {
     /// Creates a directory in one that was checked. Another process may have been faster.
     private static func make(_ folder: String, in place: String) throws(SystemError) {
         guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-            throw SystemError(call: "create folder \(folder)", number: errno)
+            throw SystemError(call: "create directory \(folder)", number: errno)
         }
         try FileSystem.synchronizeFolder(at: place.isEmpty ? "/" : place)
     }
@@ -105,11 +105,12 @@ package enum FolderTrust {
     /// Returns why `user` doesn't trust a directory, as a predicate for its path; `nil` if it is trusted.
     ///
     /// `sharing`: what other users may do in it; `nil` for an ancestor of the directory that is used.
-    package static func doubt(_ folder: FileStatus, _ sharing: Sharing?, for user: UInt32) -> String? {
-        let remedy = "could put a link in the place of a file"
+    package static func doubt(_ folder: FileStatus, _ sharing: Sharing?, for user: UInt32) -> Refusal? {
+        let danger = "could put a link in the place of a file"
         guard folder.owner == 0 || folder.owner == user else {
-            return "belongs to \(FileStatus.words(folder.owner)), who \(remedy); choose a folder of "
-                + "\(FileStatus.words(user)), or run this as its owner"
+            return Refusal(
+                "belongs to \(FileStatus.words(folder.owner)), who \(danger)",
+                "choose a directory of \(FileStatus.words(user)), or run this as its owner")
         }
         // Only its owner can replace the directory if its parent is sticky.
         if sharing == .any { return nil }
@@ -123,9 +124,9 @@ package enum FolderTrust {
         let isVolume = folder.permissions & 0o2022 == 0o2020 && sharing != Sharing.none
         let advice =
             folder.isSticky
-            ? "choose a folder in it"
+            ? "choose a directory in it"
             : isVolume ? "run chmod +t on it (a Kubernetes volume with fsGroup is so)" : "run chmod go-w on it"
-        return "may be written by \(others), who \(remedy); \(advice), or choose another folder"
+        return Refusal("may be written by \(others), who \(danger)", "\(advice), or choose another directory")
     }
 
     /// Returns which other users can change the file at `path`, with the remedy, as a predicate for the path; `nil` if
@@ -142,14 +143,14 @@ package enum FolderTrust {
             if shared == 0 || shared == 0o020 && status.group == status.owner { return nil }
             let others = shared & 0o002 != 0 ? "every user" : "the members of gid \(status.group)"
             return "can be changed by \(others); run chmod go-w on it"
-        } catch { return error.refusal.map { "can be replaced: \($0)" } }
+        } catch { return error.refusal.map { "can be replaced: \($0.sentence)" } }
     }
 
     private static func require(
         at path: String, _ status: FileStatus, _ sharing: Sharing?, _ user: UInt32
     ) throws(SystemError) {
         guard let doubt = doubt(status, sharing, for: user) else { return }
-        throw SystemError(refusing: path, because: "the folder \(path) \(doubt)")
+        throw SystemError(refusing: path, because: doubt.of("the directory \(path)"))
     }
 
     private static func require(
@@ -158,15 +159,16 @@ package enum FolderTrust {
         guard status.owner != 0, status.owner != user else { return }
         throw SystemError(
             refusing: path,
-            because: "\(path) is a link of \(FileStatus.words(status.owner)) and is not followed; remove it, or choose "
-                + "another path")
+            because: Refusal(
+                "\(path) is a link of \(FileStatus.words(status.owner)) and is not followed",
+                "remove it, or choose another path"))
     }
 
     /// The components of the absolute path, last one first.
     private static func components(of path: String) throws(SystemError) -> [String] {
         guard !path.hasPrefix("/") else { return split(path) }
         guard let folder = unsafe getcwd(nil, 0) else {
-            throw SystemError(call: "find the working folder", number: errno)
+            throw SystemError(call: "find the working directory", number: errno)
         }
         defer { unsafe free(folder) }
         return split(path) + split(unsafe String(cString: folder))

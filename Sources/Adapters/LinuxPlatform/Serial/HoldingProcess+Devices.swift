@@ -22,19 +22,21 @@ extension HoldingProcess {
     /// Returns the remedy for this program, which has the device at `path` open.
     package func remedy(for path: String) -> String {
         switch command {
-        case "gpsd": Self.remedyAgainstGPSD
-        case "ModemManager": Self.remedyAgainstModemManager
-        case "getty", "agetty", "login": Self.remedyAgainstLogin(on: path)
+        case "gpsd":
+            "read from it instead (receiver.type gpsd), or stop it (systemctl disable --now gpsd.socket gpsd)"
+        case "ModemManager": "keep it away by udev (ID_MM_DEVICE_IGNORE, see 99-waypost-gnss.rules)"
+        case "getty", "agetty", "login":
+            "end the login console (systemctl disable --now serial-getty@"
+                + "\(FileSystem.name(of: FileSystem.linkTarget(at: path) ?? path)))"
         case "brltty": "keep it away (systemctl mask --now brltty-udev), or remove it"
         case "waypost": "a receiver has one reader: stop the other Waypost (\(ending))"
         default: "stop it, or have it leave the device alone"
         }
     }
 
-    /// Returns how to find an unknown holder, and the usual remedies.
+    /// Returns how to find an unknown holder of the device at `path`.
     package static func remedy(for path: String) -> String {
-        "find it as root (fuser -v \(path)) and stop it. ModemManager: \(remedyAgainstModemManager). "
-            + "gpsd: \(remedyAgainstGPSD). A login: \(remedyAgainstLogin(on: path))"
+        "find it as root (fuser -v \(path)) and stop it; ModemManager, gpsd and login consoles open such devices"
     }
 
     /// Returns the remedies for the holders, without repetition.
@@ -45,15 +47,5 @@ extension HoldingProcess {
             if !remedies.contains(remedy) { remedies.append(remedy) }
         }
         return remedies.joined(separator: "; ")
-    }
-
-    private static let remedyAgainstGPSD =
-        "read from it instead (receiver.type gpsd), or stop it (systemctl disable --now gpsd.socket gpsd)"
-    private static let remedyAgainstModemManager =
-        "keep it away by udev (ID_MM_DEVICE_IGNORE, see 99-waypost-gnss.rules)"
-
-    private static func remedyAgainstLogin(on path: String) -> String {
-        let terminal = FileSystem.linkTarget(at: path) ?? path
-        return "end the login console (systemctl disable --now serial-getty@\(FileSystem.name(of: terminal)))"
     }
 }

@@ -93,7 +93,7 @@ package struct UnwantedVariable: Sendable {
         .init(pattern: "RESOLV_*", reason: "makes the resolver read other files than the system's"),
         .init(pattern: "GLIBC_TUNABLES", reason: "changes allocator and loader"),
         .init(pattern: "MALLOC_*", reason: "changes the allocator"),
-        .init(pattern: "SQLITE_*", reason: "writes parts of the outbox to another folder"),
+        .init(pattern: "SQLITE_*", reason: "writes parts of the outbox to another directory"),
     ]
 
     /// Whether `name` is such a variable.

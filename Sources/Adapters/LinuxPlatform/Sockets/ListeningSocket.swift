@@ -70,14 +70,16 @@ package final class ListeningSocket: Sendable {
         guard status.kind == .socket else {
             throw SystemError(
                 refusing: path,
-                because: "\(path) is \(status.kind.rawValue), not a socket, and is left alone; choose another path, as "
-                    + "unix:/run/waypost/status")
+                because: Refusal(
+                    "\(path) is \(status.kind.rawValue), not a socket, and is left alone",
+                    "choose another path, such as unix:/run/waypost/status"))
         }
         guard status.owner == user else {
             throw SystemError(
                 refusing: path,
-                because:
-                    "\(path) is a socket of \(FileStatus.words(status.owner)), and is left alone; choose another path")
+                because: Refusal(
+                    "\(path) is a socket of \(FileStatus.words(status.owner)), and is left alone",
+                    "choose another path"))
         }
     }
 

@@ -29,7 +29,8 @@ struct StoreFiles: Sendable {
     func requireOwn(for user: UInt32) throws(SystemError) {
         try FolderTrust.require(FileSystem.parent(of: path), for: user)
         if try FileStatus(at: path)?.kind == .folder {
-            throw SystemError(refusing: path, because: "\(path) is a folder, not a file; name a file in it")
+            throw SystemError(
+                refusing: path, because: Refusal("\(path) is a directory, not a file", "name a file in it"))
         }
         for name in [path, log, index, path + "-journal", lock] {
             try FileSystem.requireOwnFile(at: name, for: user)

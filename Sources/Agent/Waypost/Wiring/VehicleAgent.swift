@@ -225,7 +225,7 @@ package struct VehicleAgent: Sendable {
             await close()
             if let isPending { await pendingState.set(isPending, log: log) }
         }
-        if closing == nil { log.write(.error, "the outbox is not closed: it does not answer; check its disk (dmesg)") }
+        if closing == nil { log.write(Condition(OutboxError(.silent))) }
     }
 
     /// Notes that this machine has a route to the network again.
@@ -270,7 +270,7 @@ package struct VehicleAgent: Sendable {
     /// Stores the updates in memory and closes the outbox.
     package func close() async {
         await reporter.retryStoring()  // closing reports any failure
-        do { try await outbox.close() } catch { log.write(.error, "closing the outbox: \(error)") }
+        do { try await outbox.close() } catch { log.write(Condition(error)) }
     }
 }
 
@@ -278,7 +278,10 @@ extension Configuration {
     /// Returns the outbox's configuration: it reports to log and monitor, and accepts the updates of one vehicle only.
     fileprivate func outbox(reportingTo parts: VehicleAgent.Parts) -> OutboxConfiguration {
         var outbox = outbox
-        outbox.reportRecovery = { parts.log.write(.error, "\($0)") }
+        outbox.reportRecovery = {
+            let condition = Condition($0, at: parts.clock.now)
+            parts.monitor.raise(condition, on: .one(condition.code), for: EvictionWatch.memory)
+        }
         outbox.reportWarning = { parts.monitor.raise(Condition($0), on: .one(ConditionCode($0))) }
         outbox.reportWarningEnd = { parts.monitor.clear(.one(ConditionCode($0))) }
         outbox.uptime = { parts.clock.now }

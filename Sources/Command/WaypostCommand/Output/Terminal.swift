@@ -60,7 +60,7 @@ struct UnwritableFile: Error, Sendable, Hashable, CustomStringConvertible {
 
     var description: String {
         let folder = FileSystem.parent(of: path)
-        if let refusal = cause.refusal { return "\(path) cannot be written: \(refusal)" }
+        if let refusal = cause.refusal { return "\(path) cannot be written: \(refusal.sentence)" }
         let remedy =
             switch cause.number {
             case ENOENT where folder == ".": "the current directory is gone or accepts no files; name a file elsewhere"

@@ -72,15 +72,14 @@ extension ReceiverFault {
         case .notConnected(let reason, isGPSD: true):
             Wording("cannot connect: \(reason)", "check that gpsd runs (systemctl status gpsd)")
         case .notListening(let reason):
-            Wording("cannot listen: \(reason)", "check that the address is this machine's and the port free")
+            Wording("cannot listen: \(reason)", "check that the address is this machine's, and the port is free")
         case .fileMissing:
             Wording("does not exist", "check the program that writes it; it is read as soon as it exists")
         case .fileUnusable(let fault): fault.wording(for: "it")
         case .lost(let reason):
             Wording("lost (\(reason))", "check plug and cable; it is reopened as soon as it is back")
         case .closedByOtherSide:
-            Wording(
-                "closed by the other side, opened again", "check that host and port are the receiver's if it stays so")
+            Wording("closed by the other side, opened again", "check that host and port are the receiver's")
         case .silent(let kind, let limit, let others): kind.silence(for: limit + elapsed).also(others)
         case .noSentence(let kind, let limit, let others): kind.noise(for: limit + elapsed).also(others)
         case .readableText(let kind, let beginning, let limit, let others):
@@ -127,10 +126,11 @@ extension ReceiverFault.NoPosition {
 }
 
 extension Wording {
-    /// Returns the wording with the other readers of a serial port, each of which takes bytes from the others.
+    /// Returns the wording if other programs read the serial port, too. Each reader takes bytes from the others, so the
+    /// remedy is the one against them.
     fileprivate func also(_ others: DeviceHolders?) -> Wording {
         guard let others else { return self }
-        return Wording("\(cause); also open in \(others.names)", "\(others.remedy); \(remedy)")
+        return Wording("\(cause); also open in \(others.names)", others.remedy)
     }
 }
 

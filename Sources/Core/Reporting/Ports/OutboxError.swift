@@ -42,8 +42,8 @@ package struct OutboxError: Error, Sendable, Hashable {
         case sqlite(code: Int32, message: ReportedText)
         /// A system call failed. `number` is its `errno`.
         case system(number: Int32, message: ReportedText)
-        /// A file isn't touched. The sentence says why, and what to do.
-        case refusal(ReportedText)
+        /// A file isn't touched, for a reason that has a remedy.
+        case refusal(ReportedText, remedy: ReportedText)
         /// A process has the outbox; `nil` if it isn't known which.
         case held(by: Holder?)
         case ofVehicle(ReportedText, pending: Int64, configured: ReportedText)
@@ -125,8 +125,9 @@ package enum OutboxWarning: Sendable, Hashable {
     case removedLog(path: String)
     /// Another program keeps the log from starting over, so that it grows.
     case longLog(path: String, bytes: Int64)
-    /// There is no reserve for a full disk, because another file is in its place. The sentence says what to do.
-    case noReserve(ReportedText)
+    /// There is no reserve for a full disk, because another file is in its place and isn't touched for a reason that
+    /// has a remedy.
+    case noReserve(ReportedText, remedy: ReportedText)
 }
 
 /// The outcome of a repair: the operator is notified of it, and the ledger counts it.

@@ -148,8 +148,8 @@ final class RecordFile: Sendable {
         guard try Self.mayAppend(to: path, form) else {
             throw SystemError(
                 refusing: path,
-                because: "it exists and isn't a record of \(form.option); name another file, or remove "
-                    + "this one")
+                because: Refusal(
+                    "it exists and isn't a record of \(form.option)", "name another file, or remove this one"))
         }
         file = try OwnedDescriptor(appendingTo: path)
         self.form = form
