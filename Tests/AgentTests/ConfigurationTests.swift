@@ -690,7 +690,9 @@ import WaypostTestSupport
             ])
         ) { try Configuration(file: "/nonexistent/config.json") }
         #expect(
-            throws: ConfigurationError(problems: ["/tmp: is a directory, not a file; name the configuration file, in JSON"]
+            throws: ConfigurationError(problems: [
+                "/tmp: is a directory, not a file; name the configuration file, in JSON"
+            ]
             )
         ) {
             try Configuration(file: "/tmp")
@@ -701,7 +703,9 @@ import WaypostTestSupport
     func anUnreadableFileHasARemedy() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("{}".utf8, to: "config.json", mode: 0o000)
-        let problem = "\(path): cannot be read by this user; use sudo, or join the group waypost"
+        let problem =
+            "\(path): cannot be read by this user; use sudo, or, for the service, type chgrp waypost \(path) and "
+            + "chmod g+r \(path)"
         #expect(throws: ConfigurationError(problems: [problem])) {
             try Configuration(file: path)
         }

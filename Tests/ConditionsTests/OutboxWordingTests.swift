@@ -139,7 +139,7 @@ import WaypostTestSupport
         let nothing = OutboxRecovery(
             path: "/o", cause: .notSQLite, renamedTo: "/o.damaged-1", salvaged: 0, lost: 0...0, foundLedger: false)
         #expect(
-            Condition(nothing, at: .zero).line
+            Condition(nothing, at: .zero).line.description
                 == "outbox damaged: /o was rebuilt (it is not a SQLite database); the damaged file is now /o.damaged-1; "
                 + "0 pending updates salvaged, 0 lost; its ledger was unreadable, so some of these may have been "
                 + "delivered; check the disk (dmesg) if this happens again")
@@ -147,7 +147,7 @@ import WaypostTestSupport
             path: "/o", cause: .ledgerMismatch, renamedTo: nil, salvaged: 7, lost: 1...2, foundLedger: true,
             repeated: 3)
         #expect(
-            Condition(some, at: .zero).line
+            Condition(some, at: .zero).line.description
                 == "outbox damaged: /o was rebuilt (its ledger does not match its rows); nothing was left of it; 7 "
                 + "pending updates salvaged, 1 to 2 lost; up to 3 of those salvaged may have been delivered before and "
                 + "are sent again; check the disk (dmesg) if this happens again")

@@ -23,7 +23,7 @@ import WaypostTestSupport
         ),
     ])
     func haveARemedy(listener: Listener?, words: String) {
-        #expect(ListenError.text(for: listener, on: .loopback(host: "127.0.0.1", port: 9464)) == words)
+        #expect(ListenError.explanation(of: listener, on: .loopback(host: "127.0.0.1", port: 9464)).sentence == words)
     }
 
     @Test func nameTheListenerOnAUnixSocket() throws {

@@ -195,7 +195,7 @@ extension PlantedFiles {
     }
 
     /// Files that prevent a socket at their path.
-    @Test(arguments: ["file", "link", "folder"]) func stayWhereASocketIsRequested(kind: String) throws {
+    @Test(arguments: ["file", "link", "directory"]) func stayWhereASocketIsRequested(kind: String) throws {
         switch kind {
         case "file": try folder.write("worth keeping".utf8, to: "place")
         case "link": try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: victim)

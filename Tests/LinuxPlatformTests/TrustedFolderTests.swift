@@ -67,7 +67,8 @@ import WaypostTestSupport
                 == "may be written by members of gid 50, who could put a link in the place of a file; run "
                 + "chmod go-w on it, or choose another directory")
         #expect(
-            FolderTrust.doubt(FileStatus(kind: .folder, owner: 0, group: 2000, permissions: 0o2775), .sticky, for: 1000)?.sentence
+            FolderTrust.doubt(
+                FileStatus(kind: .folder, owner: 0, group: 2000, permissions: 0o2775), .sticky, for: 1000)?.sentence
                 == "may be written by members of gid 2000, who could put a link in the place of a file; run chmod +t on "
                 + "it (a Kubernetes volume with fsGroup is so), or choose another directory")
         #expect(

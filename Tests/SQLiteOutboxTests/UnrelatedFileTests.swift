@@ -45,7 +45,10 @@ import Testing
                 #expect(throws: OutboxError.self) { try folder.open() },
                 #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) },
             ] {
-                #expect(error == OutboxError(.refused, path: folder.store, .refusal(reason, remedy: "give another outbox path")))
+                #expect(
+                    error
+                        == OutboxError(
+                            .refused, path: folder.store, .refusal(reason, remedy: "give another outbox path")))
             }
         }
         #expect(folder.recoveries.isEmpty)

@@ -78,7 +78,8 @@ struct CurlProxyFailure {
         case CURLE_SSL_CONNECT_ERROR:
             self.init(
                 .unreachable,
-                "no secure connection to the proxy \(name): \(message)", "if it has no TLS, write http:// in \(key).url")
+                "no secure connection to the proxy \(name): \(message)", "if it has no TLS, write http:// in \(key).url"
+            )
         case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
             self.init(.unreachable, "the proxy \(name) closed the connection: \(message)", check)
         case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL:

@@ -74,7 +74,8 @@ extension FixRejection {
         case .notAdvancing: "the time is not after that of the last fix"
         case .unconfirmedTime: "the time is far from the expected one, and no other fix confirms it yet"
         case .acceleration(let rate): "the speed would need an acceleration of \(rate) m/s² since the last fix"
-        case .jump(let meters): "the position is \(meters) m from the last fix, farther than any vehicle goes in that time"
+        case .jump(let meters):
+            "the position is \(meters) m from the last fix, farther than any vehicle goes in that time"
         }
     }
 }

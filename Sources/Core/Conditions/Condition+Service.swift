@@ -11,9 +11,9 @@ extension Condition {
         self.init(.privateZoneDistant, "\(text: names): more than 1,000 km from the vehicle")
     }
 
-    /// The recording in `directory` has ended for `reason`.
-    package init(recordingIn directory: String, endedBy reason: ReportedText) {
-        self.init(.recordingStopped, "\(directory): \(reason); reporting continues")
+    /// The recording in `directory` has ended for `reason`. `remedy` is empty if the code's remedy helps.
+    package init(recordingIn directory: String, endedBy reason: ReportedText, remedy: ReportedText) {
+        self.init(.recordingStopped, Wording("\(directory): \(reason); reporting continues", remedy))
     }
 
     /// A reload was rejected because the new configuration has `problems`. Each rejection is reported, because it
@@ -32,8 +32,10 @@ extension Condition {
             Wording("\(failure.cause); the current one is used for \(remaining.spoken) more", failure.remedy))
     }
 
-    /// The status address can't be listened on.
-    package init(statusAddressUnavailable error: some Error) { self.init(.statusAddressUnavailable, "\(error)") }
+    /// The status address can't be listened on for `reason`. `remedy` is empty if the code's remedy helps.
+    package init(statusAddressUnavailable reason: ReportedText, remedy: ReportedText) {
+        self.init(.statusAddressUnavailable, Wording(reason, remedy))
+    }
 
     /// The last run ended itself at `time`, because of `reason`.
     package init(stalledAt time: String, _ reason: String) { self.init(.lastRunStalled, "\(time): \(reason)") }

@@ -86,7 +86,8 @@ extension ConditionCode {
         .updatesThinned: Entry(
             .warning, "pending updates thinned", "find out why nothing is delivered, or raise outbox.maximumMegabytes"),
         .updatesLost: Entry(
-            .error, "pending updates lost", "find out why nothing is delivered, or raise outbox.maximumMegabytes"),
+            .error, "pending updates lost",
+            "find out why nothing is delivered, or raise outbox.maximumMegabytes and maximumAgeDays"),
         .updatesDropped: Entry(.error, "oldest updates dropped", "resolve what is wrong with the outbox"),
         .updatesQuarantined: Entry(
             .warning, "updates quarantined", "see waypost outbox list, then requeue or discard them"),
@@ -178,6 +179,6 @@ extension ConditionCode {
             .warning, "last run ended itself", "find the device or disk that hangs (journalctl -k)"),
         .internalError: Entry(.error, "internal error", "report it with the file that waypost bundle writes"),
         .privateMode: Entry(
-            .info, "private mode on", "leave it on, or end it at the switch of vehicle.privateModeFile"),
+            .info, "private mode on", "leave it on, remove vehicle.privateModeFile, or leave the private zone"),
     ]
 }

@@ -23,7 +23,7 @@ package final class FileReplacement: Sendable {
             if let status = try FileStatus(at: target), status.owner != geteuid() {
                 throw SystemError(
                     refusing: path,
-                    because: Refusal(
+                    because: .init(
                         "it belongs to \(FileStatus.words(status.owner))", "remove it, or choose another path"))
             }
             Self.removeAbandoned(inFolder: FileSystem.parent(of: target))

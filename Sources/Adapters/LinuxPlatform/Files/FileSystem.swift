@@ -230,7 +230,7 @@ package enum FileSystem {
         if let status = try FileStatus(at: path), status.owner != geteuid(), isSticky(parent(of: path)) {
             throw SystemError(
                 refusing: path,
-                because: Refusal(
+                because: .init(
                     "\(path) belongs to \(FileStatus.words(status.owner)) and isn't removed",
                     "ask its owner to remove it, or choose another path"))
         }
@@ -270,7 +270,7 @@ package enum FileSystem {
             if status.isOwnFile, status.bytes == bytes { return }
             if status.kind == .folder {
                 throw SystemError(
-                    refusing: path, because: Refusal("\(path) is a directory, not a file", "move it away"))
+                    refusing: path, because: .init("\(path) is a directory, not a file", "move it away"))
             }
             if !status.isOwnFile { try removeFile(at: path) }
         }

@@ -105,10 +105,10 @@ package enum FolderTrust {
     /// Returns why `user` doesn't trust a directory, as a predicate for its path; `nil` if it is trusted.
     ///
     /// `sharing`: what other users may do in it; `nil` for an ancestor of the directory that is used.
-    package static func doubt(_ folder: FileStatus, _ sharing: Sharing?, for user: UInt32) -> Refusal? {
+    package static func doubt(_ folder: FileStatus, _ sharing: Sharing?, for user: UInt32) -> SystemError.Refusal? {
         let danger = "could put a link in the place of a file"
         guard folder.owner == 0 || folder.owner == user else {
-            return Refusal(
+            return SystemError.Refusal(
                 "belongs to \(FileStatus.words(folder.owner)), who \(danger)",
                 "choose a directory of \(FileStatus.words(user)), or run this as its owner")
         }
@@ -126,7 +126,8 @@ package enum FolderTrust {
             folder.isSticky
             ? "choose a directory in it"
             : isVolume ? "run chmod +t on it (a Kubernetes volume with fsGroup is so)" : "run chmod go-w on it"
-        return Refusal("may be written by \(others), who \(danger)", "\(advice), or choose another directory")
+        return SystemError.Refusal(
+            "may be written by \(others), who \(danger)", "\(advice), or choose another directory")
     }
 
     /// Returns which other users can change the file at `path`, with the remedy, as a predicate for the path; `nil` if
@@ -159,7 +160,7 @@ package enum FolderTrust {
         guard status.owner != 0, status.owner != user else { return }
         throw SystemError(
             refusing: path,
-            because: Refusal(
+            because: .init(
                 "\(path) is a link of \(FileStatus.words(status.owner)) and is not followed",
                 "remove it, or choose another path"))
     }

@@ -114,7 +114,7 @@ extension OwnedDescriptor {
         if !Self.isHandedOver(status) {
             guard status.owner == 0 || status.owner == geteuid() else {
                 let whose = "\(status.kind.rawValue) of \(FileStatus.words(status.owner))"
-                throw SystemError(refusing: path, because: Refusal("\(path) is \(whose)", "choose another path"))
+                throw SystemError(refusing: path, because: .init("\(path) is \(whose)", "choose another path"))
             }
             guard status.kind != .file else { throw Self.refusal(of: path) }
         }
@@ -130,7 +130,7 @@ extension OwnedDescriptor {
 
     private static func refusal(of path: String) -> SystemError {
         SystemError(
-            refusing: path, because: Refusal("\(path) has just been replaced", "choose another path"))
+            refusing: path, because: .init("\(path) has just been replaced", "choose another path"))
     }
 
     /// Whether this process was started with it as standard output or error.

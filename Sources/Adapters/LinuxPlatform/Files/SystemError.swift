@@ -31,22 +31,25 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String { refusal?.sentence ?? "\(call): \(reason)" }
 }
 
-/// Why a call wasn't made.
-package struct Refusal: Error, Sendable, Hashable {
-    /// The reason as a sentence, or as a predicate for a path.
-    package let reason: String
-    package let remedy: String
+extension SystemError {
+    /// Why a call wasn't made.
+    package struct Refusal: Sendable, Hashable {
+        /// The reason as a sentence, or as a predicate for a path.
+        package let reason: String
+        /// The remedy; empty if none is known.
+        package let remedy: String
 
-    package init(_ reason: String, _ remedy: String) {
-        self.reason = reason
-        self.remedy = remedy
+        package init(_ reason: String, _ remedy: String) {
+            self.reason = reason
+            self.remedy = remedy
+        }
+
+        /// Reason and remedy in one line.
+        package var sentence: String { remedy.isEmpty ? reason : "\(reason); \(remedy)" }
+
+        /// Returns the refusal of which this one's reason is the predicate.
+        func of(_ subject: String) -> Refusal { Refusal("\(subject) \(reason)", remedy) }
     }
-
-    /// Reason and remedy in one line.
-    package var sentence: String { "\(reason); \(remedy)" }
-
-    /// Returns the refusal of which this one's reason is the predicate.
-    func of(_ subject: String) -> Refusal { Refusal("\(subject) \(reason)", remedy) }
 }
 
 /// Calls `body`, again if a signal interrupts it. Throws an error that names `call` if it returns -1.

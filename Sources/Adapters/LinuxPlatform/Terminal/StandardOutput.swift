@@ -18,7 +18,7 @@ package enum StandardOutput {
             } catch  where error.number == EBADF {
                 throw SystemError(
                     refusing: "standard output",
-                    because: Refusal(
+                    because: .init(
                         "standard output is closed, so the result can't be written", "remove >&-"))
             }
         }

@@ -30,7 +30,7 @@ struct StoreFiles: Sendable {
         try FolderTrust.require(FileSystem.parent(of: path), for: user)
         if try FileStatus(at: path)?.kind == .folder {
             throw SystemError(
-                refusing: path, because: Refusal("\(path) is a directory, not a file", "name a file in it"))
+                refusing: path, because: .init("\(path) is a directory, not a file", "name a file in it"))
         }
         for name in [path, log, index, path + "-journal", lock] {
             try FileSystem.requireOwnFile(at: name, for: user)

@@ -57,7 +57,7 @@ extension StoreFiles {
         guard let kind = UnrelatedFile.kind(beginningWith: bytes) else { return }
         throw SystemError(
             refusing: path,
-            because: Refusal(
+            because: .init(
                 "\(path) isn't an outbox but \(kind), and is left as it is", "give another outbox path"))
     }
 }

@@ -210,7 +210,9 @@ extension ServiceRun {
         }
         let settings = RecordingSettings(folder: folder, version: Release.version)
         guard let error = await recorder.write(settings) else { return }
-        let condition = Condition(recordingIn: folder, endedBy: "\(error)")
+        let condition = Condition(
+            recordingIn: folder, endedBy: "\(error.refusal?.reason ?? error.description)",
+            remedy: "\(error.refusal?.remedy ?? "")")
         parts.monitor.raise(condition, on: .one(.recordingStopped))
     }
 }

@@ -148,7 +148,7 @@ final class RecordFile: Sendable {
         guard try Self.mayAppend(to: path, form) else {
             throw SystemError(
                 refusing: path,
-                because: Refusal(
+                because: .init(
                     "it exists and isn't a record of \(form.option)", "name another file, or remove this one"))
         }
         file = try OwnedDescriptor(appendingTo: path)
