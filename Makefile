@@ -48,7 +48,7 @@ TOOLS = binutils faketime fish git gpsd gunicorn iproute2 jq lld man-db mandoc m
 .DEFAULT_GOAL := build
 .PHONY: help prepare build demo test release install uninstall deb apt-repository image backend-image release-notes lint format imports examples bench fuzz coverage sanitize \
 	kill-test power-test damage-test disk-test clock-test token-outage-test token-backend-test backlog-test soak-test \
-	track-test fault-test link-test reload-test load-test economy deb-test repository-test proxy-test image-test arm64-test fleet-test monitoring-test server-test simulate planted-bugs trials release-check \
+	track-test fault-test link-test reload-test load-test economy deb-test repository-test proxy-test image-test arm64-test fleet-test monitoring-test server-test docs-test simulate planted-bugs trials release-check \
 	service-check installed-check fixtures clean-clone debian tools clean
 
 help:            ## list the targets
@@ -189,6 +189,9 @@ arm64-test: prepare ## the package for arm64 in Debian 12 and 13, and the tests,
 
 server-test: prepare ## every answer of a server and every fault of a link, through the real uploader
 	@TEST_LOG=build/test-server.log FILTER='^LinkTests\.' scripts/test
+
+docs-test: prepare ## run the commands of README and docs in a clean clone and a booted Debian; needs root and the network
+	@scripts/docs-test
 
 service-check:   ## what systemd says of the unit
 	@scripts/service-check

@@ -12,8 +12,8 @@ let houseStyle: [SwiftSetting] = [
 ]
 
 /// A target in one of the rooms under `Sources/`.
-func room(_ folder: String, _ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Sources/\(folder)/\(name)", swiftSettings: houseStyle)
+func room(_ directory: String, _ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Sources/\(directory)/\(name)", swiftSettings: houseStyle)
 }
 
 /// A C library from Debian, or a header of our own, seen through a module map.

@@ -22,10 +22,10 @@ LAYER = "application/vnd.oci.image.layer.v1.tar+gzip"
 class Layout:
     """An OCI layout: blobs by their digests, and an index of what they are."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.blobs = folder, folder / "blobs/sha256"
+    def __init__(self, directory: Path) -> None:
+        self.directory, self.blobs = directory, directory / "blobs/sha256"
         self.blobs.mkdir(parents=True, exist_ok=True)
-        (folder / "oci-layout").write_text(json.dumps({"imageLayoutVersion": "1.0.0"}))
+        (directory / "oci-layout").write_text(json.dumps({"imageLayoutVersion": "1.0.0"}))
 
     def add(self, media: str, content: bytes) -> dict[str, Any]:
         digest = hashlib.sha256(content).hexdigest()
@@ -40,7 +40,7 @@ class Layout:
 
     def images(self, version: str) -> list[dict[str, Any]]:
         """The images of that version, one for each architecture."""
-        index = self.folder / "index.json"
+        index = self.directory / "index.json"
         if not index.exists():
             return []
         [entry] = json.loads(index.read_text())["manifests"]
@@ -52,7 +52,7 @@ class Layout:
     def publish(self, version: str, images: list[dict[str, Any]]) -> None:
         entry = self.add_json(INDEX, {"schemaVersion": 2, "mediaType": INDEX, "manifests": images})
         entry["annotations"] = {"org.opencontainers.image.ref.name": version}
-        (self.folder / "index.json").write_text(json.dumps(
+        (self.directory / "index.json").write_text(json.dumps(
             {"schemaVersion": 2, "mediaType": INDEX, "manifests": [entry]}, indent=2))
         used = {entry["digest"]}
         for image in images:
@@ -76,13 +76,13 @@ def configuration(config: dict[str, Any], tag: str, architecture: str, layer: by
 def main() -> None:
     if len(sys.argv) != 6:
         sys.exit("usage: oci.py LAYOUT CONFIG.json TAG ARCHITECTURE ROOT.tar")
-    folder, tag, architecture = Path(sys.argv[1]), sys.argv[3], sys.argv[4]
+    directory, tag, architecture = Path(sys.argv[1]), sys.argv[3], sys.argv[4]
     config = json.loads(Path(sys.argv[2]).read_text())
-    layout = Layout(folder)
+    layout = Layout(directory)
     others = [image for image in layout.images(tag) if image["platform"]["architecture"] != architecture]
     if not others:
-        shutil.rmtree(folder)
-        layout = Layout(folder)
+        shutil.rmtree(directory)
+        layout = Layout(directory)
     content = Path(sys.argv[5]).read_bytes()
     layer = layout.add(LAYER, gzip.compress(content, 9, mtime=0))
     described = layout.add_json(CONFIG, configuration(config, tag, architecture, content))

@@ -56,10 +56,10 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def attempt(trial: type[Trial], options: argparse.Namespace, waypost: Waypost, folder: Path) -> int:
+def attempt(trial: type[Trial], options: argparse.Namespace, waypost: Waypost, directory: Path) -> int:
     """The trial in a process of its own."""
-    attempted = trial(options, waypost, folder)
-    kept = f"everything is kept in {folder}"
+    attempted = trial(options, waypost, directory)
+    kept = f"everything is kept in {directory}"
     try:
         try:
             figures = attempted.run()
@@ -75,7 +75,7 @@ def attempt(trial: type[Trial], options: argparse.Namespace, waypost: Waypost, f
     if options.keep:
         print(kept, file=sys.stderr)
     else:
-        shutil.rmtree(folder)
+        shutil.rmtree(directory)
     print(figures)
     return 0
 
@@ -94,8 +94,8 @@ def main() -> int:
     trial.prepare(options)
     # Below the checkout: /tmp may be in memory, where a commit costs nothing.
     (ROOT / "build").mkdir(exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=f"{trial.name}-", dir=ROOT / "build"))
-    return guard.run(lambda: attempt(trial, options, waypost, folder))
+    directory = Path(tempfile.mkdtemp(prefix=f"{trial.name}-", dir=ROOT / "build"))
+    return guard.run(lambda: attempt(trial, options, waypost, directory))
 
 
 if __name__ == "__main__":

@@ -50,17 +50,17 @@ class OtherArchitecture(Trial):
     def run(self) -> str:
         with emulated_arm64():
             told = [self.installed(release, system) for release, system in self.arguments.systems.items()]
-            told.append(emulated_tests.run(self.arguments.systems[TESTED], self.folder, self.arguments.limit))
+            told.append(emulated_tests.run(self.arguments.systems[TESTED], self.directory, self.arguments.limit))
         return "\n".join([*told, "arm64 was seen under qemu, and on no board"])
 
     def installed(self, release: str, system: EmulatedSystem) -> str:
         """What the installed program does there."""
-        logs = [folder for folder in (ROOT / "fixtures/nmea", ROOT.parent / "shared/data") if folder.is_dir()]
+        logs = [directory for directory in (ROOT / "fixtures/nmea", ROOT.parent / "shared/data") if directory.is_dir()]
         system.furnish(ROOT, *logs[1:])
-        folder = self.folder / release
-        folder.mkdir()
+        directory = self.directory / release
+        directory.mkdir()
         system.call("dpkg", "--install", self.arguments.package)
-        there = Waypost(system.program(folder / "waypost", "/usr/bin/waypost"))
+        there = Waypost(system.program(directory / "waypost", "/usr/bin/waypost"))
         if (version := call(there.path, "--version")) != call(self.waypost.path, "--version"):
             raise Failed(f"the package has {version.strip()}; type: make release && make deb ARCH=arm64")
 
@@ -71,25 +71,25 @@ class OtherArchitecture(Trial):
         lines = sum(written.count(b"\n") for _, written, _ in expected.values())
         demo = system.call("/usr/bin/waypost", "demo", seconds=DEMO_SECONDS)
         size = (system.root / "usr/bin/waypost").stat().st_size / 2**20
-        return (f"Debian {release}: {lines} fixes of {len(files)} files are those of x86-64; {self.replayed(there, folder)}; "
-                f"demo: {' '.join(demo.split())}; binary {size:.1f} MiB; {self.resident(there, folder)}")
+        return (f"Debian {release}: {lines} fixes of {len(files)} files are those of x86-64; {self.replayed(there, directory)}; "
+                f"demo: {' '.join(demo.split())}; binary {size:.1f} MiB; {self.resident(there, directory)}")
 
-    def replayed(self, there: Waypost, folder: Path) -> str:
+    def replayed(self, there: Waypost, directory: Path) -> str:
         """Delivers a drive as fast as it goes; everything that was accepted must arrive."""
-        simulator = Simulator(there, folder)
+        simulator = Simulator(there, directory)
         simulator.start()
         self.ends_with(simulator.stop)
-        configured = configuration(folder / "replay.json", simulator.origin)
+        configured = configuration(directory / "replay.json", simulator.origin)
         call(*there.replay(DRIVE, configured))
         accepted, arrived = there.ledger(configured)["accepted"], len(simulator.record.fixes())
         simulator.stop()
         return require(f"replay: {arrived} of {accepted}", ("not everything arrived", arrived == accepted > 0))
 
-    def resident(self, there: Waypost, folder: Path) -> str:
+    def resident(self, there: Waypost, directory: Path) -> str:
         """What the service has resident after a while with a receiver and a Fleet Engine, on either architecture."""
         found, seconds = [], self.arguments.seconds
         for name, waypost in (("arm64", there), ("x86-64", self.waypost)):
-            place = folder / name
+            place = directory / name
             place.mkdir()
             simulator = Simulator(self.waypost, place)
             simulator.start()

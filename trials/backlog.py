@@ -67,15 +67,15 @@ class Backlog(Trial):
 
     def run(self) -> str:
         updates: int = self.arguments.updates
-        self.simulator = Simulator(self.waypost, self.folder)
+        self.simulator = Simulator(self.waypost, self.directory)
         self.ends_with(self.simulator.stop)
         self.simulator.start()
         large = {"maximumMegabytes": 1024}
-        empty = self.start(configuration(self.folder / "empty.json", self.simulator.origin, "van-0", outbox=large))
+        empty = self.start(configuration(self.directory / "empty.json", self.simulator.origin, "van-0", outbox=large))
         empty.feed.end()
         empty.service.stop()
 
-        configured = configuration(self.folder / "full.json", self.simulator.origin, outbox=large)
+        configured = configuration(self.directory / "full.json", self.simulator.origin, outbox=large)
         store = configured.with_suffix(".sqlite")
         subprocess.run([self.arguments.generator, str(store), str(updates)], check=True)
         size = store.stat().st_size
@@ -115,7 +115,7 @@ class Backlog(Trial):
 
     def start(self, configured: Path) -> Start:
         """A service that has sent its first live position."""
-        service = Service(self.waypost, configured, self.folder / "service.log")
+        service = Service(self.waypost, configured, self.directory / "service.log")
         self.ends_with(service.kill)
         feed = Feed(service)
 

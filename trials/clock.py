@@ -36,7 +36,7 @@ class WrongClock(Trial):
     def run(self) -> str:
         seconds = self.arguments.seconds
         schedule = [] if self.arguments.right_clock else clock_schedule(seconds)
-        simulator = Simulator(self.waypost, self.folder)
+        simulator = Simulator(self.waypost, self.directory)
         self.ends_with(simulator.stop)
         simulator.start("--token-life", self.arguments.token_life)
         issuer = Issuer(simulator.origin, delay=FETCH_DELAY)
@@ -48,29 +48,29 @@ class WrongClock(Trial):
         words = service.log.read_text(errors="replace")
         if schedule and "this host's clock wrong: " not in words:
             raise Failed(f"the service never met the wrong clock: {words[-500:]}")
-        find_no_token(self.folder)
+        find_no_token(self.directory)
         arrivals = [(one.received, one.fixed) for one in simulator.record.all() if not one.is_heartbeat]
         return judge(seconds, self.arguments.token_life - KEPT_LIFE, fetches, arrivals, outcomes)
 
     def service(self, origin: str, tokens: str) -> Service:
         """The service alone gets the wrong clock; its timers stay right, as on a machine whose clock is set."""
-        self.stamp = self.folder / "clock"
+        self.stamp = self.directory / "clock"
         self.stamp.write_text("+0\n")
         environment = dict(os.environ, LD_PRELOAD=f"{self.real_timers()}:{faketime_library()}",
                            FAKETIME_DONT_FAKE_MONOTONIC="1", DONT_FAKE_MONOTONIC="1",
                            FAKETIME_TIMESTAMP_FILE=str(self.stamp), FAKETIME_NO_CACHE="1", TZ="UTC")
         configured = configuration(
-            self.folder / "outbox.json", origin, authorization={"url": tokens}, reporting={"intervalSeconds": INTERVAL})
+            self.directory / "outbox.json", origin, authorization={"url": tokens}, reporting={"intervalSeconds": INTERVAL})
         # libfaketime adds to the environment of the first program it meets, where Swift then misses its arguments: env
         # is the first.
-        service = Service(self.waypost, configured, self.folder / "service.log", environment, before=["/usr/bin/env"],
-                          status=f"unix:{self.folder / 'status'}")
+        service = Service(self.waypost, configured, self.directory / "service.log", environment, before=["/usr/bin/env"],
+                          status=f"unix:{self.directory / 'status'}")
         self.ends_with(lambda: remove_memory(service.process.pid))
         self.ends_with(service.kill)
         return service
 
     def real_timers(self) -> Path:
-        library = self.folder / "real-timers.so"
+        library = self.directory / "real-timers.so"
         call("clang", "-shared", "-fPIC", "-o", library, ROOT / "Tests/Faults/RealTimers.c")
         return library
 

@@ -69,12 +69,12 @@ class FullDisk(Trial):
     has_seed = True
     root = "mounting a small file system"
 
-    def __init__(self, arguments: argparse.Namespace, waypost: Waypost, folder: Path) -> None:
-        super().__init__(arguments, waypost, folder)
-        self.disk, self.recording = folder / "disk", folder / "recording"
-        self.simulator = Simulator(waypost, folder)
+    def __init__(self, arguments: argparse.Namespace, waypost: Waypost, directory: Path) -> None:
+        super().__init__(arguments, waypost, directory)
+        self.disk, self.recording = directory / "disk", directory / "recording"
+        self.simulator = Simulator(waypost, directory)
         self.configuration = configuration(
-            folder / "config.json", self.simulator.origin, outbox={"path": str(self.disk / "outbox.sqlite")},
+            directory / "config.json", self.simulator.origin, outbox={"path": str(self.disk / "outbox.sqlite")},
             upload={"retry": {"initialDelaySeconds": 0.05, "maximumDelaySeconds": 0.2}})
         # Times of fix, in seconds since 1970, that the outbox took.
         self.accepted: set[float] = set()
@@ -86,7 +86,7 @@ class FullDisk(Trial):
         self.ends_with(self.simulator.stop)
         self.simulator.start(*FAULTS)
         self.service = Service(
-            self.waypost, self.configuration, self.folder / "service.log", options=["--record", self.recording])
+            self.waypost, self.configuration, self.directory / "service.log", options=["--record", self.recording])
         self.ends_with(self.service.kill)
         self.filler = Filler(self.disk)
         self.ends_with(self.filler.end)
@@ -170,4 +170,4 @@ class FullDisk(Trial):
         """The disk goes when the trial ends; for whoever looks for the reason, the store stays."""
         self.filler.end()
         self.service.kill()
-        shutil.copytree(self.disk, self.folder / "store", ignore=shutil.ignore_patterns("filler"))
+        shutil.copytree(self.disk, self.directory / "store", ignore=shutil.ignore_patterns("filler"))

@@ -98,17 +98,17 @@ class Economy(Trial):
     tools = {"nginx": "nginx-light", "openssl": "openssl"}
 
     def run(self) -> str:
-        self.simulator = Simulator(self.waypost, self.folder, records=False)
+        self.simulator = Simulator(self.waypost, self.directory, records=False)
         self.ends_with(self.simulator.stop)
-        self.uploads = self.folder / "uploads.jsonl"
+        self.uploads = self.directory / "uploads.jsonl"
         self.simulator.start("--record-uploads", self.uploads)
-        self.front = Front(self.folder, self.simulator.origin)
+        self.front = Front(self.directory, self.simulator.origin)
         self.ends_with(self.front.stop)
         recorded = journeys.recorded()
         if not recorded:
             self.say(f"no recorded drives in {journeys.RECORDED}: those that are made anew are all there is")
-        logs = [journeys.log(path, self.folder) for path in recorded]
-        logs += journeys.generated(self.arguments.seed, self.folder)
+        logs = [journeys.log(path, self.directory) for path in recorded]
+        logs += journeys.generated(self.arguments.seed, self.directory)
         drives = [(journeys.name(log), log, told) for log in logs if (told := self.driven(log))]
         policies = list(self.known())
         with concurrent.futures.ThreadPoolExecutor(self.arguments.jobs) as pool:
@@ -140,7 +140,7 @@ class Economy(Trial):
                 self.say(f"{policy.name} is not measured: this release has no {' and no '.join(missing)}")
 
     def driven(self, log: Path) -> list[Place] | None:
-        fixes = self.folder / f"{journeys.name(log)}.jsonl"
+        fixes = self.directory / f"{journeys.name(log)}.jsonl"
         with open(fixes, "wb") as file:
             subprocess.run([self.waypost.path, "fixes", log], stdout=file, stderr=subprocess.DEVNULL)
         if fixes.stat().st_size == 0:
@@ -150,7 +150,7 @@ class Economy(Trial):
 
     def replay(self, policy: Policy, name: str, log: Path, driven: list[Place]) -> Replay:
         vehicle = f"{name}-{POLICIES.index(next(one for one in POLICIES if one.name == policy.name))}"
-        with tempfile.TemporaryDirectory(dir=self.folder) as place, Wire(self.front.ports[policy.has_whole_answers]) as wire:
+        with tempfile.TemporaryDirectory(dir=self.directory) as place, Wire(self.front.ports[policy.has_whole_answers]) as wire:
             configured = configuration(
                 Path(place) / "config.json", wire.origin, vehicle,
                 authorization={"type": "http", "url": self.simulator.origin + "/token/driver/{vehicleId}"},
@@ -159,7 +159,7 @@ class Economy(Trial):
             configured.write_text(json.dumps(document))
             words = self.waypost.replay(log, configured)
             words[words.index("max")] = str(self.arguments.speed)
-            with open(self.folder / f"{vehicle}.json", "wb") as output:
+            with open(self.directory / f"{vehicle}.json", "wb") as output:
                 if policy.has_outage:
                     third = (driven[-1].time - driven[0].time) / self.arguments.speed / 3
                     wire.breaks(third, third)
@@ -174,21 +174,21 @@ class Economy(Trial):
     def score(self, replay: Replay) -> Run:
         with open(self.uploads) as lines:
             own = [line for line in lines if f'/{replay.vehicle}"' in line]
-        uploads = self.folder / f"{replay.vehicle}.uploads.jsonl"
+        uploads = self.directory / f"{replay.vehicle}.uploads.jsonl"
         uploads.write_text("".join(own))
         figures = follower.measure(replay.driven, follower.uploads(own))
         self.check(replay.drive, uploads, figures)
         self.say(f"{replay.drive}, {replay.policy.name}: {figures.requests} requests")
         return Run(replay.drive, replay.policy, figures, replay.wire_bytes, replay.written_bytes,
                    follower.optimum(replay.driven, replay.policy.track or 5),
-                   json.loads((self.folder / f"{replay.vehicle}.json").read_text()))
+                   json.loads((self.directory / f"{replay.vehicle}.json").read_text()))
 
     def check(self, name: str, uploads: Path, figures: Figures) -> None:
         """Where the workshop's own measure is, it must say the same; it counts jumps."""
         script = journeys.RECORDED / "score.py"
         if not script.exists():
             return
-        other = json.loads(call(sys.executable, script, self.folder / f"{name}.jsonl", uploads))
+        other = json.loads(call(sys.executable, script, self.directory / f"{name}.jsonl", uploads))
         own = {"live95": figures.live95, "track95": figures.track95}
         for key, value in own.items():
             if abs(other[key] - value) > max(1.0, value * 0.05):

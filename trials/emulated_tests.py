@@ -62,7 +62,7 @@ class Outcome(NamedTuple):
 
 def modules() -> list[str]:
     """Every module of tests that there is something to run of, those with most to run first."""
-    sizes = {folder.name: sum(file.stat().st_size for file in folder.rglob("*.swift")) for folder in ROOT.glob("Tests/*Tests")}
+    sizes = {directory.name: sum(file.stat().st_size for file in directory.rglob("*.swift")) for directory in ROOT.glob("Tests/*Tests")}
     return sorted(sizes.keys() - LEFT_OUT.keys(), key=lambda name: -sizes[name])
 
 
@@ -77,7 +77,7 @@ def build() -> None:
                    cwd=ROOT, check=True)
 
 
-def run(system: EmulatedSystem, folder: Path, limit: int) -> str:
+def run(system: EmulatedSystem, directory: Path, limit: int) -> str:
     """Runs them in a system that has the package, whose program is what they start; one module on each processor."""
     system.show(RUNTIME)
     began = time.monotonic()
@@ -87,11 +87,11 @@ def run(system: EmulatedSystem, folder: Path, limit: int) -> str:
         while waiting or running:
             while waiting and len(running) < (os.cpu_count() or 1):
                 name = waiting.pop(0)
-                running[name] = start(*command(system, name, folder, limit), log=folder / f"{name}.log")
+                running[name] = start(*command(system, name, directory, limit), log=directory / f"{name}.log")
             time.sleep(1)
             for name in [name for name, program in running.items() if program.poll() is not None]:
                 del running[name]
-                events = folder / f"{name}.jsonl"
+                events = directory / f"{name}.jsonl"
                 outcomes[name] = Outcome.read(events.read_text().splitlines() if events.exists() else [])
     finally:
         for program in running.values():
@@ -100,11 +100,11 @@ def run(system: EmulatedSystem, folder: Path, limit: int) -> str:
     return "; ".join([judge(outcomes, round(time.monotonic() - began)), *told])
 
 
-def command(system: EmulatedSystem, name: str, folder: Path, limit: int) -> list[str]:
-    """What runs the tests of one module, for so many seconds at most, and writes their events to `folder`."""
+def command(system: EmulatedSystem, name: str, directory: Path, limit: int) -> list[str]:
+    """What runs the tests of one module, for so many seconds at most, and writes their events to `directory`."""
     return ["timeout", "--kill-after=10", str(limit), *system.command(
         ROOT.joinpath(*BUILD, "waypostPackageTests.xctest"), "--testing-library", "swift-testing", "--no-parallel",
-        "--filter", f"^{name}[.]", "--event-stream-output-path", folder / f"{name}.jsonl", "--event-stream-version", 0,
+        "--filter", f"^{name}[.]", "--event-stream-output-path", directory / f"{name}.jsonl", "--event-stream-version", 0,
         LD_LIBRARY_PATH=RUNTIME, WAYPOST_PROGRAM="/usr/bin/waypost")]
 
 

@@ -35,7 +35,7 @@ def emulated_arm64() -> Iterator[None]:
 
 
 class EmulatedSystem:
-    """The root of a Debian for arm64 in a folder, whose programs run emulated. No service manager runs in it."""
+    """The root of a Debian for arm64 in a directory, whose programs run emulated. No service manager runs in it."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -45,19 +45,19 @@ class EmulatedSystem:
         """Needs the network, and the emulation."""
         subprocess.run(["env", "ARCHITECTURES=arm64", ROOT / "scripts/debian-root", release, root, *packages], check=True)
 
-    def furnish(self, *folders: Path) -> None:
-        """Gives it devices, processes and `folders`, until the trial ends."""
+    def furnish(self, *directories: Path) -> None:
+        """Gives it devices, processes and `directories`, until the trial ends."""
         for kind, place in (("proc", "proc"), ("tmpfs", "run"), ("tmpfs", "tmp")):
             subprocess.run(["mount", "-t", kind, kind, self.root / place], check=True)
         subprocess.run(["mount", "--rbind", "/dev", self.root / "dev"], check=True)
-        for folder in folders:
-            self.show(folder)
+        for directory in directories:
+            self.show(directory)
 
-    def show(self, folder: Path) -> None:
-        """Gives it a folder of this machine, at the same place."""
-        place = self.root / folder.relative_to("/")
+    def show(self, directory: Path) -> None:
+        """Gives it a directory of this machine, at the same place."""
+        place = self.root / directory.relative_to("/")
         place.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["mount", "--rbind", folder, place], check=True)
+        subprocess.run(["mount", "--rbind", directory, place], check=True)
 
     def command(self, *words: object, **environment: object) -> list[str]:
         """What runs `words` in it, as its own process and no child."""

@@ -61,19 +61,19 @@ class Case(NamedTuple):
     def kind(self) -> str:
         return f"{self.call}:{self.error}"
 
-    def strace(self, folder: Path, trace: Path) -> list[str]:
+    def strace(self, directory: Path, trace: Path) -> list[str]:
         calls = CALLS[self.call]
         command = ["strace", "-f", "-qq", "-o", str(trace), "-e", f"trace={calls}", "-e", "signal=none",
                    "-e", f"inject={calls}:error={self.error}:when={self.number}"]
         if self.call != "write":
             return [*command, "--seccomp-bpf"]
         # An eventfd never fails like a file: of all writes, those to the store and to what the program prints.
-        return command + [word for name in WRITTEN for word in ("-P", str(folder / name))]
+        return command + [word for name in WRITTEN for word in ("-P", str(directory / name))]
 
     def reproduction(self) -> str:
         if self.error == "short":
             return f"LD_PRELOAD=short-writes.so SHORT_WRITE={self.number} waypost replay ..."
-        return " ".join([*self.strace(Path("FOLDER"), Path("trace")), "waypost replay ..."])
+        return " ".join([*self.strace(Path("DIRECTORY"), Path("trace")), "waypost replay ..."])
 
 
 class Ended(NamedTuple):
@@ -117,12 +117,12 @@ class FailingCalls(Trial):
 
     def run(self) -> str:
         chosen = [kind for kind in cases(numbers(self.arguments.calls)) if self.arguments.only in (None, kind[0].kind)]
-        shorten = self.folder / "short-writes.so"
+        shorten = self.directory / "short-writes.so"
         subprocess.run(["clang", "-shared", "-fPIC", "-O1", "-o", str(shorten),
                         str(ROOT / "Tests/Faults/ShortWrites.c"), "-ldl"], check=True)
         benches: queue.Queue[Bench] = queue.Queue()
         for worker in range(WORKERS):
-            bench = Bench(self.waypost, shorten, self.folder / str(worker))
+            bench = Bench(self.waypost, shorten, self.directory / str(worker))
             self.ends_with(bench.simulator.stop)
             bench.simulator.start()
             benches.put(bench)
@@ -145,27 +145,27 @@ class FailingCalls(Trial):
 class Bench:
     """One worker's place: a simulator, two drives that follow each other, and an outbox for each case."""
 
-    def __init__(self, waypost: Waypost, shorten: Path, folder: Path) -> None:
-        self.waypost, self.shorten, self.folder = waypost, shorten, folder
-        folder.mkdir()
-        self.simulator = Simulator(waypost, folder)
+    def __init__(self, waypost: Waypost, shorten: Path, directory: Path) -> None:
+        self.waypost, self.shorten, self.directory = waypost, shorten, directory
+        directory.mkdir()
+        self.simulator = Simulator(waypost, directory)
         begin = round(time.time()) - 3 * DRIVE_SECONDS
-        self.drives = [folder / "first.nmea", folder / "second.nmea"]
+        self.drives = [directory / "first.nmea", directory / "second.nmea"]
         for number, path in enumerate(self.drives):
             write_drive(path, begin + number * (DRIVE_SECONDS + 60), DRIVE_SECONDS, NARROW_METERS)
 
     def examine(self, case: Case) -> Found:
-        folder = self.folder / f"{case.call}-{case.error}-{case.number}"
-        folder.mkdir()
-        configured = configuration(folder / "config.json", self.simulator.origin)
+        directory = self.directory / f"{case.call}-{case.error}-{case.number}"
+        directory.mkdir()
+        configured = configuration(directory / "config.json", self.simulator.origin)
         status, was_injected, loss = None, True, None
         try:
-            ended, failed = self.faulty(case, configured, folder)
+            ended, failed = self.faulty(case, configured, directory)
             status, was_injected = ended.status, bool(failed)
             judge_end(ended, failed)
             accepted, pending = self.judge_store(ended, configured)
             self.judge_clean_run(configured, accepted, pending)
-            shutil.rmtree(folder)
+            shutil.rmtree(directory)
         except Failed as failure:
             loss = str(failure)
         except subprocess.TimeoutExpired as late:
@@ -191,15 +191,15 @@ class Bench:
         printed, said = (path.read_text(errors="replace") for path in outputs)
         return Ended(status, printed, said.strip())
 
-    def faulty(self, case: Case, configured: Path, folder: Path) -> tuple[Ended, list[str]]:
+    def faulty(self, case: Case, configured: Path, directory: Path) -> tuple[Ended, list[str]]:
         """The run that fails, with the calls that did."""
-        trace = folder / "trace"
+        trace = directory / "trace"
         if case.error == "short":
             environment = dict(os.environ, LD_PRELOAD=str(self.shorten), SHORT_WRITE=str(case.number),
                                SHORT_WRITE_TRACE=str(trace))
             ended = self.replay(self.drives[0], configured, environment=environment)
         else:
-            ended = self.replay(self.drives[0], configured, before=case.strace(folder, trace))
+            ended = self.replay(self.drives[0], configured, before=case.strace(directory, trace))
         lines = trace.read_text(errors="replace").splitlines() if trace.exists() else []
         return ended, [line for line in lines if "(INJECTED)" in line]
 

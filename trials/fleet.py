@@ -75,15 +75,15 @@ class Fleet(Installed):
 
     def run(self) -> str:
         self.ends_with(lambda: shutil.rmtree(self.arguments.system, ignore_errors=True))
-        self.backend = Backend(self.folder)
-        self.simulator = Simulator(self.waypost, self.folder)
+        self.backend = Backend(self.directory)
+        self.simulator = Simulator(self.waypost, self.directory)
         self.simulator.start("--trust-key", self.backend.public)
         self.ends_with(self.simulator.stop)
         self.backend.start(self.simulator.origin)
         self.ends_with(self.backend.stop)
         self.receiver = Receiver()
         self.ends_with(lambda: self.receiver.stop())
-        self.system = System(self.arguments.system, self.folder / "systemd.log")
+        self.system = System(self.arguments.system, self.directory / "systemd.log")
         self.system.boot()
         self.ends_with(lambda: self.system.end())
 
@@ -101,13 +101,13 @@ class Fleet(Installed):
         again, again_seconds = self.play(self.configuration())
         if not changes or again:
             raise Failed(f"the first run changed {changes}, the second {again}")
-        if (found := (self.folder / "before-key").read_text().split()) != ["750", "0", "640", "0"]:
+        if (found := (self.directory / "before-key").read_text().split()) != ["750", "0", "640", "0"]:
             raise Failed(f"mode and owner of the directory, mode and size of the key file, before there was a key: {found}")
         key = self.system.file("/etc/waypost/backend-key").read_text().strip()
         if (rights := self.system.call("stat", "--format", "%U:%G %a", "/etc/waypost/backend-key").strip()) != "root:waypost 640":
             raise Failed(f"the key's file is {rights}")
         secret = key.partition(":")[2]
-        if any(secret in path.read_text() for path in self.folder.glob("*.log")):
+        if any(secret in path.read_text() for path in self.directory.glob("*.log")):
             raise Failed("the key stands in a log")
         return f"enrolled with {changes} changes in {seconds:.0f} s, then none in {again_seconds:.0f} s"
 
@@ -176,11 +176,11 @@ class Fleet(Installed):
         words = self.refused({**self.configuration(), "waypost_vehicle_id": "van-2"})
         if f"The van is {VAN} and not van-2" not in words:
             raise Failed(f"the van became another: {words}")
-        self.system.file("/etc/waypost/backend-key").rename(self.folder / "keys/backend-key")
+        self.system.file("/etc/waypost/backend-key").rename(self.directory / "keys/backend-key")
         words = self.refused(self.configuration())
         if "enrolled already; revoke it first" not in words:
             raise Failed(f"a lost key: {words}")
-        (self.folder / "keys/backend-key").rename(self.system.file("/etc/waypost/backend-key"))
+        (self.directory / "keys/backend-key").rename(self.system.file("/etc/waypost/backend-key"))
         return "another id and a second enrolment are refused"
 
     def configuration(self, **sections: dict[str, Any]) -> dict[str, Any]:
@@ -195,8 +195,8 @@ class Fleet(Installed):
             "outbox": {"path": STORE}}
         # How well the key's place is closed before there is a key.
         place = self.system.file("/etc/waypost")
-        look = (f"stat --format '%a %u' {place} >{self.folder}/before-key; "
-                f"stat --format '%a %s' {place}/backend-key >>{self.folder}/before-key; exec \"$@\"")
+        look = (f"stat --format '%a %u' {place} >{self.directory}/before-key; "
+                f"stat --format '%a %s' {place}/backend-key >>{self.directory}/before-key; exec \"$@\"")
         return {
             "waypost_package": self.arguments.package,
             "waypost_enrol_command": ["sh", "-c", look, "sh", *self.backend.enrol_command("{{ waypost_vehicle_id }}")],
@@ -218,21 +218,21 @@ class Fleet(Installed):
         return words
 
     def playbook(self, variables: dict[str, Any]) -> tuple[int, str]:
-        enter = self.folder / "enter"
+        enter = self.directory / "enter"
         enter.write_text(ENTER.format(process=self.system.first))
         enter.chmod(0o755)
-        inventory = self.folder / "inventory.json"
+        inventory = self.directory / "inventory.json"
         inventory.write_text(json.dumps({"vans": {"hosts": {VAN: {
             "ansible_connection": "community.general.chroot", "ansible_host": str(self.system.root),
             "ansible_chroot_exe": str(enter), "ansible_become": False, "ansible_python_interpreter": "/usr/bin/python3",
             **variables}}}}))
-        surroundings = {**os.environ, "ANSIBLE_HOME": str(self.folder / "ansible"), "ANSIBLE_NOCOLOR": "1",
+        surroundings = {**os.environ, "ANSIBLE_HOME": str(self.directory / "ansible"), "ANSIBLE_NOCOLOR": "1",
                         "ANSIBLE_RETRY_FILES_ENABLED": "0", "ANSIBLE_LOCALHOST_WARNING": "0", "LC_ALL": "C.UTF-8"}
         ended = subprocess.run(
             ["ansible-playbook", "--inventory", str(inventory), str(ROOT / "packaging/ansible/playbook.yml")],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=surroundings,
             timeout=PLAY_SECONDS)
-        with open(self.folder / "ansible.log", "a") as log:
+        with open(self.directory / "ansible.log", "a") as log:
             log.write(ended.stdout)
         return ended.returncode, ended.stdout
 
@@ -245,7 +245,7 @@ class Fleet(Installed):
         for name in ("/etc/vehicle-id", "/etc/waypost/backend-key"):
             told = told.replace(name, f"{IDENTITY}/{name.rpartition('/')[2]}")
         configuration.write_text(told)
-        self.state = self.folder / "state"
+        self.state = self.directory / "state"
         identity = self.state / IDENTITY.removeprefix("/var/")
         identity.mkdir(parents=True)
         for name in ("/etc/vehicle-id", "/etc/waypost/backend-key"):

@@ -15,11 +15,11 @@ class Front:
     It has two ports: at the second every answer is whole, whatever the request wants it to have.
     """
 
-    def __init__(self, folder: Path, upstream: str, host: str = "127.0.0.1") -> None:
-        self.authority, log = folder / "certificate.pem", folder / "nginx.log"
+    def __init__(self, directory: Path, upstream: str, host: str = "127.0.0.1") -> None:
+        self.authority, log = directory / "certificate.pem", directory / "nginx.log"
         self.ports = (free_port(host), free_port(host))
         call("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
-             "-keyout", folder / "key.pem", "-out", self.authority, "-subj", "/CN=trial",
+             "-keyout", directory / "key.pem", "-out", self.authority, "-subj", "/CN=trial",
              "-addext", f"subjectAltName=IP:{host}")
         paths = "".join(f"{kind}_temp_path {kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
         servers = "".join(f"""
@@ -27,14 +27,14 @@ class Front:
                     listen {host}:{port} ssl http2;
                     location / {{ proxy_pass {upstream}; proxy_http_version 1.1; {more} }}
                 }}""" for port, more in zip(self.ports, ("", 'proxy_set_header X-Goog-FieldMask "";')))
-        (folder / "nginx.conf").write_text(f"""
+        (directory / "nginx.conf").write_text(f"""
             daemon off; master_process off; pid nginx.pid; events {{}}
             http {{
                 access_log off; {paths}
                 ssl_certificate certificate.pem; ssl_certificate_key key.pem;
                 {servers}
             }}""")
-        self._process = start("nginx", "-p", folder, "-c", "nginx.conf", "-e", "stderr", log=log)
+        self._process = start("nginx", "-p", directory, "-c", "nginx.conf", "-e", "stderr", log=log)
         if not all(listens(self._process, host, port) for port in self.ports):
             self.stop()
             raise Failed(f"nginx does not answer: {log.read_text()}")

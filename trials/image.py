@@ -97,19 +97,19 @@ class Image(Trial):
     def run(self) -> str:
         self.size, self.image = self.describe()
         roots = [self.unpack("old"), self.unpack("new")]
-        self.volume = self.folder / "volume"
+        self.volume = self.directory / "volume"
         self.volume.mkdir()
         os.chown(self.volume, USER, USER)
-        self.simulator = Simulator(self.waypost, self.folder)
+        self.simulator = Simulator(self.waypost, self.directory)
         self.ends_with(self.simulator.stop)
         self.terminal = Terminal()
         self.ends_with(self.terminal.stop)
         self.config = configuration(
-            self.folder / "config.json", self.simulator.origin,
+            self.directory / "config.json", self.simulator.origin,
             receiver={"type": "serial", "device": "/dev/gnss-receiver", "baudRate": 9600},
             outbox={"path": "/var/lib/waypost/outbox.sqlite"}, status={"listen": "127.0.0.1:9464"})
         self.config.chmod(0o644)
-        self.folder.chmod(0o755)
+        self.directory.chmod(0o755)
 
         self.simulator.start()
         self.start(roots[0])
@@ -129,7 +129,7 @@ class Image(Trial):
         return self.verdict(before)
 
     def verdict(self, before: Ledger) -> str:
-        store = configuration(self.folder / "rest.json", self.simulator.origin,
+        store = configuration(self.directory / "rest.json", self.simulator.origin,
                               outbox={"path": str(self.volume / "outbox.sqlite")})
         ledger = self.waypost.ledger(store)
         arrived = len(self.simulator.record.fixes())
@@ -154,7 +154,7 @@ class Image(Trial):
         if len(found) != 1:
             raise Failed(f"the layout has {len(found)} images for {ours}")
         # One image alone, as a runtime picks it from the index.
-        self.layout = self.folder / "layout"
+        self.layout = self.directory / "layout"
         shutil.copytree(LAYOUT, self.layout)
         found[0]["annotations"] = {"org.opencontainers.image.ref.name": self.tag}
         (self.layout / "index.json").write_text(json.dumps({"schemaVersion": 2, "manifests": found}))
@@ -163,7 +163,7 @@ class Image(Trial):
         return sum(layer["size"] for layer in manifest["layers"]), image
 
     def unpack(self, name: str) -> Path:
-        bundle = self.folder / name
+        bundle = self.directory / name
         call("umoci", "unpack", "--image", f"{self.layout}:{self.tag}", bundle)
         return bundle / "rootfs"
 
@@ -171,20 +171,20 @@ class Image(Trial):
 
     def start(self, root: Path) -> None:
         command = [*self.image["Entrypoint"], *self.image["Cmd"]]
-        with open(self.folder / "container.log", "ab") as log:
+        with open(self.directory / "container.log", "ab") as log:
             self.container = subprocess.Popen(
                 ["unshare", "--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child", "sh", "-c", RUN, root,
                  self.volume, self.config, self.terminal.path, *command], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
         def is_up() -> bool:
             if self.container.poll() is not None:
-                raise Failed(f"the container ended: {(self.folder / 'container.log').read_text()}")
+                raise Failed(f"the container ended: {(self.directory / 'container.log').read_text()}")
             forked = Path(f"/proc/{self.container.pid}/task/{self.container.pid}/children").read_text().split()
             self.first = int(forked[0]) if forked else 0
             return bool(forked) and self.health() == 0
 
         if not until(is_up, PATIENCE, pause=0.2):
-            raise Failed(f"the service is not up: {(self.folder / 'container.log').read_text()}")
+            raise Failed(f"the service is not up: {(self.directory / 'container.log').read_text()}")
 
     def enter(self, *words: str) -> subprocess.CompletedProcess[str]:
         """What a command says, run in the container as its user."""
@@ -208,7 +208,7 @@ class Image(Trial):
             return bool(found) and bool(claim(found))
 
         if not until(holds, PATIENCE, pause=0.3):
-            raise Failed(f"not within {PATIENCE} s: {what}: {found}; {(self.folder / 'container.log').read_text()[-2000:]}")
+            raise Failed(f"not within {PATIENCE} s: {what}: {found}; {(self.directory / 'container.log').read_text()[-2000:]}")
         return found
 
     def expect_walls(self) -> None:
@@ -230,7 +230,7 @@ class Image(Trial):
         except subprocess.TimeoutExpired:
             raise Failed("the container doesn't stop within 15 s") from None
         if ended != 0:
-            raise Failed(f"the stopped container ended with {ended}: {(self.folder / 'container.log').read_text()}")
+            raise Failed(f"the stopped container ended with {ended}: {(self.directory / 'container.log').read_text()}")
 
     def kill(self) -> None:
         if self.container.poll() is None:

@@ -40,11 +40,11 @@ def name(path: Path) -> str:
     return path.name.split(".")[0]
 
 
-def log(path: Path, folder: Path) -> Path:
+def log(path: Path, directory: Path) -> Path:
     """The recorded drive as a receiver's log: what is none becomes one."""
     if ".csv" not in path.name:
         return path
-    made = folder / f"{name(path)}.nmea"
+    made = directory / f"{name(path)}.nmea"
     write(made, table(path))
     return made
 
@@ -139,11 +139,11 @@ class Journey:
             yield self._second()
 
 
-def generated(seed: int, folder: Path) -> list[Path]:
+def generated(seed: int, directory: Path) -> list[Path]:
     """A town drive, a motorway and a delivery round with forty stops."""
     made = []
     for kind, rows in ((TOWN, Journey(seed).town()), ("motorway", Journey(seed + 1).motorway()),
                        ("delivery-round", Journey(seed + 2).round())):
-        made.append(folder / f"{kind}.nmea")
+        made.append(directory / f"{kind}.nmea")
         write(made[-1], rows)
     return made

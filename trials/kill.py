@@ -33,12 +33,12 @@ class Kills(Trial):
     options = (Option("--kills", 50, "how often", count),)
     has_seed = True
 
-    def __init__(self, arguments: argparse.Namespace, waypost: Waypost, folder: Path) -> None:
-        super().__init__(arguments, waypost, folder)
+    def __init__(self, arguments: argparse.Namespace, waypost: Waypost, directory: Path) -> None:
+        super().__init__(arguments, waypost, directory)
         self.kills: int = arguments.kills
-        self.simulator = Simulator(waypost, folder, records=False)
+        self.simulator = Simulator(waypost, directory, records=False)
         self.configuration = configuration(
-            folder / "outbox.json", self.simulator.origin,
+            directory / "outbox.json", self.simulator.origin,
             upload={"retry": {"initialDelaySeconds": 0.05, "maximumDelaySeconds": 0.2}})
         self.first = round(time.time()) - (self.kills + 2) * (DRIVE_SECONDS + 60)
         self.accepted = 0
@@ -69,9 +69,9 @@ class Kills(Trial):
 
     def replay(self, number: int) -> subprocess.Popen[bytes]:
         """Each round's drive follows the one before it, so that every accepted time of fix is unique."""
-        log = self.folder / f"drive-{number}.nmea"
+        log = self.directory / f"drive-{number}.nmea"
         write_drive(log, self.first + number * (DRIVE_SECONDS + 60), DRIVE_SECONDS, NARROW_METERS)
-        with open(self.folder / "replay.out", "wb") as output, open(self.folder / "replay.err", "wb") as errors:
+        with open(self.directory / "replay.out", "wb") as output, open(self.directory / "replay.err", "wb") as errors:
             return subprocess.Popen(self.waypost.replay(log, self.configuration), stdin=subprocess.DEVNULL,
                                     stdout=output, stderr=errors)
 
@@ -110,7 +110,7 @@ class Kills(Trial):
     def size(self) -> tuple[tuple[str, int, int], ...]:
         """Grows with each transaction, whatever the outbox keeps beside its main file."""
         return tuple(sorted((file.name, file.stat().st_size, file.stat().st_mtime_ns)
-                            for file in self.folder.glob("outbox.sqlite*")))
+                            for file in self.directory.glob("outbox.sqlite*")))
 
     def delivered_times(self) -> set[float]:
         vehicle = self.simulator.vehicle()
@@ -155,4 +155,4 @@ class Kills(Trial):
         return ledger["accepted"], summary["repeatedFixes"]
 
     def words(self) -> str:
-        return (self.folder / "replay.err").read_text(errors="replace")[-2000:]
+        return (self.directory / "replay.err").read_text(errors="replace")[-2000:]

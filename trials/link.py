@@ -37,15 +37,15 @@ class BrokenLink(Trial):
     def run(self) -> str:
         self.network = VehicleNetwork()
         self.network.make()
-        self.simulator = Simulator(self.waypost, self.folder)
+        self.simulator = Simulator(self.waypost, self.directory)
         self.ends_with(self.simulator.stop)
         self.simulator.start()
         front, authority = self.front()
-        self.log = Log(self.folder / "service.log")
+        self.log = Log(self.directory / "service.log")
         # As it is shipped: how soon it tries again is measured here.
         shipped = json.loads((ROOT / "config.example.json").read_text())["upload"]
         configured = configuration(
-            self.folder / "config.json", front, upload=shipped | authority | {"endpoint": front}, authorization=authority,
+            self.directory / "config.json", front, upload=shipped | authority | {"endpoint": front}, authorization=authority,
             reporting={"intervalSeconds": INTERVAL}, log={"level": "debug", "format": "json"})
         self.service = Service(self.waypost, configured, self.log.path, before=self.network.ENTER)
         self.ends_with(self.service.kill)
@@ -67,7 +67,7 @@ class BrokenLink(Trial):
 
     def front(self) -> tuple[str, dict[str, object]]:
         """nginx with TLS and HTTP/2 before the simulator, where the vehicle reaches it: its origin, and who vouches."""
-        front = Front(self.folder, self.simulator.origin, HERE)
+        front = Front(self.directory, self.simulator.origin, HERE)
         self.ends_with(front.stop)
         return front.origin, {"caFile": str(front.authority)}
 

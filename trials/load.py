@@ -51,7 +51,7 @@ class Load(Trial):
 
     def real_speed(self) -> str:
         vehicles: int = self.arguments.vehicles
-        simulator = Simulator(self.waypost, self.folder, records=False)
+        simulator = Simulator(self.waypost, self.directory, records=False)
         self.ends_with(simulator.stop)
         simulator.start()
         told, peak, threads = self.replay(
@@ -80,13 +80,13 @@ class Load(Trial):
     def full_speed(self) -> str:
         """The same nginx with TLS and HTTP/2 for both, one after the other."""
         port = self.start_nginx()
-        origin, trust = f"https://localhost:{port}", str(self.folder / "server.pem")
+        origin, trust = f"https://localhost:{port}", str(self.directory / "server.pem")
         told, _, _ = self.replay(
             origin, FAST_VEHICLES, FAST_SECONDS, "max",
             authorization={"type": "http", "url": origin + "/token/{vehicleId}", "caFile": trust},
             upload={"caFile": trust})
         connections = int(call("curl", "--silent", "--cacert", trust, f"{origin}/connection"))
-        body = self.folder / "body.json"
+        body = self.directory / "body.json"
         body.write_text(json.dumps({
             "lastLocation": {"location": {"latitude": 48.1, "longitude": 11.5}, "updateTime": "2030-01-01T00:00:00Z",
                              "heading": 90, "speed": 13.9}, "vehicleState": "ONLINE"}))
@@ -106,12 +106,12 @@ class Load(Trial):
                **sections: dict[str, object]) -> tuple[dict[str, Any], int, int]:
         """The summary of a replay, how many KiB were resident at most, and how many threads there were."""
         configured = configuration(
-            self.folder / f"load-{speed}.json", origin, reporting={"intervalSeconds": INTERVAL_SECONDS},
+            self.directory / f"load-{speed}.json", origin, reporting={"intervalSeconds": INTERVAL_SECONDS},
             **{"upload": {}, **sections})
-        drive = self.folder / f"drive-{seconds}.nmea"
+        drive = self.directory / f"drive-{seconds}.nmea"
         write_drive(drive, time.time() - seconds, seconds)
         peak = threads = 0
-        with open(self.folder / "replay.log", "ab") as errors:
+        with open(self.directory / "replay.log", "ab") as errors:
             process = subprocess.Popen(
                 [str(self.waypost.path), "replay", str(drive), "--config", str(configured), "--speed", speed, "--json",
                  "--vehicles", str(vehicles), "--vehicle-id", "van-%05d", "--spread-meters", "5000"],
@@ -120,7 +120,7 @@ class Load(Trial):
             deadline = time.monotonic() + seconds + GRACE_SECONDS
             while process.poll() is None:
                 if time.monotonic() > deadline:
-                    raise Failed(f"waypost replay does not end: {(self.folder / 'replay.log').read_text()}")
+                    raise Failed(f"waypost replay does not end: {(self.directory / 'replay.log').read_text()}")
                 status = self.status(process.pid)
                 peak, threads = max(peak, status.get("VmHWM", 0)), max(threads, status.get("Threads", 0))
                 time.sleep(0.2)
@@ -144,25 +144,25 @@ class Load(Trial):
         """One that answers as Fleet Engine does to whatever vehicle, and gives everybody the same token."""
         port = free_port()
         call("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
-             "subjectAltName=DNS:localhost", "-keyout", self.folder / "server.key", "-out", self.folder / "server.pem")
-        places = "".join(f"{kind}_temp_path {self.folder}/{kind}; " for kind in (
+             "subjectAltName=DNS:localhost", "-keyout", self.directory / "server.key", "-out", self.directory / "server.pem")
+        places = "".join(f"{kind}_temp_path {self.directory}/{kind}; " for kind in (
             "client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-        path = self.folder / "nginx.conf"
-        path.write_text(f"""daemon off; master_process off; pid {self.folder}/nginx.pid; error_log stderr crit;
+        path = self.directory / "nginx.conf"
+        path.write_text(f"""daemon off; master_process off; pid {self.directory}/nginx.pid; error_log stderr crit;
             events {{ worker_connections 1024; }}
             http {{
                 access_log off; {places}
                 default_type application/json; keepalive_timeout 600s; keepalive_requests 100000000;
                 server {{
                     listen 127.0.0.1:{port} ssl http2;
-                    ssl_certificate {self.folder}/server.pem; ssl_certificate_key {self.folder}/server.key;
+                    ssl_certificate {self.directory}/server.pem; ssl_certificate_key {self.directory}/server.key;
                     location ~ ^/v1/(providers/[^/]+/vehicles/[^/:?]+) {{ return 200 '{{"name":"$1"}}'; }}
                     location /token {{ return 200 '{{"VEHICLE_TOKEN_KEY":"{TOKEN}"}}'; }}
                     location /connection {{ return 200 "$connection"; }}
                 }}
             }}""")
-        log = self.folder / "nginx.log"
-        nginx = start("nginx", "-p", self.folder, "-c", path, log=log)
+        log = self.directory / "nginx.log"
+        nginx = start("nginx", "-p", self.directory, "-c", path, log=log)
         self.ends_with(lambda: end_now(nginx))
         if not listens(nginx, "127.0.0.1", port):
             raise Failed(f"nginx does not answer: {log.read_text()}")

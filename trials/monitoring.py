@@ -92,12 +92,12 @@ class Monitoring(Trial):
             time.sleep(INTERVAL)
 
     def service(self) -> Service:
-        simulator = Simulator(self.waypost, self.folder)
+        simulator = Simulator(self.waypost, self.directory)
         self.ends_with(simulator.stop)
         simulator.start()
         configured = configuration(
-            self.folder / "config.json", simulator.origin, vehicle=VEHICLE, reporting={"intervalSeconds": 5})
-        service = Service(self.waypost, configured, self.folder / "service.log")
+            self.directory / "config.json", simulator.origin, vehicle=VEHICLE, reporting={"intervalSeconds": 5})
+        service = Service(self.waypost, configured, self.directory / "service.log")
         self.ends_with(service.kill)
         feed = Feed(service)
         self.ends_with(feed.end)
@@ -107,16 +107,16 @@ class Monitoring(Trial):
 
     def fleet(self) -> tuple[subprocess.Popen[bytes], int]:
         """The fleet's Prometheus, and its port."""
-        port, config = free_port(), self.folder / "fleet.yml"
-        shutil.copy(FILES / "waypost.rules.yml", self.folder)
+        port, config = free_port(), self.directory / "fleet.yml"
+        shutil.copy(FILES / "waypost.rules.yml", self.directory)
         config.write_text(replaced((FILES / "fleet.yml").read_text(), "evaluation_interval: 60s", "evaluation_interval: 5s"))
         return self.prometheus(
-            "fleet", port, f"--config.file={config}", f"--storage.tsdb.path={self.folder / 'fleet'}",
+            "fleet", port, f"--config.file={config}", f"--storage.tsdb.path={self.directory / 'fleet'}",
             "--web.enable-remote-write-receiver"), port
 
     def agent(self, service: Service, port: int, profile: str) -> tuple[subprocess.Popen[bytes], int]:
         """The van's, and its port."""
-        config, own = self.folder / f"van-{profile}.yml", free_port()
+        config, own = self.directory / f"van-{profile}.yml", free_port()
         text = (FILES / "van.yml").read_text()
         text = replaced(text, "127.0.0.1:9464", f"127.0.0.1:{service.port}")
         text = replaced(text, "https://metrics.example.com/api/v1/write", f"http://127.0.0.1:{port}/api/v1/write")
@@ -126,10 +126,10 @@ class Monitoring(Trial):
         config.write_text(re.sub(r"\n    tls_config:\n(      .*\n)+", "\n", text))
         return self.prometheus(
             f"van-{profile}", own, "--enable-feature=agent,expand-external-labels", f"--config.file={config}",
-            f"--storage.agent.path={self.folder / f'agent-{profile}'}"), own
+            f"--storage.agent.path={self.directory / f'agent-{profile}'}"), own
 
     def prometheus(self, name: str, port: int, *options: str) -> subprocess.Popen[bytes]:
-        log = self.folder / f"{name}.log"
+        log = self.directory / f"{name}.log"
         with open(log, "ab") as words:
             process = subprocess.Popen(
                 ["prometheus", f"--web.listen-address=127.0.0.1:{port}", *options], stdin=subprocess.DEVNULL,

@@ -121,9 +121,9 @@ class Packages(Installed):
     def run(self) -> str:
         self.ends_with(lambda: shutil.rmtree(self.arguments.system, ignore_errors=True))
         self.package = Path(self.arguments.package)
-        self.simulator = Simulator(self.waypost, self.folder)
+        self.simulator = Simulator(self.waypost, self.directory)
         self.ends_with(self.simulator.stop)
-        self.system = System(self.arguments.system, self.folder / "systemd.log")
+        self.system = System(self.arguments.system, self.directory / "systemd.log")
         self.system.boot()
         self.ends_with(self.system.end)
         self.times: list[tuple[str, float]] = []
@@ -176,7 +176,7 @@ class Packages(Installed):
         receiver = Receiver()
         self.ends_with(receiver.stop)
         written = configuration(
-            self.folder / "config.json", self.simulator.origin,
+            self.directory / "config.json", self.simulator.origin,
             receiver={"type": "tcp", "host": "127.0.0.1", "port": receiver.server_address[1]}, outbox={"path": STORE},
             status={"listen": "127.0.0.1:9464"})
         # As an editor writes: the same file, with the rights it has.
@@ -216,11 +216,11 @@ class Packages(Installed):
     def wait_with_a_backlog(self) -> None:
         self.system.call("systemctl", "stop", "waypost")
         self.simulator.stop()
-        made = self.folder / "backlog.sqlite"
+        made = self.directory / "backlog.sqlite"
         subprocess.run([self.arguments.generator, made, str(self.arguments.updates)], check=True)
         self.system.call("rm", "-r", "/var/lib/waypost")
         self.system.call("install", "-d", "--owner=waypost", "--group=waypost", "--mode=750", "/var/lib/waypost")
-        for file in self.folder.glob("backlog.sqlite*"):
+        for file in self.directory.glob("backlog.sqlite*"):
             shutil.copy(file, self.system.file(STORE + file.name.removeprefix(made.name)))
         self.system.call("chown", "--recursive", "waypost:waypost", "/var/lib/waypost")
         self.system.call("systemctl", "start", "waypost")
@@ -307,7 +307,7 @@ class Packages(Installed):
 
     def repacked(self, version: str, change_example: bool) -> Path:
         """The same package under another version, with another example where that is asked."""
-        tree, package = self.folder / f"tree-{version}", self.folder / f"waypost_{version}.deb"
+        tree, package = self.directory / f"tree-{version}", self.directory / f"waypost_{version}.deb"
         call("dpkg-deb", "--raw-extract", self.package, tree)
         control = tree / "DEBIAN/control"
         control.write_text(re.sub(r"(?m)^Version: .*$", f"Version: {version}", control.read_text()))

@@ -43,12 +43,12 @@ class Proxied(Installed):
 
     def run(self) -> str:
         self.ends_with(lambda: shutil.rmtree(self.arguments.system, ignore_errors=True))
-        self.simulator = Simulator(self.waypost, self.folder)
+        self.simulator = Simulator(self.waypost, self.directory)
         self.simulator.start()
         self.ends_with(self.simulator.stop)
-        self.front = Front(self.folder, self.simulator.origin)
+        self.front = Front(self.directory, self.simulator.origin)
         self.ends_with(self.front.stop)
-        self.system = System(self.arguments.system, self.folder / "systemd.log")
+        self.system = System(self.arguments.system, self.directory / "systemd.log")
         self.system.boot()
         self.ends_with(self.system.end)
         self.port = free_port()
@@ -65,7 +65,7 @@ class Proxied(Installed):
         self.ends_with(receiver.stop)
         proxy = {"url": f"http://127.0.0.1:{self.port}", "user": USER, "password": {"file": PASSWORD_FILE}}
         written = configuration(
-            self.folder / "config.json", self.front.origin,
+            self.directory / "config.json", self.front.origin,
             receiver={"type": "tcp", "host": "127.0.0.1", "port": receiver.server_address[1]}, outbox={"path": STORE},
             # The token's way is plain http to this machine, the update's has TLS inside.
             authorization={"url": self.simulator.origin + "/token/driver/{vehicleId}", "proxy": proxy},
@@ -145,9 +145,9 @@ class Proxied(Installed):
         return f"{arrived} accepted, delivered and arrived"
 
     def waypost_ledger(self) -> dict[str, int]:
-        shutil.copytree(self.system.file("/var/lib/waypost"), self.folder / "store")
+        shutil.copytree(self.system.file("/var/lib/waypost"), self.directory / "store")
         return self.waypost.ledger(configuration(
-            self.folder / "rest.json", self.front.origin, outbox={"path": str(self.folder / "store/outbox.sqlite")}))
+            self.directory / "rest.json", self.front.origin, outbox={"path": str(self.directory / "store/outbox.sqlite")}))
 
     def libcurl(self) -> str:
         return self.system.attempt("dpkg-query", "--show", "--showformat", "${Version}", "libcurl4*").stdout

@@ -70,20 +70,20 @@ class Reloads(Trial):
     options = (Option("--reloads", 600, "how often", count), Option("--every", 1, "seconds from one to the next", float))
     has_seed = True
 
-    def __init__(self, arguments: argparse.Namespace, waypost: Waypost, folder: Path) -> None:
-        super().__init__(arguments, waypost, folder)
+    def __init__(self, arguments: argparse.Namespace, waypost: Waypost, directory: Path) -> None:
+        super().__init__(arguments, waypost, directory)
         self.simulators: list[Simulator] = []
         for name in ("first", "second"):
-            (folder / name).mkdir()
-            self.simulators.append(Simulator(waypost, folder / name))
+            (directory / name).mkdir()
+            self.simulators.append(Simulator(waypost, directory / name))
 
     def run(self) -> str:
         for simulator in self.simulators:
             self.ends_with(simulator.stop)
             simulator.start(*FAULTS)
         reloads, every = self.arguments.reloads, self.arguments.every
-        configured = configuration(self.folder / "outbox.json", self.simulators[0].origin, VEHICLE)
-        service = ReceiverService(self.waypost, configured, self.folder / "service.log")
+        configured = configuration(self.directory / "outbox.json", self.simulators[0].origin, VEHICLE)
+        service = ReceiverService(self.waypost, configured, self.directory / "service.log")
         self.ends_with(service.kill)
         service.wait("its start", service.metrics, ANSWER_SECONDS)
         began = time.time()
@@ -102,7 +102,7 @@ class Reloads(Trial):
         feed.end()
         service.settle(SETTLE_SECONDS)
         service.stop()
-        find_no_token(self.folder)
+        find_no_token(self.directory)
         reigns[-1] = reigns[-1]._replace(until=time.time())
         words = service.log.read_text(errors="replace")
         figures = judge(

@@ -28,10 +28,10 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 class WebServer(http.server.ThreadingHTTPServer):
-    """Serves the files of a folder, as any web server would."""
+    """Serves the files of a directory, as any web server would."""
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(folder)))
+    def __init__(self, directory: Path) -> None:
+        super().__init__(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(directory)))
         self.origin = f"http://127.0.0.1:{self.server_port}"
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -43,8 +43,8 @@ class WebServer(http.server.ThreadingHTTPServer):
 class SigningKey:
     """A key for one trial, in a file as `gpg --export-secret-keys` writes it."""
 
-    def __init__(self, folder: Path, name: str) -> None:
-        self.path, ring = folder / f"{name}.key", folder / f"{name}.ring"
+    def __init__(self, directory: Path, name: str) -> None:
+        self.path, ring = directory / f"{name}.key", directory / f"{name}.ring"
         ring.mkdir(mode=0o700)
         gpg = ["env", f"GNUPGHOME={ring}", "gpg", "--quiet", "--batch"]
         call(*gpg, "--passphrase", "", "--quick-generate-key", f"{name} <{name}@waypost.invalid>", "ed25519", "sign", "1d")
@@ -76,14 +76,14 @@ class Repository(Packages):
     def run(self) -> str:
         self.ends_with(lambda: shutil.rmtree(self.arguments.system, ignore_errors=True))
         self.package = Path(self.arguments.package)
-        self.key, self.repository = SigningKey(self.folder, "release"), self.folder / "apt"
+        self.key, self.repository = SigningKey(self.directory, "release"), self.directory / "apt"
         self.publish(self.key, self.package)
         self.web = WebServer(self.repository)
         self.ends_with(self.web.stop)
         self.publish(self.key, self.package)  # again, with the address
-        self.simulator = Simulator(self.waypost, self.folder)
+        self.simulator = Simulator(self.waypost, self.directory)
         self.ends_with(self.simulator.stop)
-        self.system = System(self.arguments.system, self.folder / "systemd.log")
+        self.system = System(self.arguments.system, self.directory / "systemd.log")
         self.system.boot()
         self.ends_with(self.system.end)
         self.times: list[tuple[str, float]] = []
@@ -102,7 +102,7 @@ class Repository(Packages):
 
     def publish(self, key: SigningKey, *packages: Path) -> None:
         """Puts the packages into the repository, as `make apt-repository` does."""
-        incoming = self.folder / "incoming"
+        incoming = self.directory / "incoming"
         shutil.rmtree(incoming, ignore_errors=True)
         incoming.mkdir()
         for package in packages:
@@ -161,7 +161,7 @@ class Repository(Packages):
             raise Failed(f"the version was {version}, is {self.version()}")
 
     def refuse_other_signer(self) -> None:
-        self.publish(SigningKey(self.folder, "stranger"), self.repacked("99.4", change_example=False))
+        self.publish(SigningKey(self.directory, "stranger"), self.repacked("99.4", change_example=False))
         refused = self.update()
         if refused.returncode == 0 or "NO_PUBKEY" not in refused.stderr and "Missing key" not in refused.stderr:
             raise Failed(f"a repository that another key signed: {refused.stdout}{refused.stderr}")

@@ -198,8 +198,8 @@ class Feed(threading.Thread):
         return self.seconds
 
 
-def find_no_token(folder: Path) -> None:
+def find_no_token(directory: Path) -> None:
     """Fails when a file of the trial holds what looks like a JSON Web Token."""
-    for path in folder.iterdir():
+    for path in directory.iterdir():
         if path.is_file() and re.search(rb"eyJ[\w-]{20}", path.read_bytes()):
             raise Failed(f"a token stands in {path}")

@@ -82,9 +82,9 @@ class Simulator:
 
     process: subprocess.Popen[bytes] | None = None
 
-    def __init__(self, waypost: Waypost, folder: Path, records: bool = True) -> None:
-        self.waypost, self.log, self.records = waypost, folder / "simulator.log", records
-        self.record = Record(folder / "record.jsonl")
+    def __init__(self, waypost: Waypost, directory: Path, records: bool = True) -> None:
+        self.waypost, self.log, self.records = waypost, directory / "simulator.log", records
+        self.record = Record(directory / "record.jsonl")
         self.port = free_port()
         self.origin = f"http://127.0.0.1:{self.port}"
 

@@ -105,13 +105,13 @@ class Soak(Trial):
         self.speed: float = self.arguments.speed
         self.length = round(self.arguments.hours * 3600)
         self.first = round(time.time()) - self.length
-        self.simulator = Simulator(self.waypost, self.folder)
+        self.simulator = Simulator(self.waypost, self.directory)
         self.ends_with(self.simulator.stop)
         self.weather = Weather(self.simulator, self.length / self.speed, self.chance)
         configured = configuration(
-            self.folder / "soak.json", self.simulator.origin, log={"level": "warning"},
+            self.directory / "soak.json", self.simulator.origin, log={"level": "warning"},
             reporting={"intervalSeconds": INTERVAL})
-        service = Service(self.waypost, configured, self.folder / "service.log")
+        service = Service(self.waypost, configured, self.directory / "service.log")
         self.ends_with(service.kill)
         samples = self.drive(service)
         self.weather.clear()
@@ -119,7 +119,7 @@ class Soak(Trial):
         time.sleep(1)  # connections that were given up are closed
         at_rest = (service.descriptors(), service.threads())
         service.stop()
-        (self.folder / "samples.csv").write_text("".join(",".join(map(str, sample)) + "\n" for sample in samples))
+        (self.directory / "samples.csv").write_text("".join(",".join(map(str, sample)) + "\n" for sample in samples))
         ledger = self.waypost.ledger(configured)
         repeated = self.judge_delivery(ledger)
         return self.judge_growth(samples, at_rest, ledger, repeated, status)

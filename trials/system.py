@@ -13,7 +13,7 @@ BOOT_SECONDS = 60
 ONE_COMMAND_SECONDS = 120
 
 # Namespaces of its own for mounts, processes and control groups; the network is the trial's. systemd asks for a mounted
-# cgroup2, and for a first process that knows it is in a container. With $1 all is read-only but that folder, as /var.
+# cgroup2, and for a first process that knows it is in a container. With $1 all is read-only but that directory, as /var.
 BOOT = r"""
 set -e
 cd "$0"

@@ -30,10 +30,10 @@ SLOW_CLIENTS, STALL_SECONDS = 40, 5
 class Backend:
     """The example's backend, which signs with a key of its own; `public` is the half that the simulator is to trust."""
 
-    def __init__(self, folder: Path) -> None:
-        self.log, self.vans, self.public = folder / "backend.log", folder / "vans", folder / "public.pem"
+    def __init__(self, directory: Path) -> None:
+        self.log, self.vans, self.public = directory / "backend.log", directory / "vans", directory / "public.pem"
         # Apart from what is searched for tokens: a key may look like one.
-        self.keys = folder / "keys"
+        self.keys = directory / "keys"
         self.keys.mkdir()
         self._account, key = self.keys / "account.json", self.keys / "key.pem"
         self.port = free_port()
@@ -76,8 +76,8 @@ class TokenBackend(Trial):
     tools = {"faketime": "faketime", "gunicorn": "gunicorn", "nginx": "nginx-light", "openssl": "openssl"}
 
     def run(self) -> str:
-        self.backend = Backend(self.folder)
-        self.simulator = Simulator(self.waypost, self.folder)
+        self.backend = Backend(self.directory)
+        self.simulator = Simulator(self.waypost, self.directory)
         self.ends_with(self.simulator.stop)
         self.simulator.start("--trust-key", self.backend.public, "--trip", f"{TRIP}=van-1")
         self.backend.start(self.simulator.origin)
@@ -94,8 +94,8 @@ class TokenBackend(Trial):
         revoked = self.revoke(vans[0], vans[1:])
 
         summary = self.simulator.summary()
-        find_no_token(self.folder)
-        said = "".join(path.read_text() for path in self.folder.glob("*.log"))
+        find_no_token(self.directory)
+        said = "".join(path.read_text() for path in self.directory.glob("*.log"))
         return require(
             f"{len(vans)} vans: {summary['distinctFixes']} positions arrived with tokens of the backend; {revoked}",
             ("the simulator issued a token", summary["tokensIssued"] == 0),
@@ -108,8 +108,8 @@ class TokenBackend(Trial):
     def start_proxy(self) -> None:
         self.port = free_port()
         self.make_certificate("server", "localhost")
-        log = self.folder / "nginx.log"
-        nginx = start("nginx", "-p", self.folder, "-c", self.nginx_configuration(), log=log)
+        log = self.directory / "nginx.log"
+        nginx = start("nginx", "-p", self.directory, "-c", self.nginx_configuration(), log=log)
         self.ends_with(lambda: end_now(nginx))
         if not listens(nginx, "127.0.0.1", self.port):
             raise Failed(f"nginx does not answer: {log.read_text()}")
@@ -122,10 +122,10 @@ class TokenBackend(Trial):
             if written not in server:
                 raise Failed(f"{EXAMPLE / 'nginx.conf'} has no {written}")
             server = server.replace(written, here)
-        path = self.folder / "nginx.conf"
+        path = self.directory / "nginx.conf"
         user = "user root;" if os.geteuid() == 0 else ""
-        path.write_text(f"{user} daemon off; error_log stderr; pid {self.folder}/nginx.pid; worker_processes 1;\n"
-                        f"events {{}}\nhttp {{ access_log {self.folder}/access.log; {server} }}\n")
+        path.write_text(f"{user} daemon off; error_log stderr; pid {self.directory}/nginx.pid; worker_processes 1;\n"
+                        f"events {{}}\nhttp {{ access_log {self.directory}/access.log; {server} }}\n")
         return path
 
     def make_certificate(self, file: str, name: str, when: str = "now") -> None:
@@ -158,7 +158,7 @@ class TokenBackend(Trial):
         asked = {"type": "http", "caFile": str(self.file("server.pem")), **credentials}
         origin = f"https://localhost:{self.port}"
         return configuration(
-            self.folder / f"{name or van}.json", self.simulator.origin, van,
+            self.directory / f"{name or van}.json", self.simulator.origin, van,
             receiver={"type": "file", "path": str(ROOT / "fixtures/nmea/town.nmea")},
             authorization={**asked, "url": origin + "/token/driver/{vehicleId}"},
             consumerAuthorization={**asked, "url": origin + "/token/consumer/{tripId}", "tokenKey": "TRIP_TOKEN_KEY"},

@@ -32,19 +32,19 @@ class TokenOutage(Trial):
     def run(self) -> str:
         down = self.arguments.seconds
         outage = range(BEGIN, BEGIN + down)
-        simulator = Simulator(self.waypost, self.folder)
+        simulator = Simulator(self.waypost, self.directory)
         self.ends_with(simulator.stop)
         simulator.start("--token-life", TOKEN_LIFE, "--key-rotation", outage.stop + CHANGE_AFTER)
         issuer = Issuer(simulator.origin)
         configured = configuration(
-            self.folder / "outbox.json", simulator.origin, authorization={"url": issuer.url},
+            self.directory / "outbox.json", simulator.origin, authorization={"url": issuer.url},
             reporting={"intervalSeconds": INTERVAL})
-        service = Service(self.waypost, configured, self.folder / "service.log")
+        service = Service(self.waypost, configured, self.directory / "service.log")
         self.ends_with(service.kill)
         began = drive(service, issuer, outage, outage.stop + END_AFTER)
         service.settle(SETTLE_SECONDS)
         service.stop()
-        find_no_token(self.folder)
+        find_no_token(self.directory)
         return judge(down, began, self.waypost.ledger(configured), simulator.summary(), issuer.fetches,
                      list(simulator.record.all()))
 

@@ -40,8 +40,8 @@ class Trial:
     # Programs that have to be there, with the Debian packages that have them.
     tools: ClassVar[dict[str, str]] = {}
 
-    def __init__(self, arguments: argparse.Namespace, waypost: Waypost, folder: Path) -> None:
-        self.arguments, self.waypost, self.folder = arguments, waypost, folder
+    def __init__(self, arguments: argparse.Namespace, waypost: Waypost, directory: Path) -> None:
+        self.arguments, self.waypost, self.directory = arguments, waypost, directory
         self.chance = random.Random(arguments.seed if self.has_seed else 1)
         self._endings = contextlib.ExitStack()
         self._began = time.monotonic()

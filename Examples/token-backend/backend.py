@@ -173,13 +173,13 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Flask:
             sys.exit(f"token-backend: {name} is not set; it is {meaning}")
         return value
 
-    folder = Path(required("VANS", "the folder in which vans.py enrols the vans"))
-    if not folder.is_dir():
-        sys.exit(f"token-backend: VANS is {folder}, which is not a folder; vans.py enrol makes it")
+    directory = Path(required("VANS", "the directory in which vans.py enrols the vans"))
+    if not directory.is_dir():
+        sys.exit(f"token-backend: VANS is {directory}, which is not a directory; vans.py enrol makes it")
     signers = {name: signing.signer(account) for name, kind in KINDS.items() if (account := environment.get(kind.account))}
     if not signers:
         accounts = ", ".join(kind.account for kind in KINDS.values())
         sys.exit(f"token-backend: none of {accounts} is set; each is a service account's e-mail, or the path of its key")
     provider = required("PROVIDER_ID", "the Google Cloud project of Fleet Engine") if "consumer" in signers else ""
-    return make(vans=Vans(folder), signers=signers, certificate_header=environment.get("CERTIFICATE_HEADER"),
+    return make(vans=Vans(directory), signers=signers, certificate_header=environment.get("CERTIFICATE_HEADER"),
                 vehicle_of_trip=fleet_engine(environment.get("FLEET_ENGINE", FLEET_ENGINE), provider))

@@ -42,21 +42,21 @@ def certificate(name: str, years_ago: int = 0) -> x509.Certificate:
                                    begin + datetime.timedelta(days=365)).sign(key, hashes.SHA256())
 
 
-class InFolder(unittest.TestCase):
+class InDirectory(unittest.TestCase):
     def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
-        self.vans = vans.Vans(self.folder / "vans")
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+        self.vans = vans.Vans(self.directory / "vans")
 
     def key_file(self, account: str) -> str:
-        path = self.folder / f"{account}.json"
+        path = self.directory / f"{account}.json"
         path.write_text(json.dumps({"client_email": f"{account}@p.iam.gserviceaccount.com", "private_key_id": "key-1",
                                     "private_key": PEM}))
         return str(path)
 
 
-class Answers(InFolder):
+class Answers(InDirectory):
     """The application, and what it logged."""
 
     def setUp(self) -> None:
@@ -160,7 +160,7 @@ class Answers(InFolder):
         mine = certificate("van-5")
         self.vans.enrol("van-5", mine)
         for public in [mine.public_bytes(Encoding.DER).decode("latin-1"), mine.public_bytes(Encoding.PEM).decode(),
-                       (self.folder / "vans/van-5.json").read_text()]:
+                       (self.directory / "vans/van-5.json").read_text()]:
             self.assertEqual(self.ask("driver/van-5", "van-5", public).status_code, 401)
 
     def test_are_limited_for_each_van(self) -> None:
@@ -213,13 +213,13 @@ class Answers(InFolder):
             self.assertNotIn(secret, said)
 
 
-class Enrolment(InFolder):
+class Enrolment(InDirectory):
     def command(self, *words: str) -> tuple[int, str, str]:
         with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as errors:
-            status = vans.main(["--vans", str(self.folder / "vans"), *words])
+            status = vans.main(["--vans", str(self.directory / "vans"), *words])
         return status, out.getvalue(), errors.getvalue()
 
-    def test_is_nowhere_without_a_folder(self) -> None:
+    def test_is_nowhere_without_a_directory(self) -> None:
         with unittest.mock.patch.dict(os.environ, VANS=""), contextlib.redirect_stderr(io.StringIO()) as said, \
                 self.assertRaises(SystemExit):
             vans.main(["enrol", "van-7"])
@@ -230,7 +230,7 @@ class Enrolment(InFolder):
         van, key = out.rstrip("\n").split(":")
         self.assertEqual((status, van, errors), (0, "van-7", ""))
         self.assertTrue(self.vans.has_key("van-7", key))
-        kept = self.folder / "vans/van-7.json"
+        kept = self.directory / "vans/van-7.json"
         self.assertNotIn(key, kept.read_text())
         self.assertEqual(stat.S_IMODE(kept.stat().st_mode), 0o600)
         self.assertEqual(stat.S_IMODE(kept.parent.stat().st_mode), 0o700)
@@ -239,24 +239,24 @@ class Enrolment(InFolder):
 
     def test_says_what_it_does_not_do(self) -> None:
         self.command("enrol", "van-7")
-        (self.folder / "van-5.pem").write_bytes(certificate("van-5").public_bytes(Encoding.PEM))
-        (self.folder / "old.pem").write_bytes(certificate("van-6", years_ago=1).public_bytes(Encoding.PEM))
-        (self.folder / "no.pem").write_text("none")
+        (self.directory / "van-5.pem").write_bytes(certificate("van-5").public_bytes(Encoding.PEM))
+        (self.directory / "old.pem").write_bytes(certificate("van-6", years_ago=1).public_bytes(Encoding.PEM))
+        (self.directory / "no.pem").write_text("none")
         for words, told in [
             (("enrol", "van-7"), "enrolled already; revoke it first"), (("revoke", "van-8"), "van-8 is not enrolled"),
             (("enrol", "*"), "not a vehicle id"), (("enrol", "../van"), "not a vehicle id"), (("revoke", "../vans"), "not enrolled"),
-            (("enrol", "van-6", "--certificate", str(self.folder / "van-5.pem")), "for 'van-5'"),
-            (("enrol", "van-6", "--certificate", str(self.folder / "old.pem")), "UTC; have a new one issued"),
-            (("enrol", "van-6", "--certificate", str(self.folder / "no.pem")), "vans.py: "),
-            (("enrol", "van-6", "--certificate", str(self.folder / "none")), "No such file"),
+            (("enrol", "van-6", "--certificate", str(self.directory / "van-5.pem")), "for 'van-5'"),
+            (("enrol", "van-6", "--certificate", str(self.directory / "old.pem")), "UTC; have a new one issued"),
+            (("enrol", "van-6", "--certificate", str(self.directory / "no.pem")), "vans.py: "),
+            (("enrol", "van-6", "--certificate", str(self.directory / "none")), "No such file"),
         ]:
             status, out, errors = self.command(*words)
             self.assertEqual((status, out), (1, ""))
             self.assertIn(told, errors)
-        self.assertEqual(os.listdir(self.folder / "vans"), ["van-7.json"])
+        self.assertEqual(os.listdir(self.directory / "vans"), ["van-7.json"])
 
     def test_by_certificate_is_no_secret(self) -> None:
-        path = self.folder / "van-5.pem"
+        path = self.directory / "van-5.pem"
         path.write_bytes(certificate("van-5").public_bytes(Encoding.PEM))
         self.assertEqual(self.command("enrol", "van-5", "--certificate", str(path))[:2], (0, ""))
         self.assertEqual(self.command("revoke", "van-5")[0], 0)
@@ -264,7 +264,7 @@ class Enrolment(InFolder):
 
     def test_that_was_cut_off_is_none(self) -> None:
         self.command("enrol", "van-7")
-        (self.folder / "vans/van-7.json").write_text('{"keySHA')
+        (self.directory / "vans/van-7.json").write_text('{"keySHA')
         self.assertFalse(self.vans.knows("van-7"))
         self.assertEqual(self.command("revoke", "van-7")[0], 0)
 
@@ -332,15 +332,15 @@ class AtGoogle(unittest.TestCase):
             signing.fetch("http://127.0.0.1:1/secret", "eyJ")
 
 
-class Start(InFolder):
+class Start(InDirectory):
     def test_says_what_is_missing(self) -> None:
-        folder = self.folder / "vans"
-        folder.mkdir()
-        broken = self.folder / "broken.json"
+        directory = self.directory / "vans"
+        directory.mkdir()
+        broken = self.directory / "broken.json"
         broken.write_text('{"client_email": "x", "private_key_id": "y", "private_key": "secret"}')
-        given = {"VANS": str(folder)}
+        given = {"VANS": str(directory)}
         for environment, told in [
-            ({}, "VANS is not set"), ({"VANS": "/nowhere"}, "not a folder"), (given, "none of DRIVER_ACCOUNT"),
+            ({}, "VANS is not set"), ({"VANS": "/nowhere"}, "not a directory"), (given, "none of DRIVER_ACCOUNT"),
             (given | {"CONSUMER_ACCOUNT": "a@b"}, "PROVIDER_ID is not set"),
             (given | {"DRIVER_ACCOUNT": "/nowhere.json"}, "No such file"),
             (given | {"DRIVER_ACCOUNT": str(broken)}, "not a service account's key"),
@@ -350,9 +350,9 @@ class Start(InFolder):
             self.assertNotIn("secret", str(ended.exception))
 
     def test_takes_key_files_and_accounts(self) -> None:
-        (self.folder / "vans").mkdir()
+        (self.directory / "vans").mkdir()
         backend.from_environment({
-            "VANS": str(self.folder / "vans"), "PROVIDER_ID": "p", "DRIVER_ACCOUNT": self.key_file("driver"),
+            "VANS": str(self.directory / "vans"), "PROVIDER_ID": "p", "DRIVER_ACCOUNT": self.key_file("driver"),
             "CONSUMER_ACCOUNT": "consumer@p.iam.gserviceaccount.com"})
 
 

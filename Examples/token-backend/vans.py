@@ -31,8 +31,8 @@ class Vans:
     Every lookup reads the file, so a revocation works at once.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
 
     def enrol(self, van: str, certificate: x509.Certificate | None = None) -> str | None:
         """Enrols a van by its certificate, or by a new key, which is returned and stored nowhere."""
@@ -49,7 +49,7 @@ class Vans:
             if (end := _end(certificate)) < datetime.now(timezone.utc):
                 raise Refused(f"the certificate ended at {end:%Y-%m-%d %H:%M} UTC; have a new one issued")
             record = {"certificateSHA256": _digest(certificate.public_bytes(Encoding.DER))}
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             descriptor = os.open(self._file(van), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
@@ -92,7 +92,7 @@ class Vans:
         return record
 
     def _file(self, van: str) -> Path:
-        return self.folder / f"{van}.json"
+        return self.directory / f"{van}.json"
 
 
 def name_of(certificate: x509.Certificate) -> str:
@@ -115,7 +115,7 @@ def _digest(proof: bytes) -> str:
 def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="vans.py", description=__doc__)
     parser.add_argument("--vans", type=Path, default=os.environ.get("VANS") or None,
-                        help="the folder of the vans; $VANS when not given")
+                        help="the directory of the vans; $VANS when not given")
     commands = parser.add_subparsers(dest="command", required=True)
     enrol = commands.add_parser("enrol", help="prints the van's new credentials, VAN:KEY, which are kept nowhere else")
     enrol.add_argument("van")
@@ -123,7 +123,7 @@ def main(words: list[str] | None = None) -> int:
     commands.add_parser("revoke", help="takes effect at once").add_argument("van")
     given = parser.parse_args(words)
     if given.vans is None:
-        parser.error("say where the vans are enrolled: --vans FOLDER, or VANS in the environment")
+        parser.error("say where the vans are enrolled: --vans DIRECTORY, or VANS in the environment")
     vans = Vans(given.vans)
     try:
         if given.command == "revoke":

@@ -14,7 +14,8 @@ import WaypostTestSupport
 
     init() throws {
         bench = try ServiceBench()
-        let log = try bench.folder.write(Drive(.town, duration: .seconds(600)).flatMap(\.sentences), to: "drive.nmea")
+        let log = try bench.directory.write(
+            Drive(.town, duration: .seconds(600)).flatMap(\.sentences), to: "drive.nmea")
         configuration = try Configuration(
             file: try bench.configure {
                 $0.receiver = #"{"type": "file", "path": "\#(log)"}"#

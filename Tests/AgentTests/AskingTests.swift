@@ -10,7 +10,7 @@ import WaypostTestSupport
 /// `waypost status` and `waypost why`, of a service that runs and of one that does not.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct Asking {
     static func edit(_ bench: ServiceBench) -> (inout ServiceSetup) -> Void {
-        let address = "unix:" + bench.folder.path("status")
+        let address = "unix:" + bench.directory.path("status")
         return { $0.status = address }
     }
 
@@ -25,7 +25,7 @@ import WaypostTestSupport
             try #require(await bench.arrival(of: epoch) != nil)
         }
         await service.errors.line(saying: "delivered 1 in", times: 2)
-        let config = bench.folder.path("config.json")
+        let config = bench.directory.path("config.json")
         let why = try await BuiltProgram.run(["why", "--config", config])
         #expect(String(decoding: why.standardOutput, as: UTF8.self).hasPrefix("All is well\nThe last delivery was "))
         #expect(why.ending == .exited(0))
@@ -116,11 +116,11 @@ import WaypostTestSupport
         let service = try bench.start(Self.edit(bench))
         try #require(await service.errors.line(saying: "status at") != nil)
         let outcome = try await ChildProcess(
-            arguments: BuiltProgram.waypost(for: 4711) + ["why", "--config", bench.folder.path("config.json")],
+            arguments: BuiltProgram.waypost(for: 4711) + ["why", "--config", bench.directory.path("config.json")],
             environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
         ).run()
         #expect(outcome.ending == .exited(69))
-        let address = "unix:" + bench.folder.path("status")
+        let address = "unix:" + bench.directory.path("status")
         #expect(
             String(decoding: outcome.standardError, as: UTF8.self)
                 == "waypost: \(address) is closed to uid 4711; run this as root (sudo), or see systemctl status waypost\n"
@@ -128,7 +128,7 @@ import WaypostTestSupport
         // It does not take the service's receiver and outbox for nobody's.
         let check = try await ChildProcess(
             arguments: BuiltProgram.waypost(for: 4711) + [
-                "check", "--online", "--config", bench.folder.path("config.json"),
+                "check", "--online", "--config", bench.directory.path("config.json"),
             ], environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
         ).run()
         let lines = String(decoding: check.standardOutput, as: UTF8.self).split(separator: "\n").map(String.init)
@@ -144,7 +144,7 @@ import WaypostTestSupport
     @Test func tellsWhyTheLastRunEndedItself() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure(Self.edit(bench))
-        let path = StallRecord.path(besideOutbox: bench.folder.path("outbox.sqlite"))
+        let path = StallRecord.path(besideOutbox: bench.directory.path("outbox.sqlite"))
         let stall = Stall(stage: .token, duration: .seconds(120))
         try StallRecord(stall, time: UTCTime(year: 2026, month: 11, day: 21), uptime: .seconds(9)).write(to: path)
         let down = try await BuiltProgram.run(["status", "--config", config])
@@ -160,7 +160,7 @@ import WaypostTestSupport
         let json = try await BuiltProgram.run(["status", "--json", "--config", config])
         let conditions = try JSONValue(parsing: json.standardOutput)["conditions"]?.arrayValue
         #expect(conditions?.contains { $0["code"]?.stringValue == "last_run_stalled" } == true)
-        let address = try LocalAddress("unix:" + bench.folder.path("status"))
+        let address = try LocalAddress("unix:" + bench.directory.path("status"))
         let metrics = await RawExchange.get("/metrics", from: address).text
         #expect(metrics.contains(#"waypost_condition{code="last_run_stalled",severity="warning",stage="service"} 1"#))
         #expect(metrics.contains("waypost_stage_bypasses_total{stage=\"receiver\"} 0"))
@@ -175,7 +175,7 @@ import WaypostTestSupport
         let service = try bench.start { $0.status = "127.0.0.1:\(port)" }
         try #require(await service.errors.line(saying: "status at") != nil)
         let held = try (0..<300).map { _ in try LoopbackSocket(.stream, connectedTo: port) }
-        let why = try await BuiltProgram.run(["why", "--config", bench.folder.path("config.json")])
+        let why = try await BuiltProgram.run(["why", "--config", bench.directory.path("config.json")])
         #expect(why.ending != .exited(69), "\(String(decoding: why.standardError, as: UTF8.self))")
         #expect(String(decoding: why.standardOutput, as: UTF8.self).contains("receiver"))
         withExtendedLifetime(held) {}
@@ -186,15 +186,15 @@ import WaypostTestSupport
     @Test func namesAServiceThatDoesNotAnswer() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
-        let address = bench.folder.path("status")
+        let address = bench.directory.path("status")
         let service = try bench.start(Self.edit(bench))
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
         try #require(await service.errors.line(saying: "status at") != nil)
-        let config = bench.folder.path("config.json")
+        let config = bench.directory.path("config.json")
         let owner = "waypost run --config \(config) (process \(service.processID))"
         try FileManager.default.removeItem(atPath: address)
         let unheard =
-            "\(owner) has the outbox \(bench.folder.path("outbox.sqlite")), but nothing listens on unix:\(address): "
+            "\(owner) has the outbox \(bench.directory.path("outbox.sqlite")), but nothing listens on unix:\(address): "
         let lost =
             unheard + "it goes by another configuration (name its file with --config), or its socket was removed; "
             + "end it (kill \(service.processID)) and start it again"
@@ -228,7 +228,7 @@ import WaypostTestSupport
 
         let service = try bench.start()
         try #require(await service.errors.line(saying: "status at") != nil)
-        let again = try await BuiltProgram.run(["why", "--config", bench.folder.path("config.json")])
+        let again = try await BuiltProgram.run(["why", "--config", bench.directory.path("config.json")])
         let words = "(process \(service.processID)) has the outbox, and cannot be asked: status.listen is 127.0.0.1:0, "
         #expect(again.ending == .exited(69))
         #expect(String(decoding: again.standardError, as: UTF8.self).contains(words))

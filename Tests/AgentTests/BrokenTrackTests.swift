@@ -17,9 +17,9 @@ struct BrokenTracks {
     /// More than any list or sketch of a summary holds.
     private static let epochs = 10_000
 
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { directory = try TemporaryDirectory() }
 
     private static func letters(_ number: Int, _ count: Int) -> String {
         var (rest, text) = (number, "")
@@ -64,8 +64,8 @@ struct BrokenTracks {
 
     @Test(arguments: Kind.allCases) func comeToAnEnd(kind: Kind) async throws {
         let text = (0..<Self.epochs).map { Self.epoch(kind, $0) }.joined()
-        let log = try folder.write(text.utf8, to: "\(kind).nmea")
-        let page = folder.path("page.html")
+        let log = try directory.write(text.utf8, to: "\(kind).nmea")
+        let page = directory.path("page.html")
         let commands =
             ["jsonl", "csv", "gpx", "geojson"].map { ["fixes", log, "--format", $0] }
             + [["fixes", log, "--summary"], ["fixes", log, "--explain", "\(Self.epochs)"], ["map", log, "-o", page]]
@@ -78,6 +78,7 @@ struct BrokenTracks {
                 outcome.ending == .exited(0),
                 "\(words): \(String(decoding: outcome.standardError.suffix(500), as: UTF8.self))")
         }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).count == 2, "the log and the page")
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: directory.url.path).count == 2, "the log and the page")
     }
 }

@@ -23,7 +23,7 @@ import WaypostTestSupport
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let tokenURL = bench.simulator.tokenURL(for: .onDemandTrips)
         let service = try bench.start {
-            $0.status = "unix:" + bench.folder.path("status")
+            $0.status = "unix:" + bench.directory.path("status")
             $0.authorization =
                 #"{"type": "http", "url": "\#(tokenURL)?key=\#(Self.secret)", "headers": {"X-Key": "\#(Self.secret)"}}"#
         }
@@ -37,8 +37,8 @@ import WaypostTestSupport
             coordinates += said.matches(of: /[0-9]{4,5}\.[0-9]{3}/).map { String($0.0) }
         }
         try #require(!coordinates.isEmpty)
-        let config = bench.folder.path("config.json")
-        let path = bench.folder.path("bundle.txt")
+        let config = bench.directory.path("config.json")
+        let path = bench.directory.path("bundle.txt")
         let outcome = try await BuiltProgram.run(["bundle", "--config", config, "-o", path])
         #expect(outcome.ending == .exited(0))
         let listing = Self.text(outcome)
@@ -67,10 +67,10 @@ import WaypostTestSupport
 
     /// `-o` of a configuration, of a token, of another's archive: it stays as it is. An earlier bundle may go.
     @Test func neverReplaceWhatIsNoBundle() async throws {
-        let folder = try TemporaryFolder()
-        let config = folder.path("none.json")
+        let directory = try TemporaryDirectory()
+        let config = directory.path("none.json")
         for contents in [#"{"vehicle": {}}"#, "eyJ.e30.c2ln", "Waypost"].map({ Array($0.utf8) }) {
-            let path = try folder.write(contents, to: "kept")
+            let path = try directory.write(contents, to: "kept")
             let outcome = try await BuiltProgram.run(["bundle", "--config", config, "-o", path])
             #expect(outcome.ending == .exited(64))
             #expect(
@@ -79,7 +79,7 @@ import WaypostTestSupport
                 ))
             #expect(try BoundedFile.contents(of: path, limit: 1 << 16) == contents)
         }
-        let path = try folder.write([], to: "bundle.txt")
+        let path = try directory.write([], to: "bundle.txt")
         for _ in 1...2 {
             let outcome = try await BuiltProgram.run(["bundle", "--config", config, "-o", path])
             #expect(outcome.ending == .exited(0), "\(Self.text(outcome))")
@@ -88,9 +88,9 @@ import WaypostTestSupport
 
     /// The configuration is unreadable: the rest is there, and missing parts are named.
     @Test func tellWhatIsMissing() async throws {
-        let folder = try TemporaryFolder()
-        let config = try folder.write("{\"vehicle\": ".utf8, to: "config.json")
-        let path = folder.path("bundle.txt")
+        let directory = try TemporaryDirectory()
+        let config = try directory.write("{\"vehicle\": ".utf8, to: "config.json")
+        let path = directory.path("bundle.txt")
         let outcome = try await BuiltProgram.run(["bundle", "--config", config, "-o", path])
         #expect(outcome.ending == .exited(0))
         let listing = Self.text(outcome)
@@ -104,11 +104,11 @@ import WaypostTestSupport
 
     /// A help desk hears what is wrong with a file, and whose it is.
     @Test func tellWhatIsWrongWithTheConfiguration() async throws {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let text =
-            CheckCommand.good.replacing("FOLDER", with: folder.path("")).dropLast()
+            CheckCommand.good.replacing("DIRECTORY", with: directory.path("")).dropLast()
             + #","status": {"listen": "127.0.0.1:1"}, "reporting": {"intervalSeconds": 10000}}"#
-        let config = try folder.write(text.utf8, to: "config.json")
+        let config = try directory.write(text.utf8, to: "config.json")
         let outcome = try await BuiltProgram.run(["bundle", "--config", config, "-o", "-"])
         #expect(outcome.ending == .exited(0))
         let all = Self.text(outcome)
@@ -123,10 +123,10 @@ import WaypostTestSupport
     /// What the service knows is told though its outbox hangs.
     @Test func comeThoughTheOutboxHangs() async throws {
         let bench = try ServiceBench()
-        let hang = try await HangingService.outboxThatHangs(in: bench.folder, with: .system)
-        let service = try bench.start { $0.status = "unix:" + bench.folder.path("status") }
+        let hang = try await HangingService.outboxThatHangs(in: bench.directory, with: .system)
+        let service = try bench.start { $0.status = "unix:" + bench.directory.path("status") }
         try #require(await service.errors.line(saying: "from memory only: the outbox is not open yet") != nil)
-        let outcome = try await BuiltProgram.run(["bundle", "--config", bench.folder.path("config.json"), "-o", "-"])
+        let outcome = try await BuiltProgram.run(["bundle", "--config", bench.directory.path("config.json"), "-o", "-"])
         #expect(outcome.ending == .exited(0))
         let said = Self.text(outcome)
         #expect(said.contains("the outbox is not open yet") && !said.contains("see the part status.json"), "\(said)")
@@ -136,16 +136,16 @@ import WaypostTestSupport
 
     /// One line, and no half file.
     @Test func sayWhereTheyCannotBeWritten() async throws {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         for (path, words) in [
-            (folder.path("none/bundle.txt"), "create it, or name another file"),
-            ("/dev/full", "no space is left in /dev"), (folder.path(""), "it is a directory; name a file in it"),
+            (directory.path("none/bundle.txt"), "create it, or name another file"),
+            ("/dev/full", "no space is left in /dev"), (directory.path(""), "it is a directory; name a file in it"),
         ] {
-            let outcome = try await BuiltProgram.run(["bundle", "--config", folder.path("config.json"), "-o", path])
+            let outcome = try await BuiltProgram.run(["bundle", "--config", directory.path("config.json"), "-o", path])
             #expect(outcome.ending != .exited(0))
             let said = String(decoding: outcome.standardError, as: UTF8.self).split(separator: "\n")
             #expect(said.count == 1 && said.first?.contains(words) == true, "\(said)")
         }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("")).isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path("")).isEmpty)
     }
 }

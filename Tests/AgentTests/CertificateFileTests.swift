@@ -36,9 +36,9 @@ struct CertificateFiles {
         ),
     ])
     func areJudgedByTheTime(now: UTCTime, line: CheckLine?) async throws {
-        let folder = try TemporaryFolder()
-        try await TestCertificates.make(in: folder)
-        let (certificate, key) = TestCertificates.client(in: folder)
+        let directory = try TemporaryDirectory()
+        try await TestCertificates.make(in: directory)
+        let (certificate, key) = TestCertificates.client(in: directory)
         let lines = try check(#""clientCertificateFile": "\#(certificate)", "clientKeyFile": "\#(key)""#, at: now)
         let told = line.map {
             CheckLine(
@@ -50,13 +50,13 @@ struct CertificateFiles {
 
     /// A file may hold several authorities: as long as one of them is valid, servers can be.
     @Test func areJudgedByTheAuthorityThatLastsLongest() async throws {
-        let folder = try TemporaryFolder()
-        try await TestCertificates.make(in: folder)
+        let directory = try TemporaryDirectory()
+        try await TestCertificates.make(in: directory)
         let now = UTCTime(year: 2030, month: 1, day: 1)
         func told(_ names: [String]) throws -> [CheckLine] {
-            let file = folder.path("authorities.pem")
-            let parts = try names.map { try Data(contentsOf: URL(filePath: folder.path($0))) }
-            try folder.write(parts.joined(), to: "authorities.pem")
+            let file = directory.path("authorities.pem")
+            let parts = try names.map { try Data(contentsOf: URL(filePath: directory.path($0))) }
+            try directory.write(parts.joined(), to: "authorities.pem")
             return try check(#""caFile": "\#(file)""#, at: now).filter { $0.text.contains(file) }
         }
         #expect(try told(["expired.pem", "client.pem", "ca.pem"]) == [])

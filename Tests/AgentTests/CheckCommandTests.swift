@@ -15,7 +15,7 @@ import WaypostTestSupport
 )
 struct CheckCommand {
     struct Case: CustomTestStringConvertible {
-        /// Replaces this part of a good configuration; FOLDER stands for the test's.
+        /// Replaces this part of a good configuration; DIRECTORY stands for the test's.
         let part: String
         let with: String
         /// The name of the line, and how its text begins.
@@ -26,12 +26,12 @@ struct CheckCommand {
     static let good = #"""
         {"vehicle": {"providerId": "p", "vehicleId": "van-7"},
          "receiver": {"type": "tcp", "host": "127.0.0.1"},
-         "authorization": {"type": "file", "path": "FOLDER/token"},
+         "authorization": {"type": "file", "path": "DIRECTORY/token"},
          "upload": {"endpoint": "http://127.0.0.1:1"},
-         "outbox": {"path": "FOLDER/o/outbox.sqlite"}}
+         "outbox": {"path": "DIRECTORY/o/outbox.sqlite"}}
         """#
     private static let receiver = #"{"type": "tcp", "host": "127.0.0.1"}"#
-    private static let authorization = #"{"type": "file", "path": "FOLDER/token"}"#
+    private static let authorization = #"{"type": "file", "path": "DIRECTORY/token"}"#
 
     static let cases = [
         Case(
@@ -43,14 +43,14 @@ struct CheckCommand {
             part: receiver, with: #"{"type": "serial", "device": "/dev/ttyUSB0 "}"#,
             line: "receiver: receiver.device is \"/dev/ttyUSB0 \", with a space at its start or end; remove it"),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "FOLDER/o/outbox.sqlite ",
-            line: "outbox: outbox.path is \"FOLDER/o/outbox.sqlite \", with a space at its start or end; remove it"),
+            part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/o/outbox.sqlite ",
+            line: "outbox: outbox.path is \"DIRECTORY/o/outbox.sqlite \", with a space at its start or end; remove it"),
         Case(
-            part: "FOLDER/token", with: "FOLDER/<van>/token",
-            line: "authorization: authorization.path is \"FOLDER/<van>/token\", with a placeholder that nothing has"),
+            part: "DIRECTORY/token", with: "DIRECTORY/<van>/token",
+            line: "authorization: authorization.path is \"DIRECTORY/<van>/token\", with a placeholder that nothing has"),
         Case(
-            part: #""upload""#, with: #""status": {"listen": "unix:FOLDER/{vehicleId}"}, "upload""#,
-            line: "status: status.listen is \"FOLDER/{vehicleId}\", with a placeholder that nothing has filled in"),
+            part: #""upload""#, with: #""status": {"listen": "unix:DIRECTORY/{vehicleId}"}, "upload""#,
+            line: "status: status.listen is \"DIRECTORY/{vehicleId}\", with a placeholder that nothing has filled in"),
         Case(
             part: #""van-7""#, with: #""van-7", "privateModeFile": "/var/lib/vehicle/{vehicleId}""#,
             line:
@@ -78,62 +78,63 @@ struct CheckCommand {
             part: receiver, with: #"{"type": "serial", "device": "ttyUSB0"}"#,
             line: "receiver: receiver.device is \"ttyUSB0\""),
         Case(
-            part: receiver, with: #"{"type": "serial", "device": "FOLDER/open"}"#,
-            line: "receiver: receiver.device: FOLDER/open is a file, not a serial port; name a device"),
+            part: receiver, with: #"{"type": "serial", "device": "DIRECTORY/open"}"#,
+            line: "receiver: receiver.device: DIRECTORY/open is a file, not a serial port; name a device"),
         Case(
             part: receiver, with: #"{"type": "serial", "device": "/dev/null"}"#,
             line: "receiver: receiver.device: /dev/null is a device of the subsystem mem, not a serial port; name "),
         Case(
-            part: receiver, with: #"{"type": "file", "path": "FOLDER/none"}"#,
-            line: "receiver: receiver.path: FOLDER/none does not exist; "),
+            part: receiver, with: #"{"type": "file", "path": "DIRECTORY/none"}"#,
+            line: "receiver: receiver.path: DIRECTORY/none does not exist; "),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "o/outbox.sqlite",
+            part: "DIRECTORY/o/outbox.sqlite", with: "o/outbox.sqlite",
             line: "outbox: outbox.path is \"o/outbox.sqlite\", "),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "FOLDER/new/",
-            line: "outbox: outbox.path is \"FOLDER/new/\", a directory; name the file in it"),
+            part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/new/",
+            line: "outbox: outbox.path is \"DIRECTORY/new/\", a directory; name the file in it"),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "FOLDER/o",
-            line: "outbox: outbox.path: FOLDER/o is a directory, not a file; name a file in it"),
+            part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/o",
+            line: "outbox: outbox.path: DIRECTORY/o is a directory, not a file; name a file in it"),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "/proc/outbox.sqlite",
+            part: "DIRECTORY/o/outbox.sqlite", with: "/proc/outbox.sqlite",
             line: "outbox: outbox.path: /proc/outbox.sqlite can't be made, because /proc is not "),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "/dev/full",
+            part: "DIRECTORY/o/outbox.sqlite", with: "/dev/full",
             line: "outbox: outbox.path: /dev/full is a device, not a file; choose another path"),
         Case(
-            part: #""outbox":"#, with: #""status": {"listen": "unix:FOLDER/none/status"}, "outbox":"#,
+            part: #""outbox":"#, with: #""status": {"listen": "unix:DIRECTORY/none/status"}, "outbox":"#,
             line:
-                "status: status.listen: cannot listen on unix:FOLDER/none/status: No such file or directory; make FOLDER/none "
+                "status: status.listen: cannot listen on unix:DIRECTORY/none/status: No such file or directory; make DIRECTORY/none "
         ),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "FOLDER/open",
+            part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/open",
             line:
-                "outbox: outbox.path: FOLDER/open isn't an outbox but text, and is left as it is; give another"
+                "outbox: outbox.path: DIRECTORY/open isn't an outbox but text, and is left as it is; give another"
         ),
         Case(
-            part: "FOLDER/o/outbox.sqlite", with: "FOLDER/open/o/outbox.sqlite",
-            line: "outbox: outbox.path: FOLDER/open/o/outbox.sqlite can't be made, because FOLDER/open is not "),
+            part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/open/o/outbox.sqlite",
+            line: "outbox: outbox.path: DIRECTORY/open/o/outbox.sqlite can't be made, because DIRECTORY/open is not "),
         Case(
-            part: "FOLDER/token", with: "FOLDER/open",
+            part: "DIRECTORY/token", with: "DIRECTORY/open",
             line:
-                "authorization: the token comes from the file FOLDER/open, which holds a secret and is open to every user; "
+                "authorization: the token comes from the file DIRECTORY/open, which holds a secret and is open to every user; "
         ),
         Case(
-            part: "FOLDER/token", with: "FOLDER/none",
-            line: "authorization: the token comes from the file FOLDER/none, which can't be read: No such"),
+            part: "DIRECTORY/token", with: "DIRECTORY/none",
+            line: "authorization: the token comes from the file DIRECTORY/none, which can't be read: No such"),
         Case(
             part: authorization,
             with:
-                #"{"type": "http", "url": "https://b.internal/", "headers": {"Authorization": {"file": "FOLDER/open"}}}"#,
+                #"{"type": "http", "url": "https://b.internal/", "headers": {"Authorization": {"file": "DIRECTORY/open"}}}"#,
             line:
-                "authorization: header Authorization comes from the file FOLDER/open, which holds a secret and is open to "
+                "authorization: header Authorization comes from the file DIRECTORY/open, which holds a secret and is open to "
         ),
         Case(
             part: authorization,
-            with: #"{"type": "http", "url": "https://b.internal/", "method": "POST", "body": {"file": "FOLDER/open"}}"#,
+            with:
+                #"{"type": "http", "url": "https://b.internal/", "method": "POST", "body": {"file": "DIRECTORY/open"}}"#,
             line:
-                "authorization: authorization.body comes from the file FOLDER/open, which holds a secret and is open to "
+                "authorization: authorization.body comes from the file DIRECTORY/open, which holds a secret and is open to "
         ),
         Case(
             part: authorization, with: #"{"type": "http", "url": "https://backend.example.com/{vehicleId}"}"#,
@@ -145,45 +146,46 @@ struct CheckCommand {
             part: "http://127.0.0.1:1", with: "https://fleetengine.googleapis.com/fleet",
             line: "upload: upload.endpoint has a path after https://fleetengine.googleapis.com, and"),
         Case(
-            part: authorization, with: #"{"type": "command", "command": ["FOLDER/none"]}"#,
-            line: "authorization: authorization.command: there is no FOLDER/none; check that it is installed"),
+            part: authorization, with: #"{"type": "command", "command": ["DIRECTORY/none"]}"#,
+            line: "authorization: authorization.command: there is no DIRECTORY/none; check that it is installed"),
         Case(
-            part: authorization, with: #"{"type": "command", "command": ["FOLDER/token"]}"#,
-            line: "authorization: authorization.command: FOLDER/token is not executable; run chmod +x "),
+            part: authorization, with: #"{"type": "command", "command": ["DIRECTORY/token"]}"#,
+            line: "authorization: authorization.command: DIRECTORY/token is not executable; run chmod +x "),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["no-such-program"]}"#,
             line: "authorization: authorization.command: there is no program no-such-program in PATH"),
         Case(
-            part: authorization, with: #"{"type": "command", "command": ["FOLDER/o"]}"#,
-            line: "authorization: authorization.command: FOLDER/o is a directory, not a program; name a program"),
+            part: authorization, with: #"{"type": "command", "command": ["DIRECTORY/o"]}"#,
+            line: "authorization: authorization.command: DIRECTORY/o is a directory, not a program; name a program"),
         Case(
-            part: authorization, with: #"{"type": "command", "command": ["FOLDER/windows"]}"#,
-            line: "authorization: authorization.command: FOLDER/windows has the line ends of Windows; run"),
+            part: authorization, with: #"{"type": "command", "command": ["DIRECTORY/windows"]}"#,
+            line: "authorization: authorization.command: DIRECTORY/windows has the line ends of Windows; run"),
         Case(
             part: authorization,
-            with: #"{"type": "command", "command": ["/bin/true"], "environment": {"KEY": {"file": "FOLDER/open"}}}"#,
+            with: #"{"type": "command", "command": ["/bin/true"], "environment": {"KEY": {"file": "DIRECTORY/open"}}}"#,
             line:
-                "authorization: variable KEY comes from the file FOLDER/open, which holds a secret and is open to every "
+                "authorization: variable KEY comes from the file DIRECTORY/open, which holds a secret and is open to every "
         ),
         Case(
-            part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"FOLDER/none\"",
-            line: "upload: upload.caFile FOLDER/none cannot be read: No such file or directory; check the path, and "),
+            part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"DIRECTORY/none\"",
+            line: "upload: upload.caFile DIRECTORY/none cannot be read: No such file or directory; check the path, and "
+        ),
         Case(
-            part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"FOLDER/open\"",
-            line: "upload: upload.caFile FOLDER/open has no line that begins with -----BEGIN; name a PEM file"),
+            part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"DIRECTORY/open\"",
+            line: "upload: upload.caFile DIRECTORY/open has no line that begins with -----BEGIN; name a PEM file"),
         Case(
             part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"/dev/zero\"",
             line: "upload: upload.caFile /dev/zero is a device, not a file; name a PEM file"),
     ]
 
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
 
     init() throws {
-        folder = try TemporaryFolder()
-        try folder.write("token".utf8, to: "token", mode: 0o600)
-        try folder.write("secret".utf8, to: "open", mode: 0o644)
-        try folder.write("#!/bin/sh\r\necho\r\n".utf8, to: "windows", mode: 0o755)
-        try FileSystem.createFolder(at: folder.path("o"))
+        directory = try TemporaryDirectory()
+        try directory.write("token".utf8, to: "token", mode: 0o600)
+        try directory.write("secret".utf8, to: "open", mode: 0o644)
+        try directory.write("#!/bin/sh\r\necho\r\n".utf8, to: "windows", mode: 0o755)
+        try FileSystem.createDirectory(at: directory.path("o"))
     }
 
     @Test(arguments: cases) func findsWhatIsNotComplete(row: Case) async throws {
@@ -191,7 +193,7 @@ struct CheckCommand {
         #expect(ending == .exited(78))
         #expect(!lines.contains { $0.hasPrefix("ok ") }, "\(lines)")
         let (name, text) = row.line.cut(at: ": ")
-        let expected = "FAIL  \(name.padding(to: 13))  \(text.replacing("FOLDER", with: folder.url.path))"
+        let expected = "FAIL  \(name.padding(to: 13))  \(text.replacing("DIRECTORY", with: directory.url.path))"
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines), not \(expected)")
     }
 
@@ -201,7 +203,7 @@ struct CheckCommand {
         let http = #"{"type": "http", "url": "https://b.internal/", "headers": {"X-Api-Key": "hunter2"}}"#
         let (lines, _) = try await check(Self.good.replacing(Self.authorization, with: http), mode: mode)
         let key = "note  authorization  authorization.headers.X-Api-Key"
-        let words = "\(key) is in \(folder.path("config.json")), which every user can read; if"
+        let words = "\(key) is in \(directory.path("config.json")), which every user can read; if"
         #expect(lines.contains { $0.hasPrefix(words) } == isOpen, "\(lines)")
         #expect(!lines.contains { $0.contains("hunter2") }, "\(lines)")
     }
@@ -212,17 +214,18 @@ struct CheckCommand {
             Self.good.replacing(
                 Self.authorization,
                 with: #"""
-                    {"type": "http", "url": "https://b.internal/", "caFile": "FOLDER/none",
-                     "clientCertificateFile": "FOLDER/open", "clientKeyFile": "FOLDER/token"}
+                    {"type": "http", "url": "https://b.internal/", "caFile": "DIRECTORY/none",
+                     "clientCertificateFile": "DIRECTORY/open", "clientKeyFile": "DIRECTORY/token"}
                     """#))
         #expect(ending == .exited(78))
         let names = [
-            "caFile FOLDER/none cannot", "clientCertificateFile FOLDER/open has", "clientKeyFile FOLDER/token has",
+            "caFile DIRECTORY/none cannot", "clientCertificateFile DIRECTORY/open has",
+            "clientKeyFile DIRECTORY/token has",
         ]
         let found = lines.filter { $0.hasPrefix("FAIL  authorization  authorization.") }
         #expect(found.count == names.count, "\(lines)")
         for (line, name) in zip(found, names) {
-            #expect(line.contains(".\(name.replacing("FOLDER", with: folder.url.path)) "), "\(line)")
+            #expect(line.contains(".\(name.replacing("DIRECTORY", with: directory.url.path)) "), "\(line)")
         }
     }
 
@@ -233,78 +236,80 @@ struct CheckCommand {
             (
                 "client.key", "client.pem",
                 [
-                    "clientCertificateFile FOLDER/client.key holds a private key and no certificate; name the certificate's",
-                    "clientKeyFile FOLDER/client.pem holds a certificate and no private key; name the key's file, and this",
+                    "clientCertificateFile DIRECTORY/client.key holds a private key and no certificate; name the certificate's",
+                    "clientKeyFile DIRECTORY/client.pem holds a certificate and no private key; name the key's file, and this",
                 ]
             ),
             (
                 "client.pem", "good.key",
                 [
-                    "clientKeyFile FOLDER/good.key does not go with authorization.clientCertificateFile FOLDER/client.pem: "
+                    "clientKeyFile DIRECTORY/good.key does not go with authorization.clientCertificateFile DIRECTORY/client.pem: "
                 ]
             ),
             ("client.pem", "client.key", []),
         ] as [(String, String, [String])])
     func findsACertificateThatIsNotOfItsKey(certificate: String, key: String, found: [String]) async throws {
-        try await TestCertificates.make(in: folder)
+        try await TestCertificates.make(in: directory)
         let (lines, ending) = try await check(
             Self.good.replacing(
                 Self.authorization,
                 with: #"""
-                    {"type": "http", "url": "https://b.internal/", "clientCertificateFile": "FOLDER/\#(certificate)",
-                     "clientKeyFile": "FOLDER/\#(key)"}
+                    {"type": "http", "url": "https://b.internal/", "clientCertificateFile": "DIRECTORY/\#(certificate)",
+                     "clientKeyFile": "DIRECTORY/\#(key)"}
                     """#))
         #expect(ending == .exited(found.isEmpty ? 0 : 78), "\(lines)")
         let failures = lines.filter { $0.hasPrefix("FAIL") }
         #expect(failures.count == found.count, "\(lines)")
         for (line, words) in zip(failures, found) {
-            #expect(line.contains("authorization." + words.replacing("FOLDER", with: folder.url.path)), "\(line)")
+            #expect(line.contains("authorization." + words.replacing("DIRECTORY", with: directory.url.path)), "\(line)")
         }
     }
 
     /// A directory that is missing or a file, and one that is closed to the service.
     @Test(arguments: [
         (
-            "FOLDER/none/private",
+            "DIRECTORY/none/private",
             "is in a directory that does not exist, so that the vehicle is never private; make the directory"
         ),
         (
-            "FOLDER/open/private",
+            "DIRECTORY/open/private",
             "is in a directory that does not exist, so that the vehicle is never private; make the directory"
         ),
         (
             "/proc/waypost/private",
             "is in a directory that does not exist, so that the vehicle is never private; make the directory"
         ),
-        ("FOLDER/closed/private", "can't be seen by uid 64995, so that the vehicle is always private; open its"),
-        ("FOLDER/o/private", nil), ("FOLDER/o", "is a directory, so that the vehicle is always private; name a file"),
+        ("DIRECTORY/closed/private", "can't be seen by uid 64995, so that the vehicle is always private; open its"),
+        ("DIRECTORY/o/private", nil),
+        ("DIRECTORY/o", "is a directory, so that the vehicle is always private; name a file"),
     ])
-    func looksAtTheFolderOfThePrivateSwitch(path: String, words: String?) async throws {
-        try FileSystem.createFolder(at: folder.path("closed"))
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path("closed"))
+    func looksAtTheDirectoryOfThePrivateSwitch(path: String, words: String?) async throws {
+        try FileSystem.createDirectory(at: directory.path("closed"))
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory.path("closed"))
         if path.contains("closed") {
             guard geteuid() == 0 else { return }
-            unsafe chown(folder.path("o"), 64_995, 64_995)
+            unsafe chown(directory.path("o"), 64_995, 64_995)
         }
         let (lines, ending) = try await check(
             Self.good.replacing(#""van-7""#, with: #""van-7", "privateModeFile": "\#(path)""#))
         #expect(ending == .exited(words == nil ? 0 : 78), "\(lines)")
         guard let words else { return }
-        let place = path.replacing("FOLDER", with: folder.url.path)
+        let place = path.replacing("DIRECTORY", with: directory.url.path)
         let expected = "FAIL  vehicle        vehicle.privateModeFile: \(place) \(words)"
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines)")
     }
 
     /// A switch that is on, that is in memory, and that goes with the service.
     @Test(arguments: [
-        ("FOLDER/open", "exists now, so that the vehicle is private"), ("/dev/shm/no-switch", "is in memory, so that"),
+        ("DIRECTORY/open", "exists now, so that the vehicle is private"),
+        ("/dev/shm/no-switch", "is in memory, so that"),
         ("/run/waypost/none/private", "is in /run/waypost, which systemd removes"),
     ])
     func notesWhereAPrivateSwitchIs(path: String, words: String) async throws {
         let (lines, ending) = try await check(
             Self.good.replacing(#""van-7""#, with: #""van-7", "privateModeFile": "\#(path)""#))
         #expect(ending == .exited(0))
-        let place = path.replacing("FOLDER", with: folder.url.path)
+        let place = path.replacing("DIRECTORY", with: directory.url.path)
         let expected = "note  vehicle        vehicle.privateModeFile: \(place) \(words)"
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines)")
     }
@@ -323,32 +328,32 @@ struct CheckCommand {
         let (lines, ending) = try await check(Self.good)
         #expect(ending == .exited(0))
         let words = "is complete: providers/p/vehicles/van-7; to try receiver, token and Fleet Engine too, add --online"
-        #expect(lines == ["ok    configuration  \(folder.path("config.json")) \(words)"])
+        #expect(lines == ["ok    configuration  \(directory.path("config.json")) \(words)"])
     }
 
     @Test(
         .enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"), arguments: [false, true])
     func findsThatAnOutboxHasNoRoom(isFull: Bool) async throws {
-        let disk = try TinyFileSystem(at: folder.path("disk"), megabytes: 2)
+        let disk = try TinyFileSystem(at: directory.path("disk"), megabytes: 2)
         if isFull { try disk.fill() }
         let (lines, ending) = try await check(
-            Self.good.replacing("FOLDER/o/outbox.sqlite", with: "FOLDER/disk/outbox.sqlite"))
+            Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/disk/outbox.sqlite"))
         #expect(ending == .exited(isFull ? 78 : 0))
         let words =
-            "FAIL  outbox         outbox.path: only 0 kB are free at \(folder.path("disk")), and an outbox needs 1000 kB; "
+            "FAIL  outbox         outbox.path: only 0 kB are free at \(directory.path("disk")), and an outbox needs 1000 kB; "
         #expect(lines.contains { $0.hasPrefix(words) } == isFull, "\(lines)")
         withExtendedLifetime(disk) {}
     }
 
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"), arguments: [3, 0])
     func findsThatNoFileCanBeMade(inodes: Int) async throws {
-        let place = folder.path("disk")
+        let place = directory.path("disk")
         unsafe mkdir(place, 0o700)
         // The directory itself is one.
         try valueOrSystemError("mount") { unsafe mount("tmpfs", place, "tmpfs", 0, "size=4m,nr_inodes=\(inodes + 1)") }
         defer { unsafe umount2(place, CInt(MNT_DETACH)) }
         let (lines, ending) = try await check(
-            Self.good.replacing("FOLDER/o/outbox.sqlite", with: "FOLDER/disk/outbox.sqlite"))
+            Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/disk/outbox.sqlite"))
         #expect(ending == .exited(78))
         let words =
             "FAIL  outbox         outbox.path: the file system of \(place) has \(inodes) inodes left, and an outbox needs 8 "
@@ -358,22 +363,22 @@ struct CheckCommand {
     /// Modes say that it may, whatever it is that keeps it from writing there.
     @Test(.enabled(if: geteuid() == 0, "only root can act as another user"), arguments: [0o700, 0o500])
     func triesToWriteAsTheOutboxsOwner(mode: mode_t) async throws {
-        unsafe chown(folder.path("o"), 12345, 12345)
-        unsafe chmod(folder.path("o"), mode)
+        unsafe chown(directory.path("o"), 12345, 12345)
+        unsafe chmod(directory.path("o"), mode)
         let (lines, ending) = try await check(Self.good)
         #expect(ending == .exited(mode == 0o700 ? 0 : 78))
         let words =
-            "FAIL  outbox         outbox.path: uid 12345 can't write in \(folder.path("o")): Permission denied; "
+            "FAIL  outbox         outbox.path: uid 12345 can't write in \(directory.path("o")): Permission denied; "
         #expect(lines.contains { $0.hasPrefix(words) } == (mode == 0o500), "\(lines)")
-        #expect(try FileSystem.names(inFolder: folder.path("o")).isEmpty)
+        #expect(try FileSystem.names(inDirectory: directory.path("o")).isEmpty)
     }
 
     /// As in a container whose user namespace has few users: the kernel shows all others as one.
     @Test(.enabled(if: geteuid() == 0, "only root can act as another user"))
     func saysThatAUserNamespaceLacksAUser() async throws {
-        unsafe chown(folder.path("o"), 12345, 12345)
-        let config = try folder.write(
-            Self.good.replacing("FOLDER", with: folder.url.path).utf8, to: "config.json", mode: 0o640)
+        unsafe chown(directory.path("o"), 12345, 12345)
+        let config = try directory.write(
+            Self.good.replacing("DIRECTORY", with: directory.url.path).utf8, to: "config.json", mode: 0o640)
         let outcome = try await ChildProcess(
             arguments: [
                 "/usr/bin/unshare", "--user", "--map-root-user", BuiltProgram.waypost, "check", "--config", config,
@@ -399,7 +404,7 @@ struct CheckCommand {
     /// The service has its own port.
     @Test func takesThePortOfTheServiceThatRunsForFree() async throws {
         let reserved = try LoopbackSocket.reservation()
-        let config = try ServiceSetup(status: "127.0.0.1:\(reserved.port)").write(in: folder)
+        let config = try ServiceSetup(status: "127.0.0.1:\(reserved.port)").write(in: directory)
         let service = try RunningProgram(
             [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
         _ = try await service.statusAddress()
@@ -410,9 +415,9 @@ struct CheckCommand {
     }
 
     @Test(.enabled(if: FileSystem.volume(of: "/tmp") == .other, "/tmp is in memory here"))
-    func notesAnOutboxInAFolderThatIsEmptied() async throws {
-        let outbox = "/tmp/waypost-no-such-folder/outbox.sqlite"
-        let (lines, ending) = try await check(Self.good.replacing("FOLDER/o/outbox.sqlite", with: outbox))
+    func notesAnOutboxInADirectoryThatIsEmptied() async throws {
+        let outbox = "/tmp/waypost-no-such-directory/outbox.sqlite"
+        let (lines, ending) = try await check(Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: outbox))
         #expect(ending == .exited(0))
         let words = "note  outbox         outbox.path: \(outbox) is in /tmp, which many systems empty "
         #expect(lines.contains { $0.hasPrefix(words) }, "\(lines)")
@@ -421,15 +426,15 @@ struct CheckCommand {
     /// What a restart of the machine takes.
     @Test(.enabled(if: FileSystem.volume(of: "/dev/shm") == .memory, "/dev/shm is not in memory here"))
     func notesAnOutboxInMemory() async throws {
-        let outbox = "/dev/shm/waypost-no-such-folder/outbox.sqlite"
-        let (lines, ending) = try await check(Self.good.replacing("FOLDER/o/outbox.sqlite", with: outbox))
+        let outbox = "/dev/shm/waypost-no-such-directory/outbox.sqlite"
+        let (lines, ending) = try await check(Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: outbox))
         #expect(ending == .exited(0))
         let words = "note  outbox         outbox.path: \(outbox) is in memory (tmpfs), so that "
         #expect(lines.contains { $0.hasPrefix(words) }, "\(lines)")
     }
 
     /// systemd makes it when the service starts.
-    @Test func leavesAStatusFolderToTheUnit() async throws {
+    @Test func leavesAStatusDirectoryToTheUnit() async throws {
         let (lines, ending) = try await check(
             Self.good.replacing(
                 #""outbox":"#, with: #""status": {"listen": "unix:/run/waypost-no-such/status"}, "outbox":"#))
@@ -445,15 +450,15 @@ struct CheckCommand {
             (good.replacing("\"p\"", with: "7"), 78, ["fail configuration"]),
         ] as [(String, Int32, [String])])
     func saysItAsOneObject(configuration: String, code: Int32, checks: [String]) async throws {
-        let config = try folder.write(
-            withOwnStatus(configuration).replacing("FOLDER", with: folder.url.path).utf8, to: "config.json")
+        let config = try directory.write(
+            withOwnStatus(configuration).replacing("DIRECTORY", with: directory.url.path).utf8, to: "config.json")
         let outcome = try await BuiltProgram.run(["check", "--json", "--config", config])
         #expect(outcome.ending == .exited(code) && outcome.standardError.isEmpty)
         let object = try JSONValue(parsing: outcome.standardOutput)
         #expect(object["passed"]?.boolValue == (code == 0) && object["online"]?.boolValue == false)
         #expect(object["configuration"]?.stringValue == config)
         let found = (object["checks"]?.arrayValue ?? []).filter {
-            !isOfTheTestsOwnFolder($0["text"]?.stringValue ?? "")
+            !isOfTheTestsOwnDirectory($0["text"]?.stringValue ?? "")
                 && $0["text"]?.stringValue?.hasPrefix("sandbox not checked: ") != true
         }.map { check in
             [check["verdict"], check["name"]].map { $0?.stringValue ?? "" }.joined(separator: " ")
@@ -476,14 +481,14 @@ struct CheckCommand {
         (#""van-7""#, #""\"van-7\"""#, #"vehicle.vehicleId is "van-7", a line of a settings file;"#),
         (#""van-7""#, #""'van-7'""#, "vehicle.vehicleId is 'van-7', a line of a settings file; write"),
         (
-            #""FOLDER/token""#, #""FOLDER/token\n""#,
-            #"authorization.path is "FOLDER/token ", with a line break at its start or end; remove it"#
+            #""DIRECTORY/token""#, #""DIRECTORY/token\n""#,
+            #"authorization.path is "DIRECTORY/token ", with a line break at its start or end; remove it"#
         ),
     ])
     func findsWhatAroundAValueIsNoneOfIt(part: String, value: String, words: String) async throws {
         let (lines, ending) = try await check(Self.good.replacing(part, with: value))
         #expect(ending == .exited(78))
-        let text = words.replacing("FOLDER", with: folder.url.path)
+        let text = words.replacing("DIRECTORY", with: directory.url.path)
         #expect(lines.contains { $0.hasPrefix("FAIL") && $0.contains("  \(text)") }, "\(lines)")
         #expect(lines.allSatisfy { $0.hasPrefix("FAIL") || $0.hasPrefix("note") }, "\(lines)")
     }
@@ -491,11 +496,11 @@ struct CheckCommand {
     /// They may belong to the value.
     @Test(
         arguments: [
-            (#""\"hunter2\"""#, true), (#""Bearer 'hunter2'""#, true), (#"{"file": "FOLDER/quoted"}"#, true),
-            (#"{"file": "FOLDER/token"}"#, false), (#""a \"hunter2\" b""#, false),
+            (#""\"hunter2\"""#, true), (#""Bearer 'hunter2'""#, true), (#"{"file": "DIRECTORY/quoted"}"#, true),
+            (#"{"file": "DIRECTORY/token"}"#, false), (#""a \"hunter2\" b""#, false),
         ])
     func notesQuotesAroundAHeadersValue(value: String, isNoted: Bool) async throws {
-        try folder.write("\"hunter2\"\n".utf8, to: "quoted", mode: 0o600)
+        try directory.write("\"hunter2\"\n".utf8, to: "quoted", mode: 0o600)
         let http = #"{"type": "http", "url": "https://b.internal/t", "headers": {"X-Key": \#(value)}}"#
         let (lines, ending) = try await check(Self.good.replacing(Self.authorization, with: http))
         #expect(ending == .exited(0))
@@ -526,14 +531,14 @@ struct CheckCommand {
 
     /// Whoever can change these files decides what Waypost does.
     @Test func failsForFilesThatOthersCanChange() async throws {
-        let script = try folder.write("#!/bin/sh\n".utf8, to: "script", mode: 0o777)
-        let key = try folder.write("key".utf8, to: "key", mode: 0o622)
+        let script = try directory.write("#!/bin/sh\n".utf8, to: "script", mode: 0o777)
+        let key = try directory.write("key".utf8, to: "key", mode: 0o622)
         let command =
             #"{"type": "command", "command": ["/bin/sh", "\#(script)"], "environment": {"K": {"file": "\#(key)"}}}"#
         let (lines, ending) = try await check(Self.good.replacing(Self.authorization, with: command), mode: 0o666)
         #expect(ending == .exited(78))
         for words in [
-            "configuration  configuration: \(folder.path("config.json"))",
+            "configuration  configuration: \(directory.path("config.json"))",
             "authorization  authorization.command: \(script)",
             "authorization  authorization.environment.K: \(key)",
         ] { #expect(lines.contains("FAIL  \(words) can be changed by every user; run chmod go-w on it"), "\(lines)") }
@@ -581,9 +586,9 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(words) } == isNoted, "\(lines)")
     }
 
-    @Test(arguments: [("FOLDER/new/outbox.sqlite", true), ("FOLDER/o/outbox.sqlite", false)])
-    func notesAFolderThatIsYetToBeMade(path: String, isNoted: Bool) async throws {
-        let (lines, ending) = try await check(Self.good.replacing("FOLDER/o/outbox.sqlite", with: path))
+    @Test(arguments: [("DIRECTORY/new/outbox.sqlite", true), ("DIRECTORY/o/outbox.sqlite", false)])
+    func notesADirectoryThatIsYetToBeMade(path: String, isNoted: Bool) async throws {
+        let (lines, ending) = try await check(Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: path))
         #expect(ending == .exited(0))
         let isThere = lines.contains {
             $0.hasPrefix("note  outbox") && $0.contains("/new does not exist yet, and is made at")
@@ -653,9 +658,9 @@ struct CheckCommand {
     @Test func asksTheServiceThatRuns() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
-        let address = "unix:" + bench.folder.path("status")
+        let address = "unix:" + bench.directory.path("status")
         let service = try bench.start { $0.status = address }
-        let config = bench.folder.path("config.json")
+        let config = bench.directory.path("config.json")
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
         let early = try await BuiltProgram.run(["check", "--online", "--config", config])
         #expect(early.ending == .exited(69))
@@ -670,7 +675,7 @@ struct CheckCommand {
         }
         let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
         let lines = String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n")
-            .filter { !isOfTheTestsOwnFolder(String($0)) && !$0.contains(" sandbox not checked: ") }.map {
+            .filter { !isOfTheTestsOwnDirectory(String($0)) && !$0.contains(" sandbox not checked: ") }.map {
                 $0.prefix(19)
             }
         #expect(outcome.ending == .exited(0), "\(lines)")
@@ -680,13 +685,14 @@ struct CheckCommand {
                 "ok    token        ", "ok    Fleet Engine ",
             ])
         // Of another file's outbox the service knows nothing.
-        let own = bench.folder.path("outbox.sqlite")
+        let own = bench.directory.path("outbox.sqlite")
         let text = try String(contentsOfFile: config, encoding: .utf8)
         for (name, words) in [
-            ("two.sqlite", "skip  outbox         \(bench.folder.path("two.sqlite")) does not exist yet: "),
+            ("two.sqlite", "skip  outbox         \(bench.directory.path("two.sqlite")) does not exist yet: "),
             ("outbox.sqlite", "ok    outbox         \(own) is used by the service, 0 "),
         ] {
-            let two = try bench.folder.write(text.replacing(own, with: bench.folder.path(name)).utf8, to: "two.json")
+            let two = try bench.directory.write(
+                text.replacing(own, with: bench.directory.path(name)).utf8, to: "two.json")
             let other = try await BuiltProgram.run(["check", "--online", "--config", two])
             let found = String(decoding: other.standardOutput, as: UTF8.self).split(separator: "\n").map(String.init)
             #expect(found.contains { $0.hasPrefix(words) }, "\(found)")
@@ -702,13 +708,13 @@ struct CheckCommand {
             $0.receiver = #"{"type": "stdin"}"#
             $0.outbox = "none/outbox.sqlite"
         }
-        try bench.folder.write("no folder".utf8, to: "none")
+        try bench.directory.write("no directory".utf8, to: "none")
         let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
         #expect(outcome.ending == .exited(78))
         let lines = String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n")
-            .filter { $0.contains("  outbox  ") && !isOfTheTestsOwnFolder(String($0)) }
+            .filter { $0.contains("  outbox  ") && !isOfTheTestsOwnDirectory(String($0)) }
         #expect(lines.map { $0.prefix(4) } == ["FAIL", "skip"], "\(lines)")
-        let path = bench.folder.path("none/outbox.sqlite")
+        let path = bench.directory.path("none/outbox.sqlite")
         #expect(lines.last?.hasSuffix("  \(path) is not opened, because it can't be used (above)") == true, "\(lines)")
     }
 
@@ -717,12 +723,12 @@ struct CheckCommand {
     @Test(.enabled(if: geteuid() == 0, "only root can act as another user"), arguments: [false, true])
     func opensTheOutboxAsItsOwner(isThere: Bool) async throws {
         let bench = try ServiceBench()
-        let (folder, path) = (bench.folder.path("o"), bench.folder.path("o/outbox.sqlite"))
-        unsafe mkdir(folder, 0o750)
-        if isThere { try bench.folder.write("".utf8, to: "o/outbox.sqlite") }
-        for place in isThere ? [folder, path] : [folder] { unsafe chown(place, 12345, 12345) }
+        let (directory, path) = (bench.directory.path("o"), bench.directory.path("o/outbox.sqlite"))
+        unsafe mkdir(directory, 0o750)
+        if isThere { try bench.directory.write("".utf8, to: "o/outbox.sqlite") }
+        for place in isThere ? [directory, path] : [directory] { unsafe chown(place, 12345, 12345) }
         // Read after the outbox, with the rights of root.
-        let token = try bench.folder.write("not a token".utf8, to: "token")
+        let token = try bench.directory.write("not a token".utf8, to: "token")
         unsafe chmod(token, 0o600)
         let config = try bench.configure {
             $0.receiver = #"{"type": "stdin"}"#
@@ -737,8 +743,8 @@ struct CheckCommand {
             : "skip  outbox         \(path) does not exist yet: "
         #expect(told.contains(words), "\(told)")
         #expect(told.contains("FAIL  token ") && !told.contains("denied"), "\(told)")
-        for name in try FileSystem.names(inFolder: folder) {
-            #expect(try FileStatus(at: folder + "/" + name)?.owner == 12345, "\(name)")
+        for name in try FileSystem.names(inDirectory: directory) {
+            #expect(try FileStatus(at: directory + "/" + name)?.owner == 12345, "\(name)")
         }
     }
 
@@ -746,7 +752,7 @@ struct CheckCommand {
     @Test(arguments: [300, 100]) func tellsNothingOfAPrivateZone(radius: Int) async throws {
         let bench = try ServiceBench()
         let epochs = Array(RecentDrive(epochs: 3))
-        let log = try bench.folder.write(epochs.flatMap(\.sentences), to: "drive.nmea")
+        let log = try bench.directory.write(epochs.flatMap(\.sentences), to: "drive.nmea")
         let place = try #require(epochs[0].truth)
         // To the north, by so many metres.
         let latitude = place.latitude + 200 / 111_200
@@ -788,7 +794,7 @@ struct CheckCommand {
     @Test func judgesTheReceiversTime() async throws {
         let bench = try ServiceBench()
         let drive = RecentDrive(epochs: 3, ahead: .seconds(-7200)).flatMap(\.sentences)
-        let log = try bench.folder.write(drive, to: "drive.nmea")
+        let log = try bench.directory.write(drive, to: "drive.nmea")
         let config = try bench.configure { $0.receiver = #"{"type": "stdin"}"# }
         let outcome = try await ChildProcess(
             arguments: [
@@ -833,27 +839,28 @@ struct CheckCommand {
     private func check(
         _ configuration: String, mode: Int = 0o644
     ) async throws -> (lines: [String], ending: ChildProcess.Ending) {
-        let text = withOwnStatus(configuration).replacing("FOLDER", with: folder.url.path)
-        let config = try folder.write(text.utf8, to: "config.json", mode: mode)
+        let text = withOwnStatus(configuration).replacing("DIRECTORY", with: directory.url.path)
+        let config = try directory.write(text.utf8, to: "config.json", mode: mode)
         let outcome = try await BuiltProgram.run(["check", "--config", config])
         #expect(outcome.standardError.isEmpty, "\(String(decoding: outcome.standardError, as: UTF8.self))")
         return (
             String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n").map(String.init)
-                .filter { !isOfTheTestsOwnFolder($0) && !$0.contains(" sandbox not checked: ") }, outcome.ending
+                .filter { !isOfTheTestsOwnDirectory($0) && !$0.contains(" sandbox not checked: ") }, outcome.ending
         )
     }
 
     /// The configuration with an address of its own, because the default port may be another service's.
     private func withOwnStatus(_ configuration: String) -> String {
         if configuration.contains(#""status""#) {
-            return configuration.replacing("127.0.0.1:9464", with: "unix:FOLDER/status")
+            return configuration.replacing("127.0.0.1:9464", with: "unix:DIRECTORY/status")
         }
-        return configuration.replacing(#""outbox":"#, with: #""status": {"listen": "unix:FOLDER/status"}, "outbox":"#)
+        return configuration.replacing(
+            #""outbox":"#, with: #""status": {"listen": "unix:DIRECTORY/status"}, "outbox":"#)
     }
 
-    /// What is said of the folder for temporary files.
-    private func isOfTheTestsOwnFolder(_ line: String) -> Bool {
-        (line.contains(" (tmpfs), ") || line.contains(" is in /tmp, ")) && !line.contains("/waypost-no-such-folder")
+    /// What is said of the directory for temporary files.
+    private func isOfTheTestsOwnDirectory(_ line: String) -> Bool {
+        (line.contains(" (tmpfs), ") || line.contains(" is in /tmp, ")) && !line.contains("/waypost-no-such-directory")
     }
 }
 

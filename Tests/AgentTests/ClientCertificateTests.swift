@@ -31,9 +31,9 @@ struct ClientCertificate {
 
     @Test func isRefusedInWords() async throws {
         let server = try await NginxServer()
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let certificate = server.clientCertificate.certificate
-        let key = folder.path("key.pem")
+        let key = directory.path("key.pem")
         func words(_ key: String) async throws -> String {
             try await run(
                 server,
@@ -50,28 +50,28 @@ struct ClientCertificate {
         let sealed = try await ChildProcess(
             arguments: [
                 "/usr/bin/openssl", "pkcs8", "-topk8", "-in", server.clientCertificate.key, "-out",
-                folder.path("sealed.pem"), "-passout", "pass:hush",
+                directory.path("sealed.pem"), "-passout", "pass:hush",
             ], timeLimit: BuiltProgram.hangs
         ).run()
         #expect(sealed.ending == .exited(0))
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder.path("sealed.pem"))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: directory.path("sealed.pem"))
         #expect(
-            try await words(folder.path("sealed.pem")).contains(
+            try await words(directory.path("sealed.pem")).contains(
                 "sealed.pem has a pass phrase, which a service can't enter; write the key without one (openssl pkey ")
         )
         #expect(
-            try await words(folder.path("none"))
-                == "waypost: authorization.clientKeyFile comes from the file \(folder.path("none")), which can't be read: "
+            try await words(directory.path("none"))
+                == "waypost: authorization.clientKeyFile comes from the file \(directory.path("none")), which can't be read: "
                 + "No such file or directory; check the path, and the program that writes the file\n")
     }
 
     private func run(
         _ server: NginxServer, _ keys: String, exit: Int32
     ) async throws -> (page: String, errors: String) {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let config = try ServiceSetup(
             authorization: #"{"type": "http", "url": "https://localhost:\#(server.mutualPort)/token", \#(keys)}"#
-        ).write(in: folder)
+        ).write(in: directory)
         let outcome = try await BuiltProgram.run(["token", "--config", config])
         let errors = String(decoding: outcome.standardError, as: UTF8.self)
         #expect(outcome.ending == .exited(exit), "\(errors)")

@@ -22,10 +22,10 @@ struct CommandErrors {
         var testDescription: String { "\(words), \(log)" }
     }
 
-    enum Log { case missing, folder, empty, utf16, cutArchive, prose, voidFix, altered }
+    enum Log { case missing, directory, empty, utf16, cutArchive, prose, voidFix, altered }
 
     static let logs: [(Log, String)] = [
-        (.missing, "does not exist"), (.folder, "is a directory"), (.empty, "is empty"), (.utf16, "is UTF-16 text"),
+        (.missing, "does not exist"), (.directory, "is a directory"), (.empty, "is empty"), (.utf16, "is UTF-16 text"),
         (.cutArchive, "ends in the middle of the archive"),
     ]
     static let cases =
@@ -38,7 +38,7 @@ struct CommandErrors {
             }
         } + [
             Case(words: "demo LOG", log: .missing, code: 65, says: "does not exist"),
-            Case(words: "demo LOG", log: .folder, code: 65, says: "is a directory"),
+            Case(words: "demo LOG", log: .directory, code: 65, says: "is a directory"),
             Case(words: "fixes LOG --explain 1", log: .missing, code: 65, says: "does not exist"),
             Case(words: "fixes LOG --explain 1", log: .utf16, code: 65, says: "is UTF-16 text"),
             Case(words: "replay LOG --config CONFIG", log: .prose, code: 65, says: "holds no NMEA 0183 sentence"),
@@ -49,11 +49,11 @@ struct CommandErrors {
 
     @Test(arguments: cases) func nameTheLogAndTheRemedy(row: Case) async throws {
         let bench = row.log == .cutArchive ? try ServiceBench() : nil  // what precedes the damage is delivered
-        let folder = try bench?.folder ?? TemporaryFolder()
-        let log = folder.path("drive.log")
-        try await write(row.log, to: log, in: folder)
+        let directory = try bench?.directory ?? TemporaryDirectory()
+        let log = directory.path("drive.log")
+        try await write(row.log, to: log, in: directory)
         let config =
-            try bench?.configure { $0.level = "error" } ?? ServiceSetup(level: "error").write(in: folder)
+            try bench?.configure { $0.level = "error" } ?? ServiceSetup(level: "error").write(in: directory)
         let words = row.words.split(separator: " ").map {
             String($0).replacing("LOG", with: log).replacing("CONFIG", with: config)
         }
@@ -76,13 +76,13 @@ struct CommandErrors {
         "run --config PIPED",
     ])
     func sayWhyALogHasNoFix(command: String) async throws {
-        let folder = try TemporaryFolder()
-        let log = folder.path("drive.log")
+        let directory = try TemporaryDirectory()
+        let log = directory.path("drive.log")
         for (kind, reason) in [(Log.voidFix, "; "), (.altered, "3 of 4 sentences left out because of")] {
-            try await write(kind, to: log, in: folder)
+            try await write(kind, to: log, in: directory)
             let isPiped = command.hasSuffix("PIPED")
             let receiver = isPiped ? #"{"type": "stdin"}"# : #"{"type": "file", "path": "\#(log)"}"#
-            let config = try ServiceSetup(level: "error", receiver: receiver).write(in: folder)
+            let config = try ServiceSetup(level: "error", receiver: receiver).write(in: directory)
             let words = command.split(separator: " ").map {
                 String($0).replacing("LOG", with: log).replacing("CONFIG", with: config).replacing(
                     "PIPED", with: config)
@@ -109,7 +109,7 @@ struct CommandErrors {
             let line = sentence("GPRMC,1015\(second).00,A,5231.1234,N,01323.1234,E,10.0,90.0,231126,,,A")
             return second % 2 == 0 ? line : line.replacing("10.0,90", with: "11.0,90")
         }
-        let log = try bench.folder.write(lines.joined().utf8, to: "drive.log")
+        let log = try bench.directory.write(lines.joined().utf8, to: "drive.log")
         let config = try bench.configure { $0.level = "error" }
         let outcome = try await BuiltProgram.run(
             command.split(separator: " ").map {
@@ -122,8 +122,8 @@ struct CommandErrors {
     }
 
     @Test func nameALogInPlaceOfAConfiguration() async throws {
-        let folder = try TemporaryFolder()
-        let log = try folder.write(sentence("GPTXT,01,01,02,hello").utf8, to: "drive.nmea")
+        let directory = try TemporaryDirectory()
+        let log = try directory.write(sentence("GPTXT,01,01,02,hello").utf8, to: "drive.nmea")
         for command in ["check", "token"] {
             let outcome = try await BuiltProgram.run([command, "--config", log])
             #expect(outcome.ending == .exited(78))
@@ -135,8 +135,8 @@ struct CommandErrors {
     }
 
     @Test func nameEveryProblemOfAConfiguration() async throws {
-        let folder = try TemporaryFolder()
-        let config = try folder.write(
+        let directory = try TemporaryDirectory()
+        let config = try directory.write(
             #"{"vehicle": {"providerId": "p"}, "receivr": {}, "outbox": {"maximumMegabytes": "x"}}"#.utf8,
             to: "config.json")
         for command in ["run", "check"] {
@@ -201,14 +201,14 @@ struct CommandErrors {
 
     /// Google signs tokens by RSA keys alone.
     @Test func refuseToTrustAKeyOfAnotherKind() async throws {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let key = """
             -----BEGIN PUBLIC KEY-----
             MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAESkcVbuYwJWpw6jpQSznRh/RBlhKZ
             WcIT9ocotOI2FzYgtYdcc2YdLnlz8ls/botBzzCi2WkIUp+yvutik1qckQ==
             -----END PUBLIC KEY-----
             """
-        let path = try folder.write(key.utf8, to: "key.pem")
+        let path = try directory.write(key.utf8, to: "key.pem")
         let outcome = try await BuiltProgram.run(["simulator", "--trust-key", path])
         #expect(outcome.ending == .exited(64))
         #expect(
@@ -235,8 +235,8 @@ struct CommandErrors {
     }
 
     @Test func nameWhoHoldsTheOutbox() async throws {
-        let folder = try TemporaryFolder()
-        let config = try ServiceSetup().write(in: folder)
+        let directory = try TemporaryDirectory()
+        let config = try ServiceSetup().write(in: directory)
         let service = try RunningProgram(
             [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
         try #require(await service.errors.line(saying: "status at") != nil)
@@ -244,7 +244,7 @@ struct CommandErrors {
         #expect(outcome.ending == .exited(69))
         #expect(
             lines(outcome.standardError) == [
-                "waypost: \(folder.path("outbox.sqlite")): in use by waypost run --config \(config) "
+                "waypost: \(directory.path("outbox.sqlite")): in use by waypost run --config \(config) "
                     + "(process \(service.processID)); stop it first (kill \(service.processID)), or give another outbox path"
             ])
         #expect(await service.terminate().ending == .exited(0))
@@ -281,32 +281,32 @@ struct CommandErrors {
 
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
     func nameAFullDisk() async throws {
-        let folder = try TemporaryFolder()
-        let disk = try TinyFileSystem(at: folder.path("disk"), megabytes: 1)
-        let config = try ServiceSetup(outbox: "disk/outbox.sqlite").write(in: folder)
+        let directory = try TemporaryDirectory()
+        let disk = try TinyFileSystem(at: directory.path("disk"), megabytes: 1)
+        let config = try ServiceSetup(outbox: "disk/outbox.sqlite").write(in: directory)
         try disk.fill()
         let log = Fixtures.url("nmea/tunnel.nmea").path
         let outcome = try await BuiltProgram.run(
-            ["replay", log, "--config", config, "--outbox", folder.path("disk/outbox.sqlite")])
+            ["replay", log, "--config", config, "--outbox", directory.path("disk/outbox.sqlite")])
         #expect(outcome.ending == .exited(69))
         let complaint = lines(outcome.standardError)
         #expect(complaint.count == 1)
         #expect(
-            complaint.first?.hasPrefix("waypost: \(folder.path("disk/outbox.sqlite")): no space is left") == true,
+            complaint.first?.hasPrefix("waypost: \(directory.path("disk/outbox.sqlite")): no space is left") == true,
             "\(complaint)")
     }
 
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
     func nameADiskWithoutInodes() async throws {
-        let folder = try TemporaryFolder()
-        let place = folder.path("disk")
+        let directory = try TemporaryDirectory()
+        let place = directory.path("disk")
         unsafe mkdir(place, 0o700)
         try valueOrSystemError("mount") { unsafe mount("tmpfs", place, "tmpfs", 0, "size=4m,nr_inodes=1") }
         defer { unsafe umount2(place, CInt(MNT_DETACH)) }
         let outbox = place + "/outbox.sqlite"
         let outcome = try await BuiltProgram.run([
             "replay", Fixtures.url("nmea/tunnel.nmea").path, "--config",
-            try ServiceSetup(outbox: "disk/outbox.sqlite").write(in: folder), "--outbox", outbox,
+            try ServiceSetup(outbox: "disk/outbox.sqlite").write(in: directory), "--outbox", outbox,
         ])
         #expect(outcome.ending == .exited(69))
         let complaint = lines(outcome.standardError)
@@ -315,8 +315,8 @@ struct CommandErrors {
     }
 
     @Test func areSilentWhenTheReaderHasSeenEnough() async throws {
-        let folder = try TemporaryFolder()
-        let log = try folder.write(Drive(.town).flatMap(\.sentences), to: "drive.log")
+        let directory = try TemporaryDirectory()
+        let log = try directory.write(Drive(.town).flatMap(\.sentences), to: "drive.log")
         let outcome = try await ChildProcess(
             arguments: [
                 "/bin/sh", "-c", "{ \"$0\" fixes \"$1\" \"$1\" \"$1\" \"$1\"; echo \"status $?\" >&2; } | head -n 1",
@@ -329,28 +329,28 @@ struct CommandErrors {
         #expect(lines(outcome.standardError) == ["status 0"])
     }
 
-    private func write(_ log: Log, to path: String, in folder: TemporaryFolder) async throws {
+    private func write(_ log: Log, to path: String, in directory: TemporaryDirectory) async throws {
         let name = "drive.log"
         switch log {
         case .missing: break
-        case .folder: try FileSystem.createFolder(at: path)
-        case .empty: try folder.write([], to: name)
-        case .prose: try folder.write("Dear diary,\r\n".utf8, to: name)
-        case .voidFix: try folder.write("$GPRMC,,V,,,,,,,,,,N*53\r\n".utf8, to: name)
+        case .directory: try FileSystem.createDirectory(at: path)
+        case .empty: try directory.write([], to: name)
+        case .prose: try directory.write("Dear diary,\r\n".utf8, to: name)
+        case .voidFix: try directory.write("$GPRMC,,V,,,,,,,,,,N*53\r\n".utf8, to: name)
         case .altered:
             let motion = sentence("GPRMC,101500.00,A,5231.1234,N,01323.1234,E,1,9,231126,,,A")
                 .replacing(",N,", with: ",S,")
-            try folder.write((motion + motion + motion + sentence("GPGSV,1,1,01,02,45,090,40")).utf8, to: name)
+            try directory.write((motion + motion + motion + sentence("GPGSV,1,1,01,02,45,090,40")).utf8, to: name)
         case .utf16:
             let text = String(decoding: Drive(.town, duration: .seconds(10)).flatMap(\.sentences), as: UTF8.self)
-            try folder.write([0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }, to: name)
+            try directory.write([0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }, to: name)
         case .cutArchive:
-            let whole = try folder.write(Drive(.town).flatMap(\.sentences), to: "whole.log")
+            let whole = try directory.write(Drive(.town).flatMap(\.sentences), to: "whole.log")
             let archive = try await ChildProcess(
                 arguments: ["gzip", "-c", whole], timeLimit: BuiltProgram.hangs, outputLimit: 1 << 22
             ).run()
             #expect(archive.ending == .exited(0))
-            try folder.write(archive.standardOutput.prefix(archive.standardOutput.count / 2), to: name)
+            try directory.write(archive.standardOutput.prefix(archive.standardOutput.count / 2), to: name)
         }
     }
 

@@ -168,8 +168,8 @@ import WaypostTestSupport
     }
 
     @Test func saysThatTheServiceStillUsesAnEarlierFile() throws {
-        let folder = try TemporaryFolder()
-        let file = try folder.write(#"{"vehicle": {"providerId": "p"#.utf8, to: "config.json")
+        let directory = try TemporaryDirectory()
+        let file = try directory.write(#"{"vehicle": {"providerId": "p"#.utf8, to: "config.json")
         let (_, arguments) = try Self.parse("why")
         var said: [String] = []
         #expect(try arguments.serviceConfiguration(usual: file) { said.append($0) } == nil)
@@ -183,9 +183,9 @@ import WaypostTestSupport
 
     /// The service's address is in the named file, and in no other.
     @Test func rejectsANamedFileThatIsBrokenOrMissing() throws {
-        let folder = try TemporaryFolder()
-        let broken = try folder.write("{".utf8, to: "config.json")
-        for path in [broken, folder.path("none")] {
+        let directory = try TemporaryDirectory()
+        let broken = try directory.write("{".utf8, to: "config.json")
+        for path in [broken, directory.path("none")] {
             let (_, arguments) = try Self.parse("why --config \(path)")
             var said: [String] = []
             #expect(throws: ConfigurationError.self) { try arguments.serviceConfiguration { said.append($0) } }

@@ -7,13 +7,13 @@ import WaypostTestSupport
 /// `waypost config`, and the usual path of the configuration.
 @Suite(.serialized, .timeLimit(.minutes(1)), .enabled(if: !Sanitizer.isActive, "starts the program many times"))
 struct ConfigCommand {
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
     private let config: String
 
     init() throws {
-        folder = try TemporaryFolder()
-        let id = try folder.write("van-7\n".utf8, to: "id")
-        config = try folder.write(
+        directory = try TemporaryDirectory()
+        let id = try directory.write("van-7\n".utf8, to: "id")
+        config = try directory.write(
             """
             {"vehicle": {"providerId": "p", "vehicleId": {"file": "\(id)"}},
              "receiver": {"type": "stdin"},
@@ -35,7 +35,7 @@ struct ConfigCommand {
         #expect(ending == .exited(0))
         let lines = text.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
         for line in [
-            "vehicle.providerId p \(config):1", "vehicle.vehicleId van-7 file \(folder.path("id"))",
+            "vehicle.providerId p \(config):1", "vehicle.vehicleId van-7 file \(directory.path("id"))",
             "authorization.url https://b.internal/?… \(config):3",
             "authorization.headers.X-Key … credential backend-key", "authorization.headers.X-Other … \(config):4",
             "authorization.headers.X-Third … environment hush-less", "authorization.body none default",
@@ -55,7 +55,7 @@ struct ConfigCommand {
         #expect(
             settings["vehicle.vehicleId"]
                 == .object([
-                    "value": .string("van-7"), "source": .string("file"), "name": .string(folder.path("id")),
+                    "value": .string("van-7"), "source": .string("file"), "name": .string(directory.path("id")),
                 ]))
         #expect(
             settings["vehicle.providerId"]
@@ -76,12 +76,12 @@ struct ConfigCommand {
     }
 
     @Test func reportsProblems() async throws {
-        try FileSystem.removeFile(at: folder.path("id"))
+        try FileSystem.removeFile(at: directory.path("id"))
         let (text, errors, ending) = try await run("config", "--config", config)
         #expect(ending == .exited(78) && text.isEmpty)
         #expect(
             errors
-                == "waypost: \(config): \"vehicle.vehicleId\" takes its value from the file \(folder.path("id")), which "
+                == "waypost: \(config): \"vehicle.vehicleId\" takes its value from the file \(directory.path("id")), which "
                 + "doesn't exist; write the value to it, or correct the path\n")
     }
 

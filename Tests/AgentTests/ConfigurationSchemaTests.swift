@@ -30,10 +30,10 @@ import WaypostTestSupport
     /// Returns the numbers of the texts that the schema rejects; `nil` if no validator is installed.
     private static func rejected(_ texts: [String]) async throws -> Set<Int>? {
         guard try await python("import jsonschema").ending == .exited(0) else { return nil }
-        let folder = try TemporaryFolder()
-        let schema = try folder.write(ConfigurationSchema.document.text.utf8, to: "schema.json")
+        let directory = try TemporaryDirectory()
+        let schema = try directory.write(ConfigurationSchema.document.text.utf8, to: "schema.json")
         let lines = try texts.map { try JSONValue(parsing: Array($0.utf8)).text }
-        let documents = try folder.write(lines.joined(separator: "\n").utf8, to: "documents")
+        let documents = try directory.write(lines.joined(separator: "\n").utf8, to: "documents")
         let outcome = try await python(validator, [schema, documents])
         try #require(outcome.ending == .exited(0), "\(String(decoding: outcome.standardError, as: UTF8.self))")
         return Set(

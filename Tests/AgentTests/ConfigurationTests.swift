@@ -701,8 +701,8 @@ import WaypostTestSupport
 
     @Test(.enabled(if: geteuid() != 0, "root may read everything"))
     func anUnreadableFileHasARemedy() throws {
-        let folder = try TemporaryFolder()
-        let path = try folder.write("{}".utf8, to: "config.json", mode: 0o000)
+        let directory = try TemporaryDirectory()
+        let path = try directory.write("{}".utf8, to: "config.json", mode: 0o000)
         let problem =
             "\(path): cannot be read by this user; use sudo, or, for the service, type chgrp waypost \(path) and "
             + "chmod g+r \(path)"

@@ -59,18 +59,18 @@ struct EchoedTokens {
 
     @Test(arguments: Echo.allCases, [token, plainToken])
     func areNowhereToBeFound(echo: Echo, token: String) async throws {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let server = try RawServer(answering: [Self.answer(echo, token)])
-        let receiver = try PluggedReceiver(link: ServiceSetup.device(in: folder))
+        let receiver = try PluggedReceiver(link: ServiceSetup.device(in: directory))
         var setup = ServiceSetup(endpoint: "http://\(server.authority)")
-        setup.authorization = #"{"type": "file", "path": "\#(try Self.secretFile(token, in: folder))"}"#
+        setup.authorization = #"{"type": "file", "path": "\#(try Self.secretFile(token, in: directory))"}"#
         setup.outbox = "state/outbox.sqlite"
         setup.logFormat = token == Self.token ? "json" : "text"
-        try FileManager.default.createDirectory(atPath: folder.path("state"), withIntermediateDirectories: true)
-        let config = try setup.write(in: folder)
+        try FileManager.default.createDirectory(atPath: directory.path("state"), withIntermediateDirectories: true)
+        let config = try setup.write(in: directory)
 
         let service = try RunningProgram(
-            [BuiltProgram.waypost, "run", "--config", config, "--record", folder.path("recording")],
+            [BuiltProgram.waypost, "run", "--config", config, "--record", directory.path("recording")],
             environment: BuiltProgram.environment)
         let address = try await service.statusAddress()
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
@@ -89,7 +89,7 @@ struct EchoedTokens {
         // The commands beside it, which need the port that the service has taken.
         setup.status = address.description
         setup.receiver = #"{"type": "stdin"}"#  // the other one is the service's
-        _ = try setup.write(in: folder)
+        _ = try setup.write(in: directory)
         for words in [
             ["why"], ["why", "--json"], ["status"], ["status", "--json"], ["outbox", "list"],
             ["outbox", "list", "--json"], ["outbox", "export"], ["token"], ["check", "--online"],
@@ -97,9 +97,9 @@ struct EchoedTokens {
             let outcome = try await BuiltProgram.run(words + ["--config", config])
             found += Data(outcome.standardOutput + outcome.standardError)
         }
-        found += try Self.bytes(of: ["state", "recording"], in: folder)
+        found += try Self.bytes(of: ["state", "recording"], in: directory)
         await service.terminate()
-        found += try Self.bytes(of: ["state", "recording"], in: folder)
+        found += try Self.bytes(of: ["state", "recording"], in: directory)
         found += Data((service.errors.text + service.output.text).utf8)
 
         let text = String(decoding: found, as: Unicode.ASCII.self)
@@ -111,21 +111,21 @@ struct EchoedTokens {
 
     /// A replay ends by itself, with a summary.
     @Test(arguments: [Echo.s400, .s500]) func areNotInAReplay(echo: Echo) async throws {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let server = try RawServer(answering: [Self.answer(echo, Self.token)])
         var setup = ServiceSetup(endpoint: "http://\(server.authority)")
-        setup.authorization = #"{"type": "file", "path": "\#(try Self.secretFile(Self.token, in: folder))"}"#
-        let log = try folder.write(RecentDrive(epochs: 12).flatMap(\.sentences), to: "drive.nmea")
+        setup.authorization = #"{"type": "file", "path": "\#(try Self.secretFile(Self.token, in: directory))"}"#
+        let log = try directory.write(RecentDrive(epochs: 12).flatMap(\.sentences), to: "drive.nmea")
         let replay = try RunningProgram(
             [
-                BuiltProgram.waypost, "replay", log, "--config", try setup.write(in: folder), "--outbox",
-                folder.path("outbox.sqlite"), "--speed", "max",
+                BuiltProgram.waypost, "replay", log, "--config", try setup.write(in: directory), "--outbox",
+                directory.path("outbox.sqlite"), "--speed", "max",
             ], environment: BuiltProgram.environment)
         _ = await replay.errors.line(saying: "REFUSED")
         await replay.terminate()
         #expect(replay.errors.text.contains("REFUSED"), "\(replay.errors.text)")
         var found = Data((replay.errors.text + replay.output.text).utf8)
-        found += try Self.bytes(of: ["."], in: folder)
+        found += try Self.bytes(of: ["."], in: directory)
         #expect(Self.pieces(of: Self.token, in: found).isEmpty)
     }
 
@@ -138,18 +138,18 @@ struct EchoedTokens {
         }
     }
 
-    private static func secretFile(_ token: String, in folder: TemporaryFolder) throws -> String {
-        try FileManager.default.createDirectory(atPath: folder.path("keys"), withIntermediateDirectories: true)
-        return try folder.write(token.utf8, to: "keys/token", mode: 0o600)
+    private static func secretFile(_ token: String, in directory: TemporaryDirectory) throws -> String {
+        try FileManager.default.createDirectory(atPath: directory.path("keys"), withIntermediateDirectories: true)
+        return try directory.write(token.utf8, to: "keys/token", mode: 0o600)
     }
 
-    /// Everything in these folders; not what lies in folders below, where the token itself is.
-    private static func bytes(of names: [String], in folder: TemporaryFolder) throws -> Data {
+    /// Everything in these directories; not what lies in directories below, where the token itself is.
+    private static func bytes(of names: [String], in directory: TemporaryDirectory) throws -> Data {
         var bytes = Data()
         for name in names {
-            for file in try FileManager.default.contentsOfDirectory(atPath: folder.path(name)).sorted() {
+            for file in try FileManager.default.contentsOfDirectory(atPath: directory.path(name)).sorted() {
                 // Foundation's own way leaks a page of an empty file. A socket has nothing to read.
-                bytes += (try? FileSystem.read(1 << 22, at: 0, of: folder.path("\(name)/\(file)"))) ?? []
+                bytes += (try? FileSystem.read(1 << 22, at: 0, of: directory.path("\(name)/\(file)"))) ?? []
             }
         }
         return bytes

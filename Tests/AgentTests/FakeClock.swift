@@ -21,8 +21,8 @@ final class FakeClock {
     private var processID: Int32?
 
     /// `setting`: `@` and a local time from which the clock runs, or seconds that it is off.
-    init(_ setting: String, in folder: TemporaryFolder) throws {
-        file = folder.path("clock")
+    init(_ setting: String, in directory: TemporaryDirectory) throws {
+        file = directory.path("clock")
         try set(setting)
     }
 

@@ -7,12 +7,12 @@ import WaypostTestSupport
 
 /// Logs that another program still writes, through the built program.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct GrowingLogs {
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
     private let log: String
 
     init() throws {
-        folder = try TemporaryFolder()
-        log = folder.path("live.nmea")
+        directory = try TemporaryDirectory()
+        log = directory.path("live.nmea")
     }
 
     private func append(_ text: some Sequence<UInt8>, to path: String) throws {
@@ -102,8 +102,8 @@ import WaypostTestSupport
     }
 
     @Test func refusesAnArchive() async throws {
-        try folder.write([0x1F, 0x8B, 8, 0], to: "log.gz")
-        let outcome = try await BuiltProgram.run(["fixes", "--follow", folder.path("log.gz")])
+        try directory.write([0x1F, 0x8B, 8, 0], to: "log.gz")
+        let outcome = try await BuiltProgram.run(["fixes", "--follow", directory.path("log.gz")])
         #expect(outcome.ending == .exited(64))
         #expect(String(decoding: outcome.standardError, as: UTF8.self).contains("log.gz is a gzip archive"))
     }
@@ -115,7 +115,7 @@ import WaypostTestSupport
         let program = try RunningProgram(
             [
                 BuiltProgram.waypost, "replay", "--follow", "--keep-time", log, "--config", config, "--outbox",
-                folder.path("outbox.sqlite"),
+                directory.path("outbox.sqlite"),
             ],
             environment: BuiltProgram.environment)
         #expect(await bench.arrivals.line(saying: "10:30:01") != nil)

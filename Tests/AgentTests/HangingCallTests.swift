@@ -117,11 +117,11 @@ import WaypostTestSupport
 
     /// The start does not wait for a disk that hangs; when it has opened the outbox, that is used.
     @Test func anOutboxThatOpensLateIsBypassedUntilThen() async throws {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let thread = ThreadExecutor(named: "outbox")
         let (begun, disk) = (try EventDescriptor(), try EventDescriptor())
         let settings = OutboxConfiguration(
-            path: folder.path("outbox.sqlite"), maximumBytes: 1 << 20)
+            path: directory.path("outbox.sqlite"), maximumBytes: 1 << 20)
         let outbox = prompt(SQLiteOutbox(settings, on: thread))
         async let hanging: Void = HangingDisk(thread).wait(for: disk, begun)
         await onThread(named: "disk") { begun.wait() }
@@ -194,8 +194,8 @@ import WaypostTestSupport
     }
 
     @Test func aRecordIsForItsOwnerAloneAndBounded() throws {
-        let folder = try TemporaryFolder()
-        let path = StallRecord.path(besideOutbox: folder.path("outbox.sqlite"))
+        let directory = try TemporaryDirectory()
+        let path = StallRecord.path(besideOutbox: directory.path("outbox.sqlite"))
         let record = StallRecord(
             Stall(stage: .store, duration: .seconds(400)), time: UTCTime(year: 2026, month: 11, day: 21),
             uptime: .seconds(7200))
@@ -204,7 +204,7 @@ import WaypostTestSupport
         #expect(StallRecord.read(from: path) == record)
         #expect(record.reason == "store: the outbox does not answer for 7 min")
         #expect(try FileStatus(at: path)?.permissions == 0o600)
-        _ = try folder.write(Array(repeating: UInt8(ascii: " "), count: 5000), to: "outbox.sqlite.stalled")
+        _ = try directory.write(Array(repeating: UInt8(ascii: " "), count: 5000), to: "outbox.sqlite.stalled")
         #expect(StallRecord.read(from: path) == nil)
     }
 }

@@ -12,7 +12,7 @@ import WaypostTestSupport
 @Suite(.serialized, .timeLimit(.minutes(2))) struct HangingService {
     @Test func goesOnAndSaysWhatItWaitsFor() async throws {
         let bench = try ServiceBench()
-        let manager = try NotifySocket(at: bench.folder.path("notify"))
+        let manager = try NotifySocket(at: bench.directory.path("notify"))
         // A feeder that is stopped: its socket takes the connection, and nothing comes.
         let feeder = try LoopbackSocket(.stream)
         let service = try bench.start(environment: ["NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "200000"]) {
@@ -39,8 +39,8 @@ import WaypostTestSupport
     @Test func reportsFromMemoryUntilTheOutboxOpens() async throws {
         let bench = try ServiceBench()
         let pending = UTCTime.system.advanced(by: .seconds(-600))
-        let hang = try await Self.outboxThatHangs(in: bench.folder, with: pending)
-        let manager = try NotifySocket(at: bench.folder.path("notify"))
+        let hang = try await Self.outboxThatHangs(in: bench.directory, with: pending)
+        let manager = try NotifySocket(at: bench.directory.path("notify"))
         let feeder = try LoopbackSocket(.stream)
         let service = try bench.start(environment: ["NOTIFY_SOCKET": manager.path]) {
             $0.receiver = #"{"type": "tcp", "host": "127.0.0.1", "port": \#(feeder.port)}"#
@@ -65,7 +65,7 @@ import WaypostTestSupport
 
     @Test func stopsThoughTheOutboxHangs() async throws {
         let bench = try ServiceBench()
-        let hang = try await Self.outboxThatHangs(in: bench.folder, with: .system)
+        let hang = try await Self.outboxThatHangs(in: bench.directory, with: .system)
         let service = try bench.start()
         #expect(await service.errors.line(saying: "from memory only: the outbox is not open yet") != nil)
         let stop = await service.terminate()
@@ -78,17 +78,18 @@ import WaypostTestSupport
     /// Makes an outbox with an update of `time` whose opening hangs, as on a dying disk, until the descriptor is
     /// released: the kernel lets whoever would write to the outbox's log wait for the owner of a lease (fcntl(2)).
     static func outboxThatHangs(
-        in folder: TemporaryFolder, with time: UTCTime
+        in directory: TemporaryDirectory, with time: UTCTime
     ) async throws -> OwnedDescriptor {
-        let original = folder.path("original.sqlite")
+        let original = directory.path("original.sqlite")
         let outbox = try await SQLiteOutbox.open(
             OutboxConfiguration(path: original, maximumBytes: 1 << 20))
         _ = try await outbox.append(LocationUpdate(timeOfFix: time, latitude: 50, longitude: 10))
         for suffix in ["", "-wal"] {
-            try FileManager.default.copyItem(atPath: original + suffix, toPath: folder.path("outbox.sqlite" + suffix))
+            try FileManager.default.copyItem(
+                atPath: original + suffix, toPath: directory.path("outbox.sqlite" + suffix))
         }
         try await outbox.close()
-        let log = try OwnedDescriptor(opening: folder.path("outbox.sqlite-wal"), O_RDONLY)
+        let log = try OwnedDescriptor(opening: directory.path("outbox.sqlite-wal"), O_RDONLY)
         signal(SIGIO, SIG_IGN)  // by which the kernel asks for the lease back
         let F_SETLEASE: CInt = 1024
         try valueOrSystemError("lease") { fcntl(log.raw, F_SETLEASE, CInt(F_RDLCK)) }
@@ -98,13 +99,13 @@ import WaypostTestSupport
     /// As when the disk hangs under the journal, and the manager waits for the journal.
     @Test func goesOnBesideAManagerAndAJournalThatReadNothing() async throws {
         let bench = try ServiceBench()
-        let path = bench.folder.path("notify")
+        let path = bench.directory.path("notify")
         let manager = try NotifySocket.bound(to: path)
         let notification = ServiceNotification(socketPath: path)
         #expect(throws: SystemError(call: "notify \(path)", number: EAGAIN)) {
             for _ in 0..<100_000 { try notification.send(["X=1"]) }
         }
-        let pipe = bench.folder.path("journal")
+        let pipe = bench.directory.path("journal")
         let journal = try Self.fullPipe(at: pipe)
 
         let feeder = try LoopbackSocket(.stream)
@@ -131,8 +132,8 @@ import WaypostTestSupport
 
     /// The first signal is enough, whatever holds the command: here a reader of its output who reads nothing.
     @Test func isEndedThoughTheCommandDoesNotHear() async throws {
-        let folder = try TemporaryFolder()
-        let pipe = folder.path("output")
+        let directory = try TemporaryDirectory()
+        let pipe = directory.path("output")
         let reader = try Self.pipe(at: pipe)
         let log = Fixtures.url("nmea/town.nmea").path
         let program = try RunningProgram(

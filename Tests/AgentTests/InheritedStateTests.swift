@@ -13,19 +13,19 @@ import WaypostTestSupport
     func givesNoTLSSecretsAwayAndTakesNoOtherWay() async throws {
         let now = Int(Date().timeIntervalSince1970)
         let server = try await NginxServer(token: TestTokens.driver(vehicleID: "van-7", issuedAt: now))
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let config = try ServiceSetup(
             authorization: """
                 {"type": "http", "url": "https://localhost:\(server.port)/token", "caFile": "\(server.caFile)"}
                 """
-        ).write(in: folder)
-        let keys = folder.path("keys")
+        ).write(in: directory)
+        let keys = directory.path("keys")
         let outcome = try await ChildProcess(
             arguments: [BuiltProgram.waypost, "token", "--config", config],
             environment: BuiltProgram.environment.merging([
                 "SSLKEYLOGFILE": keys, "https_proxy": "http://127.0.0.1:1", "ALL_PROXY": "http://127.0.0.1:1",
-                "OPENSSL_CONF": folder.path("none"), "SSL_CERT_FILE": folder.path("none"),
-                "CURL_CA_BUNDLE": folder.path("none"), "GLIBC_TUNABLES": "glibc.malloc.perturb=1",
+                "OPENSSL_CONF": directory.path("none"), "SSL_CERT_FILE": directory.path("none"),
+                "CURL_CA_BUNDLE": directory.path("none"), "GLIBC_TUNABLES": "glibc.malloc.perturb=1",
             ]) { $1 }, timeLimit: BuiltProgram.hangs
         ).run()
         #expect(outcome.ending == .exited(0), "\(String(decoding: outcome.standardError, as: UTF8.self))")
@@ -52,7 +52,7 @@ import WaypostTestSupport
     @Test(arguments: ["<&- >&- 2>&-", "2>&-", ">&-", "<&-"])
     func lendsNoStandardNumberToAnotherFile(closed: String) async throws {
         let bench = try ServiceBench()
-        let manager = try NotifySocket(at: bench.folder.path("notify"))
+        let manager = try NotifySocket(at: bench.directory.path("notify"))
         let service = try RunningProgram(
             [
                 "/bin/sh", "-c", "exec \"$0\" run --config \"$1\" \(closed)", BuiltProgram.waypost,
@@ -88,8 +88,8 @@ import WaypostTestSupport
         .enabled(if: isPlain, "sanitizers map more"),
         arguments: [("-v", 70_000), ("-v", 120_000), ("-v", 200_000), ("-v", 280_000), ("-d", 12_000), ("-d", 90_000)])
     func tellsThatMemoryIsTooLittle(limit: String, kilobytes: Int) async throws {
-        let folder = try TemporaryFolder()
-        let config = try ServiceSetup().write(in: folder)
+        let directory = try TemporaryDirectory()
+        let config = try ServiceSetup().write(in: directory)
         for words in [["run", "--config", config], ["replay", "/dev/null", "--config", config], ["--version"]] {
             let outcome = try await limited("ulimit \(limit) \(kilobytes)", words)
             #expect(outcome.ending == .exited(69))
@@ -151,11 +151,11 @@ import WaypostTestSupport
         ("/dev/zero", "is a device, not a file; name the configuration file, in JSON"),
     ])
     func readsNoConfigurationWithoutEnd(name: String, says: String) async throws {
-        let folder = try TemporaryFolder()
-        let path = name.hasPrefix("/") ? name : folder.path(name)
+        let directory = try TemporaryDirectory()
+        let path = name.hasPrefix("/") ? name : directory.path(name)
         if name == "pipe" { try valueOrSystemError("make pipe") { unsafe mkfifo(path, 0o600) } }
         if name == "huge" {
-            try folder.write([], to: name)
+            try directory.write([], to: name)
             try valueOrSystemError("truncate") { unsafe truncate(path, 1 << 30) }
         }
         for command in ["run", "check"] {

@@ -8,14 +8,14 @@ import WaypostTestSupport
 /// Commands that a signal interrupts say how far they got and leave no result that looks complete.
 @Suite(.timeLimit(.minutes(2))) struct InterruptedCommands {
     private static let signals = [SIGINT, SIGTERM]
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { directory = try TemporaryDirectory() }
 
     private func start(_ words: [String]) throws -> RunningProgram {
         try RunningProgram(
             [BuiltProgram.waypost] + words,
-            environment: BuiltProgram.environment.merging(["TMPDIR": folder.url.path]) { $1 })
+            environment: BuiltProgram.environment.merging(["TMPDIR": directory.url.path]) { $1 })
     }
 
     /// Its last words, once it has ended as it should.
@@ -36,7 +36,7 @@ import WaypostTestSupport
 
     /// Returns a provider that never answers, and the flow that gets a line when it is asked.
     private func hangingProvider() throws -> (configuration: String, asked: LineFlow) {
-        let path = folder.path("asked")
+        let path = directory.path("asked")
         let command = "echo >'\(path)'; exec sleep 45"
         return (
             #"{"type": "command", "command": ["/bin/sh", "-c", "\#(command)"], "timeoutSeconds": 60}"#,
@@ -62,15 +62,15 @@ import WaypostTestSupport
             (["fixes", "--explain", "9999"], "waypost: interrupted: "),
         ], signals)
     func readingALog(command: ([String], says: String), signal: Int32) async throws {
-        let path = folder.path("log.nmea")
+        let path = directory.path("log.nmea")
         let writer = try unfinishedLog(path)
-        let page = folder.path("page.html")
+        let page = directory.path("page.html")
         let program = try start(command.0.map { $0 == "page.html" ? page : $0 } + [path])
         try await isTaken(from: writer)
         let said = await words(of: program, after: signal)
         #expect(said.hasPrefix(command.says), "\(said)")
         #expect(!program.output.text.contains("</gpx>") && !program.output.text.contains("fixes  "))
-        #expect(try FileSystem.names(inFolder: folder.url.path) == ["log.nmea"])
+        #expect(try FileSystem.names(inDirectory: directory.url.path) == ["log.nmea"])
     }
 
     @Test(arguments: signals) func replays(signal: Int32) async throws {
@@ -85,8 +85,8 @@ import WaypostTestSupport
         #expect(program.output.text.contains("ledger: accepted "))
         #expect(!program.output.text.contains("All "), "\(program.output.text)")
         // What is pending is named, and else nothing is left.
-        let left = try FileSystem.names(inFolder: folder.url.path).filter { $0.hasPrefix("waypost") }
-        #expect(left.isEmpty || said.contains("--outbox \(folder.path(left[0]))/outbox.sqlite"))
+        let left = try FileSystem.names(inDirectory: directory.url.path).filter { $0.hasPrefix("waypost") }
+        #expect(left.isEmpty || said.contains("--outbox \(directory.path(left[0]))/outbox.sqlite"))
     }
 
     /// The whole log is read, and updates are still pending.
@@ -106,12 +106,12 @@ import WaypostTestSupport
         let said = await words(of: program, after: signal)
         #expect(said.contains(/\nwaypost: interrupted: \d+ % of town\.nmea played$/), "\(said)")
         #expect(program.output.text.isEmpty)
-        #expect(try FileSystem.names(inFolder: folder.url.path).isEmpty)
+        #expect(try FileSystem.names(inDirectory: directory.url.path).isEmpty)
     }
 
     @Test(arguments: signals) func tokens(signal: Int32) async throws {
         let (provider, asked) = try hangingProvider()
-        let config = try ServiceSetup(authorization: provider).write(in: folder)
+        let config = try ServiceSetup(authorization: provider).write(in: directory)
         let program = try start(["token", "--config", config])
         try #require(await asked.wait { !$0.isEmpty })
         let said = await words(of: program, after: signal)
@@ -119,7 +119,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: signals) func checks(signal: Int32) async throws {
-        let config = try ServiceSetup(authorization: try hangingProvider().configuration).write(in: folder)
+        let config = try ServiceSetup(authorization: try hangingProvider().configuration).write(in: directory)
         let program = try start(["check", "--online", "--config", config])
         try #require(await program.output.line(saying: "does not exist yet") != nil)
         let said = await words(of: program, after: signal)
@@ -151,12 +151,12 @@ import WaypostTestSupport
     /// Its checks wait for a token that does not come.
     @Test(arguments: signals) func bundles(signal: Int32) async throws {
         let (provider, asked) = try hangingProvider()
-        let config = try ServiceSetup(authorization: provider).write(in: folder)
-        let program = try start(["bundle", "--config", config, "-o", folder.path("b.tar")])
+        let config = try ServiceSetup(authorization: provider).write(in: directory)
+        let program = try start(["bundle", "--config", config, "-o", directory.path("b.tar")])
         try #require(await asked.wait { !$0.isEmpty })
         let said = await words(of: program, after: signal)
         #expect(said.hasSuffix("waypost: interrupted: before the bundle was written"), "\(said)")
-        #expect(try FileSystem.names(inFolder: folder.url.path).allSatisfy { !$0.hasPrefix("b.tar") })
+        #expect(try FileSystem.names(inDirectory: directory.url.path).allSatisfy { !$0.hasPrefix("b.tar") })
     }
 
     @Test func checksOfATripsToken() async throws {
@@ -170,7 +170,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: signals) func followers(signal: Int32) async throws {
-        let config = try ServiceSetup().write(in: folder)
+        let config = try ServiceSetup().write(in: directory)
         let program = try start(["watch", "--config", config, "--vehicle", "van-7"])
         try #require(await program.errors.line(saying: "retrying") != nil)
         let said = await words(of: program, after: signal)

@@ -10,7 +10,7 @@ import WaypostTestSupport
 
     init() throws {
         bench = try ServiceBench()
-        let address = "unix:" + bench.folder.path("status")
+        let address = "unix:" + bench.directory.path("status")
         config = try bench.configure { $0.status = address }
     }
 
@@ -34,7 +34,7 @@ import WaypostTestSupport
             echo "ended with $?"
             stty -g
             """
-        let path = try bench.folder.write(script.utf8, to: "view.sh")
+        let path = try bench.directory.write(script.utf8, to: "view.sh")
         return try RunningProgram(
             ["/bin/sh", "-c", "exec script -qfec \"sh $0\" /dev/null <$1 2>&1", path, keys.path],
             environment: ["PATH": "/usr/bin:/bin", "TERM": "xterm"].merging(BuiltProgram.environment) { $1 }

@@ -8,16 +8,16 @@ import WaypostTestSupport
 @Suite struct ManualPages {
     private static func isHere(_ program: String) -> Bool { FileSystem.isAllowed(.execute, at: "/usr/bin/\(program)") }
 
-    private static func page(_ page: ManualPage, in folder: TemporaryFolder) async throws -> String {
+    private static func page(_ page: ManualPage, in directory: TemporaryDirectory) async throws -> String {
         let outcome = try await BuiltProgram.run(["manual", page.rawValue])
         #expect(outcome.ending == .exited(0))
-        return try folder.write(outcome.standardOutput, to: page.rawValue)
+        return try directory.write(outcome.standardOutput, to: page.rawValue)
     }
 
     @Test(.enabled(if: isHere("man"), "man is not here"), arguments: ManualPage.allCases)
     func giveManNothingToWarnOf(page: ManualPage) async throws {
-        let folder = try TemporaryFolder()
-        let path = try await Self.page(page, in: folder)
+        let directory = try TemporaryDirectory()
+        let path = try await Self.page(page, in: directory)
         let outcome = try await ChildProcess(
             arguments: ["/bin/sh", "-c", "exec man --warnings -E UTF-8 -l -Tutf8 -Z \"$0\" >/dev/null", path],
             environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": "80"],
@@ -29,8 +29,8 @@ import WaypostTestSupport
 
     @Test(.enabled(if: isHere("mandoc"), "mandoc is not here"), arguments: ManualPage.allCases)
     func giveMandocNothingToWarnOf(page: ManualPage) async throws {
-        let folder = try TemporaryFolder()
-        let path = try await Self.page(page, in: folder)
+        let directory = try TemporaryDirectory()
+        let path = try await Self.page(page, in: directory)
         let outcome = try await ChildProcess(
             arguments: ["/usr/bin/mandoc", "-T", "lint", "-W", "warning", path], timeLimit: BuiltProgram.hangs
         ).run()
@@ -39,8 +39,8 @@ import WaypostTestSupport
 
     /// The pages as man shows them have every command and option with the signs of a keyboard.
     @Test(.enabled(if: isHere("man"), "man is not here")) func haveEveryCommandAndOption() async throws {
-        let folder = try TemporaryFolder()
-        let path = try await Self.page(.commands, in: folder)
+        let directory = try TemporaryDirectory()
+        let path = try await Self.page(.commands, in: directory)
         let outcome = try await ChildProcess(
             arguments: ["/usr/bin/man", "-E", "UTF-8", "-l", "-Tutf8", path],
             environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANWIDTH": "100", "GROFF_NO_SGR": "1"],

@@ -12,20 +12,20 @@ import WaypostTestSupport
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
 )
 struct MapCommands {
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
     private let tunnel = Fixtures.url("nmea/tunnel.nmea").path
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { directory = try TemporaryDirectory() }
 
     private func files() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted()
+        try FileManager.default.contentsOfDirectory(atPath: directory.url.path).sorted()
     }
 
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
     @Test func writeOnePageForSeveralLogs() async throws {
-        let page = folder.path("page.html")
-        try folder.write("<!doctype html>old".utf8, to: "page.html")
+        let page = directory.path("page.html")
+        try directory.write("<!doctype html>old".utf8, to: "page.html")
         let outcome = try await BuiltProgram.run(["map", Fixtures.url("nmea/town.nmea").path, tunnel, "-o", page])
         #expect(outcome.ending == .exited(0))
         #expect(outcome.standardOutput.isEmpty)
@@ -33,7 +33,7 @@ struct MapCommands {
         #expect(message.hasPrefix("waypost: \(tunnel) begins at ") && message.contains(", before the previous log, "))
         #expect(try files() == ["page.html"])
         #expect(try FileStatus(behind: page).permissions == 0o600, "a track is its owner's alone")
-        let html = try String(contentsOf: folder.url.appending(path: "page.html"), encoding: .utf8)
+        let html = try String(contentsOf: directory.url.appending(path: "page.html"), encoding: .utf8)
         #expect(html.hasPrefix("<!doctype html>") && html.hasSuffix("</html>\n"))
         #expect(html.contains("town.nmea and 1 more") && html.contains("808"))
     }
@@ -47,11 +47,11 @@ struct MapCommands {
             return #"{"locations":[\#(places.joined(separator: ","))],"time":1774953000,"vehicle":"\#(vehicle)"}"#
                 + "\n"
         }
-        try folder.write(upload("van").utf8, to: "one.jsonl")
-        try folder.write((upload("van") + upload("bus")).utf8, to: "two.jsonl")
-        try folder.write("{}".utf8, to: "none.jsonl")
+        try directory.write(upload("van").utf8, to: "one.jsonl")
+        try directory.write((upload("van") + upload("bus")).utf8, to: "two.jsonl")
+        try directory.write("{}".utf8, to: "none.jsonl")
         func draw(_ name: String) async throws -> ChildProcess.Outcome {
-            try await BuiltProgram.run(["map", tunnel, "-o", "-", "--reported", folder.path(name)])
+            try await BuiltProgram.run(["map", tunnel, "-o", "-", "--reported", directory.path(name)])
         }
         let page = text(try await draw("one.jsonl").standardOutput)
         #expect(page.contains("</i>past location<") && page.contains("class=\"reported-live\""))
@@ -66,9 +66,9 @@ struct MapCommands {
     @Test(arguments: [(48.1, true), (53.55, false)])
     func warnAboutReportedPositionsOfAnotherDrive(latitude: Double, isOther: Bool) async throws {
         let upload = #"{"locations":[{"latitude":\#(latitude),"longitude":10,"time":1500000000}],"vehicle":"van"}"#
-        try folder.write("\(upload)\n".utf8, to: "up.jsonl")
+        try directory.write("\(upload)\n".utf8, to: "up.jsonl")
         let outcome = try await BuiltProgram.run(
-            ["map", Fixtures.url("nmea/town.nmea").path, "-o", "-", "--reported", folder.path("up.jsonl")])
+            ["map", Fixtures.url("nmea/town.nmea").path, "-o", "-", "--reported", directory.path("up.jsonl")])
         #expect(outcome.ending == .exited(0))
         let words = text(outcome.standardError)
         #expect(words.contains("is within 1 km of the track: it belongs to another drive") == isOther, "\(words)")
@@ -87,13 +87,13 @@ struct MapCommands {
 
     @Test func drawWhatIsBeforeTheDamageAndTellBoth() async throws {
         let lines = try String(contentsOfFile: tunnel, encoding: .utf8)
-        let log = try folder.write(lines.utf8, to: "whole.nmea")
+        let log = try directory.write(lines.utf8, to: "whole.nmea")
         let archive = try await ChildProcess(
             arguments: ["gzip", "-c", log], timeLimit: BuiltProgram.hangs, outputLimit: 1 << 22
         ).run()
-        try folder.write(archive.standardOutput.dropLast(9), to: "cut.nmea.gz")
-        let page = folder.path("page.html")
-        let outcome = try await BuiltProgram.run(["map", folder.path("cut.nmea.gz"), "-o", page])
+        try directory.write(archive.standardOutput.dropLast(9), to: "cut.nmea.gz")
+        let page = directory.path("page.html")
+        let outcome = try await BuiltProgram.run(["map", directory.path("cut.nmea.gz"), "-o", page])
         #expect(outcome.ending == .exited(65))
         #expect(text(outcome.standardError).contains("ends in the middle of the archive"))
         let html = try String(contentsOfFile: page, encoding: .utf8)
@@ -101,8 +101,8 @@ struct MapCommands {
     }
 
     @Test func leaveNoFileForALogWithoutAFix() async throws {
-        let log = try folder.write("$GPRMC,,V,,,,,,,,,,N*53\r\n".utf8, to: "drive.nmea")
-        let outcome = try await BuiltProgram.run(["map", log, "-o", folder.path("page.html")])
+        let log = try directory.write("$GPRMC,,V,,,,,,,,,,N*53\r\n".utf8, to: "drive.nmea")
+        let outcome = try await BuiltProgram.run(["map", log, "-o", directory.path("page.html")])
         #expect(outcome.ending == .exited(65))
         #expect(
             text(outcome.standardError).hasPrefix("waypost: no fix in \(log): "))
@@ -113,7 +113,7 @@ struct MapCommands {
         ("missing/page.html", "there is no directory "), (".", "it is a directory; name a file in it"),
     ])
     func nameAPlaceThatCannotBeWritten(path: String, remedy: String) async throws {
-        let page = folder.path(path)
+        let page = directory.path(path)
         let outcome = try await BuiltProgram.run(["map", tunnel, "-o", page])
         #expect(outcome.ending == .exited(1))
         #expect(text(outcome.standardError).hasPrefix("waypost: \(page) cannot be written: \(remedy)"))
@@ -127,15 +127,15 @@ struct MapCommands {
         ("/disk", ENOENT, "there is no directory /disk; create it, or name another file"),
         ("/proc", ENOENT, "/proc is the kernel's own and accepts no files; name a file elsewhere"),
     ])
-    func nameTheRemedy(folder: String, number: CInt, remedy: String) {
-        let error = UnwritableFile(path: "\(folder)/page.html", cause: SystemError(call: "open", number: number))
-        #expect(error.description == "\(folder)/page.html cannot be written: \(remedy)")
+    func nameTheRemedy(directory: String, number: CInt, remedy: String) {
+        let error = UnwritableFile(path: "\(directory)/page.html", cause: SystemError(call: "open", number: number))
+        #expect(error.description == "\(directory)/page.html cannot be written: \(remedy)")
     }
 
     @Test func neverReplaceALogOrADevice() async throws {
-        let log = try folder.write(String(contentsOfFile: tunnel, encoding: .utf8).utf8, to: "drive.nmea")
-        try FileManager.default.createSymbolicLink(atPath: folder.path("link.html"), withDestinationPath: log)
-        let outcome = try await BuiltProgram.run(["map", log, "-o", folder.path("link.html")])
+        let log = try directory.write(String(contentsOfFile: tunnel, encoding: .utf8).utf8, to: "drive.nmea")
+        try FileManager.default.createSymbolicLink(atPath: directory.path("link.html"), withDestinationPath: log)
+        let outcome = try await BuiltProgram.run(["map", log, "-o", directory.path("link.html")])
         #expect(outcome.ending == .exited(64))
         #expect(try FileSystem.fileSize(at: log) > 90_000)
         let device = try await BuiltProgram.run(["map", log, "-o", "/dev/null"])
@@ -145,7 +145,7 @@ struct MapCommands {
 
     /// `-o *.nmea`, as a shell makes it: the first log is taken for the page's name.
     @Test func neverReplaceWhatIsNoPage() async throws {
-        let other = try folder.write("$GPRMC,,V,,,,,,,,,,N*53\r\n".utf8, to: "other.nmea")
+        let other = try directory.write("$GPRMC,,V,,,,,,,,,,N*53\r\n".utf8, to: "other.nmea")
         let outcome = try await BuiltProgram.run(["map", "-o", other, tunnel])
         #expect(outcome.ending == .exited(64))
         #expect(
@@ -153,19 +153,19 @@ struct MapCommands {
                 "waypost: -o \(other) exists and isn't a page of waypost; name another file"))
         #expect(try FileSystem.fileSize(at: other) == 25)
         for contents in ["", "<!doctype html>\n<p>old</p>", "\u{FEFF}\n<HTML></HTML>"] {
-            let page = try folder.write(contents.utf8, to: "page.html")
+            let page = try directory.write(contents.utf8, to: "page.html")
             #expect(try await BuiltProgram.run(["map", tunnel, "-o", page]).ending == .exited(0), "\(contents)")
         }
     }
 
     /// A killed command cannot clean up: the next one does, and leaves what is still being written.
     @Test func takeAwayWhatAKilledOneLeft() async throws {
-        let log = folder.path("log")
+        let log = directory.path("log")
         unsafe mkfifo(log, 0o600)
         let writer = try OwnedDescriptor(opening: log, O_RDWR)  // so that the commands wait for more
-        let kept = try folder.write("a part of something else".utf8, to: "drive.1.part")
+        let kept = try directory.write("a part of something else".utf8, to: "drive.1.part")
         let programs = try ["killed.html", "running.html"].map {
-            try RunningProgram([BuiltProgram.waypost, "map", log, "-o", folder.path($0)])
+            try RunningProgram([BuiltProgram.waypost, "map", log, "-o", directory.path($0)])
         }
         while try files().count(where: { $0.hasSuffix(".part") }) < 3 {
             try Task.checkCancellation()
@@ -173,7 +173,7 @@ struct MapCommands {
         }
         programs[0].signal(SIGKILL)
         await programs[0].end()
-        let outcome = try await BuiltProgram.run(["map", tunnel, "-o", folder.path("page.html")])
+        let outcome = try await BuiltProgram.run(["map", tunnel, "-o", directory.path("page.html")])
         #expect(outcome.ending == .exited(0))
         let left = try files().filter { $0.hasSuffix(".part") }
         #expect(left.count == 2 && left.contains("drive.1.part"))

@@ -64,8 +64,8 @@ import WaypostTestSupport
     }
 
     @Test func receivesEveryUpdateAndThePresence() async throws {
-        let folder = try TemporaryFolder()
-        var configuration = try Configuration(file: try ServiceSetup().write(in: folder))
+        let directory = try TemporaryDirectory()
+        var configuration = try Configuration(file: try ServiceSetup().write(in: directory))
         configuration.upload.backlogUpdatesPerSecond = nil
         let service = JSONLines()
         let clock = MonotonicClock(ManualClock())

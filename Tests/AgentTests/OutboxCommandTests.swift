@@ -17,7 +17,7 @@ struct OutboxCommands {
     /// A store with one delivered update and three in quarantine, 2 to 4.
     private func fill(_ bench: ServiceBench) async throws -> [LocationUpdate] {
         let outbox = try await SQLiteOutbox.open(
-            OutboxConfiguration(path: bench.folder.path("outbox.sqlite"), maximumBytes: 1 << 20))
+            OutboxConfiguration(path: bench.directory.path("outbox.sqlite"), maximumBytes: 1 << 20))
         let start = UTCTime.system.advanced(by: .seconds(-600))
         let updates = (0..<4).map { index in
             LocationUpdate(
@@ -91,24 +91,24 @@ struct OutboxCommands {
     }
 
     @Test func saysThatThereIsNoStore() async throws {
-        let folder = try TemporaryFolder()
-        let result = try await outbox("discard --all", try ServiceSetup().write(in: folder))
+        let directory = try TemporaryDirectory()
+        let result = try await outbox("discard --all", try ServiceSetup().write(in: directory))
         #expect(result.code == 69 && result.errors.contains("there is no outbox yet"))
-        #expect(!FileManager.default.fileExists(atPath: folder.path("outbox.sqlite")), "it makes none")
+        #expect(!FileManager.default.fileExists(atPath: directory.path("outbox.sqlite")), "it makes none")
     }
 
     @Test func namesTheRepairOfADamagedOutbox() async throws {
-        let folder = try TemporaryFolder()
-        let config = try ServiceSetup().write(in: folder)
-        _ = try folder.write([], to: "outbox.sqlite")
+        let directory = try TemporaryDirectory()
+        let config = try ServiceSetup().write(in: directory)
+        _ = try directory.write([], to: "outbox.sqlite")
         let result = try await outbox("list", config)
         #expect(result.code == 69)
         #expect(result.errors.hasSuffix("; the service repairs it at its next start\n"), "\(result.errors)")
     }
 
     @Test func tellsItsUsage() async throws {
-        let folder = try TemporaryFolder()
-        let config = try ServiceSetup().write(in: folder)
+        let directory = try TemporaryDirectory()
+        let config = try ServiceSetup().write(in: directory)
         for (words, says) in [
             ("requeue", "outbox requeue needs --update N for each update, or --all"),
             ("discard --all --update 3", "outbox discard accepts --all or --update, not both"),

@@ -11,13 +11,13 @@ import WaypostTestSupport
 
 /// A gateway that moves to another vehicle with updates that wait.
 @Suite struct OutboxVehicles {
-    let folder: TemporaryFolder
+    let directory: TemporaryDirectory
     let path: String
     let warnings = Locked([String]())
 
     init() throws {
-        folder = try TemporaryFolder()
-        path = folder.path("outbox.sqlite")
+        directory = try TemporaryDirectory()
+        path = directory.path("outbox.sqlite")
     }
 
     private func open(for id: String) async throws -> SQLiteOutbox {
@@ -65,7 +65,7 @@ import WaypostTestSupport
     {
         try await leaveOneUpdate(of: "van-8")
         try FileSystem.removeFile(at: path + ".vehicle")
-        if let record { _ = try folder.write(record.utf8, to: "outbox.sqlite.vehicle") }
+        if let record { _ = try directory.write(record.utf8, to: "outbox.sqlite.vehicle") }
         let outbox = try await open(for: "van-7")
         #expect(try await outbox.ledger().pending == 1)
         try await outbox.close()
@@ -73,7 +73,7 @@ import WaypostTestSupport
     }
 
     @Test func areToldWhereTheyCannotBeRecorded() async throws {
-        try FileSystem.createFolder(at: path + ".vehicle")
+        try FileSystem.createDirectory(at: path + ".vehicle")
         try await leaveOneUpdate(of: "van-7")
         #expect(
             warnings.withLock { $0 } == [
@@ -84,7 +84,7 @@ import WaypostTestSupport
     /// Before it is opened by a check, which changes nothing.
     @Test func areNotChangedByACheck() async throws {
         try await leaveOneUpdate(of: "van-8")
-        let configuration = try Configuration(file: try ServiceSetup().write(in: folder))
+        let configuration = try Configuration(file: try ServiceSetup().write(in: directory))
         let owner = OutboxVehicle(besideOutbox: path)
         let outbox = try await SQLiteOutbox.open(configuration.outbox)
         let ledger = try await outbox.ledger()

@@ -9,18 +9,18 @@ import WaypostTestSupport
 
 /// The vehicle's last state, told by the next start.
 @Suite(.timeLimit(.minutes(1))) struct PendingStates {
-    let folder: TemporaryFolder
+    let directory: TemporaryDirectory
     let clock = ManualClock()
     let monitor: AgentMonitor
 
     init() throws {
-        folder = try TemporaryFolder()
+        directory = try TemporaryDirectory()
         monitor = AgentMonitor(clock: MonotonicClock(clock))
         try record("providers/p/vehicles/van-7")
     }
 
     private func record(_ vehicle: String) throws {
-        try folder.write("\(vehicle)\n".utf8, to: "outbox.sqlite.pending-state")
+        try directory.write("\(vehicle)\n".utf8, to: "outbox.sqlite.pending-state")
     }
 
     /// An agent with a pending state, over `transport`; nothing of it runs.
@@ -29,7 +29,7 @@ import WaypostTestSupport
     ) async throws -> VehicleAgent {
         var setup = ServiceSetup()
         edit(&setup)
-        let config = try setup.write(in: folder)
+        let config = try setup.write(in: directory)
         return try await VehicleAgent(
             try Configuration(file: config),
             VehicleAgent.Parts(
@@ -40,7 +40,7 @@ import WaypostTestSupport
     }
 
     private var isPending: Bool {
-        get throws { try FileSystem.entry(at: folder.path("outbox.sqlite.pending-state")) != nil }
+        get throws { try FileSystem.entry(at: directory.path("outbox.sqlite.pending-state")) != nil }
     }
 
     /// Answers with these, one after another.
@@ -99,7 +99,7 @@ import WaypostTestSupport
 
     private var contents: String {
         get throws {
-            let path = folder.path("outbox.sqlite.pending-state")
+            let path = directory.path("outbox.sqlite.pending-state")
             return String(decoding: try BoundedFile.contents(of: path, limit: 99), as: UTF8.self)
         }
     }

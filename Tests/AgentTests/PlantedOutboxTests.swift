@@ -11,14 +11,14 @@ import WaypostTestSupport
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
 )
 struct PlantedOutbox {
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
     private let log = Fixtures.url("nmea/tunnel.nmea").path
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { directory = try TemporaryDirectory() }
 
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
     private func content(_ name: String) throws -> String {
-        try String(contentsOfFile: folder.path(name), encoding: .utf8)
+        try String(contentsOfFile: directory.path(name), encoding: .utf8)
     }
 
     @Test(
@@ -26,12 +26,12 @@ struct PlantedOutbox {
         arguments: [".lock", ".reserve", ".rebuilt", "-wal", "-shm", ""])
     func doesNotWriteWhereALinkLeads(suffix: String) async throws {
         let bench = try ServiceBench()
-        let victim = try folder.write("worth keeping".utf8, to: "victim")
+        let victim = try directory.write("worth keeping".utf8, to: "victim")
         try FileManager.default.createSymbolicLink(
-            atPath: bench.folder.path("outbox.sqlite" + suffix), withDestinationPath: victim)
-        unsafe lchown(bench.folder.path("outbox.sqlite" + suffix), 12345, 12345)
+            atPath: bench.directory.path("outbox.sqlite" + suffix), withDestinationPath: victim)
+        unsafe lchown(bench.directory.path("outbox.sqlite" + suffix), 12345, 12345)
         let outcome = try await BuiltProgram.run(
-            ["replay", log, "--config", try bench.configure(), "--outbox", bench.folder.path("outbox.sqlite")])
+            ["replay", log, "--config", try bench.configure(), "--outbox", bench.directory.path("outbox.sqlite")])
         #expect(try content("victim") == "worth keeping")
         let isReplaced = [".reserve", ".rebuilt"].contains(suffix)
         #expect(outcome.ending == .exited(isReplaced ? 0 : 69), "\(text(outcome.standardError))")
@@ -40,26 +40,26 @@ struct PlantedOutbox {
     @Test(arguments: [".lock", ".reserve", ".rebuilt", "-wal", "-shm", ""])
     func doesNotWaitForAFIFO(suffix: String) async throws {
         let bench = try ServiceBench()
-        unsafe mkfifo(bench.folder.path("outbox.sqlite" + suffix), 0o600)
+        unsafe mkfifo(bench.directory.path("outbox.sqlite" + suffix), 0o600)
         let outcome = try await BuiltProgram.run(
-            ["replay", log, "--config", try bench.configure(), "--outbox", bench.folder.path("outbox.sqlite")])
+            ["replay", log, "--config", try bench.configure(), "--outbox", bench.directory.path("outbox.sqlite")])
         let isReplaced = [".reserve", ".rebuilt"].contains(suffix)
         #expect(outcome.ending == .exited(isReplaced ? 0 : 69), "\(text(outcome.standardError))")
         #expect(isReplaced || text(outcome.standardError).contains("FIFO"))
     }
 
-    /// In a folder such as `/tmp` what others have put in the place of the reserve stays theirs.
+    /// In a directory such as `/tmp` what others have put in the place of the reserve stays theirs.
     @Test(
         .enabled(if: geteuid() == 0, "only root can make a file of another user"),
-        arguments: ["file", "link", "FIFO", "folder"])
+        arguments: ["file", "link", "FIFO", "directory"])
     func storesWithoutAReserve(kind: String) async throws {
         let bench = try ServiceBench()
-        let victim = try folder.write("worth keeping".utf8, to: "victim")
-        unsafe mkdir(bench.folder.path("o"), 0o777)
-        unsafe chmod(bench.folder.path("o"), 0o1777)
-        let place = bench.folder.path("o/outbox.sqlite.reserve")
+        let victim = try directory.write("worth keeping".utf8, to: "victim")
+        unsafe mkdir(bench.directory.path("o"), 0o777)
+        unsafe chmod(bench.directory.path("o"), 0o1777)
+        let place = bench.directory.path("o/outbox.sqlite.reserve")
         switch kind {
-        case "file": try bench.folder.write("theirs".utf8, to: "o/outbox.sqlite.reserve")
+        case "file": try bench.directory.write("theirs".utf8, to: "o/outbox.sqlite.reserve")
         case "link": try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: victim)
         case "FIFO": unsafe mkfifo(place, 0o600)
         default: unsafe mkdir(place, 0o700)
@@ -68,7 +68,7 @@ struct PlantedOutbox {
         let before = try FileStatus(at: place)
         let config = try bench.configure { ($0.outbox, $0.level) = ("o/outbox.sqlite", "warning") }
         let outcome = try await BuiltProgram.run(
-            ["replay", log, "--config", config, "--outbox", bench.folder.path("o/outbox.sqlite")])
+            ["replay", log, "--config", config, "--outbox", bench.directory.path("o/outbox.sqlite")])
         #expect(outcome.ending == .exited(0), "\(text(outcome.standardError))")
         let warnings = text(outcome.standardError).split(separator: "\n").filter { $0.contains("no reserve") }
         #expect(warnings.count == 1 && warnings.first?.contains(place) == true, "\(text(outcome.standardError))")
@@ -79,7 +79,7 @@ struct PlantedOutbox {
     /// No vehicle has to be visible by a recorded log, which can be read again.
     @Test func keepsALogFromBeingReported() async throws {
         let bench = try ServiceBench()
-        let path = try bench.folder.write("worth keeping".utf8, to: "outbox.sqlite")
+        let path = try bench.directory.write("worth keeping".utf8, to: "outbox.sqlite")
         let receiver = #"{"type": "file", "path": "\#(log)"}"#
         let outcome = try await BuiltProgram.run(
             ["run", "--config", try bench.configure { ($0.receiver, $0.level) = (receiver, "error") }])
@@ -89,81 +89,81 @@ struct PlantedOutbox {
         #expect(await bench.vehicle == nil)
     }
 
-    @Test(arguments: ["a folder that others may write", "a folder of others"])
-    func makesNothingInAFolderThatIsNotItsOwn(kind: String) async throws {
+    @Test(arguments: ["a directory that others may write", "a directory of others"])
+    func makesNothingInADirectoryThatIsNotItsOwn(kind: String) async throws {
         let bench = try ServiceBench()
-        let path = folder.path("theirs")
+        let path = directory.path("theirs")
         unsafe mkdir(path, 0o700)
-        if kind == "a folder of others" {
+        if kind == "a directory of others" {
             guard geteuid() == 0 else { return }
             unsafe chown(path, 12345, 12345)
         } else {
             unsafe chmod(path, 0o777)
         }
         let config = try bench.configure { $0.outbox = "link/outbox.sqlite" }
-        try FileManager.default.createSymbolicLink(atPath: bench.folder.path("link"), withDestinationPath: path)
+        try FileManager.default.createSymbolicLink(atPath: bench.directory.path("link"), withDestinationPath: path)
         let outcome = try await BuiltProgram.run(
-            ["replay", log, "--config", config, "--outbox", bench.folder.path("link/outbox.sqlite")])
+            ["replay", log, "--config", config, "--outbox", bench.directory.path("link/outbox.sqlite")])
         #expect(outcome.ending == .exited(69))
         let complaint = text(outcome.standardError)
         #expect(complaint.contains("the directory \(path) "), "\(complaint)")
         #expect(complaint.contains("choose a"), "\(complaint)")
-        #expect(try FileSystem.names(inFolder: path).isEmpty)
+        #expect(try FileSystem.names(inDirectory: path).isEmpty)
     }
 
     @Test func isOneStoreThroughALinkOfItsOwner() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure { $0.outbox = "b/outbox.sqlite" }
-        unsafe mkdir(bench.folder.path("b"), 0o700)
+        unsafe mkdir(bench.directory.path("b"), 0o700)
         try FileManager.default.createSymbolicLink(
-            atPath: bench.folder.path("b/outbox.sqlite"), withDestinationPath: "../outbox.sqlite")
+            atPath: bench.directory.path("b/outbox.sqlite"), withDestinationPath: "../outbox.sqlite")
         let outcome = try await BuiltProgram.run(
-            ["replay", log, "--config", config, "--outbox", bench.folder.path("b/outbox.sqlite")])
+            ["replay", log, "--config", config, "--outbox", bench.directory.path("b/outbox.sqlite")])
         #expect(outcome.ending == .exited(0), "\(text(outcome.standardError))")
-        #expect(try FileSystem.names(inFolder: bench.folder.path("b")) == ["outbox.sqlite"])
+        #expect(try FileSystem.names(inDirectory: bench.directory.path("b")) == ["outbox.sqlite"])
         for name in [".lock", ".vehicle"] {
-            #expect(try FileSystem.entry(at: bench.folder.path("outbox.sqlite" + name)) != nil)
+            #expect(try FileSystem.entry(at: bench.directory.path("outbox.sqlite" + name)) != nil)
         }
     }
 
-    /// Whatever root makes in the service's folder, the service must be able to open.
+    /// Whatever root makes in the service's directory, the service must be able to open.
     @Test(.enabled(if: geteuid() == 0, "only root can act as another user"), arguments: ["list", "requeue --all"])
     func isUsedByRootAsItsOwnerWould(action: String) async throws {
         let bench = try ServiceBench()
         let config = try bench.configure { $0.outbox = "o/outbox.sqlite" }
         let replay = try await BuiltProgram.run(
-            ["replay", log, "--config", config, "--outbox", bench.folder.path("o/outbox.sqlite")])
+            ["replay", log, "--config", config, "--outbox", bench.directory.path("o/outbox.sqlite")])
         #expect(replay.ending == .exited(0))
         for name in [".lock", ".reserve", ".count", ".vehicle"] {
-            try FileSystem.removeFile(at: bench.folder.path("o/outbox.sqlite" + name))
+            try FileSystem.removeFile(at: bench.directory.path("o/outbox.sqlite" + name))
         }
-        for name in ["o/outbox.sqlite", "o"] { unsafe chown(bench.folder.path(name), 12345, 12345) }
+        for name in ["o/outbox.sqlite", "o"] { unsafe chown(bench.directory.path(name), 12345, 12345) }
         let outcome = try await BuiltProgram.run(
             ["outbox"] + action.split(separator: " ").map(String.init) + ["--config", config])
         // There is nothing in quarantine that could be requeued.
         #expect(outcome.ending == .exited(action == "list" ? 0 : 1), "\(text(outcome.standardError))")
-        for name in try FileSystem.names(inFolder: bench.folder.path("o")) {
-            #expect(try FileStatus(at: bench.folder.path("o/" + name))?.owner == 12345, "\(name)")
+        for name in try FileSystem.names(inDirectory: bench.directory.path("o")) {
+            #expect(try FileStatus(at: bench.directory.path("o/" + name))?.owner == 12345, "\(name)")
         }
     }
 
     /// As whoever checks a service that another user is going to run.
-    @Test(.enabled(if: geteuid() == 0, "only root can make a folder of another user"))
-    func isCheckedForTheUserWhoseFolderItIs() async throws {
-        unsafe mkdir(folder.path("o"), 0o750)
-        unsafe chown(folder.path("o"), 12345, 12345)
-        let config = try ServiceSetup(outbox: "o/outbox.sqlite", status: "unix:\(folder.path("o/status"))")
-            .write(in: folder)
+    @Test(.enabled(if: geteuid() == 0, "only root can make a directory of another user"))
+    func isCheckedForTheUserWhoseDirectoryItIs() async throws {
+        unsafe mkdir(directory.path("o"), 0o750)
+        unsafe chown(directory.path("o"), 12345, 12345)
+        let config = try ServiceSetup(outbox: "o/outbox.sqlite", status: "unix:\(directory.path("o/status"))")
+            .write(in: directory)
         let outcome = try await BuiltProgram.run(["check", "--config", config])
         #expect(outcome.ending == .exited(0), "\(text(outcome.standardError))")
         let note =
-            "\(folder.path("o/outbox.sqlite")) is in a directory of uid 12345; run the service as that user"
+            "\(directory.path("o/outbox.sqlite")) is in a directory of uid 12345; run the service as that user"
         #expect(text(outcome.standardOutput).contains(note))
     }
 
     @Test(arguments: ["check", "run"]) func leavesAFileWhereTheStatusSocketIsWanted(command: String) async throws {
-        let path = try folder.write("worth keeping".utf8, to: "file")
-        let config = try ServiceSetup(status: "unix:\(path)").write(in: folder)
+        let path = try directory.write("worth keeping".utf8, to: "file")
+        let config = try ServiceSetup(status: "unix:\(path)").write(in: directory)
         let outcome = try await BuiltProgram.run([command, "--config", config])
         #expect(outcome.ending == .exited(78))
         let words = text(outcome.standardError + outcome.standardOutput)
@@ -172,18 +172,18 @@ struct PlantedOutbox {
     }
 
     @Test(arguments: ["check", "run"]) func isNotTheStatusSocket(command: String) async throws {
-        let config = try ServiceSetup(status: "unix:\(folder.path("outbox.sqlite"))").write(in: folder)
+        let config = try ServiceSetup(status: "unix:\(directory.path("outbox.sqlite"))").write(in: directory)
         let outcome = try await BuiltProgram.run([command, "--config", config])
         #expect(outcome.ending == .exited(78))
-        let socket = folder.path("outbox.sqlite")
+        let socket = directory.path("outbox.sqlite")
         #expect(
             text(outcome.standardError).contains(
                 "\"status.listen\" is unix:\(socket), which is a file of the outbox; use "))
-        #expect(try FileSystem.names(inFolder: folder.url.path) == ["config.json"])
+        #expect(try FileSystem.names(inDirectory: directory.url.path) == ["config.json"])
     }
 
     @Test func isNotTheConfiguration() async throws {
-        let config = try ServiceSetup(outbox: "config.json").write(in: folder)
+        let config = try ServiceSetup(outbox: "config.json").write(in: directory)
         let before = try content("config.json")
         let outcome = try await BuiltProgram.run(["replay", log, "--config", config])
         #expect(outcome.ending == .exited(78))

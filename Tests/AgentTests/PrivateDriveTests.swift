@@ -19,8 +19,8 @@ struct PrivateDrives {
 
     init() throws { bench = try ServiceBench() }
 
-    private var switchPath: String { bench.folder.path("private") }
-    private func switchOn() throws { _ = try bench.folder.write([], to: "private") }
+    private var switchPath: String { bench.directory.path("private") }
+    private func switchOn() throws { _ = try bench.directory.write([], to: "private") }
     private func switchOff() throws { try FileManager.default.removeItem(atPath: switchPath) }
 
     /// Private by the switch and in these zones.
@@ -29,7 +29,7 @@ struct PrivateDrives {
             #"{"latitude": \#($0.centre.latitude), "longitude": \#($0.centre.longitude), "radiusMeters": \#($0.radius)}"#
         }
         return try bench.configure {
-            $0.status = "unix:" + bench.folder.path("status")
+            $0.status = "unix:" + bench.directory.path("status")
             $0.receiver = receiver
             $0.reporting = #""privateZones": [\#(circles.joined(separator: ", "))]"#
             $0.vehicle = #""privateModeFile": "\#(switchPath)""#
@@ -51,7 +51,7 @@ struct PrivateDrives {
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let config = try configure(zones: [(centre, 300)])
         let service = try RunningProgram(
-            [BuiltProgram.waypost, "run", "--config", config, "--record", bench.folder.path("recording")],
+            [BuiltProgram.waypost, "run", "--config", config, "--record", bench.directory.path("recording")],
             environment: BuiltProgram.environment)
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
         var evidence = Evidence(bench, config, try await service.statusAddress())
@@ -133,7 +133,7 @@ struct PrivateDrives {
         let service = try RunningProgram(
             [
                 BuiltProgram.waypost, "run", "--config", try configure(zones: [(hidden, 100)]), "--record",
-                bench.folder.path("recording"),
+                bench.directory.path("recording"),
             ], environment: BuiltProgram.environment)
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
         try receiver.send(Array(sentence(void.joined(separator: ",")).utf8))
@@ -143,7 +143,8 @@ struct PrivateDrives {
         }
         #expect(await service.terminate().ending == .exited(0))
         let recorded = String(
-            decoding: try BoundedFile.contents(of: bench.folder.path("recording/receiver-000001.nmea"), limit: 1 << 20),
+            decoding: try BoundedFile.contents(
+                of: bench.directory.path("recording/receiver-000001.nmea"), limit: 1 << 20),
             as: UTF8.self)
         #expect(!recorded.contains(latitude))
         #expect(recorded.contains(try fields(epochs[14])[3]), "what was driven on the road is there: \(recorded)")
@@ -155,11 +156,11 @@ struct PrivateDrives {
         let (first, hour, last) = (epochs[..<120], epochs[120..<840], epochs[840...])
         let centres = (try #require(epochs[60].truth), try #require(epochs[900].truth))
         let zones: [(centre: Fix, radius: Int)] = [(centres.0, 300), (centres.1, 500)]
-        let pipe = bench.folder.path("drive")
+        let pipe = bench.directory.path("drive")
         try valueOrSystemError("make pipe") { unsafe mkfifo(pipe, 0o600) }
         let writer = try OwnedDescriptor(opening: pipe, O_RDWR)  // the log is at its end when nobody has it open
         func write(_ epochs: some Sequence<DriveEpoch>) async throws {
-            let part = try bench.folder.write(epochs.flatMap(\.sentences), to: "part")
+            let part = try bench.directory.write(epochs.flatMap(\.sentences), to: "part")
             defer { try? FileManager.default.removeItem(atPath: part) }
             _ = try await ChildProcess(
                 arguments: ["/bin/sh", "-c", "cat '\(part)' >'\(pipe)'"], timeLimit: BuiltProgram.hangs
@@ -224,7 +225,7 @@ private struct Evidence {
             shown += await RawExchange.get(path, from: address).text
         }
         for suffix in ["", "-wal"] {
-            let file = FileManager.default.contents(atPath: bench.folder.path("outbox.sqlite" + suffix))
+            let file = FileManager.default.contents(atPath: bench.directory.path("outbox.sqlite" + suffix))
             stored.formUnion(Self.times(in: Array(file ?? Data())))
         }
         for words in commands {
@@ -235,7 +236,7 @@ private struct Evidence {
 
     /// Nothing of `hidden` can be found, and all that was told is; `epochs` is the drive.
     func expect(hidden: [DriveEpoch], told: [DriveEpoch], of epochs: [DriveEpoch], log: String) async throws {
-        let text = try Self.files(below: bench.folder.url.path) + shown + log + bench.arrivals.text
+        let text = try Self.files(below: bench.directory.url.path) + shown + log + bench.arrivals.text
         let everything = Self.numbers(in: text)
         let delivered = Set(try #require(await bench.vehicle).deliveries.keys.map { "\($0)" })
         // A street may come back to the latitude of a private place.
@@ -269,14 +270,14 @@ private struct Evidence {
         }
     }
 
-    /// What the files of the folder hold, outbox, recording and all, as text.
-    private static func files(below folder: String) throws -> String {
+    /// What the files of the directory hold, outbox, recording and all, as text.
+    private static func files(below directory: String) throws -> String {
         var text = ""
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
-            let path = "\(folder)/\(name)"
-            var isFolder = false
-            _ = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-            if isFolder {
+        for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
+            let path = "\(directory)/\(name)"
+            var isDirectory = false
+            _ = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
+            if isDirectory {
                 text += try files(below: path)
             } else if name != "config.json", name != "arrivals" {
                 text += String(

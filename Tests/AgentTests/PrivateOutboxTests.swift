@@ -13,26 +13,26 @@ import WaypostTestSupport
 /// The log of the outbox when a private time begins.
 @Suite(.timeLimit(.minutes(1))) struct PrivateOutboxes {
     @Test func keepNoPositionInTheirLogWhenTheVehicleBecomesPrivate() async throws {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let clock = ManualClock()
         var setup = ServiceSetup()
-        setup.vehicle = #""privateModeFile": "\#(folder.path("private"))""#
+        setup.vehicle = #""privateModeFile": "\#(directory.path("private"))""#
         let monitor = AgentMonitor(clock: MonotonicClock(clock))
         let transport = ScriptedTransport { _ throws(HTTPTransportError) in
             throw HTTPTransportError(.timedOut, "no answer")
         }
         let agent = try await VehicleAgent(
-            try Configuration(file: try setup.write(in: folder)),
+            try Configuration(file: try setup.write(in: directory)),
             VehicleAgent.Parts(
                 source: NoSource(),
                 makeDelivery: { $0.makeDelivery(authorization: ScriptedAuthorization(), transport: transport) },
                 expectedFix: nil, spacing: .live, latestFix: { nil }, clock: MonotonicClock(clock),
                 log: LogWriter(level: .error, format: .text), monitor: monitor))
-        let log = folder.path("outbox.sqlite-wal")
+        let log = directory.path("outbox.sqlite-wal")
         await agent.reporter.take(.fix(.sample(0)))
         #expect(try FileSystem.fileSize(at: log) > 0)
         #expect(try await !agent.emptyLogIfPrivate(after: true))
-        try folder.write([], to: "private")
+        try directory.write([], to: "private")
         await agent.reporter.readPrivateSwitch()
         #expect(try await agent.emptyLogIfPrivate(after: false))
         #expect(try FileSystem.fileSize(at: log) == 0)

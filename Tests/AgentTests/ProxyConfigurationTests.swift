@@ -19,8 +19,8 @@ import WaypostTestSupport
     }
 
     @Test func isReadForEachServer() throws {
-        let folder = try TemporaryFolder()
-        let file = try folder.write("hush-4711\n".utf8, to: "password", mode: 0o600)
+        let directory = try TemporaryDirectory()
+        let file = try directory.write("hush-4711\n".utf8, to: "password", mode: 0o600)
         let configuration = try Configurations.read(
             Self.text(
                 upload: #"{"url": "socks5h://10.0.0.1:1080", "user": "van", "password": {"file": "\#(file)"}}"#))

@@ -13,7 +13,7 @@ import WaypostTestSupport
     /// Drives through an outage, and returns the directory and what the receiver sent.
     private static func record(_ bench: ServiceBench) async throws -> (place: String, sent: [UInt8]) {
         let receiver = try PluggedReceiver(link: bench.devicePath)
-        let place = bench.folder.path("drive")
+        let place = bench.directory.path("drive")
         let service = try RunningProgram(
             [BuiltProgram.waypost, "run", "--config", try bench.configure(), "--record", place],
             environment: BuiltProgram.environment)
@@ -48,12 +48,12 @@ import WaypostTestSupport
         #expect(Array(sentences) == sent)
         #expect(lines.contains { $0.starts(with: "# \(UTCTime.system)".utf8.prefix(12)) }, "a time is there")
 
-        let original = try bench.folder.write(sent, to: "sent.nmea")
+        let original = try bench.directory.write(sent, to: "sent.nmea")
         let fixes = try await Self.output(["fixes", receiver])
         #expect(fixes == (try await Self.output(["fixes", original])))
         #expect(fixes.split(separator: "\n").count == 12)
 
-        let config = bench.folder.path("config.json")
+        let config = bench.directory.path("config.json")
         let replay = try JSONValue(
             parsing: Array(try await Self.output(["replay", receiver, "--config", config, "--json"]).utf8))
         #expect(replay["fixes"]?.integerValue == 12 && replay["delivered"]?.integerValue == 12)
@@ -69,17 +69,17 @@ import WaypostTestSupport
     /// A log that is read to its end is a recording already.
     @Test func sayThatALogIsARecordingAlready() async throws {
         let bench = try ServiceBench()
-        let log = try bench.folder.write(
+        let log = try bench.directory.write(
             Drive(.motorway, start: .system.advanced(by: .seconds(-600)), duration: .seconds(10))
                 .flatMap(\.sentences), to: "drive.nmea")
         let config = try bench.configure { $0.receiver = #"{"type": "file", "path": "\#(log)"}"# }
-        let place = bench.folder.path("drive")
+        let place = bench.directory.path("drive")
         let run = try await BuiltProgram.run(["run", "--config", config, "--record", place])
         let words = String(decoding: run.standardError, as: UTF8.self)
         #expect(
             words.contains("only the log of this run is recorded in \(place): \(log) is a recording already"),
             "\(words)")
-        #expect(try FileSystem.names(inFolder: place) == ["log-000001.txt"])
+        #expect(try FileSystem.names(inDirectory: place) == ["log-000001.txt"])
         let replay = try await BuiltProgram.run(["replay", place, "--config", config])
         #expect(replay.ending == .exited(65))
         #expect(String(decoding: replay.standardError, as: UTF8.self).contains("is a directory; name the logs in it"))

@@ -51,7 +51,7 @@ import WaypostTestSupport
 
     private func ledger() async throws -> JSONValue {
         let listing = try await BuiltProgram.run(
-            ["outbox", "list", "--json", "--config", bench.folder.path("config.json")])
+            ["outbox", "list", "--json", "--config", bench.directory.path("config.json")])
         return try JSONValue(parsing: listing.standardOutput)
     }
 
@@ -64,7 +64,7 @@ import WaypostTestSupport
         try #require(await isReloaded(service))
         #expect(commandName(ofProcess: service.processID) == "waypost")
         #expect(HoldingProcess(reading: service.processID).isService)
-        #expect(FileLock.holder(at: bench.folder.path("outbox.sqlite.lock"))?.processID == service.processID)
+        #expect(FileLock.holder(at: bench.directory.path("outbox.sqlite.lock"))?.processID == service.processID)
         #expect(await bench.vehicle?.vehicleState == "OFFLINE", "the endpoint has changed")
         try receiver.send(epochs[1])
         #expect(await other.arrival(of: epochs[1]) != nil)
@@ -79,15 +79,15 @@ import WaypostTestSupport
 
     /// Whatever differs is in force afterwards, and Fleet Engine isn't told of a stop.
     @Test func changesEveryOtherKey() async throws {
-        let manager = try NotifySocket(at: bench.folder.path("notify"))
+        let manager = try NotifySocket(at: bench.directory.path("notify"))
         let (service, receiver) = try await start(environment: ["NOTIFY_SOCKET": manager.path])
         try receiver.send(epochs[0])
         try #require(await bench.arrival(of: epochs[0]) != nil)
         try #require(await service.errors.line(saying: "delivered 1 in ") != nil)
-        let status = bench.folder.path("status")
-        let second = try PluggedReceiver(link: bench.folder.path("second"))
+        let status = bench.directory.path("status")
+        let second = try PluggedReceiver(link: bench.directory.path("second"))
         try reload(service) {
-            $0.receiver = #"{"type": "serial", "device": "\#(bench.folder.path("second"))"}"#
+            $0.receiver = #"{"type": "serial", "device": "\#(bench.directory.path("second"))"}"#
             $0.outbox = "second.sqlite"
             $0.status = "unix:\(status)"
             $0.logFormat = "json"
@@ -98,10 +98,10 @@ import WaypostTestSupport
         try receiver.send(epochs[1])
         try second.send(epochs[2])
         #expect(await bench.arrival(of: epochs[2]) != nil)
-        let report = try await BuiltProgram.run(["status", "--json", "--config", bench.folder.path("config.json")])
+        let report = try await BuiltProgram.run(["status", "--json", "--config", bench.directory.path("config.json")])
         #expect(try JSONValue(parsing: report.standardOutput)["ledger"]?["accepted"]?.integerValue == 1)
         #expect(await bench.vehicle?.vehicleState == "ONLINE", "a reload is no stop")
-        #expect(FileLock.holder(at: bench.folder.path("outbox.sqlite.lock")) == nil)
+        #expect(FileLock.holder(at: bench.directory.path("outbox.sqlite.lock")) == nil)
         #expect(await service.terminate().ending == .exited(0))
         let said = manager.messages.lines.map(\.text).filter { ["READY=1", "RELOADING=1", "STOPPING=1"].contains($0) }
         #expect(said == ["READY=1", "RELOADING=1", "READY=1", "STOPPING=1"])
@@ -114,9 +114,9 @@ import WaypostTestSupport
         await bench.simulator.beginOutage()
         try receiver.send(epochs[0])
         try #require(await service.errors.line(saying: "accepted update 1") != nil)
-        let file = bench.folder.path("config.json")
+        let file = bench.directory.path("config.json")
         let other = try String(contentsOf: URL(filePath: file), encoding: .utf8).replacing("van-7", with: "van-8")
-        _ = try bench.folder.write(other.utf8, to: "config.json")
+        _ = try bench.directory.write(other.utf8, to: "config.json")
         service.signal(SIGHUP)
         let line = await service.errors.line(saying: "reload rejected: ")
         #expect(line?.text.contains("1 update of providers/p/vehicles/van-7 is pending") == true)
@@ -144,20 +144,20 @@ import WaypostTestSupport
     /// What was validated counts, and not what has become of the files since.
     @Test func goesByTheTextThatWasValidated() async throws {
         let pending = UTCTime.system.advanced(by: .seconds(-600))
-        let hang = try await HangingService.outboxThatHangs(in: bench.folder, with: pending)
-        let id = try bench.folder.write("van-7".utf8, to: "id")
+        let hang = try await HangingService.outboxThatHangs(in: bench.directory, with: pending)
+        let id = try bench.directory.write("van-7".utf8, to: "id")
         let (service, receiver) = try await start()
         try #require(await service.errors.line(saying: "from memory only: the outbox is not open yet") != nil)
         try receiver.send(epochs[0])
         try #require(await bench.arrival(of: epochs[0]) != nil)
-        let file = bench.folder.path("config.json")
+        let file = bench.directory.path("config.json")
         let good = try String(contentsOf: URL(filePath: file), encoding: .utf8)
             .replacing(#""van-7""#, with: #"{"file": "\#(id)"}"#).replacing("\"text\"", with: "\"json\"")
-        _ = try bench.folder.write(good.utf8, to: "config.json")
+        _ = try bench.directory.write(good.utf8, to: "config.json")
         service.signal(SIGHUP)
         try #require(await service.errors.line(saying: "reload delayed: positions are in memory only") != nil)
         try FileSystem.removeFile(at: id)
-        _ = try bench.folder.write("{".utf8, to: "config.json")
+        _ = try bench.directory.write("{".utf8, to: "config.json")
         _ = consume hang
         try #require(await isReloaded(service))
         try receiver.send(epochs[1])
@@ -173,7 +173,7 @@ import WaypostTestSupport
 
     /// A package upgrade puts another file in the place of the program's.
     @Test(arguments: [true, false]) func executesTheProgramThatIsThereNow(isReplaced: Bool) async throws {
-        let program = bench.folder.path("waypost")
+        let program = bench.directory.path("waypost")
         try FileManager.default.copyItem(atPath: BuiltProgram.waypost, toPath: program)
         let service = try RunningProgram(
             [program, "run", "--config", try bench.configure()], environment: BuiltProgram.environment)
@@ -209,10 +209,10 @@ import WaypostTestSupport
         let (service, receiver) = try await start()
         try receiver.send(epochs[0])
         try #require(await bench.arrival(of: epochs[0]) != nil)
-        let path = bench.folder.path("private")
+        let path = bench.directory.path("private")
         try reload(service) { $0.vehicle = #""privateModeFile": "\#(path)""# }
         try #require(await service.errors.line(saying: "configuration reloaded") != nil)
-        _ = try bench.folder.write([], to: "private")
+        _ = try bench.directory.write([], to: "private")
         #expect(await service.errors.line(saying: "private mode on: ") != nil)
         try reload(service) { _ in }
         try #require(await isReloaded(service, times: 2))
@@ -223,10 +223,10 @@ import WaypostTestSupport
 
     /// Each is told by its name, and the van drives on as before; the next good one ends it.
     @Test func staysAsItIsWhenTheNewOneIsBad() async throws {
-        let status = "unix:" + bench.folder.path("status")
-        let manager = try NotifySocket(at: bench.folder.path("notify"))
+        let status = "unix:" + bench.directory.path("status")
+        let manager = try NotifySocket(at: bench.directory.path("notify"))
         let (service, receiver) = try await start(environment: ["NOTIFY_SOCKET": manager.path]) { $0.status = status }
-        let file = bench.folder.path("config.json")
+        let file = bench.directory.path("config.json")
         let good = try String(contentsOf: URL(filePath: file), encoding: .utf8)
         let attempts = [
             (#"{"vehicle": {"#, "is missing for the bracket"),
@@ -243,7 +243,7 @@ import WaypostTestSupport
             ),
         ]
         for (number, (text, words)) in attempts.enumerated() {
-            _ = try bench.folder.write(text.utf8, to: "config.json")
+            _ = try bench.directory.write(text.utf8, to: "config.json")
             service.signal(SIGHUP)
             try #require(await manager.messages.line(saying: "READY=1", times: number + 2) != nil)
             let isTold = await service.errors.wait { lines in
@@ -253,7 +253,7 @@ import WaypostTestSupport
             try receiver.send(epochs[number])
             try #require(await bench.arrival(of: epochs[number]) != nil)
         }
-        _ = try bench.folder.write(good.utf8, to: "config.json")
+        _ = try bench.directory.write(good.utf8, to: "config.json")
         var why = try await BuiltProgram.run(["why", "--config", file])
         #expect(String(decoding: why.standardOutput, as: UTF8.self).contains("Reload rejected, since "))
         let report = try await BuiltProgram.run(["status", "--json", "--config", file])
@@ -315,8 +315,8 @@ import WaypostTestSupport
     /// outbox.
     @Test func takesManyInQuickSuccession() async throws {
         let (service, receiver) = try await start()
-        let rival = try bench.folder.write(
-            try String(contentsOf: URL(filePath: bench.folder.path("config.json")), encoding: .utf8).utf8,
+        let rival = try bench.directory.write(
+            try String(contentsOf: URL(filePath: bench.directory.path("config.json")), encoding: .utf8).utf8,
             to: "rival.json")
         async let endings: [ChildProcess.Ending] = {
             var endings: [ChildProcess.Ending] = []
@@ -350,7 +350,7 @@ import WaypostTestSupport
     }
 
     @Test func stopsWhenItIsToldToBeforeAReload() async throws {
-        let manager = try NotifySocket(at: bench.folder.path("notify"))
+        let manager = try NotifySocket(at: bench.directory.path("notify"))
         let silent = try LoopbackSocket(.stream)
         let (service, _) = try await start(environment: ["NOTIFY_SOCKET": manager.path]) {
             $0.tokenURL = "http://127.0.0.1:\(silent.port)/token"
@@ -367,7 +367,7 @@ import WaypostTestSupport
 
     /// What a manager that was deaf hears first must not say that a reload goes on.
     @Test func isReadyForAManagerThatHeardNothingOfTheReload() async throws {
-        let path = bench.folder.path("deaf")
+        let path = bench.directory.path("deaf")
         let socket = try NotifySocket.bound(to: path)
         let notification = ServiceNotification(socketPath: path)
         #expect(throws: SystemError(call: "notify \(path)", number: EAGAIN)) {

@@ -18,27 +18,27 @@ struct ReplacedFiles {
 
     /// Replaces the file that the configuration names with the right one, as `mv` does.
     private func put(_ source: String, at name: String) throws {
-        try FileManager.default.copyItem(atPath: source, toPath: bench.folder.path(name + ".new"))
-        try FileSystem.rename(bench.folder.path(name + ".new"), to: bench.folder.path(name))
+        try FileManager.default.copyItem(atPath: source, toPath: bench.directory.path(name + ".new"))
+        try FileSystem.rename(bench.directory.path(name + ".new"), to: bench.directory.path(name))
     }
 
     /// A service whose authority, certificate and key belong to somebody else, at a server that demands the right ones.
     private func start(_ server: NginxServer, port: UInt16, namesClient: Bool) async throws -> RunningProgram {
-        let others = try TemporaryFolder()
+        let others = try TemporaryDirectory()
         try await TestCertificates.make(in: others)
         try put(namesClient ? server.caFile : TestCertificates.authority(in: others), at: "ca.pem")
         try put(TestCertificates.client(in: others).certificate, at: "van.pem")
         try put(TestCertificates.client(in: others).key, at: "van.key")
-        let folder = bench.folder
+        let directory = bench.directory
         let pair =
             namesClient
-            ? #", "clientCertificateFile": "\#(folder.path("van.pem"))", "clientKeyFile": "\#(folder.path("van.key"))""#
+            ? #", "clientCertificateFile": "\#(directory.path("van.pem"))", "clientKeyFile": "\#(directory.path("van.key"))""#
             : ""
         let service = try bench.start {
             $0.authorization = """
-                {"type": "http", "url": "https://localhost:\(port)/token", "caFile": "\(folder.path("ca.pem"))"\(pair)}
+                {"type": "http", "url": "https://localhost:\(port)/token", "caFile": "\(directory.path("ca.pem"))"\(pair)}
                 """
-            $0.endpoint = "https://localhost:\(server.port)\", \"caFile\": \"\(folder.path("ca.pem"))"
+            $0.endpoint = "https://localhost:\(server.port)\", \"caFile\": \"\(directory.path("ca.pem"))"
         }
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
         try receiver.send(try #require(RecentDrive(epochs: 1).first { _ in true }))
@@ -72,7 +72,7 @@ struct ReplacedFiles {
         if isAsked { service.signal(SIGHUP) }
         let words = "reload rejected"
         let line = try #require(await service.errors.line(saying: words)).text
-        let key = bench.folder.path("van.key")
+        let key = bench.directory.path("van.key")
         #expect(line.contains("authorization.clientKeyFile \(key) does not go with"), "\(line)")
         try put(server.clientCertificate.key, at: "van.key")
         if isAsked { service.signal(SIGHUP) }

@@ -11,9 +11,9 @@ import WaypostTestSupport
 /// The outboxes of `waypost replay`.
 @Suite(.timeLimit(.minutes(2))) struct ReplayOutboxes {
     private let log = Fixtures.url("nmea/tunnel.nmea").path
-    private let temporary: TemporaryFolder
+    private let temporary: TemporaryDirectory
 
-    init() throws { temporary = try TemporaryFolder() }
+    init() throws { temporary = try TemporaryDirectory() }
 
     private func replay(
         _ words: [String], _ config: String
@@ -30,7 +30,7 @@ import WaypostTestSupport
     }
 
     /// The files that the replays left in the directory for temporary files.
-    private func left() throws -> [String] { try FileSystem.names(inFolder: temporary.url.path) }
+    private func left() throws -> [String] { try FileSystem.names(inDirectory: temporary.url.path) }
 
     @Test func areNewForEachReplay() async throws {
         let bench = try ServiceBench()
@@ -42,7 +42,7 @@ import WaypostTestSupport
             #expect(try left().isEmpty)
             #expect(await bench.vehicle?.fixTimes.count == 43 * round)
         }
-        #expect(try FileSystem.entry(at: bench.folder.path("outbox.sqlite")) == nil, "it is the service's")
+        #expect(try FileSystem.entry(at: bench.directory.path("outbox.sqlite")) == nil, "it is the service's")
     }
 
     @Test func areInTheUsualDirectoryIfTheirsIsMissing() async throws {
@@ -61,7 +61,7 @@ import WaypostTestSupport
     @Test func areContinuedIfNamed() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure { $0.level = "error" }
-        let outbox = bench.folder.path("drive.sqlite")
+        let outbox = bench.directory.path("drive.sqlite")
         let first = try await replay(["--outbox", outbox], config)
         #expect(first.0 == .exited(0))
         #expect(first.errors == "waypost: \(outbox) is a new outbox\n")
@@ -76,14 +76,14 @@ import WaypostTestSupport
     }
 
     @Test func areKeptAndNamedWhileTheyHoldUpdates() async throws {
-        let elsewhere = try TemporaryFolder()
+        let elsewhere = try TemporaryDirectory()
         let stopped = try RunningProgram(
             [BuiltProgram.waypost, "replay", log, "--config", try ServiceSetup().write(in: elsewhere)],
             environment: BuiltProgram.environment.merging(["TMPDIR": temporary.url.path]) { $1 })
         try #require(await stopped.errors.line(saying: " error: token ") != nil)
         #expect(await stopped.terminate().ending == .exited(128 + SIGTERM))
-        let folder = try #require(try left().first)
-        let outbox = temporary.path("\(folder)/outbox.sqlite")
+        let directory = try #require(try left().first)
+        let outbox = temporary.path("\(directory)/outbox.sqlite")
         let kept = try #require(await stopped.errors.line(saying: " not delivered, and kept; "))
         let count = try #require(kept.text.firstMatch(of: /(\d+) updates? not/).flatMap { Int($0.1) })
         let remedy = "replay with --outbox \(outbox) to deliver the pending ones with another log"

@@ -73,12 +73,12 @@ import WaypostTestSupport
 
     /// Without a terminal, a line says why the replay doesn't end, and how to end it.
     @Test func sayWhatKeepsThemFromTheirEnd() async throws {
-        let folder = try TemporaryFolder()
-        let config = try ServiceSetup(level: "error").write(in: folder)
+        let directory = try TemporaryDirectory()
+        let config = try ServiceSetup(level: "error").write(in: directory)
         let log = Fixtures.url("nmea/town.nmea").path
         let replay = try RunningProgram(
             [BuiltProgram.waypost, "replay", log, "--config", config, "--speed", "1000"],
-            environment: BuiltProgram.environment.merging(["TMPDIR": folder.url.path]) { $1 })
+            environment: BuiltProgram.environment.merging(["TMPDIR": directory.url.path]) { $1 })
         let line = try #require(await replay.errors.line(saying: "waypost: all of town.nmea is played, still sending "))
         let count = try #require(line.text.firstMatch(of: /still sending (\d+) updates: .*:1/)).1
         #expect(line.text.hasSuffix("or kill \(replay.processID), to end the replay and keep them"))

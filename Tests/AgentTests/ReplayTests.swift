@@ -38,8 +38,8 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: cases) func deliversEverythingAccepted(row: Case) async throws {
-        let folder = try TemporaryFolder()
-        let log = try folder.write(Drive(.town, duration: .seconds(300)).flatMap(\.sentences), to: "drive.nmea")
+        let directory = try TemporaryDirectory()
+        let log = try directory.write(Drive(.town, duration: .seconds(300)).flatMap(\.sentences), to: "drive.nmea")
 
         var settings = SimulatorSettings()
         for (option, value) in row.faults { try settings.faults.set(option, value) }
@@ -53,7 +53,7 @@ import WaypostTestSupport
                  "reporting": {"intervalSeconds": 5},
                  "upload": {"endpoint": "\(simulator.baseURL.origin)", "maximumPastLocations": 3,
                             "retry": {"initialDelaySeconds": 0.05, "maximumDelaySeconds": 0.05}},
-                 "outbox": {"path": "\(folder.path("outbox.sqlite"))"},
+                 "outbox": {"path": "\(directory.path("outbox.sqlite"))"},
                  "log": {"level": "error"}}
                 """.utf8), file: "test")
 
@@ -161,7 +161,7 @@ import WaypostTestSupport
         let lines = try String(contentsOfFile: Fixtures.url("nmea/town.nmea").path, encoding: .utf8)
         let bench = try ServiceBench()
         let reversed = lines.split(separator: "\r\n").reversed().map { "\($0)\r\n" }.joined()
-        let log = try bench.folder.write(reversed.utf8, to: "reversed.nmea")
+        let log = try bench.directory.write(reversed.utf8, to: "reversed.nmea")
         let outcome = try await BuiltProgram.run(
             ["replay", log, "--config", try bench.configure { $0.level = "error" }])
         let summary = String(decoding: outcome.standardOutput, as: UTF8.self)
@@ -181,7 +181,7 @@ import WaypostTestSupport
             counts: DeliveryCounts(), ledger: Ledger(accepted: 3, delivered: 3), duration: .seconds(1),
             driven: .seconds(60), errors: errors, bytesWritten: 0)
         let json = try JSONValue(parsing: Array(summary.json.utf8))
-        #expect(json["bytesWrittenPerHour"] == nil && json["requestsPerHour"] != nil, "a folder in memory")
+        #expect(json["bytesWrittenPerHour"] == nil && json["requestsPerHour"] != nil, "a directory in memory")
         #expect(json["liveErrorMetersP50"]?.doubleValue == 0 && json["greatestLiveErrorMeters"]?.doubleValue == 58)
         #expect((51.9...52.6).contains(json["liveErrorMetersP95"]?.doubleValue ?? 0))
         #expect(json["greatestTrackErrorMeters"]?.doubleValue == 0)

@@ -110,7 +110,7 @@ import WaypostTestSupport
         #expect(vehicle.order.lastLocationsBackInTime == 0 && vehicle.order.pastLocationsOutOfOrder == 0)
         #expect(vehicle.untimed == 0)
         let listing = try await BuiltProgram.run(
-            ["outbox", "list", "--json", "--config", bench.folder.path("config.json")])
+            ["outbox", "list", "--json", "--config", bench.directory.path("config.json")])
         let ledger = try JSONValue(parsing: listing.standardOutput)
         #expect(ledger["accepted"]?.integerValue == 50 && ledger["delivered"]?.integerValue == 50)
         #expect(ledger["pending"]?.integerValue == 0 && ledger["balances"]?.boolValue == true)
@@ -160,7 +160,7 @@ import WaypostTestSupport
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
     func goesOnReportingWhileTheDiskIsFull() async throws {
         let bench = try ServiceBench()
-        let disk = try TinyFileSystem(at: bench.folder.path("disk"), megabytes: 2)
+        let disk = try TinyFileSystem(at: bench.directory.path("disk"), megabytes: 2)
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let service = try bench.start { $0.outbox = "disk/outbox.sqlite" }
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
@@ -201,7 +201,7 @@ import WaypostTestSupport
         try receiver.send(epochs[0])
         try #require(await service.errors.line(saying: "accepted update 1") != nil)
         do {
-            let other = try SQLiteConnection(path: bench.folder.path("outbox.sqlite"), access: .readWrite)
+            let other = try SQLiteConnection(path: bench.directory.path("outbox.sqlite"), access: .readWrite)
             try other.execute("BEGIN IMMEDIATE")
             for epoch in epochs[1...6] {
                 try receiver.send(epoch)
@@ -222,15 +222,15 @@ import WaypostTestSupport
     /// A store that cannot be opened keeps no vehicle from being seen, and is taken when it can be.
     @Test(
         .enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"),
-        arguments: ["read-only", "a folder"])
+        arguments: ["read-only", "a directory"])
     func startsWithoutItsOutbox(trouble: String) async throws {
         let bench = try ServiceBench()
-        let disk = try TinyFileSystem(at: bench.folder.path("disk"), megabytes: 2)
-        let store = bench.folder.path("disk/outbox.sqlite")
+        let disk = try TinyFileSystem(at: bench.directory.path("disk"), megabytes: 2)
+        let store = bench.directory.path("disk/outbox.sqlite")
         switch trouble {
         case "full": try disk.fill()
         case "read-only": try disk.setReadOnly(true)
-        default: try FileSystem.createFolder(at: store)
+        default: try FileSystem.createDirectory(at: store)
         }
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let service = try bench.start { $0.outbox = "disk/outbox.sqlite" }
@@ -259,7 +259,7 @@ import WaypostTestSupport
     /// Another release may be installed again before the updates in it are lost: the file is left as it is.
     @Test func sendsFromMemoryBesideAnOutboxOfANewerRelease() async throws {
         let bench = try ServiceBench()
-        let store = bench.folder.path("outbox.sqlite")
+        let store = bench.directory.path("outbox.sqlite")
         try await SQLiteOutbox.open(OutboxConfiguration(path: store, maximumBytes: 1 << 20)).close()
         do {
             let newer = try SQLiteConnection(path: store, access: .readWrite)

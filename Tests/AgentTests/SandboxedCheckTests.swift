@@ -64,10 +64,10 @@ import WaypostTestSupport
             ("PrivateTmp=yes", ["/tmp", "/var/tmp"]), ("ProtectHome=yes", ["/home", "/root", "/run/user"]),
             ("ProtectHome=read-only", []), ("InaccessiblePaths=-/mnt /srv", ["/mnt", "/srv"]), ("PrivateTmp=no", []),
         ] as [(String, [String])])
-    func knowWhatIsHidden(line: String, folders: [String]) {
+    func knowWhatIsHidden(line: String, directories: [String]) {
         let properties = Self.properties("User=waypost", line)
-        #expect(properties.hidden == folders)
-        let words = (["waypost"] + folders).joined(separator: " ")
+        #expect(properties.hidden == directories)
+        let words = (["waypost"] + directories).joined(separator: " ")
         #expect(properties.command("/w", []).contains("--property=Environment=\"WAYPOST_SANDBOX=\(words)\""))
     }
 
@@ -81,17 +81,20 @@ import WaypostTestSupport
     }
 
     @Test func nameAPathThatTheUnitHides() throws {
-        let folder = try TemporaryFolder()
-        let there = try folder.write([], to: "there")
+        let directory = try TemporaryDirectory()
+        let there = try directory.write([], to: "there")
         let lines = SandboxedCheck.hiddenPaths(
-            [("authorization.path", folder.path("token")), ("outbox.path", there), ("upload.caFile", "/none/ca.pem")],
-            [folder.url.path])
+            [
+                ("authorization.path", directory.path("token")), ("outbox.path", there),
+                ("upload.caFile", "/none/ca.pem"),
+            ],
+            [directory.url.path])
         #expect(
             lines == [
                 CheckLine(
                     .fail, "authorization",
                     .hiddenByUnit(
-                        key: "authorization.path", path: folder.path("token"), directory: folder.url.path,
+                        key: "authorization.path", path: directory.path("token"), directory: directory.url.path,
                         unit: "waypost.service"))
             ])
     }

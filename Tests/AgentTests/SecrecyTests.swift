@@ -21,7 +21,7 @@ struct Secrecy {
             $0.authorization = source.authorization
             $0.outbox = "state/outbox.sqlite"
         }
-        let recording = bench.folder.path("recording")
+        let recording = bench.directory.path("recording")
         var found = try await Self.words(of: config, source)
 
         // Whoever starts it may have no care for who reads what it writes.
@@ -46,10 +46,11 @@ struct Secrecy {
             found += answer.text
         }
         found += try await Self.words(of: config, source)
-        let written = try Self.written(["state", "recording"], in: bench.folder)
+        let written = try Self.written(["state", "recording"], in: bench.directory)
         found += written.text
         #expect(await service.terminate().ending == .exited(0))
-        let recorded = try Self.written(["recording"], in: bench.folder)  // written every few seconds, and at the end
+        // written every few seconds, and at the end
+        let recorded = try Self.written(["recording"], in: bench.directory)
         found += service.errors.text + service.output.text + recorded.text
 
         // There was something to tell, and it was told.
@@ -93,14 +94,15 @@ struct Secrecy {
         return text
     }
 
-    /// Everything in these folders, and which of it others than its owner may open.
-    private static func written(_ names: [String], in folder: TemporaryFolder) throws -> (text: String, open: [String])
-    {
+    /// Everything in these directories, and which of it others than its owner may open.
+    private static func written(_ names: [String], in directory: TemporaryDirectory) throws -> (
+        text: String, open: [String]
+    ) {
         let files = FileManager.default
         var text = ""
         var open: [String] = []
         for name in names {
-            let path = folder.path(name)
+            let path = directory.path(name)
             let paths = [path] + (try files.contentsOfDirectory(atPath: path)).map { "\(path)/\($0)" }
             for path in paths {
                 let attributes = try files.attributesOfItem(atPath: path)

@@ -12,11 +12,11 @@ final class SecretSource: Sendable {
     private let kind: Secrecy.Issuer
     private let backend: TokenBackend
     private let token: String
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
 
     init(_ kind: Secrecy.Issuer, _ bench: ServiceBench) async throws {
         self.kind = kind
-        folder = try TemporaryFolder()
+        directory = try TemporaryDirectory()
         backend = try TokenBackend(of: bench.simulator, pages: .max)
         let issuer = try LocalAddress(String(bench.simulator.baseURL.origin.dropFirst("http://".count)))
         // The simulator's faults fall on tokens too.
@@ -26,9 +26,9 @@ final class SecretSource: Sendable {
             found = answer.text.firstMatch(of: /eyJ[\w.-]+/).map { String($0.output) }
         }
         token = try #require(found)
-        let keyFile = try folder.write(Secrecy.clientSecret.utf8, to: "key", mode: 0o600)
-        let tokenFile = try folder.write(token.utf8, to: "token", mode: 0o600)
-        let halfFile = try folder.write(token.prefix(token.count / 2).utf8, to: "half", mode: 0o600)
+        let keyFile = try directory.write(Secrecy.clientSecret.utf8, to: "key", mode: 0o600)
+        let tokenFile = try directory.write(token.utf8, to: "token", mode: 0o600)
+        let halfFile = try directory.write(token.prefix(token.count / 2).utf8, to: "half", mode: 0o600)
         switch kind {
         case .http:
             authorization = """
@@ -36,7 +36,7 @@ final class SecretSource: Sendable {
                  "headers": {"Authorization": {"file": "\(keyFile)", "scheme": "bearer"}}}
                 """
         case .command:
-            let mended = folder.path("mended")
+            let mended = directory.path("mended")
             authorization = """
                 {"type": "command", "command": ["/bin/sh", "-c",
                   "test -e \(mended) || { echo \\"no $KEY for $(cat \(tokenFile))\\" >&2; exit 1; }; cat \(tokenFile)"],
@@ -51,8 +51,9 @@ final class SecretSource: Sendable {
     func mend() throws {
         switch kind {
         case .http: backend.openUp()
-        case .command: try folder.write([], to: "mended")
-        case .file: try FileSystem.rename(folder.path("token"), to: folder.path("half"))  // as a careful writer does
+        case .command: try directory.write([], to: "mended")
+        // as a careful writer does
+        case .file: try FileSystem.rename(directory.path("token"), to: directory.path("half"))
         }
     }
 

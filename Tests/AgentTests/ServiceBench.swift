@@ -5,9 +5,9 @@ import HTTPMessages
 import ReceiverSimulator
 import WaypostTestSupport
 
-/// What surrounds `waypost run` in a test: a folder, a simulated Fleet Engine, and a configuration file.
+/// What surrounds `waypost run` in a test: a directory, a simulated Fleet Engine, and a configuration file.
 final class ServiceBench: Sendable {
-    let folder: TemporaryFolder
+    let directory: TemporaryDirectory
     let simulator: FleetEngineSimulator
     /// A JSON line for every position that Fleet Engine has committed.
     let arrivals: LineFlow
@@ -15,10 +15,10 @@ final class ServiceBench: Sendable {
 
     /// `faults` are options of `waypost simulator` with their values.
     init(faults: [(option: String, value: String)] = []) throws {
-        folder = try TemporaryFolder()
+        directory = try TemporaryDirectory()
         var settings = SimulatorSettings()
         for fault in faults { try settings.faults.set(fault.option, fault.value) }
-        let pipe = folder.path("arrivals")
+        let pipe = directory.path("arrivals")
         arrivals = try LineFlow(namedPipe: pipe)
         settings.recordPath = pipe
         let simulator = try FleetEngineSimulator(settings)
@@ -29,7 +29,7 @@ final class ServiceBench: Sendable {
     deinit { serving.cancel() }
 
     /// The device in the configuration.
-    var devicePath: String { ServiceSetup.device(in: folder) }
+    var devicePath: String { ServiceSetup.device(in: directory) }
 
     /// What Fleet Engine knows of the vehicle.
     var vehicle: VehicleRecord? {
@@ -43,7 +43,7 @@ final class ServiceBench: Sendable {
         var setup = ServiceSetup(
             tokenURL: simulator.tokenURL(for: .onDemandTrips), endpoint: simulator.baseURL.origin)
         edit(&setup)
-        return try setup.write(in: folder)
+        return try setup.write(in: directory)
     }
 
     /// Starts the service.

@@ -5,7 +5,7 @@ import WaypostTestSupport
 @Suite(.timeLimit(.minutes(1))) struct ServiceManager {
     @Test func hearsOfStartProgressAndStop() async throws {
         let bench = try ServiceBench()
-        let manager = try NotifySocket(at: bench.folder.path("notify"))
+        let manager = try NotifySocket(at: bench.directory.path("notify"))
         let service = try bench.start(environment: ["NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "100000"])
         try #require(await manager.messages.line(saying: "READY=1") != nil)
         #expect(manager.messages.lines.first?.text == "READY=1")
@@ -22,7 +22,7 @@ import WaypostTestSupport
 
     @Test func mayBeMissing() async throws {
         let bench = try ServiceBench()
-        let service = try bench.start(environment: ["NOTIFY_SOCKET": bench.folder.path("nobody")])
+        let service = try bench.start(environment: ["NOTIFY_SOCKET": bench.directory.path("nobody")])
         #expect(await service.errors.line(saying: "service manager: notify") != nil)
         #expect(await service.errors.line(saying: "status at") != nil)
         #expect(await service.terminate().ending == .exited(0))

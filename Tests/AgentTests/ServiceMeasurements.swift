@@ -30,7 +30,7 @@ struct ServiceMeasurements {
         let bench = try ServiceBench()
         var times: [Duration] = []
         for number in 1...20 {
-            let manager = try NotifySocket(at: bench.folder.path("notify\(number)"))
+            let manager = try NotifySocket(at: bench.directory.path("notify\(number)"))
             let service = try bench.start(environment: ["NOTIFY_SOCKET": manager.path])
             let ready = try #require(await manager.messages.line(saying: "READY=1"))
             times.append(service.startedAt.duration(to: ready.arrivedAt))

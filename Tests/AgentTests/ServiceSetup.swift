@@ -10,7 +10,7 @@ struct ServiceSetup {
     /// For `consumerAuthorization`, where there is one.
     var consumerAuthorization: String?
     var endpoint = "http://127.0.0.1:1"
-    /// A path in the folder.
+    /// A path in the directory.
     var outbox = "outbox.sqlite"
     var status = "127.0.0.1:0"
     var level = "debug"
@@ -24,12 +24,12 @@ struct ServiceSetup {
     /// First and longest wait between attempts, in seconds.
     var retryDelay = 0.05
 
-    /// The device that the configuration names, in the folder.
-    static func device(in folder: TemporaryFolder) -> String { folder.path("receiver") }
+    /// The device that the configuration names, in the directory.
+    static func device(in directory: TemporaryDirectory) -> String { directory.path("receiver") }
 
-    /// Writes the configuration to `folder` and gives the file's path.
-    func write(in folder: TemporaryFolder) throws -> String {
-        let receiver = receiver ?? #"{"type": "serial", "device": "\#(Self.device(in: folder))"}"#
+    /// Writes the configuration to `directory` and gives the file's path.
+    func write(in directory: TemporaryDirectory) throws -> String {
+        let receiver = receiver ?? #"{"type": "serial", "device": "\#(Self.device(in: directory))"}"#
         let text = """
             {"vehicle": {"providerId": "p", "vehicleId": "van-7"\(vehicle.isEmpty ? "" : ", \(vehicle)")},
              "receiver": \(receiver),
@@ -38,9 +38,9 @@ struct ServiceSetup {
              "reporting": {"intervalSeconds": 5\(reporting.isEmpty ? "" : ", \(reporting)")},
              "upload": {"endpoint": "\(endpoint)", "maximumPastLocations": 7,
                         "retry": {"initialDelaySeconds": \(retryDelay), "maximumDelaySeconds": \(retryDelay)}},
-             "outbox": {"path": "\(folder.path(outbox))"},
+             "outbox": {"path": "\(directory.path(outbox))"},
              "status": {"listen": "\(status)"}, "log": {"level": "\(level)", "format": "\(logFormat)"}}
             """
-        return try folder.write(text.utf8, to: "config.json")
+        return try directory.write(text.utf8, to: "config.json")
     }
 }

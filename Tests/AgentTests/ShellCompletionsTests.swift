@@ -35,10 +35,10 @@ import WaypostTestSupport
     static let lines: [(typed: String, words: [String])] = [
         ("ch\t", ["check"]), ("--v\t", ["--version"]), ("replay --spe\t", ["replay", "--speed"]),
         ("replay drive.nmea --speed m\t", ["replay", "drive.nmea", "--speed", "max"]),
-        ("run --config FOLDER/va\t", ["run", "--config", "FOLDER/van 7.json"]),
-        ("run --rec\tFOLDER/recor\t", ["run", "--record", "FOLDER/recordings/"]),
-        ("replay FOLDER/dri\t--k\t", ["replay", "FOLDER/drive.nmea", "--keep-time"]),
-        ("fixes --format geo\tFOLDER/dri\t", ["fixes", "--format", "geojson", "FOLDER/drive.nmea"]),
+        ("run --config DIRECTORY/va\t", ["run", "--config", "DIRECTORY/van 7.json"]),
+        ("run --rec\tDIRECTORY/recor\t", ["run", "--record", "DIRECTORY/recordings/"]),
+        ("replay DIRECTORY/dri\t--k\t", ["replay", "DIRECTORY/drive.nmea", "--keep-time"]),
+        ("fixes --format geo\tDIRECTORY/dri\t", ["fixes", "--format", "geojson", "DIRECTORY/drive.nmea"]),
         ("outbox re\t--a\t", ["outbox", "requeue", "--all"]), ("help simu\t", ["help", "simulator"]),
         ("simulator --token-sh\tgui\t", ["simulator", "--token-shape", "guide"]),
         ("completions fi\t", ["completions", "fish"]), ("status --wa\t", ["status", "--watch"]),
@@ -48,33 +48,33 @@ import WaypostTestSupport
 
     @Test(.enabled(if: !installed.isEmpty, "bash, zsh and fish are not here"), arguments: installed)
     func areWhatTheUserMeant(shell: Shell) async throws {
-        let folder = try TemporaryFolder()
-        let folderPath = folder.url.path
-        for name in ["van 7.json", "drive.nmea"] { try folder.write([], to: name) }
-        for name in ["recordings", "bin", "functions"] { try FileSystem.createFolder(at: folder.path(name)) }
+        let directory = try TemporaryDirectory()
+        let directoryPath = directory.url.path
+        for name in ["van 7.json", "drive.nmea"] { try directory.write([], to: name) }
+        for name in ["recordings", "bin", "functions"] { try FileSystem.createDirectory(at: directory.path(name)) }
         let program = """
             #!/bin/sh
             [ "$1" != __complete ] || exec '\(BuiltProgram.waypost)' "$@"
             printf 'given'; printf ' <%s>' "$@"; echo
 
             """
-        try folder.write(program.utf8, to: "bin/waypost", mode: 0o755)
+        try directory.write(program.utf8, to: "bin/waypost", mode: 0o755)
         let completions = try await BuiltProgram.run(["completions", shell.rawValue])
         #expect(completions.ending == .exited(0))
-        try folder.write(completions.standardOutput, to: "functions/_waypost")
+        try directory.write(completions.standardOutput, to: "functions/_waypost")
 
         let keys = try PseudoTerminal()
         let session = try RunningProgram(
             ["/bin/sh", "-c", "exec script -qfec \"$0\" /dev/null <$1 2>&1", Self.start(shell), keys.path],
             environment: [
-                "PATH": "\(folderPath)/bin:/usr/bin:/bin", "HOME": folderPath, "TERM": "xterm", "LANG": "C.UTF-8",
+                "PATH": "\(directoryPath)/bin:/usr/bin:/bin", "HOME": directoryPath, "TERM": "xterm", "LANG": "C.UTF-8",
             ])
-        try keys.send(Self.preparation(shell, folder.path("functions")) + "echo read''y\n")
+        try keys.send(Self.preparation(shell, directory.path("functions")) + "echo read''y\n")
         try #require(await session.output.line(saying: "ready") != nil, "\(session.output.text)")
         for (typed, words) in Self.lines {
-            try keys.send("waypost \(typed.replacing("FOLDER", with: folderPath))\n")
-            let given = words.map { " <\($0.replacing("FOLDER", with: folderPath))>" }.joined()
-            // zsh writes an option and its value as one word, and takes the slash of a folder back at the line's end.
+            try keys.send("waypost \(typed.replacing("DIRECTORY", with: directoryPath))\n")
+            let given = words.map { " <\($0.replacing("DIRECTORY", with: directoryPath))>" }.joined()
+            // zsh writes an option and its value as one word, and removes a directory's slash at the line's end.
             let isGiven = await session.output.wait { lines in
                 lines.contains {
                     let words = $0.text.replacing("=", with: "> <").replacing("/>", with: ">")

@@ -12,7 +12,7 @@ import WaypostTestSupport
     @Test(arguments: ["127.0.0.1:0", "unix"]) func tellsWhatHappened(kind: String) async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
-        let service = try bench.start { $0.status = kind == "unix" ? "unix:\(bench.folder.path("status"))" : kind }
+        let service = try bench.start { $0.status = kind == "unix" ? "unix:\(bench.directory.path("status"))" : kind }
         let address = try await service.statusAddress()
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
         let epoch = try #require(RecentDrive(epochs: 1).first { _ in true })

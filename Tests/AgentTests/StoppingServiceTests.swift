@@ -72,7 +72,7 @@ import WaypostTestSupport
     @Test func isCutShortByASecondSignal() async throws {
         let bench = try ServiceBench()
         let silent = try LoopbackSocket(.stream)
-        let manager = try NotifySocket(at: bench.folder.path("notify"))
+        let manager = try NotifySocket(at: bench.directory.path("notify"))
         let service = try bench.start(environment: ["NOTIFY_SOCKET": manager.path]) {
             $0.tokenURL = "http://127.0.0.1:\(silent.port)/token"
         }

@@ -19,8 +19,8 @@ import WaypostTestSupport
         "set -m; sh -c 'echo $$ >STRAY; exec sleep 45' & wait",
     ])
     func endWithTheCommandAtItsTime(script: String) async throws {
-        let folder = try TemporaryFolder()
-        let config = try configure(script, in: folder)
+        let directory = try TemporaryDirectory()
+        let config = try configure(script, in: directory)
         let start = ContinuousClock.now
         let outcome = try await BuiltProgram.run(["token", "--config", config])
         let took = start.duration(to: .now)
@@ -28,16 +28,16 @@ import WaypostTestSupport
         let words = String(decoding: outcome.standardError, as: UTF8.self)
         #expect(words.hasPrefix("waypost: token command /bin/sh "), "\(words)")
         #expect(took < .seconds(20), "took \(took)")
-        try expectGone(in: folder)
+        try expectGone(in: directory)
     }
 
     @Test func endWithTheService() async throws {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let config = try configure(
             "(setsid sh -c 'echo $$ >STRAY; echo >UP; exec sleep 45' &); read up <UP; echo >SEEN; exec sleep 45",
-            in: folder, timeout: 60)
-        let seen = try LineFlow(namedPipe: folder.path("SEEN"))
-        let receiver = try PluggedReceiver(link: ServiceSetup.device(in: folder))
+            in: directory, timeout: 60)
+        let seen = try LineFlow(namedPipe: directory.path("SEEN"))
+        let receiver = try PluggedReceiver(link: ServiceSetup.device(in: directory))
         let service = try RunningProgram(
             [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
@@ -46,21 +46,21 @@ import WaypostTestSupport
         let (ending, took) = await service.terminate()
         #expect(ending == .exited(0))
         #expect(took < .seconds(9))
-        try expectGone(in: folder)
+        try expectGone(in: directory)
     }
 
     /// Nobody but root ends what has become root; there shall not be one more of them at each try.
     @Test(.enabled(if: geteuid() == 0, "only root can make a set-user-id program"), arguments: [0, 2])
     func ofAnotherUserKeepTheCommandFromBeingStarted(hidden: Int) async throws {
-        let folder = try TemporaryFolder()
-        let becomeRoot = folder.path("become-root")
+        let directory = try TemporaryDirectory()
+        let becomeRoot = directory.path("become-root")
         try FileManager.default.copyItem(atPath: "/usr/bin/setpriv", toPath: becomeRoot)
         unsafe chmod(becomeRoot, 0o4755)
-        let seen = try LineFlow(namedPipe: folder.path("SEEN"))
+        let seen = try LineFlow(namedPipe: directory.path("SEEN"))
         let config = try configure(
             "setsid \(becomeRoot) --reuid 0 sh -c 'echo $$ >STRAY; echo >UP; exec sleep 45' & read up <UP; echo >SEEN; "
-                + "exit 3", in: folder)
-        for name in ["", "UP", "SEEN"] { unsafe chown(folder.path(name), 64_999, 64_999) }
+                + "exit 3", in: directory)
+        for name in ["", "UP", "SEEN"] { unsafe chown(directory.path(name), 64_999, 64_999) }
         let service = try RunningProgram(
             [
                 "/usr/bin/unshare", "--mount", "sh", "-c", #"mount -t proc -o "hidepid=$0" proc /proc; exec "$@""#,
@@ -68,12 +68,12 @@ import WaypostTestSupport
             ] + BuiltProgram.waypost(for: 64_999)
                 + [
                     "replay", Fixtures.url("nmea/tunnel.nmea").path, "--config", config, "--outbox",
-                    folder.path("outbox.sqlite"), "--speed", "max",
+                    directory.path("outbox.sqlite"), "--speed", "max",
                 ],
             environment: BuiltProgram.environment)
 
         try #require(await service.errors.line(saying: "left process") != nil)
-        let first = try strayID(in: folder)
+        let first = try strayID(in: directory)
         #expect(
             service.errors.text.contains(
                 "token command /bin/sh left process \(first) running; the command is not started again before it has "
@@ -84,7 +84,7 @@ import WaypostTestSupport
         #expect(seen.lines.count == 1)
         #expect(kill(first, SIGKILL) == 0)
         #expect(await seen.wait { $0.count == 2 })
-        let second = try strayID(in: folder)
+        let second = try strayID(in: directory)
         #expect(second != first)
         #expect(service.errors.text.split(separator: "/bin/sh left process").count == 2)
         await service.terminate()
@@ -97,13 +97,13 @@ import WaypostTestSupport
     @Test(.enabled(if: geteuid() == 0, "only root can become a user with a limit of processes"))
     func thatForkWithoutEndEndWithTheCommandAtItsTime() async throws {
         let user = 64_995
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let storm =
             #"$SIG{TERM} = "IGNORE"; $end = time + 20; "#
             + #"while (time < $end) { $p = fork; if (!defined $p) { select undef, undef, undef, .01 } "#
             + #"elsif (!$p) { setsid } }"#
-        let config = try configure("exec perl -MPOSIX -e '\(storm)'", in: folder)
-        for name in ["", "UP"] { unsafe chown(folder.path(name), uid_t(user), uid_t(user)) }
+        let config = try configure("exec perl -MPOSIX -e '\(storm)'", in: directory)
+        for name in ["", "UP"] { unsafe chown(directory.path(name), uid_t(user), uid_t(user)) }
         let outcome = try await ChildProcess(
             arguments: [
                 "/bin/sh", "-c", #"prlimit --nproc=120 --pid $$; exec "$@""#, "sh",
@@ -129,12 +129,12 @@ import WaypostTestSupport
     /// With another namespace's numbers none would be found, and others might be hit.
     @Test(.enabled(if: geteuid() == 0, "only root can make a namespace"))
     func areLeftToTheSystemWhereProcIsAnotherNamespaces() async throws {
-        let folder = try TemporaryFolder()
-        let seen = try LineFlow(namedPipe: folder.path("SEEN"))
+        let directory = try TemporaryDirectory()
+        let seen = try LineFlow(namedPipe: directory.path("SEEN"))
         let config = try configure(
             #"perl -e '$p = $$; exit if fork; setpgrp; select undef, undef, undef, .01 while getppid == $p; "#
                 + #"open F, ">", $_ and print F getppid, "\n" and close F for "SEEN", "UP"'; read up <UP; exit 3"#,
-            in: folder, timeout: 30)
+            in: directory, timeout: 30)
         let service = try RunningProgram(
             [
                 "/usr/bin/unshare", "--pid", "--fork", "--kill-child", "sh", "-c",
@@ -153,13 +153,13 @@ import WaypostTestSupport
     /// The first process of a container inherits every orphan: it ends none of them, and collects the dead.
     @Test(.enabled(if: geteuid() == 0, "only root can make a namespace"))
     func areCollectedByTheFirstProcessOfAContainer() async throws {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let leave = #"(sh -c 'echo $$ >UP' & sh -c 'sleep 45' &); read p <UP; "#
         let config = try configure(
             leave + leave + "while [ -e /proc/$p ]; do sleep .01; done; "
                 // A child of the shell may not be its program yet.
                 + "until [ $(pgrep -cx sleep) = 2 ]; do sleep .01; done; echo both >&2; exit 3",
-            in: folder, timeout: 10)
+            in: directory, timeout: 10)
         let outcome = try await ChildProcess(
             arguments: [
                 "/usr/bin/unshare", "--pid", "--fork", "--kill-child", "--mount-proc", BuiltProgram.waypost, "token",
@@ -172,10 +172,10 @@ import WaypostTestSupport
 
     /// What the program has from before its own start is somebody else's.
     @Test func areNotThoseOfTheScriptThatGaveWay() async throws {
-        let folder = try TemporaryFolder()
-        let config = try configure("exit 3", in: folder)
+        let directory = try TemporaryDirectory()
+        let config = try configure("exit 3", in: directory)
         let script = """
-            cd '\(folder.url.path)'; sleep 45 >/dev/null 2>&1 & echo $! >STRAY; exec "$0" token --config "$1"
+            cd '\(directory.url.path)'; sleep 45 >/dev/null 2>&1 & echo $! >STRAY; exec "$0" token --config "$1"
             """
         let outcome = try await ChildProcess(
             arguments: ["setsid", "--wait", "sh", "-c", script, BuiltProgram.waypost, config],
@@ -183,14 +183,14 @@ import WaypostTestSupport
             timeLimit: BuiltProgram.hangs
         ).run()
         #expect(outcome.ending == .exited(69))
-        let processID = try strayID(in: folder)
+        let processID = try strayID(in: directory)
         #expect(kill(processID, SIGKILL) == 0)
     }
 
     /// A parent may ignore its children's endings, and a program inherits that.
     @Test func areCountedByTheirStatusWhoeverStartedTheProgram() async throws {
-        let folder = try TemporaryFolder()
-        let config = try configure("echo no >&2; exit 3", in: folder)
+        let directory = try TemporaryDirectory()
+        let config = try configure("echo no >&2; exit 3", in: directory)
         let outcome = try await ChildProcess(
             arguments: [
                 "perl", "-e", "$SIG{CHLD} = 'IGNORE'; exec @ARGV", BuiltProgram.waypost, "token", "--config", config,
@@ -203,25 +203,25 @@ import WaypostTestSupport
                 + "service's user\n")
     }
 
-    private func configure(_ script: String, in folder: TemporaryFolder, timeout: Int = 1) throws -> String {
-        try valueOrSystemError("make pipe") { unsafe mkfifo(folder.path("UP"), 0o600) }
+    private func configure(_ script: String, in directory: TemporaryDirectory, timeout: Int = 1) throws -> String {
+        try valueOrSystemError("make pipe") { unsafe mkfifo(directory.path("UP"), 0o600) }
         var placed = script
-        for name in ["STRAY", "UP", "SEEN"] { placed = placed.replacing(name, with: folder.path(name)) }
+        for name in ["STRAY", "UP", "SEEN"] { placed = placed.replacing(name, with: directory.path(name)) }
         let quoted = String(decoding: try JSONEncoder().encode(placed), as: UTF8.self)
         return try ServiceSetup(
             authorization: """
                 {"type": "command", "command": ["/bin/sh", "-c", \(quoted)], "timeoutSeconds": \(timeout)}
                 """
-        ).write(in: folder)
+        ).write(in: directory)
     }
 
-    private func strayID(in folder: TemporaryFolder) throws -> pid_t {
-        let text = try String(contentsOf: URL(filePath: folder.path("STRAY")), encoding: .utf8)
+    private func strayID(in directory: TemporaryDirectory) throws -> pid_t {
+        let text = try String(contentsOf: URL(filePath: directory.path("STRAY")), encoding: .utf8)
         return try #require(pid_t(text.filter(\.isNumber)))
     }
 
-    private func expectGone(in folder: TemporaryFolder) throws {
-        let processID = try strayID(in: folder)
+    private func expectGone(in directory: TemporaryDirectory) throws {
+        let processID = try strayID(in: directory)
         #expect(kill(processID, SIGKILL) == -1, "process \(processID) was left behind")
     }
 }

@@ -18,12 +18,12 @@ import WaypostTestSupport
     /// A log of 2006 may be of then, or of a receiver whose week number has rolled over.
     @Test(arguments: [("150806", "on 2026-03-31,"), ("150826", nil)])
     func doubtsDatesFrom1024WeeksAgo(date: String, words: String?) async throws {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let lines = [
             sentence("GPRMC,101500.00,A,5231.1234,N,01323.1234,E,1,9,\(date),,,A", ending: "\n"),
             sentence("GPRMC,101501.00,A,5231.1234,N,01323.1234,E,1,9,\(date),,,A", ending: "\n"),
         ]
-        let text = try await Self.text(try folder.write(lines.joined().utf8, to: "drive.log"))
+        let text = try await Self.text(try directory.write(lines.joined().utf8, to: "drive.log"))
         let plain = text.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
         let doubt = words.map { plain.contains("if it was recorded 1024 weeks later, \($0)") }
         #expect(doubt ?? !plain.contains("1024 weeks"), "\(text)")
@@ -56,13 +56,13 @@ import WaypostTestSupport
     }
 
     @Test func namesReceiverRefusalsAndWarnings() async throws {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let bodies = [
             "GPTXT,01,01,02,u-blox ag - www.u-blox.com", "GPGSV,1,1,00", "GPTXT,01,01,01,ANTSTATUS=OPEN",
             "GPTXT,01,01,01,ANTSTATUS=OPEN",
         ]
         let lines = bodies.map { sentence($0, ending: "\n") }
-        let log = try folder.write((lines.joined() + "$GPGLL,1*00\n$GPGLL,1*00\n$GPGLL,1\n").utf8, to: "drive.log")
+        let log = try directory.write((lines.joined() + "$GPGLL,1*00\n$GPGLL,1*00\n$GPGLL,1\n").utf8, to: "drive.log")
         let text = try await Self.text(log)
         for words in [
             "receiver     u-blox ag - www.u-blox.com\n", "talkers      GP GPS\n",
@@ -77,8 +77,8 @@ import WaypostTestSupport
 
     @Test(.enabled(if: Fixtures.recordedReceivers != nil), arguments: RecordedLogs.names)
     func isAtMostAHundredColumnsWide(log: String) async throws {
-        let folder = try #require(Fixtures.recordedReceivers)
-        let path = folder.appending(path: "gpsd/\(log)").path
+        let directory = try #require(Fixtures.recordedReceivers)
+        let path = directory.appending(path: "gpsd/\(log)").path
         let text = try await Self.text(path)
         for line in text.split(separator: "\n").dropFirst() { #expect(line.count <= 100, "\(line)") }
         #expect(!text.contains(" 1 fixes") && !text.contains(" 1 lines") && !text.contains(" 1 epochs"))
@@ -92,8 +92,8 @@ import WaypostTestSupport
 /// The logs of recorded receivers, which some machines have next to the checkout.
 enum RecordedLogs {
     static let names: [String] = {
-        guard let folder = Fixtures.recordedReceivers else { return [] }
-        let names = try? FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "gpsd").path)
+        guard let directory = Fixtures.recordedReceivers else { return [] }
+        let names = try? FileManager.default.contentsOfDirectory(atPath: directory.appending(path: "gpsd").path)
         return (names ?? []).filter { $0.hasSuffix(".log") }.sorted()
     }()
 }

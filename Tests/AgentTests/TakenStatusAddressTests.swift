@@ -30,7 +30,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: ["127.0.0.1:0", "unix:"]) func namesWhoHasIt(kind: String) async throws {
-        let (first, second) = (try TemporaryFolder(), try TemporaryFolder())
+        let (first, second) = (try TemporaryDirectory(), try TemporaryDirectory())
         let config = try ServiceSetup(status: kind == "unix:" ? kind + first.path("status") : kind).write(in: first)
         let service = try RunningProgram(
             [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
@@ -49,15 +49,15 @@ import WaypostTestSupport
 
     /// The outbox has one owner, whatever has the address.
     @Test func letsNoSecondServiceUseTheOutbox() async throws {
-        let folder = try TemporaryFolder()
-        let config = try ServiceSetup(status: "unix:" + folder.path("status")).write(in: folder)
+        let directory = try TemporaryDirectory()
+        let config = try ServiceSetup(status: "unix:" + directory.path("status")).write(in: directory)
         let service = try RunningProgram(
             [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
         _ = try await service.statusAddress()
         let outcome = try await BuiltProgram.run(["run", "--config", config])
         #expect(outcome.ending == .exited(69))
         let words = String(decoding: outcome.standardError, as: UTF8.self)
-        #expect(words.contains("waypost: \(folder.path("outbox.sqlite")): in use by waypost run"), "\(words)")
+        #expect(words.contains("waypost: \(directory.path("outbox.sqlite")): in use by waypost run"), "\(words)")
         #expect(await service.terminate().ending == .exited(0))
     }
 }

@@ -43,11 +43,11 @@ struct TokenCommands {
         let simulator = try FleetEngineSimulator(settings)
         let serving = Task { await simulator.run() }
         defer { serving.cancel() }
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let url = simulator.tokenURL(for: .onDemandTrips)
         let config = try ServiceSetup(
             authorization: #"{"type": "http", "url": "\#(url)", "tokenShape": "\#(shape.rawValue)"}"#
-        ).write(in: folder)
+        ).write(in: directory)
         let (page, _) = try await run(["token"], config, exit: 0)
         #expect(page.firstMatch(of: /stated   "\w+" agrees with exp\n/) != nil, "\(page)")
     }
@@ -117,26 +117,26 @@ struct TokenCommands {
 
     /// A claim of thousands of letters, with a token in it.
     @Test func keepsClaimsShortForAProgramToo() async throws {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let inner = TestTokens.driver(vehicleID: "van-7")
         let token = TestTokens.token(
             payload:
                 #"{"iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","iat":1000000000,"exp":1000003600,"#
                 + #""authorization":{"vehicleid":"\#(inner) \#(String(repeating: "van ", count: 1000))"}}"#)
-        let path = try folder.write(token.utf8, to: "token", mode: 0o600)
-        let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: folder)
+        let path = try directory.write(token.utf8, to: "token", mode: 0o600)
+        let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: directory)
         let (_, errors) = try await run(["token", "--raw"], config, exit: 1)
         #expect(errors.utf8.count < 600 && !errors.contains(inner.prefix(12)), "\(errors)")
     }
 
     @Test func leavesTheTerminalAlone() async throws {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let token = TestTokens.token(
             payload:
                 #"{"iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","note":"\u001B[2J\u202E","inner":"eyJhbGciOiJub25lIn0.e.e","#
                 + #""iat":1000000000,"exp":1000003600,"authorization":{"vehicleid":"a\u0007b"}}"#)
-        let path = try folder.write(token.utf8, to: "token", mode: 0o600)
-        let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: folder)
+        let path = try directory.write(token.utf8, to: "token", mode: 0o600)
+        let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: directory)
         let (page, _) = try await run(["token"], config, exit: 1)
         #expect(page.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202E || $0 == "\n" }, "\(page)")
         #expect(page.contains("         inner …\n"))
@@ -152,13 +152,13 @@ struct TokenCommands {
         ),
     ])
     func survivesTimesThatAreNone(times: String, says: String) async throws {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let token = TestTokens.token(
             payload:
                 #"{"iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/",\#(times),"authorization":{"vehicleid":"van-7"}}"#
         )
-        let path = try folder.write(token.utf8, to: "token", mode: 0o600)
-        let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: folder)
+        let path = try directory.write(token.utf8, to: "token", mode: 0o600)
+        let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: directory)
         let (page, _) = try await run(["token"], config, exit: 0)
         #expect(page.contains(says), "\(page)")
     }
@@ -204,8 +204,8 @@ struct TokenCommands {
         (#"{"type": "http"}"#, 78),
     ])
     func saysWhoHasToAct(authorization: String, exit: Int32) async throws {
-        let folder = try TemporaryFolder()
-        let config = try ServiceSetup(authorization: authorization).write(in: folder)
+        let directory = try TemporaryDirectory()
+        let config = try ServiceSetup(authorization: authorization).write(in: directory)
         let (page, errors) = try await run(["token"], config, exit: exit)
         #expect(page.isEmpty)
         #expect(errors.split(separator: "\n").count == 1, "\(errors)")
@@ -213,21 +213,21 @@ struct TokenCommands {
 
     /// The name of a file before a key in quotes reads as that of a secret.
     @Test func namesTheKeyWhoseValueIsNoExpiry() async throws {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let token = TestTokens.driver(vehicleID: "van-7", issuedAt: Int(Date().timeIntervalSince1970))
         let answer = #"{"VEHICLE_TOKEN_KEY":"\#(token)","TOKEN_EXPIRATION":"tomorrow"}"#
-        let path = try folder.write(answer.utf8, to: "van-7.jwt", mode: 0o600)
-        let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: folder)
+        let path = try directory.write(answer.utf8, to: "van-7.jwt", mode: 0o600)
+        let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: directory)
         let (page, _) = try await run(["token"], config, exit: 0)
         #expect(page.contains(#"van-7.jwt: its "TOKEN_EXPIRATION" "tomorrow" is no expiry; "#), "\(page)")
     }
 
     /// A clock that nothing keeps right ends no token: it may be years ahead.
     @Test func isOverByAClockThatIsKeptRightAlone() async throws {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let token = TestTokens.driver(vehicleID: "van-7", issuedAt: Int(Date().timeIntervalSince1970) - 7200)
-        let path = try folder.write(token.utf8, to: "token", mode: 0o600)
-        let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: folder)
+        let path = try directory.write(token.utf8, to: "token", mode: 0o600)
+        let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: directory)
         let isKeptRight = UTCTime.synchronizedSystem != nil
         let (page, _) = try await run(["token"], config, exit: isKeptRight ? 1 : 0)
         let words =

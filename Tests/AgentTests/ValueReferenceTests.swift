@@ -10,14 +10,15 @@ import WaypostTestSupport
 
 /// Texts of a configuration from files, variables and credentials.
 @Suite struct ValueReferences {
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { directory = try TemporaryDirectory() }
 
     private func read(
         _ find: String, _ replacement: String, environment: [String: String] = [:]
     ) throws(ConfigurationError) -> Configuration {
-        let text = Configurations.smallest.replacing(find, with: replacement.replacing("FOLDER", with: folder.url.path))
+        let text = Configurations.smallest.replacing(
+            find, with: replacement.replacing("DIRECTORY", with: directory.url.path))
         return try Configuration(json: Array(text.utf8), file: "config.json", environment: environment)
     }
 
@@ -35,16 +36,16 @@ import WaypostTestSupport
 
     @Test(arguments: ["van-7", "van-7\n", "van-7\r\n", "\u{FEFF}van-7\n"])
     func isOneLineOfAFile(content: String) throws {
-        try folder.write(content.utf8, to: "id")
-        let configuration = try read("\"v\"", #"{"file": "FOLDER/id"}"#)
+        try directory.write(content.utf8, to: "id")
+        let configuration = try read("\"v\"", #"{"file": "DIRECTORY/id"}"#)
         #expect(configuration.vehicle.vehicleID == "van-7")
         let setting = try #require(configuration.settings.first { $0.path == "vehicle.vehicleId" })
-        #expect(setting.value == .string("van-7") && setting.source == .reference(.file(folder.path("id"))))
+        #expect(setting.value == .string("van-7") && setting.source == .reference(.file(directory.path("id"))))
     }
 
     @Test func isAVariableOrACredential() throws {
-        try folder.write("van-8\n".utf8, to: "id", mode: 0o400)
-        let environment = ["VAN": "van-9", "CREDENTIALS_DIRECTORY": folder.url.path]
+        try directory.write("van-8\n".utf8, to: "id", mode: 0o400)
+        let environment = ["VAN": "van-9", "CREDENTIALS_DIRECTORY": directory.url.path]
         let variable = try read("\"v\"", #"{"environment": "VAN"}"#, environment: environment)
         #expect(variable.vehicle.vehicleID == "van-9")
         let credential = try read("\"v\"", #"{"credential": "id"}"#, environment: environment)
@@ -54,11 +55,11 @@ import WaypostTestSupport
     }
 
     @Test func isNamedInsteadOfAnAddressIfItIsACredential() throws {
-        try folder.write("https://backend.test/hooks/Xk29dLmPq8s".utf8, to: "url")
-        let environment = ["CREDENTIALS_DIRECTORY": folder.url.path]
+        try directory.write("https://backend.test/hooks/Xk29dLmPq8s".utf8, to: "url")
+        let environment = ["CREDENTIALS_DIRECTORY": directory.url.path]
         for (reference, provider) in [
             (#"{"credential": "url"}"#, "the URL in the credential url"),
-            (#"{"file": "FOLDER/url"}"#, "https://backend.test"),
+            (#"{"file": "DIRECTORY/url"}"#, "https://backend.test"),
         ] {
             let configuration = try read(
                 #"{"type": "file", "path": "/run/token"}"#, #"{"type": "http", "url": \#(reference)}"#,
@@ -72,9 +73,9 @@ import WaypostTestSupport
             ("type", "command"), ("program", "/usr/bin/sign"), ("argument", "--key=hush"), ("level", "debug"),
             ("listen", "unix:/run/waypost/status"),
         ] {
-            try folder.write(text.utf8, to: name)
+            try directory.write(text.utf8, to: name)
         }
-        func file(_ name: String) -> String { #"{"file": "FOLDER/\#(name)"}"# }
+        func file(_ name: String) -> String { #"{"file": "DIRECTORY/\#(name)"}"# }
         let more = #", "log": {"level": \#(file("level"))}, "status": {"listen": \#(file("listen"))}}"#
         let configuration = try read(
             #"{"type": "file", "path": "/run/token"}}"#,
@@ -109,24 +110,25 @@ import WaypostTestSupport
         (String(repeating: "hush", count: 17_000), "is larger than 64 KiB; name the file that holds the value"),
     ])
     func isNoSuchText(content: String, says: String) throws {
-        let path = try folder.write(content.utf8, to: "id")
-        let problem = problem("\"v\"", #"{"file": "FOLDER/id"}"#)
+        let path = try directory.write(content.utf8, to: "id")
+        let problem = problem("\"v\"", #"{"file": "DIRECTORY/id"}"#)
         #expect(problem == "\"vehicle.vehicleId\" takes its value from the file \(path), which \(says)")
     }
 
     @Test func isUTF8() throws {
-        try folder.write([0x76, 0xE4], to: "id")
-        #expect(problem("\"v\"", #"{"file": "FOLDER/id"}"#).hasSuffix("id, which is not UTF-8 text; save it as UTF-8"))
+        try directory.write([0x76, 0xE4], to: "id")
+        #expect(
+            problem("\"v\"", #"{"file": "DIRECTORY/id"}"#).hasSuffix("id, which is not UTF-8 text; save it as UTF-8"))
     }
 
     /// Reading never blocks.
     @Test func isInNothingButAFile() throws {
-        try #require(unsafe mkfifo(folder.path("fifo"), 0o600) == 0)
+        try #require(unsafe mkfifo(directory.path("fifo"), 0o600) == 0)
         for (place, says) in [
-            ("FOLDER/none", "doesn't exist; write the value to it, or correct the path"),
-            ("FOLDER/fifo/none", "doesn't exist; write the value to it, or correct the path"),
-            ("FOLDER", "is a directory, not a file; name the file that holds the value"),
-            ("FOLDER/fifo", "is a FIFO, not a file; name the file that holds the value"),
+            ("DIRECTORY/none", "doesn't exist; write the value to it, or correct the path"),
+            ("DIRECTORY/fifo/none", "doesn't exist; write the value to it, or correct the path"),
+            ("DIRECTORY", "is a directory, not a file; name the file that holds the value"),
+            ("DIRECTORY/fifo", "is a FIFO, not a file; name the file that holds the value"),
             ("/dev/zero", "is a device, not a file; name the file that holds the value"),
         ] {
             #expect(problem("\"v\"", #"{"file": "\#(place)"}"#).hasSuffix(", which \(says)"), "\(place)")
@@ -134,10 +136,10 @@ import WaypostTestSupport
     }
 
     @Test func ofAUserWhoMayNotReadIt() throws {
-        let path = try folder.write("van-7".utf8, to: "id", mode: 0o000)
+        let path = try directory.write("van-7".utf8, to: "id", mode: 0o000)
         guard geteuid() != 0 else { return }
         #expect(
-            problem("\"v\"", #"{"file": "FOLDER/id"}"#)
+            problem("\"v\"", #"{"file": "DIRECTORY/id"}"#)
                 == "\"vehicle.vehicleId\" takes its value from the file \(path), which this user cannot read; give "
                 + "it to the service's group: chgrp waypost \(path) and chmod g+r \(path)")
     }
@@ -153,7 +155,7 @@ import WaypostTestSupport
         (#"{"credential": ".."}"#, "credential .., which isn't a valid credential name; write the name "),
     ])
     func saysWhatIsMissing(reference: String, says: String) {
-        let environment = ["EMPTY": "", "CREDENTIALS_DIRECTORY": folder.url.path]
+        let environment = ["EMPTY": "", "CREDENTIALS_DIRECTORY": directory.url.path]
         let problem = problem("\"v\"", reference, environment: environment)
         #expect(problem.hasPrefix("\"vehicle.vehicleId\" takes its value from the \(says)"), "\(problem)")
     }
@@ -177,24 +179,24 @@ import WaypostTestSupport
             #""vehicle.vehicleId" is an object that cannot be used; use a text, {"file": PATH}"#
         ),
         (
-            "\"v\"", #"{"file": "FOLDER/key", "environment": "K"}"#,
+            "\"v\"", #"{"file": "DIRECTORY/key", "environment": "K"}"#,
             #""vehicle.vehicleId" is an object that cannot be used; use a text, {"file": PATH} or {"environment": NAME}, "#
                 + #"or from systemd {"credential": NAME}"#
         ),
         (
-            "\"stdin\"", #"{"file": "FOLDER/key"}"#,
-            #""receiver.type" takes from the file FOLDER/key a value that it cannot have; use "serial", "file""#
+            "\"stdin\"", #"{"file": "DIRECTORY/key"}"#,
+            #""receiver.type" takes from the file DIRECTORY/key a value that it cannot have; use "serial", "file""#
         ),
         (
-            "\"v\"", #"{"file": "FOLDER/slash"}"#,
-            #""vehicle.vehicleId" takes from the file FOLDER/slash a value that contains "/"; leave out / : ? , #"#
+            "\"v\"", #"{"file": "DIRECTORY/slash"}"#,
+            #""vehicle.vehicleId" takes from the file DIRECTORY/slash a value that contains "/"; leave out / : ? , #"#
         ),
         (
-            #""type": "file", "path": "/run/token""#, #""type": "http", "url": {"file": "FOLDER/key"}"#,
-            #""authorization.url" takes from the file FOLDER/key a value that is not an absolute URL; begin it with https://"#
+            #""type": "file", "path": "/run/token""#, #""type": "http", "url": {"file": "DIRECTORY/key"}"#,
+            #""authorization.url" takes from the file DIRECTORY/key a value that is not an absolute URL; begin it with https://"#
         ),
         (
-            "}}", #"}, "reporting": {"intervalSeconds": {"file": "FOLDER/key"}}}"#,
+            "}}", #"}, "reporting": {"intervalSeconds": {"file": "DIRECTORY/key"}}}"#,
             #""reporting.intervalSeconds" is an object; use seconds from 5 to 60; only a text can come from elsewhere"#
         ),
         (
@@ -206,11 +208,13 @@ import WaypostTestSupport
             #""receiver.acceptMissingChecksum" is an object; use true or false, without quotes; only a text can come "#
         ),
         (
-            #""type": "file", "path": "/run/token""#, #""type": "command", "command": ["a", {"file": "FOLDER/none"}]"#,
-            #""authorization.command[1]" takes its value from the file FOLDER/none, which doesn't exist; "#
+            #""type": "file", "path": "/run/token""#,
+            #""type": "command", "command": ["a", {"file": "DIRECTORY/none"}]"#,
+            #""authorization.command[1]" takes its value from the file DIRECTORY/none, which doesn't exist; "#
         ),
         (
-            #""type": "file", "path": "/run/token""#, #""type": "command", "command": ["a", {"fil": "FOLDER/none"}]"#,
+            #""type": "file", "path": "/run/token""#,
+            #""type": "command", "command": ["a", {"fil": "DIRECTORY/none"}]"#,
             #""authorization.command[1]" is an object that cannot be used; "#
         ),
         (
@@ -218,23 +222,23 @@ import WaypostTestSupport
             #""authorization.command" is an array; use a list of texts, such as "#
         ),
         (
-            "}}", #"}, "log": {"level": {"file": "FOLDER/key"}}}"#,
-            #""log.level" takes from the file FOLDER/key a value that it cannot have; use "error""#
+            "}}", #"}, "log": {"level": {"file": "DIRECTORY/key"}}}"#,
+            #""log.level" takes from the file DIRECTORY/key a value that it cannot have; use "error""#
         ),
     ])
     func namesKeyPlaceAndRemedy(find: String, replacement: String, says: String) throws {
-        try folder.write("hush".utf8, to: "key")
-        try folder.write("hu/sh".utf8, to: "slash")
+        try directory.write("hush".utf8, to: "key")
+        try directory.write("hu/sh".utf8, to: "slash")
         let problem = problem(find, replacement)
-        #expect(problem.hasPrefix(says.replacing("FOLDER", with: folder.url.path)), "\(problem)")
+        #expect(problem.hasPrefix(says.replacing("DIRECTORY", with: directory.url.path)), "\(problem)")
         #expect(!problem.contains("hush"))
     }
 
     /// The outbox would take its place.
     @Test func isNoFileThatWaypostWrites() throws {
-        try folder.write("van-7".utf8, to: "o.sqlite")
+        try directory.write("van-7".utf8, to: "o.sqlite")
         let problem = problem(
-            #""v"}"#, #"{"file": "FOLDER/o.sqlite"}}, "outbox": {"path": "FOLDER/o.sqlite"}"#)
+            #""v"}"#, #"{"file": "DIRECTORY/o.sqlite"}}, "outbox": {"path": "DIRECTORY/o.sqlite"}"#)
         #expect(problem.hasSuffix("whose files would replace the file of \"vehicle.vehicleId\"; use another path"))
     }
 }

@@ -20,12 +20,12 @@ import WaypostTestSupport
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
 )
 struct Watches {
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
     private let simulator: FleetEngineSimulator
     private let serving: Task<Void, Never>
 
     init() throws {
-        folder = try TemporaryFolder()
+        directory = try TemporaryDirectory()
         var settings = SimulatorSettings()
         settings.trips = [SimulatedTrip(id: "trip 7", vehicleID: "van-7", lengthMeters: 1000)]
         let simulator = try FleetEngineSimulator(settings)
@@ -43,9 +43,9 @@ struct Watches {
              "receiver": {"type": "stdin"},
              "authorization": {"type": "http", "url": "\(simulator.tokenURL(for: service))"}, \(consumer)
              "upload": {"endpoint": "\(endpoint ?? simulator.baseURL.origin)"},
-             "outbox": {"path": "\(folder.path("outbox.sqlite"))"}, "log": {"level": "error"}}
+             "outbox": {"path": "\(directory.path("outbox.sqlite"))"}, "log": {"level": "error"}}
             """
-        return try folder.write(text.utf8, to: "config.json")
+        return try directory.write(text.utf8, to: "config.json")
     }
 
     private var consumer: String {
@@ -54,7 +54,7 @@ struct Watches {
 
     /// Reports a drive through town for the configured vehicle.
     private func drive(_ config: String) async throws {
-        let log = try folder.write(Drive(.town, duration: .seconds(300)).flatMap(\.sentences), to: "drive.nmea")
+        let log = try directory.write(Drive(.town, duration: .seconds(300)).flatMap(\.sentences), to: "drive.nmea")
         let outcome = try await BuiltProgram.run(["replay", log, "--config", config])
         try #require(outcome.ending == .exited(0))
     }

@@ -11,7 +11,7 @@ import WaypostTestSupport
     func changesNothing(setting: String) async throws {
         let bench = try ServiceBench(faults: [("--token-life", "360")])
         let receiver = try PluggedReceiver(link: bench.devicePath)
-        let clock = try FakeClock(setting, in: bench.folder)
+        let clock = try FakeClock(setting, in: bench.directory)
         let service = try clock.start(bench.configure())
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
         let address = try await service.statusAddress()
@@ -70,7 +70,7 @@ import WaypostTestSupport
     @Test func mayBeSetWhileTheServiceRuns() async throws {
         let bench = try ServiceBench(faults: [("--token-life", "360")])
         let receiver = try PluggedReceiver(link: bench.devicePath)
-        let clock = try FakeClock("+0", in: bench.folder)
+        let clock = try FakeClock("+0", in: bench.directory)
         let service = try clock.start(bench.configure())
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
         let jumps = ["+0", "+3600", "+0", "-3600", "+0"]

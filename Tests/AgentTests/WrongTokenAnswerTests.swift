@@ -64,14 +64,14 @@ struct WrongTokenAnswers {
 
     /// Runs `waypost token` against `origin`.
     private func expectOneLine(of origin: String) async throws {
-        let folder = try TemporaryFolder()
-        let keyFile = try folder.write(Self.secret.utf8, to: "key", mode: 0o600)
+        let directory = try TemporaryDirectory()
+        let keyFile = try directory.write(Self.secret.utf8, to: "key", mode: 0o600)
         let config = try ServiceSetup(
             authorization: """
                 {"type": "http", "url": "\(origin)/token/{vehicleId}?key=\(Self.secret)", "timeoutSeconds": 1,
                  "headers": {"Authorization": {"file": "\(keyFile)", "scheme": "bearer"}}}
                 """
-        ).write(in: folder)
+        ).write(in: directory)
         let outcome = try await BuiltProgram.run(["token", "--config", config])
         let text = String(decoding: outcome.standardError, as: UTF8.self)
         #expect(outcome.ending == .exited(69))

@@ -1,17 +1,17 @@
 import Foundation
 import Testing
 
-/// The folders show the architecture: the table, `Package.swift`, `Sources/` and `Tests/` name the same modules.
+/// The directories show the architecture: the table, `Package.swift`, `Sources/` and `Tests/` name the same modules.
 @Suite struct Layout {
     @Test(arguments: ["Core", "Adapters", "Operations", "Agent", "Tools", "Command"])
     func hasTheModulesOfTheTable(inRoom room: String) throws {
         let table = Set(modules.filter { $0.room == room }.map(\.name))
-        #expect(try Set(Checkout.folders(in: "Sources/\(room)")) == table)
+        #expect(try Set(Checkout.directories(in: "Sources/\(room)")) == table)
     }
 
     @Test func hasNoOtherRoom() throws {
         let rooms = ["Adapters", "Agent", "Command", "Core", "Operations", "SystemLibraries", "Tools"]
-        #expect(try Checkout.folders(in: "Sources") == rooms)
+        #expect(try Checkout.directories(in: "Sources") == rooms)
         for room in rooms {
             let loose = try FileManager.default.contentsOfDirectory(
                 atPath: Checkout.root.appending(path: "Sources/\(room)").path
@@ -37,16 +37,16 @@ import Testing
 
     @Test(arguments: modules.map(\.name))
     func hasTests(module name: String) throws {
-        let folder = "Tests/\(Self.testedTogether[name] ?? name)Tests"
-        let hasTests = try Checkout.sources(below: folder).contains { $0.code.contains { $0.contains("@Test") } }
-        #expect(hasTests, "\(folder) holds no test")
+        let directory = "Tests/\(Self.testedTogether[name] ?? name)Tests"
+        let hasTests = try Checkout.sources(below: directory).contains { $0.code.contains { $0.contains("@Test") } }
+        #expect(hasTests, "\(directory) holds no test")
     }
 
     /// Mathematics and cryptography have neither state nor input and output that one module would have to contain.
     @Test(arguments: [("CCurl", 1), ("CSQLite", 1), ("CCrypto", 2), ("CZlib", 1), ("CLinux", 1), ("CMath", 2)])
     func wrapsEachCLibraryOnce(library: String, users: Int) throws {
         #expect(modules.filter { $0.mayImport.contains(library) }.count == users)
-        #expect(try Checkout.folders(in: "Sources/SystemLibraries").contains(library))
+        #expect(try Checkout.directories(in: "Sources/SystemLibraries").contains(library))
     }
 
     @Test func hasNoModuleThatReachesBack() {

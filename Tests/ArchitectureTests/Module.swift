@@ -9,7 +9,7 @@ struct Module: Sendable {
         (self.room, self.name, self.mayImport) = (room, name, mayImport)
     }
 
-    var folder: String { "Sources/\(room)/\(name)" }
+    var directory: String { "Sources/\(room)/\(name)" }
 }
 
 /// Everything that `Sources/Core` and `Sources/Adapters` hold, and so what wires them together may know.

@@ -9,8 +9,8 @@ extension Rule {
     /// A module imports only what its line in the table allows.
     static func imports(_ modules: [Module]) -> Rule {
         Rule(name: "imports") { file in
-            guard let module = modules.first(where: { $0.folder == file.moduleFolder }) else {
-                return ["\(file.path): \(file.moduleFolder) is not in the table of modules"]
+            guard let module = modules.first(where: { $0.directory == file.moduleDirectory }) else {
+                return ["\(file.path): \(file.moduleDirectory) is not in the table of modules"]
             }
             return file.imports.filter { !module.mayImport.contains($0) }
                 .map { "\(file.path): \(module.name) may not import \($0)" }
@@ -34,7 +34,7 @@ extension Rule {
 
     /// Standard output is for machines and belongs to the commands.
     static let printing = Rule(name: "print") { file in
-        guard file.moduleFolder != "Sources/Command/WaypostCommand" else { return [] }
+        guard file.moduleDirectory != "Sources/Command/WaypostCommand" else { return [] }
         return lines(of: file, containing: /(?:^|[^\w.`])(?:debugPrint|print|dump)\(/)
             .map { "\(file.path): only WaypostCommand prints: \($0)" }
     }
@@ -98,7 +98,7 @@ extension Rule {
         "Sources/Agent/Waypost/Wiring/Handover.swift",
         "Sources/Core/VehicleAuthorization/SecretText.swift",
         // Paths and names of errors, from the C library.
-        "Sources/Adapters/LinuxPlatform/Files/FolderTrust.swift",
+        "Sources/Adapters/LinuxPlatform/Files/DirectoryTrust.swift",
         "Sources/Adapters/LinuxPlatform/Service/ProcessStart.swift",
         "Sources/Adapters/LinuxPlatform/Files/SystemError.swift",
         "Sources/Adapters/LinuxPlatform/Threads/ThreadExecutor.swift",
@@ -124,7 +124,7 @@ extension Rule {
     /// Text from outside is formatted by `ReportedText` and nothing else: nobody makes text of bytes, cuts it, cleans
     /// it, strikes tokens out of it, or puts a header, a JSON value or a foreign error into a sentence in another way.
     static let foreignText = Rule(name: "foreign text") { file in
-        guard file.moduleFolder != "Sources/Core/ReportedText" else { return [] }
+        guard file.moduleDirectory != "Sources/Core/ReportedText" else { return [] }
         var found = lines(of: file, containing: /ReportedText\(string(?:Literal|Interpolation):/)
         let others = SourceFile(
             path: file.path, text: file.code.filter { !$0.contains("ReportedText(") }.joined(separator: "\n"))

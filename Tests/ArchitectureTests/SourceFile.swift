@@ -11,8 +11,8 @@ struct SourceFile: Sendable {
         code = lines.filter { !$0.drop { $0 == " " }.hasPrefix("//") }
     }
 
-    /// The folder of the module: `Sources/<room>/<module>`.
-    var moduleFolder: String { path.split(separator: "/").prefix(3).joined(separator: "/") }
+    /// The directory of the module: `Sources/<room>/<module>`.
+    var moduleDirectory: String { path.split(separator: "/").prefix(3).joined(separator: "/") }
 
     /// The lines that are not comments.
     let code: [String]

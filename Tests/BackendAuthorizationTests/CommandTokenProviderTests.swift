@@ -107,9 +107,9 @@ import WaypostTestSupport
     }
 
     @Test func passesNoDescriptorsToTheProgram() async throws {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         // A descriptor that another library might have opened without close-on-exec.
-        let leaky = unsafe open(try folder.write("".utf8, to: "open", mode: 0o600), O_RDONLY)
+        let leaky = unsafe open(try directory.write("".utf8, to: "open", mode: 0o600), O_RDONLY)
         defer { close(leaky) }
         let token = TestTokens.driver(vehicleID: "van-7")
         let provider = try provider("test ! -e /proc/$$/fd/\(leaky) && printf %s \(token)")
@@ -117,8 +117,8 @@ import WaypostTestSupport
     }
 
     @Test func mayNotLeaveAProcessBehind() async throws {
-        let folder = try TemporaryFolder()
-        let path = folder.path("pipe")
+        let directory = try TemporaryDirectory()
+        let path = directory.path("pipe")
         try #require(unsafe mkfifo(path, 0o600) == 0)
         let token = TestTokens.driver(vehicleID: "van-7")
         // The grandchild keeps the pipe open: its stream ends when that process has gone.
@@ -138,8 +138,8 @@ import WaypostTestSupport
     }
 
     @Test func killsTheWholeGroupWhenCancelled() async throws {
-        let folder = try TemporaryFolder()
-        let path = folder.path("pipe")
+        let directory = try TemporaryDirectory()
+        let path = directory.path("pipe")
         try #require(unsafe mkfifo(path, 0o600) == 0)
         let (starts, announcer) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         // The stream ends when the last process with the pipe has gone.

@@ -15,12 +15,12 @@ import WaypostTestSupport
     }
 
     @Test func readsTheFileEachTime() async throws {
-        let folder = try TemporaryFolder()
-        let path = try folder.write((token + "\n").utf8, to: "van-7", mode: 0o600)
-        let provider = provider(folder.path("{vehicleId}"))
+        let directory = try TemporaryDirectory()
+        let path = try directory.write((token + "\n").utf8, to: "van-7", mode: 0o600)
+        let provider = provider(directory.path("{vehicleId}"))
         #expect(try await provider.token(for: van7).value == token)
         let next = TestTokens.driver(vehicleID: "van-7", serial: 2)
-        let other = try folder.write(#"{"VEHICLE_TOKEN_KEY":"\#(next)"}"#.utf8, to: "other", mode: 0o600)
+        let other = try directory.write(#"{"VEHICLE_TOKEN_KEY":"\#(next)"}"#.utf8, to: "other", mode: 0o600)
         try #require(unsafe rename(other, path) == 0)
         #expect(try await provider.token(for: van7).value == next)
     }
@@ -38,19 +38,19 @@ import WaypostTestSupport
             ),
         ] as [(String, AnswerFault)])
     func holdsNoToken(content: String, fault: AnswerFault) async throws {
-        let folder = try TemporaryFolder()
-        let path = try folder.write(content.utf8, to: "token", mode: 0o600)
+        let directory = try TemporaryDirectory()
+        let path = try directory.write(content.utf8, to: "token", mode: 0o600)
         let error = await #expect(throws: AuthorizationError.self) { try await provider(path).token(for: van7) }
         #expect(error?.fault == .unusableAnswer(origin(path), fault))
     }
 
     @Test func needsItsFile() async throws {
-        let folder = try TemporaryFolder()
-        try #require(unsafe symlink("loop", folder.path("loop")) == 0)
-        let open = try folder.write("secret".utf8, to: "open", mode: 0o644)
+        let directory = try TemporaryDirectory()
+        try #require(unsafe symlink("loop", directory.path("loop")) == 0)
+        let open = try directory.write("secret".utf8, to: "open", mode: 0o644)
         for (path, problem) in [
             ("/nonexistent/token", SourceFault.Problem.unreadable(.missing, "No such file or directory")),
-            (folder.path("loop"), .unreadable(.linkLoop, "Too many levels of symbolic links")),
+            (directory.path("loop"), .unreadable(.linkLoop, "Too many levels of symbolic links")),
             (open, .openToEveryUser(isMounted: false)),
         ] {
             let fault = TokenFault.sourceUnusable(SourceFault("the token", .file(path), problem))
@@ -67,8 +67,8 @@ import WaypostTestSupport
 
     @Test(arguments: [(3599.0, false), (3600.0, true), (nil, false)] as [(Double?, Bool)])
     func isExpiredByAClockThatIsKeptRight(present: Double?, isOver: Bool) async throws {
-        let folder = try TemporaryFolder()
-        let path = try folder.write(token.utf8, to: "token", mode: 0o600)
+        let directory = try TemporaryDirectory()
+        let path = try directory.write(token.utf8, to: "token", mode: 0o600)
         let provider = FileTokenProvider(path: path, providerID: "p", present: { present.map { 1_000_000_000 + $0 } })
         let error: AuthorizationError?
         do throws(AuthorizationError) {

@@ -41,12 +41,12 @@ import WaypostTestSupport
     }
 
     @Test func sendsHeadersAndBodyWithSecrets() async throws {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let settings = HTTPTokenSettings(
             url: "https://backend.example.com/token", method: .post,
             headers: [
                 HeaderTemplate(
-                    "Authorization", .file(try folder.write("file-secret\n".utf8, to: "key", mode: 0o600)),
+                    "Authorization", .file(try directory.write("file-secret\n".utf8, to: "key", mode: 0o600)),
                     scheme: .bearer),
                 HeaderTemplate("X-Basic", .environment("PAIR"), scheme: .basic),
                 HeaderTemplate("X-Plain", .literal("plain")),
@@ -69,11 +69,11 @@ import WaypostTestSupport
             ("application/json", #"{"id":"{vehicleId}"}"#, #"{"id":"van 7"}"#),
         ])
     func readsTheBodyFromAFile(type: String, template: String, sent: String) async throws {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let settings = HTTPTokenSettings(
             url: "https://backend.example.com/token", method: .post,
             headers: [HeaderTemplate("Content-Type", .literal(type))],
-            body: .file(try folder.write((template + "\n").utf8, to: "body", mode: 0o600)))
+            body: .file(try directory.write((template + "\n").utf8, to: "body", mode: 0o600)))
         let (provider, transport) = try provider(settings) { _ in HTTPResponse(status: 200, body: Array(body.utf8)) }
         _ = try await provider.token(for: van7)
         #expect(transport.requests.map { String(decoding: $0.body, as: UTF8.self) } == [sent])

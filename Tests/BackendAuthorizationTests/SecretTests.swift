@@ -9,9 +9,9 @@ import WaypostTestSupport
 @Suite struct Secrets {
     @Test(arguments: [(0o600, true), (0o640, true), (0o400, true), (0o604, false), (0o644, false), (0o602, false)])
     func isReadUnlessOthersMayReadIt(mode: Int, isRead: Bool) throws {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let template = HeaderTemplate(
-            "Authorization", .file(try folder.write(" secret\r\n".utf8, to: "key", mode: mode)))
+            "Authorization", .file(try directory.write(" secret\r\n".utf8, to: "key", mode: mode)))
         if isRead {
             #expect(try template.value(environment: [:]).value == "secret")
         } else {
@@ -43,8 +43,8 @@ import WaypostTestSupport
             ("", .empty), (String(repeating: "x", count: 70_000), .tooLarge(maximumBytes: 65_536)),
         ] as [(String, SourceFault.Problem)])
     func isRejectedIfItsFileIsEmpty(content: String, problem: SourceFault.Problem) throws {
-        let folder = try TemporaryFolder()
-        let template = HeaderTemplate("X", .file(try folder.write(content.utf8, to: "key", mode: 0o600)))
+        let directory = try TemporaryDirectory()
+        let template = HeaderTemplate("X", .file(try directory.write(content.utf8, to: "key", mode: 0o600)))
         #expect(self.problem(template) == problem)
     }
 
@@ -73,8 +73,8 @@ import WaypostTestSupport
             (Array(#"{"type": "service_account", "private_key": "-----BEGIN"}"#.utf8), .serviceAccountKey),
         ] as [([UInt8], SourceFault.Problem)])
     func isOneLineOfTextInAHeader(content: [UInt8], problem: SourceFault.Problem) throws {
-        let folder = try TemporaryFolder()
-        let path = try folder.write(content, to: "key", mode: 0o600)
+        let directory = try TemporaryDirectory()
+        let path = try directory.write(content, to: "key", mode: 0o600)
         #expect(self.problem(HeaderTemplate("Authorization", .file(path), scheme: .bearer)) == problem)
     }
 
@@ -89,12 +89,12 @@ import WaypostTestSupport
     }
 
     @Test func isPassedBySystemd() throws {
-        let folder = try TemporaryFolder()
-        try folder.write("secret\n".utf8, to: "key", mode: 0o400)
-        try folder.write("".utf8, to: "empty", mode: 0o400)
+        let directory = try TemporaryDirectory()
+        try directory.write("secret\n".utf8, to: "key", mode: 0o400)
+        try directory.write("".utf8, to: "empty", mode: 0o400)
         // The unit's default for a missing credential.
-        try folder.write("\n".utf8, to: "unset", mode: 0o400)
-        let environment = ["CREDENTIALS_DIRECTORY": folder.url.path]
+        try directory.write("\n".utf8, to: "unset", mode: 0o400)
+        let environment = ["CREDENTIALS_DIRECTORY": directory.url.path]
         #expect(try Secret.credential("key").text(for: "header X", environment: environment) == "secret")
         for (name, problem) in [
             ("none", SourceFault.Problem.noSuchCredential), ("unset", .noSuchCredential), ("empty", .empty),
@@ -119,10 +119,10 @@ import WaypostTestSupport
     }
 
     @Test func isRejectedIfOthersCanReadIt() throws {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         let use = "authorization.clientKeyFile"
-        try SecretFile.require(try folder.write("key".utf8, to: "closed", mode: 0o600), for: use)
-        let open = try folder.write("key".utf8, to: "open", mode: 0o644)
+        try SecretFile.require(try directory.write("key".utf8, to: "closed", mode: 0o600), for: use)
+        let open = try directory.write("key".utf8, to: "open", mode: 0o644)
         let fault = SourceFault(use, .file(open), .openToEveryUser(isMounted: false))
         #expect(throws: AuthorizationError(.sourceUnusable(fault))) { try SecretFile.require(open, for: use) }
     }
@@ -130,9 +130,9 @@ import WaypostTestSupport
     /// Docker and Kubernetes mount a secret with mode 0444 by default.
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
     func isClosedByItsMount() throws {
-        let folder = try TemporaryFolder()
-        let disk = try TinyFileSystem(at: folder.path("secrets"), megabytes: 1)
-        let path = try folder.write("key".utf8, to: "secrets/key", mode: 0o444)
+        let directory = try TemporaryDirectory()
+        let disk = try TinyFileSystem(at: directory.path("secrets"), megabytes: 1)
+        let path = try directory.write("key".utf8, to: "secrets/key", mode: 0o444)
         try disk.setReadOnly(true)
         let fault = SourceFault("the token", .file(path), .openToEveryUser(isMounted: true))
         #expect(throws: AuthorizationError(.sourceUnusable(fault))) { try SecretFile.require(path, for: "the token") }

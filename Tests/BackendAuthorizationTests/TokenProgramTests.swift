@@ -38,8 +38,8 @@ import WaypostTestSupport
     /// The faults above are named when the service asks for a token, too.
     @Test(arguments: [("echo token\n", 0o755), ("#!/bin/sh\n", 0o644)])
     func isNamedWhenATokenIsRequested(text: String, mode: Int) async throws {
-        let folder = try TemporaryFolder()
-        let path = try folder.write(text.utf8, to: "program", mode: mode)
+        let directory = try TemporaryDirectory()
+        let path = try directory.write(text.utf8, to: "program", mode: mode)
         let provider = try CommandTokenProvider(arguments: [path], providerID: "p") { _ in }
         let fault: ProgramFault = mode == 0o755 ? .noInterpreter(path) : .notExecutable(path)
         await #expect(throws: AuthorizationError(.programUnusable(key: "authorization.command", fault))) {

@@ -13,10 +13,10 @@ import WaypostTestSupport
     private static let expired = CertificateValidity(begin: begin, end: UTCTime(year: 2020, month: 1, day: 2))
 
     @Test func areReadInTheOrderOfTheCertificates() async throws {
-        let folder = try TemporaryFolder()
-        try await TestCertificates.make(in: folder)
+        let directory = try TemporaryDirectory()
+        try await TestCertificates.make(in: directory)
         func bytes(_ name: String) throws -> [UInt8] {
-            Array(try Data(contentsOf: URL(filePath: folder.path(name))))
+            Array(try Data(contentsOf: URL(filePath: directory.path(name))))
         }
         let client = try bytes("client.pem")
         let expired = try bytes("expired.pem")

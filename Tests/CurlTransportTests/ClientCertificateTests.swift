@@ -5,16 +5,16 @@ import WaypostTestSupport
 /// Whether a client certificate is usable, checked without a server.
 @Suite(.enabled(if: TestCertificates.areAvailable, "openssl is needed")) struct ClientCertificates {
     @Test func areUsableOnlyWithTheirOwnKey() async throws {
-        let folder = try TemporaryFolder()
-        try await TestCertificates.make(in: folder)
-        let client = TestCertificates.client(in: folder)
+        let directory = try TemporaryDirectory()
+        try await TestCertificates.make(in: directory)
+        let client = TestCertificates.client(in: directory)
         func isUsable(_ certificate: String, _ key: String) -> Bool {
             CurlClientCertificate(certificateFile: certificate, keyFile: key).isUsable
         }
         #expect(isUsable(client.certificate, client.key))
-        #expect(!isUsable(client.certificate, TestCertificates.server(in: folder).key))
+        #expect(!isUsable(client.certificate, TestCertificates.server(in: directory).key))
         #expect(!isUsable(client.key, client.certificate))
-        let damaged = try folder.write(
+        let damaged = try directory.write(
             "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n".utf8, to: "damaged")
         #expect(!isUsable(client.certificate, damaged))
     }

@@ -13,17 +13,17 @@ struct FloodServer: Sendable {
     let caFile: String
     let url: String
     private let program: RunningProgram
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
 
     /// Starts the server, which ends with the value.
     init(_ kind: String) async throws {
-        folder = try TemporaryFolder()
-        try await TestCertificates.make(in: folder)
-        let (certificate, key) = TestCertificates.server(in: folder)
+        directory = try TemporaryDirectory()
+        try await TestCertificates.make(in: directory)
+        let (certificate, key) = TestCertificates.server(in: directory)
         let script = Fixtures.checkout.appending(path: "Tests/Faults/http2_flood.py").path
         program = try RunningProgram(["/usr/bin/python3", script, kind, certificate, key])
         let port = try #require(await program.output.line(saying: "port ")).text.dropFirst("port ".count)
-        caFile = TestCertificates.authority(in: folder)
+        caFile = TestCertificates.authority(in: directory)
         url = "https://localhost:\(port)/"
     }
 

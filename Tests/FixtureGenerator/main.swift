@@ -11,10 +11,10 @@ if let seconds = CommandLine.arguments.dropFirst().first.flatMap({ Int($0) }) {
         guard unsafe write(STDOUT_FILENO, sentences, sentences.count) == sentences.count else { exit(1) }
     }
 } else {
-    let folder = URL(filePath: #filePath).appending(path: "../../../fixtures/nmea").standardizedFileURL
+    let directory = URL(filePath: #filePath).appending(path: "../../../fixtures/nmea").standardizedFileURL
     for situation in DriveSituation.allCases {
         let drive = GeneratedDrive(situation)
-        try Data(drive.sentences).write(to: folder.appending(path: "\(situation.rawValue).nmea"))
-        try Data(drive.expected).write(to: folder.appending(path: "\(situation.rawValue).expected"))
+        try Data(drive.sentences).write(to: directory.appending(path: "\(situation.rawValue).nmea"))
+        try Data(drive.expected).write(to: directory.appending(path: "\(situation.rawValue).expected"))
     }
 }

@@ -123,10 +123,10 @@ import WaypostTestSupport
         ("", "town,latitude\n", false), ("[]", "", false),
     ])
     func appendsToItsOwnRecordsAlone(record: String, uploads: String, isAppended: Bool) throws {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         var settings = SimulatorSettings()
-        settings.recordPath = try folder.write(record.utf8, to: "record")
-        settings.uploadsPath = try folder.write(uploads.utf8, to: "uploads")
+        settings.recordPath = try directory.write(record.utf8, to: "record")
+        settings.uploadsPath = try directory.write(uploads.utf8, to: "uploads")
         do {
             _ = try FleetEngineSimulator(settings)
             #expect(isAppended)
@@ -135,7 +135,7 @@ import WaypostTestSupport
             #expect(error.description.contains(": it exists and isn't a record of --record"), "\(error)")
         }
         for (name, contents) in [("record", record), ("uploads", uploads)] {
-            #expect(try BoundedFile.contents(of: folder.path(name), limit: 1000) == Array(contents.utf8))
+            #expect(try BoundedFile.contents(of: directory.path(name), limit: 1000) == Array(contents.utf8))
         }
     }
 

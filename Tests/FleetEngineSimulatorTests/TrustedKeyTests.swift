@@ -10,21 +10,24 @@ import WaypostTestSupport
 /// Tokens of a backend's own, which has its key from elsewhere.
 @Suite(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl"), "openssl is not installed"))
 struct TrustedKey {
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
 
     init() async throws {
-        folder = try TemporaryFolder()
+        directory = try TemporaryDirectory()
         try await Self.run(
             [
                 "/usr/bin/openssl", "genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out",
-                folder.path("key.pem"),
+                directory.path("key.pem"),
             ])
         try await Self.run(
-            ["/usr/bin/openssl", "pkey", "-in", folder.path("key.pem"), "-pubout", "-out", folder.path("public.pem")])
+            [
+                "/usr/bin/openssl", "pkey", "-in", directory.path("key.pem"), "-pubout", "-out",
+                directory.path("public.pem"),
+            ])
         try await Self.run(
             [
-                "/usr/bin/openssl", "pkey", "-in", folder.path("key.pem"), "-outform", "DER", "-out",
-                folder.path("key.der"),
+                "/usr/bin/openssl", "pkey", "-in", directory.path("key.pem"), "-outform", "DER", "-out",
+                directory.path("key.der"),
             ])
     }
 
@@ -37,7 +40,7 @@ struct TrustedKey {
     }
 
     private func backend() throws -> SimulatedBackend {
-        let publicKey = Array(try Data(contentsOf: URL(filePath: folder.path("public.pem"))))
+        let publicKey = Array(try Data(contentsOf: URL(filePath: directory.path("public.pem"))))
         return try SimulatedBackend {
             $0.trustedKey = publicKey
             $0.trips = [SimulatedTrip(id: "trip-1", vehicleID: "van-7")]
@@ -46,7 +49,7 @@ struct TrustedKey {
 
     private func token(_ claims: [String: String]) throws -> String {
         let account = "backend@p.iam.gserviceaccount.com"
-        let key = Array(try Data(contentsOf: URL(filePath: folder.path("key.der"))))
+        let key = Array(try Data(contentsOf: URL(filePath: directory.path("key.der"))))
         return try TokenAuthority(keyID: "key-1", key: key).token(
             TokenClaims(
                 issuer: account, subject: account, issuedAt: SimulatedBackend.now, expiry: SimulatedBackend.now + 3600,
@@ -77,7 +80,7 @@ struct TrustedKey {
     }
 
     @Test func mustBeAPublicKey() throws {
-        let privateKey = Array(try Data(contentsOf: URL(filePath: folder.path("key.pem"))))
+        let privateKey = Array(try Data(contentsOf: URL(filePath: directory.path("key.pem"))))
         for key in [privateKey, Array("no key".utf8), []] {
             let error = #expect(throws: SimulatorError.self) { try SimulatedBackend { $0.trustedKey = key } }
             let remedy =

@@ -58,8 +58,8 @@ import WaypostTestSupport
     }
 
     @Test func beginsWithTheLastGoodRateWhenTheReceiverReturns() async throws {
-        let folder = try TemporaryFolder()
-        let link = folder.path("receiver")
+        let directory = try TemporaryDirectory()
+        let link = directory.path("receiver")
         unsafe symlink(terminal.path, link)
         let endpoint = SerialEndpoint(device: link, search: BaudRateSearch(trial: .milliseconds(500)))
         let source = LiveReceiver(endpoint: endpoint, decoder: SentenceDecoder())

@@ -43,8 +43,8 @@ struct FixesThroughGPSD {
 
     @Test(.enabled(if: Fixtures.recordedReceivers != nil))
     func areThoseOfRecordedReceivers() async throws {
-        let folder = try #require(Fixtures.recordedReceivers).appending(path: "gpsd")
-        let logs = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        let directory = try #require(Fixtures.recordedReceivers).appending(path: "gpsd")
+        let logs = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
             .filter { $0.hasSuffix(".log") && Self.incomparable[$0] == nil }
         var compared = 0
         try await withThrowingTaskGroup(of: (String, GPSDComparison).self) { group in
@@ -52,7 +52,7 @@ struct FixesThroughGPSD {
             func startNext() {
                 guard let log = waiting.popFirst() else { return }
                 group.addTask {
-                    let bytes = try [UInt8](Data(contentsOf: folder.appending(path: log)))
+                    let bytes = try [UInt8](Data(contentsOf: directory.appending(path: log)))
                     return (log, try await GPSDComparison.of(bytes))
                 }
             }

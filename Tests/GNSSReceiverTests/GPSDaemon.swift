@@ -14,12 +14,12 @@ final class GPSDaemon {
 
     var port: Int { reservation.port }
     private let reservation: LoopbackSocket
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
     private var process: RunningProgram?
 
     init() throws {
         reservation = try LoopbackSocket.reservation()
-        folder = try TemporaryFolder()
+        directory = try TemporaryDirectory()
         try start()
     }
 
@@ -40,7 +40,7 @@ final class GPSDaemon {
 
     func remove(_ device: String) async throws { try await tell("remove", device) }
 
-    private var controlSocket: String { folder.path("control") }
+    private var controlSocket: String { directory.path("control") }
 
     private func tell(_ verb: String, _ device: String) async throws {
         let command = [Self.installed("gpsdctl") ?? "gpsdctl", verb, device]

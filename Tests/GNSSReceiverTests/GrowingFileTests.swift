@@ -28,12 +28,12 @@ import WaypostTestSupport
 }
 
 @Suite struct GrowingFiles {
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
     private let path: String
 
     init() throws {
-        folder = try TemporaryFolder()
-        path = folder.path("live.nmea")
+        directory = try TemporaryDirectory()
+        path = directory.path("live.nmea")
     }
 
     private func append(_ text: String, to path: String) throws {
@@ -83,7 +83,7 @@ import WaypostTestSupport
         try append("one", to: path)
         let file = try GrowingFile(path: path, from: .start)
         #expect(try look(at: file) == (.bytes(3), "one"))
-        let old = folder.path("live.nmea.1")
+        let old = directory.path("live.nmea.1")
         unsafe rename(path, old)
         #expect(try look(at: file).0 == .nothingYet)
         try append("last words", to: old)
@@ -142,13 +142,13 @@ import WaypostTestSupport
     }
 
     @Test func mustBeAbleToGrow() throws {
-        #expect(try GrowingFile(path: folder.url.path, from: .start).fault == .directory)
-        try folder.write([0x1F, 0x8B, 8, 0], to: "log.gz")
-        let archive = try GrowingFile(path: folder.path("log.gz"), from: .start)
+        #expect(try GrowingFile(path: directory.url.path, from: .start).fault == .directory)
+        try directory.write([0x1F, 0x8B, 8, 0], to: "log.gz")
+        let archive = try GrowingFile(path: directory.path("log.gz"), from: .start)
         #expect(archive.fault == .followedArchive)
-        #expect(RecordedLog.isArchive(folder.path("log.gz")) && !RecordedLog.isArchive(path))
-        try folder.write([0xFF, 0xFE, 0x24, 0], to: "wide.nmea")
-        let wide = try GrowingFile(path: folder.path("wide.nmea"), from: .start)
+        #expect(RecordedLog.isArchive(directory.path("log.gz")) && !RecordedLog.isArchive(path))
+        try directory.write([0xFF, 0xFE, 0x24, 0], to: "wide.nmea")
+        let wide = try GrowingFile(path: directory.path("wide.nmea"), from: .start)
         #expect(wide.fault == .utf16(encoding: "UTF-16"))
     }
 }
@@ -203,12 +203,12 @@ import WaypostTestSupport
 }
 
 @Suite(.timeLimit(.minutes(1))) struct GrowingFileReceiving {
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
     private let path: String
 
     init() throws {
-        folder = try TemporaryFolder()
-        path = folder.path("live.nmea")
+        directory = try TemporaryDirectory()
+        path = directory.path("live.nmea")
     }
 
     private func append(_ text: String) throws {

@@ -10,12 +10,12 @@ import WaypostTestSupport
 @testable import GNSSReceiver
 
 @Suite(.timeLimit(.minutes(1))) struct LogReceivers {
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { directory = try TemporaryDirectory() }
 
     private func log(_ name: String, seconds: ClosedRange<Int>) throws -> String {
-        try folder.write(seconds.map { epoch(second: $0 % 60, minute: 15 + $0 / 60) }.joined().utf8, to: name)
+        try directory.write(seconds.map { epoch(second: $0 % 60, minute: 15 + $0 / 60) }.joined().utf8, to: name)
     }
 
     private func secondsDelivered(_ events: [FixSourceEvent]) -> [Int] {
@@ -38,7 +38,7 @@ import WaypostTestSupport
     @Test func deliversWarnings() async throws {
         let notices =
             sentence("GPTXT,01,01,01,ANTSTATUS=OPEN") + epoch(second: 1) + sentence("GPDTM,999,,0.1,N,0,E,0,W84")
-        let path = try folder.write(notices.utf8, to: "1.nmea")
+        let path = try directory.write(notices.utf8, to: "1.nmea")
         await observe(LogReceiver(paths: [path])) { observer in
             await observer.state(saying: "end of log")
             #expect(observer.seen.contains(.warning(.antennaOpen)))
@@ -49,7 +49,7 @@ import WaypostTestSupport
     /// The last epoch is only completed by the end of the log.
     @Test func deliverTheLastWarningOfADamagedLog() async throws {
         let text = epoch(second: 1) + sentence("GPRMC,101502.000,A,0000.0,N,00000.0,E,,,050126,,,A")
-        let path = try folder.write(try gzip(Data(text.utf8), in: folder) + Data("no archive".utf8), to: "1.gz")
+        let path = try directory.write(try gzip(Data(text.utf8), in: directory) + Data("no archive".utf8), to: "1.gz")
         let ending = await observe(LogReceiver(paths: [path])) { observer in
             while await observer.next() != nil {}
             #expect(observer.seen.contains(.warning(.nullIsland)))
@@ -85,7 +85,7 @@ import WaypostTestSupport
             (sentence("GPRMC,101502.000,A,0000.0,N,00000.0,E,,,050126,,,A"), nil),
         ] as [(String, LogFault?)])
     func saysWhyThereIsNoFix(text: String, fault: LogFault?) async throws {
-        let path = try folder.write(text.utf8, to: "1.nmea")
+        let path = try directory.write(text.utf8, to: "1.nmea")
         let ending = await observe(LogReceiver(paths: [path])) { observer in
             while await observer.next() != nil {}
         }
@@ -93,17 +93,17 @@ import WaypostTestSupport
     }
 
     @Test func reportAWrongNameBeforeTheFirstFix() async throws {
-        let paths = [try log("1.nmea", seconds: 0...9), folder.path("missing.nmea")]
+        let paths = [try log("1.nmea", seconds: 0...9), directory.path("missing.nmea")]
         let ending = await observe(LogReceiver(paths: paths)) { observer in
             while await observer.next() != nil {}
             #expect(observer.seen == [])
         }
-        #expect(ending == FixSourceError(log: folder.path("missing.nmea"), .notOpened(.missing)))
+        #expect(ending == FixSourceError(log: directory.path("missing.nmea"), .notOpened(.missing)))
     }
 
     @Test func deliverFixesBeforeTheDamageThenFail() async throws {
-        let archive = try gzip(try Data(contentsOf: URL(filePath: try log("1.nmea", seconds: 0...999))), in: folder)
-        let path = try folder.write(archive[..<(archive.count / 2)], to: "cut.gz")
+        let archive = try gzip(try Data(contentsOf: URL(filePath: try log("1.nmea", seconds: 0...999))), in: directory)
+        let path = try directory.write(archive[..<(archive.count / 2)], to: "cut.gz")
         let ending = await observe(LogReceiver(paths: [path])) { observer in
             while await observer.next() != nil {}
             let seconds = secondsDelivered(observer.seen)
@@ -127,7 +127,7 @@ import WaypostTestSupport
     }
 
     @Test func readAPipeAndEndWhenCancelledWhileWaitingForAWriter() async throws {
-        let path = folder.path("fifo")
+        let path = directory.path("fifo")
         #expect(unsafe mkfifo(path, 0o600) == 0)
         let abandoned = await observe(LogReceiver(paths: [path])) { observer in _ = await observer.next() }
         #expect(abandoned?.code == .cancelled)

@@ -11,13 +11,13 @@ import WaypostTestSupport
 @Suite(.timeLimit(.minutes(1))) struct LogReplays {
     private static let start = UTCTime(year: 2030, month: 6, day: 1)
 
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
     private let clock = ManualClock()
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { directory = try TemporaryDirectory() }
 
     private func replay(_ text: String, _ options: LogReplay.Options) throws -> LogReplay {
-        let path = try folder.write(text.utf8, to: "log.nmea")
+        let path = try directory.write(text.utf8, to: "log.nmea")
         let clock = clock
         let beginning = clock.now
         return LogReplay(paths: [path], options: options, clock: clock) {
@@ -59,7 +59,7 @@ import WaypostTestSupport
     /// Played as it is, a log in the wrong order would be over at once, and nobody know why.
     @Test(arguments: [([0, 1, 5], 0), ([5, 1, 0], 2), ([0, 5, 1], 1)])
     func reportsThatTheTimeGoesBack(seconds: [Int], times: Int) async throws {
-        let path = try folder.write(seconds.map { epoch(second: $0) }.joined().utf8, to: "log.nmea")
+        let path = try directory.write(seconds.map { epoch(second: $0) }.joined().utf8, to: "log.nmea")
         let remarks = Locked<[LogRemark]>([])
         let replay = LogReplay(paths: [path], clock: clock, now: { Self.start }) { remark in
             remarks.withLock { $0.append(remark) }
@@ -70,8 +70,8 @@ import WaypostTestSupport
 
     @Test func namesTheLogThatWasGivenBeforeItsTurn() async throws {
         let (early, late) = (
-            try folder.write(threeFixes.utf8, to: "early.nmea"),
-            try folder.write([9, 10].map { epoch(second: $0) }.joined().utf8, to: "late.nmea")
+            try directory.write(threeFixes.utf8, to: "early.nmea"),
+            try directory.write([9, 10].map { epoch(second: $0) }.joined().utf8, to: "late.nmea")
         )
         for (paths, isReported) in [([early, late], false), ([late, early], true)] {
             let remarks = Locked<[LogRemark]>([])
@@ -105,7 +105,7 @@ import WaypostTestSupport
 
     /// A busy machine delays each fix by another tenth of a second.
     @Test func dateFixesByTheSchedule() async throws {
-        let path = try folder.write(threeFixes.utf8, to: "log.nmea")
+        let path = try directory.write(threeFixes.utf8, to: "log.nmea")
         let reads = Locked(0)
         let replay = LogReplay(paths: [path], options: .init(speed: .maximum), clock: clock) {
             Self.start.advanced(
@@ -123,7 +123,7 @@ import WaypostTestSupport
     }
 
     @Test func dateNoFixInTheFutureWhenTheSystemClockIsSetBack() async throws {
-        let path = try folder.write(threeFixes.utf8, to: "log.nmea")
+        let path = try directory.write(threeFixes.utf8, to: "log.nmea")
         let reads = Locked(0)
         let replay = LogReplay(paths: [path], options: .init(speed: .maximum), clock: clock) {
             let count = reads.withLock {
@@ -229,9 +229,9 @@ import WaypostTestSupport
 /// Replays of logs that another program is writing.
 @Suite(.timeLimit(.minutes(1))) struct FollowingReplay {
     private static let start = UTCTime(year: 2030, month: 6, day: 1)
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { directory = try TemporaryDirectory() }
 
     private func replay(_ path: String) -> LogReplay {
         LogReplay(paths: [path], options: .init(speed: .maximum, follows: true), clock: ManualClock()) { Self.start }
@@ -240,7 +240,7 @@ import WaypostTestSupport
     private func age(of fix: Fix?) -> Duration? { fix?.timeOfFix.duration(to: Self.start) }
 
     @Test func datesExistingFixesBackAndAppendedOnesNow() async throws {
-        let path = try folder.write((0...2).map { epoch(second: $0) }.joined().utf8, to: "live.nmea")
+        let path = try directory.write((0...2).map { epoch(second: $0) }.joined().utf8, to: "live.nmea")
         try await observe(replay(path)) { observer in
             #expect(age(of: await observer.fix()) == .seconds(2))
             #expect(age(of: await observer.fix()) == .seconds(1))
@@ -252,17 +252,17 @@ import WaypostTestSupport
     }
 
     @Test func waitsForAMissingLog() async throws {
-        let path = folder.path("live.nmea")
+        let path = directory.path("live.nmea")
         let ending = try await observe(replay(path)) { observer in
             _ = await observer.next()
-            try folder.write(epoch(second: 1).utf8, to: "live.nmea")
+            try directory.write(epoch(second: 1).utf8, to: "live.nmea")
             #expect(age(of: await observer.fix()) == .zero)
         }
         #expect(ending?.code == .cancelled)
     }
 
     @Test func readsAPipe() async throws {
-        let path = folder.path("fifo")
+        let path = directory.path("fifo")
         #expect(unsafe mkfifo(path, 0o600) == 0)
         await observe(replay(path)) { observer in
             for second in 1...2 {
@@ -276,7 +276,7 @@ import WaypostTestSupport
     }
 
     @Test func namesTheMissingChecksums() async throws {
-        let path = try folder.write(epoch(second: 1).replacing(/\*../, with: "").utf8, to: "bare.nmea")
+        let path = try directory.write(epoch(second: 1).replacing(/\*../, with: "").utf8, to: "bare.nmea")
         let replay = LogReplay(paths: [path], clock: ManualClock()) { Self.start }
         let ending = await observe(replay) { observer in while await observer.next() != nil {} }
         #expect(ending?.fault == .missingChecksums(sentences: 2, logs: 1))

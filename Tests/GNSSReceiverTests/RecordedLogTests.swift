@@ -8,11 +8,11 @@ import WaypostTestSupport
 @testable import GNSSReceiver
 
 @Suite struct RecordedLogs {
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
 
     private let stop: EventDescriptor
 
-    init() throws { (folder, stop) = (try TemporaryFolder(), try EventDescriptor()) }
+    init() throws { (directory, stop) = (try TemporaryDirectory(), try EventDescriptor()) }
 
     /// Returns the content of a log, read in steps of `step` bytes, and the error that ended the reading early.
     private func contents(of path: String, step: Int = 1000) -> (bytes: [UInt8], error: FixSourceError?) {
@@ -31,14 +31,14 @@ import WaypostTestSupport
         }
     }
 
-    private func gzip(_ bytes: [UInt8]) throws -> [UInt8] { try GNSSReceiverTests.gzip(bytes, in: folder) }
+    private func gzip(_ bytes: [UInt8]) throws -> [UInt8] { try GNSSReceiverTests.gzip(bytes, in: directory) }
 
     /// Content of several buffers' length that doesn't repeat.
     private static let text = Array((0..<6000).map { "$GPGLL,\($0),N\r\n" }.joined().utf8)
 
     @Test(arguments: [1, 7, 4096, 1 << 20])
     func areReadUnchanged(step: Int) throws {
-        let read = contents(of: try folder.write(Self.text, to: "plain.nmea"), step: step)
+        let read = contents(of: try directory.write(Self.text, to: "plain.nmea"), step: step)
         #expect(read.bytes == Self.text)
         #expect(read.error == nil)
     }
@@ -46,14 +46,14 @@ import WaypostTestSupport
     @Test(arguments: [1, 7, 4096, 1 << 20])
     func areUnpackedMemberByMember(step: Int) throws {
         let archive = try gzip(Array(Self.text[..<1000])) + gzip(Array(Self.text[1000...])) + [0, 0, 0, 0]
-        let read = contents(of: try folder.write(archive, to: "log.gz"), step: step)
+        let read = contents(of: try directory.write(archive, to: "log.gz"), step: step)
         #expect(read.bytes == Self.text)
         #expect(read.error == nil)
     }
 
     @Test func returnTheBytesBeforeACut() throws {
         let archive = try gzip(Self.text)
-        let read = contents(of: try folder.write(archive[..<(archive.count / 2)], to: "cut.gz"))
+        let read = contents(of: try directory.write(archive[..<(archive.count / 2)], to: "cut.gz"))
         #expect(read.bytes.count > 1000 && Self.text.starts(with: read.bytes))
         #expect(read.error?.code == .notALog)
         #expect(read.error?.fault == .archiveCutShort)
@@ -62,7 +62,7 @@ import WaypostTestSupport
     @Test func returnTheBytesBeforeDamage() throws {
         var archive = try gzip(Self.text)
         for index in archive.indices.suffix(8) { archive[index] ^= 0xFF }  // checksum and length
-        let read = contents(of: try folder.write(archive, to: "bad.gz"))
+        let read = contents(of: try directory.write(archive, to: "bad.gz"))
         #expect(Self.text.starts(with: read.bytes))
         #expect(isDamage(read.error))
     }
@@ -72,7 +72,7 @@ import WaypostTestSupport
     func returnTheBytesBeforeDamageInTheMiddle(step: Int) throws {
         var archive = try gzip(Self.text)
         for index in archive.count / 2..<archive.count / 2 + 8 { archive[index] ^= 0xFF }
-        let read = contents(of: try folder.write(archive, to: "bad.gz"), step: step)
+        let read = contents(of: try directory.write(archive, to: "bad.gz"), step: step)
         #expect(read.bytes.count > 1000)
         #expect(read.bytes.prefix(1000) == Self.text.prefix(1000))
         #expect(isDamage(read.error))
@@ -81,10 +81,10 @@ import WaypostTestSupport
     @Test(arguments: [7, 1 << 20])
     func reportBytesAfterAnArchive(step: Int) throws {
         let archive = try gzip(Self.text)
-        let read = contents(of: try folder.write(archive + Array("garbage".utf8), to: "tail.gz"), step: step)
+        let read = contents(of: try directory.write(archive + Array("garbage".utf8), to: "tail.gz"), step: step)
         #expect(read.bytes == Self.text)
         #expect(read.error?.fault == .archiveContinued(at: Int64(archive.count)))
-        let cut = contents(of: try folder.write(archive + [0x1F, 0x8B, 8], to: "two.gz"), step: step)
+        let cut = contents(of: try directory.write(archive + [0x1F, 0x8B, 8], to: "two.gz"), step: step)
         #expect(cut.bytes == Self.text)
         #expect(cut.error?.fault == .archiveCutShort)
     }
@@ -97,13 +97,13 @@ import WaypostTestSupport
     /// A disk that wasn't synchronised in time leaves zeros; the bytes around them count.
     @Test func mayContainZeros() throws {
         let zeros = [UInt8](repeating: 0, count: 1 << 17)
-        let read = contents(of: try folder.write(zeros + Self.text, to: "zeros.nmea"))
+        let read = contents(of: try directory.write(zeros + Self.text, to: "zeros.nmea"))
         #expect(read.error == nil)
         #expect(read.bytes.count == zeros.count + Self.text.count)
     }
 
     @Test func areReadAfterTheirFileIsRemoved() throws {
-        let path = try folder.write(Self.text, to: "gone.nmea")
+        let path = try directory.write(Self.text, to: "gone.nmea")
         let log = try RecordedLog(path: path, stop: stop)
         unsafe unlink(path)
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
@@ -113,7 +113,7 @@ import WaypostTestSupport
 
     @Test func reportHowFarTheFileHasBeenRead() throws {
         let archive = try gzip(Self.text)
-        let log = try RecordedLog(path: try folder.write(archive, to: "log.gz"), stop: stop)
+        let log = try RecordedLog(path: try directory.write(archive, to: "log.gz"), stop: stop)
         #expect(log.totalBytes == Int64(archive.count))
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         var span = buffer.mutableSpan
@@ -144,31 +144,31 @@ import WaypostTestSupport
             (Array("Rar!\u{1A}".utf8), .packed(by: "RAR", command: "unrar x")),
         ] as [([UInt8], LogFault)])
     func areRejectedWithTheReason(bytes: [UInt8], fault: LogFault) throws {
-        let path = try folder.write(bytes, to: "bad.nmea")
+        let path = try directory.write(bytes, to: "bad.nmea")
         #expect(contents(of: path).error == FixSourceError(log: path, fault))
     }
 
     @Test func areCheckedInsideAnArchiveToo() throws {
-        let empty = contents(of: try folder.write(try gzip([]), to: "empty.gz"))
+        let empty = contents(of: try directory.write(try gzip([]), to: "empty.gz"))
         #expect(empty.error?.fault == .archiveWithoutContents)
-        let wide = contents(of: try folder.write(try gzip([0xFF, 0xFE, 0x24, 0]), to: "wide.gz"))
+        let wide = contents(of: try directory.write(try gzip([0xFF, 0xFE, 0x24, 0]), to: "wide.gz"))
         #expect(wide.error?.fault == .utf16(encoding: "UTF-16"))
-        let twice = contents(of: try folder.write(try gzip(try gzip(Self.text)), to: "twice.gz"))
+        let twice = contents(of: try directory.write(try gzip(try gzip(Self.text)), to: "twice.gz"))
         #expect(twice.error?.fault == .packedTwice)
     }
 
-    @Test func areNotFoldersAndMustExist() throws {
-        #expect(contents(of: folder.url.path).error?.fault == .directory)
-        let missing = contents(of: folder.path("none.nmea")).error
-        #expect(missing == FixSourceError(log: folder.path("none.nmea"), .notOpened(.missing)))
+    @Test func areNotDirectoriesAndMustExist() throws {
+        #expect(contents(of: directory.url.path).error?.fault == .directory)
+        let missing = contents(of: directory.path("none.nmea")).error
+        #expect(missing == FixSourceError(log: directory.path("none.nmea"), .notOpened(.missing)))
         #expect(missing?.code == .cannotOpen)
-        #expect(contents(of: folder.path("*.nmea")).error?.fault == .notOpened(.pattern))
+        #expect(contents(of: directory.path("*.nmea")).error?.fault == .notOpened(.pattern))
         #expect(contents(of: "https://example.com/a.nmea").error?.fault == .notOpened(.address))
     }
 
     @Test(.enabled(if: geteuid() != 0, "root may read everything"))
     func mustBeReadable() throws {
-        let path = try folder.write(Self.text, to: "closed.nmea")
+        let path = try directory.write(Self.text, to: "closed.nmea")
         unsafe chmod(path, 0)
         #expect(contents(of: path).error?.fault == .notOpened(.forbidden(closedDirectory: nil)))
     }

@@ -45,10 +45,10 @@ struct RecordedMotion {
 
     private static let logs: [URL] = {
         guard let receivers = Fixtures.recordedReceivers else { return [] }
-        return [receivers.appending(path: "gpsd"), receivers.appending(path: "../drives")].flatMap { folder in
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return [receivers.appending(path: "gpsd"), receivers.appending(path: "../drives")].flatMap { directory in
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
             return names.filter { $0.hasSuffix(".log") || $0.hasSuffix(".nmea.gz") }.sorted().map {
-                folder.appending(path: $0)
+                directory.appending(path: $0)
             }
         }
     }()

@@ -13,9 +13,9 @@ import WaypostTestSupport
 @Suite(.enabled(if: Fixtures.recordedReceivers != nil, "no recorded drives beside the checkout"))
 struct RecordedShape {
     private static let drives: [URL] = {
-        guard let folder = Fixtures.recordedReceivers?.appending(path: "../drives") else { return [] }
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        return names.filter { $0.hasSuffix(".csv.gz") }.sorted().map { folder.appending(path: $0) }
+        guard let directory = Fixtures.recordedReceivers?.appending(path: "../drives") else { return [] }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
+        return names.filter { $0.hasSuffix(".csv.gz") }.sorted().map { directory.appending(path: $0) }
     }()
 
     private static func lines(of drive: URL) throws -> [[String]] {

@@ -31,28 +31,28 @@ private final class CountingEndpoint: ReceiverEndpoint {
 /// A receiver that is removed and returns under another number. The next attempt is an hour away, so only the arrival
 /// can reopen it.
 @Suite(.timeLimit(.minutes(1))) struct ReturningReceiver {
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
     private let files = FileManager.default
     private let endpoint: CountingEndpoint
     private let source: LiveReceiver
 
     init() throws {
-        folder = try TemporaryFolder()
-        endpoint = CountingEndpoint(device: folder.path("serial/by-id/usb-receiver"))
+        directory = try TemporaryDirectory()
+        endpoint = CountingEndpoint(device: directory.path("serial/by-id/usb-receiver"))
         source = LiveReceiver(
             endpoint: endpoint, decoder: SentenceDecoder(), schedule: ReopenSchedule(delays: [.seconds(3600)]))
     }
 
     private func plugIn() throws -> PseudoTerminal {
         let terminal = try PseudoTerminal()
-        try files.createDirectory(atPath: folder.path("serial/by-id"), withIntermediateDirectories: true)
+        try files.createDirectory(atPath: directory.path("serial/by-id"), withIntermediateDirectories: true)
         try files.createSymbolicLink(atPath: endpoint.name, withDestinationPath: terminal.path)
         return terminal
     }
 
-    /// Removes the link, and the folder with the last link in it.
+    /// Removes the link, and the directory with the last link in it.
     private func unplug(_ terminal: PseudoTerminal) throws {
-        try files.removeItem(atPath: folder.path("serial"))
+        try files.removeItem(atPath: directory.path("serial"))
         terminal.unplug()
     }
 
@@ -75,7 +75,7 @@ private final class CountingEndpoint: ReceiverEndpoint {
         try await observe(source) { observer in
             await observer.state(saying: "no such device")
             for number in 0..<2000 {
-                let other = try folder.write([], to: "other-\(number)")
+                let other = try directory.write([], to: "other-\(number)")
                 try files.removeItem(atPath: other)
             }
             let terminal = try plugIn()

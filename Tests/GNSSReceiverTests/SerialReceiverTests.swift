@@ -53,8 +53,8 @@ import WaypostTestSupport
     }
 
     @Test func reportEachStateOnce() async throws {
-        let folder = try TemporaryFolder()
-        let link = folder.path("usb-receiver")
+        let directory = try TemporaryDirectory()
+        let link = directory.path("usb-receiver")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: terminal.path)
         try await observe(LiveReceiver.serial(device: link, baudRate: 9600)) { observer in
             await observer.state(saying: "open at 9600 baud")
@@ -72,8 +72,8 @@ import WaypostTestSupport
     }
 
     @Test func findAReceiverThatReturnsUnderAnotherName() async throws {
-        let folder = try TemporaryFolder()
-        let link = folder.path("usb-receiver")
+        let directory = try TemporaryDirectory()
+        let link = directory.path("usb-receiver")
         let receiver = LiveReceiver.serial(device: link, baudRate: 115_200)
         try await observe(receiver) { observer in
             await observer.state(saying: "no such device; plug the receiver in")

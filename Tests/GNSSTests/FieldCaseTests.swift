@@ -8,8 +8,8 @@ import WaypostTestSupport
 /// have them beside the checkout (`Fixtures.fieldCases`).
 @Suite(.enabled(if: Fixtures.fieldCases != nil, "no field cases beside the checkout")) struct FieldCases {
     private static func outcome(_ file: String) throws -> (fixes: [Fix], statistics: DecoderStatistics) {
-        let folder = try #require(Fixtures.fieldCases)
-        return Decoding.outcome(of: [UInt8](try Data(contentsOf: folder.appending(path: file))))
+        let directory = try #require(Fixtures.fieldCases)
+        return Decoding.outcome(of: [UInt8](try Data(contentsOf: directory.appending(path: file))))
     }
 
     struct Case: Sendable, CustomTestStringConvertible {

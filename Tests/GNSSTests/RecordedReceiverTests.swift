@@ -7,14 +7,14 @@ import WaypostTestSupport
 /// on machines that have them beside the checkout (`Fixtures.recordedReceivers`).
 @Suite(.enabled(if: Fixtures.recordedReceivers != nil)) struct RecordedReceivers {
     static let logs: [String] = {
-        guard let folder = Fixtures.recordedReceivers else { return [] }
-        let names = try? FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "gpsd").path)
+        guard let directory = Fixtures.recordedReceivers else { return [] }
+        let names = try? FileManager.default.contentsOfDirectory(atPath: directory.appending(path: "gpsd").path)
         return (names ?? []).filter { $0.hasSuffix(".log") }.sorted()
     }()
 
     static func bytes(_ log: String) throws -> [UInt8] {
-        let folder = try #require(Fixtures.recordedReceivers)
-        return try [UInt8](Data(contentsOf: folder.appending(path: "gpsd/\(log)")))
+        let directory = try #require(Fixtures.recordedReceivers)
+        return try [UInt8](Data(contentsOf: directory.appending(path: "gpsd/\(log)")))
     }
 
     private static func lines<Line: Decodable>(_ path: String, as type: Line.Type) throws -> [Line] {

@@ -5,11 +5,11 @@ import WaypostTestSupport
 
 @Suite struct FileLocks {
     private let path: String
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
 
     init() throws {
-        folder = try TemporaryFolder()
-        path = folder.path("lock")
+        directory = try TemporaryDirectory()
+        path = directory.path("lock")
     }
 
     @Test func rejectASecondOwnerAndNameTheHolder() throws {
@@ -31,8 +31,8 @@ import WaypostTestSupport
     }
 
     @Test func failWithoutADirectory() {
-        let path = folder.path("none/lock")
+        let path = directory.path("none/lock")
         let failure = #expect(throws: FileLock.Failure.self) { _ = try FileLock(path: path) }
-        #expect(failure == .system(SystemError(call: "open directory \(folder.path("none"))", number: ENOENT)))
+        #expect(failure == .system(SystemError(call: "open directory \(directory.path("none"))", number: ENOENT)))
     }
 }

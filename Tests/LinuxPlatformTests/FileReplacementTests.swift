@@ -4,17 +4,17 @@ import Testing
 import WaypostTestSupport
 
 @Suite struct FileReplacements {
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { directory = try TemporaryDirectory() }
 
-    private func names() throws -> [String] { try FileSystem.names(inFolder: folder.url.path).sorted() }
+    private func names() throws -> [String] { try FileSystem.names(inDirectory: directory.url.path).sorted() }
     private func text(_ name: String) throws -> String {
-        try String(contentsOfFile: folder.path(name), encoding: .utf8)
+        try String(contentsOfFile: directory.path(name), encoding: .utf8)
     }
 
     @Test func takeTheirPlaceWhenComplete() throws {
-        let path = try folder.write("old".utf8, to: "page")
+        let path = try directory.write("old".utf8, to: "page")
         let file = try FileReplacement(at: path)
         #expect(try text("page") == "old")
         try file.commit(Array("new".utf8))
@@ -24,7 +24,7 @@ import WaypostTestSupport
     }
 
     @Test func leaveNothingWhenReleased() throws {
-        let path = try folder.write("old".utf8, to: "page")
+        let path = try directory.write("old".utf8, to: "page")
         do {
             let file = try FileReplacement(at: path)
             #expect(try names().count == 2)
@@ -35,31 +35,31 @@ import WaypostTestSupport
     }
 
     @Test func leaveNothingWhenDiscardedWhileHeld() throws {
-        let file = try FileReplacement(at: folder.path("page"))
+        let file = try FileReplacement(at: directory.path("page"))
         file.discard()
         #expect(try names().isEmpty)
         withExtendedLifetime(file) {}
     }
 
     @Test func leaveNothingWhenTheirPlaceIsTakenMeanwhile() throws {
-        let file = try FileReplacement(at: folder.path("page"))
-        try FileManager.default.createDirectory(atPath: folder.path("page"), withIntermediateDirectories: false)
+        let file = try FileReplacement(at: directory.path("page"))
+        try FileManager.default.createDirectory(atPath: directory.path("page"), withIntermediateDirectories: false)
         #expect(throws: SystemError.self) { try file.commit(Array("new".utf8)) }
         #expect(try names() == ["page"])
         withExtendedLifetime(file) {}
     }
 
     @Test func followLinks() throws {
-        let path = try folder.write("old".utf8, to: "page")
-        try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: path)
-        try FileReplacement(at: folder.path("link")).commit(Array("new".utf8))
+        let path = try directory.write("old".utf8, to: "page")
+        try FileManager.default.createSymbolicLink(atPath: directory.path("link"), withDestinationPath: path)
+        try FileReplacement(at: directory.path("link")).commit(Array("new".utf8))
         #expect(try text("page") == "new")
-        #expect(FileSystem.isSameFile(path, folder.path("link")))
-        #expect(!FileSystem.isSameFile(path, folder.path("missing")))
+        #expect(FileSystem.isSameFile(path, directory.path("link")))
+        #expect(!FileSystem.isSameFile(path, directory.path("missing")))
     }
 
     @Test(arguments: ["missing/page", "."]) func areRejectedWhereNoFileCanBe(path: String) throws {
-        let path = folder.path(path)
+        let path = directory.path(path)
         #expect(throws: SystemError.self) { try FileReplacement(at: path) }
     }
 }

@@ -12,11 +12,12 @@ import WaypostTestSupport
             ("# /dev/sdb1 /data ext4", "/", nil), ("/dev/sdb1 /dat ext4\nswap none swap", "/", nil),
         ] as [(String, String, String?)])
     func nameTheMissingMountPoint(table: String, mounted: String, point: String?) throws {
-        let folder = try TemporaryFolder()
-        let planned = try folder.write(table.utf8, to: "fstab")
-        let mounts = try folder.write("22 1 254:0 / \(mounted) rw,relatime - ext4 /dev/root rw\n".utf8, to: "mountinfo")
+        let directory = try TemporaryDirectory()
+        let planned = try directory.write(table.utf8, to: "fstab")
+        let mounts = try directory.write(
+            "22 1 254:0 / \(mounted) rw,relatime - ext4 /dev/root rw\n".utf8, to: "mountinfo")
         let found = FileSystemTable.unmounted(above: "/data/waypost/outbox.sqlite", table: planned, mounts: mounts)
         #expect(found == point)
-        #expect(FileSystemTable.unmounted(above: "/data/o", table: folder.path("none"), mounts: mounts) == nil)
+        #expect(FileSystemTable.unmounted(above: "/data/o", table: directory.path("none"), mounts: mounts) == nil)
     }
 }

@@ -27,18 +27,18 @@ import WaypostTestSupport
     }
 
     @Test func nameTheListenerOnAUnixSocket() throws {
-        let folder = try TemporaryFolder()
-        let socket = try ListeningSocket(on: .unix(path: folder.path("status")))
+        let directory = try TemporaryDirectory()
+        let socket = try ListeningSocket(on: .unix(path: directory.path("status")))
         #expect(Listener(on: socket.address) == .process(HoldingProcess(reading: getpid())))
         let error = #expect(throws: ListenError.self) { try ListeningSocket(on: socket.address) }
         #expect(error?.description.hasSuffix(" holds it; stop it (kill \(getpid())), or choose another path") == true)
-        #expect(Listener(on: .unix(path: folder.path("none"))) == nil)
+        #expect(Listener(on: .unix(path: directory.path("none"))) == nil)
     }
 
     @Test func sayThatTheDirectoryOfASocketIsMissing() throws {
-        let folder = try TemporaryFolder().path("none")
-        let error = #expect(throws: ListenError.self) { try ListeningSocket(on: .unix(path: folder + "/status")) }
-        #expect(error?.description.contains("No such file or directory; make \(folder) for this user") == true)
+        let directory = try TemporaryDirectory().path("none")
+        let error = #expect(throws: ListenError.self) { try ListeningSocket(on: .unix(path: directory + "/status")) }
+        #expect(error?.description.contains("No such file or directory; make \(directory) for this user") == true)
     }
 
     @Test func nameTheListenerOnAPort() throws {

@@ -17,8 +17,8 @@ import WaypostTestSupport
 
     /// The lock stays held by one open file, even after its owner closes its descriptor.
     @Test func keepLocks() throws {
-        let folder = try TemporaryFolder()
-        let path = folder.path("lock")
+        let directory = try TemporaryDirectory()
+        let path = directory.path("lock")
         func lockAndHandOver() throws {
             let lock = try FileLock(path: path)
             LockHandover.keepLocks()
@@ -40,14 +40,14 @@ import WaypostTestSupport
 
     /// The numbers of nothing, of a standard stream, of a pipe, and of another file.
     @Test func ignoreOtherDescriptors() throws {
-        let folder = try TemporaryFolder()
-        let path = try folder.write([], to: "lock")
-        let other = try OwnedDescriptor(opening: try folder.write([], to: "other"), O_RDWR)
-        let directory = try OwnedDescriptor(opening: FileSystem.parent(of: path), O_RDONLY)
-        LockHandover.inherit([0, 1, 2, -1, 1 << 20, directory.raw, fcntl(other.raw, F_DUPFD_CLOEXEC, 3)])
+        let directory = try TemporaryDirectory()
+        let path = try directory.write([], to: "lock")
+        let other = try OwnedDescriptor(opening: try directory.write([], to: "other"), O_RDWR)
+        let parent = try OwnedDescriptor(opening: FileSystem.parent(of: path), O_RDONLY)
+        LockHandover.inherit([0, 1, 2, -1, 1 << 20, parent.raw, fcntl(other.raw, F_DUPFD_CLOEXEC, 3)])
         #expect(LockHandover.take(path) == nil)
-        #expect(LockHandover.take(folder.path("none")) == nil)
-        let taken = try #require(LockHandover.take(folder.path("other")))
+        #expect(LockHandover.take(directory.path("none")) == nil)
+        let taken = try #require(LockHandover.take(directory.path("other")))
         close(taken)
         #expect(LockHandover.descriptors.isEmpty)
     }

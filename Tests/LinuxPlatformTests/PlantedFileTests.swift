@@ -22,15 +22,15 @@ import WaypostTestSupport
         }
     }
 
-    private let folder: TemporaryFolder
-    private let theirs: TemporaryFolder
+    private let directory: TemporaryDirectory
+    private let theirs: TemporaryDirectory
     private let place: String
     private let victim: String
 
     init() throws {
-        folder = try TemporaryFolder()
-        theirs = try TemporaryFolder()
-        place = folder.path("place")
+        directory = try TemporaryDirectory()
+        theirs = try TemporaryDirectory()
+        place = directory.path("place")
         victim = try theirs.write("worth keeping".utf8, to: "victim")
     }
 
@@ -75,33 +75,33 @@ import WaypostTestSupport
         .enabled(if: isRoot, "only root can make a file of another user"),
         arguments: [Writer.lock, .append, .replacement])
     func areNotWrittenWhenTheyBelongToOthers(writer: Writer) throws {
-        try folder.write("worth keeping".utf8, to: "place")
+        try directory.write("worth keeping".utf8, to: "place")
         unsafe chown(place, 12345, 12345)
         #expect(throws: (any Error).self) { try writer.write(to: place) }
         #expect(try String(contentsOfFile: place, encoding: .utf8) == "worth keeping")
     }
 
     @Test(arguments: Writer.allCases.filter { $0 != .replacement }, [0o777, 0o775, 0o770] as [UInt32])
-    func areRejectedInAFolderThatOthersMayWrite(writer: Writer, mode: UInt32) throws {
-        unsafe chmod(folder.url.path, mode)
+    func areRejectedInADirectoryThatOthersMayWrite(writer: Writer, mode: UInt32) throws {
+        unsafe chmod(directory.url.path, mode)
         #expect(throws: (any Error).self) { try writer.write(to: place) }
-        #expect(try FileSystem.names(inFolder: folder.url.path).isEmpty)
+        #expect(try FileSystem.names(inDirectory: directory.url.path).isEmpty)
     }
 
-    @Test(.enabled(if: isRoot, "only root can make a folder of another user"), arguments: Writer.allCases)
-    func areRejectedInAFolderOfOthers(writer: Writer) throws {
-        unsafe mkdir(folder.path("below"), 0o755)
-        unsafe chown(folder.url.path, 12345, 12345)
-        #expect(throws: (any Error).self) { try writer.write(to: folder.path("below/place")) }
-        #expect(try FileSystem.names(inFolder: folder.path("below")).isEmpty)
+    @Test(.enabled(if: isRoot, "only root can make a directory of another user"), arguments: Writer.allCases)
+    func areRejectedInADirectoryOfOthers(writer: Writer) throws {
+        unsafe mkdir(directory.path("below"), 0o755)
+        unsafe chown(directory.url.path, 12345, 12345)
+        #expect(throws: (any Error).self) { try writer.write(to: directory.path("below/place")) }
+        #expect(try FileSystem.names(inDirectory: directory.path("below")).isEmpty)
     }
 
     /// A free name in a sticky directory can become another user's link, and be free again.
     @Test(.enabled(if: isRoot, "only root can make a link of another user"), arguments: Writer.allCases)
     func areNotReachedThroughALinkThatComesAndGoes(writer: Writer) async throws {
-        unsafe chmod(folder.url.path, 0o1777)
+        unsafe chmod(directory.url.path, 0o1777)
         let name = place
-        let spare = folder.path("spare")
+        let spare = directory.path("spare")
         let target = theirs.url.path
         let ended = Locked(false)
         async let link: Void = onThread(named: "link") {
@@ -115,7 +115,7 @@ import WaypostTestSupport
         for _ in 1...200 {
             try? writer.write(to: place + "/victim")
             _ = try? ListeningSocket(on: .unix(path: place + "/socket"))
-            if (try? FileSystem.createFolder(at: place + "/made")) != nil {
+            if (try? FileSystem.createDirectory(at: place + "/made")) != nil {
                 unsafe rmdir(place + "/made")
                 unsafe rmdir(place)
             }
@@ -123,17 +123,17 @@ import WaypostTestSupport
         ended.withLock { $0 = true }
         await link
         #expect(try isUnharmed)
-        #expect(try FileSystem.names(inFolder: target) == ["victim"])
+        #expect(try FileSystem.names(inDirectory: target) == ["victim"])
     }
 
-    @Test(arguments: Writer.allCases) func areRejectedInAMissingFolder(writer: Writer) throws {
+    @Test(arguments: Writer.allCases) func areRejectedInAMissingDirectory(writer: Writer) throws {
         #expect(throws: (any Error).self) { try writer.write(to: place + "/file") }
-        #expect(try FileSystem.names(inFolder: folder.url.path).isEmpty)
+        #expect(try FileSystem.names(inDirectory: directory.url.path).isEmpty)
     }
 
     /// Like `/tmp`: other users can create files there, but can't touch those of this user.
-    @Test func areIgnoredInAStickyFolderIfTheFileIsTheUsersOwn() throws {
-        unsafe chmod(folder.url.path, 0o1777)
+    @Test func areIgnoredInAStickyDirectoryIfTheFileIsTheUsersOwn() throws {
+        unsafe chmod(directory.url.path, 0o1777)
         for _ in 1...2 { try Writer.append.write(to: place) }
         #expect(try FileSystem.fileSize(at: place) == 2)
         try Writer.replacement.write(to: place)
@@ -142,9 +142,9 @@ import WaypostTestSupport
 
     /// The kernel allows root to remove every user's files.
     @Test(.enabled(if: isRoot, "only root can make a file of another user"), arguments: Writer.allCases)
-    func areLeftToTheirOwnersInAStickyFolder(writer: Writer) throws {
-        unsafe chmod(folder.url.path, 0o1777)
-        try folder.write("worth keeping".utf8, to: "place")
+    func areLeftToTheirOwnersInAStickyDirectory(writer: Writer) throws {
+        unsafe chmod(directory.url.path, 0o1777)
+        try directory.write("worth keeping".utf8, to: "place")
         unsafe chown(place, 12345, 12345)
         #expect(throws: (any Error).self) { try writer.write(to: place) }
         #expect(try String(contentsOfFile: place, encoding: .utf8) == "worth keeping")
@@ -189,7 +189,7 @@ extension PlantedFiles {
         var buffer = [UInt8](repeating: 0, count: 4)
         var span = buffer.mutableSpan
         #expect(try output.read(into: &span) == 2)
-        try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: folder.path("missing"))
+        try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: directory.path("missing"))
         let error = #expect(throws: SystemError.self) { _ = try OwnedDescriptor(device: place) }
         #expect(error?.number == ENOENT)
     }
@@ -197,13 +197,13 @@ extension PlantedFiles {
     /// Files that prevent a socket at their path.
     @Test(arguments: ["file", "link", "directory"]) func stayWhereASocketIsRequested(kind: String) throws {
         switch kind {
-        case "file": try folder.write("worth keeping".utf8, to: "place")
+        case "file": try directory.write("worth keeping".utf8, to: "place")
         case "link": try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: victim)
         default: unsafe mkdir(place, 0o700)
         }
         let error = #expect(throws: ListenError.self) { try ListeningSocket(on: .unix(path: place)) }
         #expect(error?.description.contains("\(place) is a \(kind), not a socket") == true, "\(error as Any)")
-        #expect(try FileSystem.names(inFolder: folder.url.path) == ["place"])
+        #expect(try FileSystem.names(inDirectory: directory.url.path) == ["place"])
         #expect(try isUnharmed)
     }
 
@@ -221,7 +221,7 @@ extension PlantedFiles {
     @Test func stayWhenTheyTookTheSocketsPlace() throws {
         let socket = try ListeningSocket(on: .unix(path: place))
         try FileSystem.removeFile(at: place)
-        try folder.write("worth keeping".utf8, to: "place")
+        try directory.write("worth keeping".utf8, to: "place")
         socket.close()
         #expect(try String(contentsOfFile: place, encoding: .utf8) == "worth keeping")
     }

@@ -122,8 +122,8 @@ import WaypostTestSupport
 
 @Suite struct BoundedFiles {
     @Test func areReadWhole() throws {
-        let folder = try TemporaryFolder()
-        let path = try folder.write([1, 2, 3], to: "file")
+        let directory = try TemporaryDirectory()
+        let path = try directory.write([1, 2, 3], to: "file")
         #expect(try BoundedFile.contents(of: path, limit: 3) == [1, 2, 3])
         #expect(throws: BoundedFile.Refusal.tooLarge(limit: 2)) { try BoundedFile.contents(of: path, limit: 2) }
     }
@@ -136,17 +136,17 @@ import WaypostTestSupport
     }
 
     @Test func areRegularFilesOnly() throws {
-        let folder = try TemporaryFolder()
-        let pipe = folder.path("pipe")
+        let directory = try TemporaryDirectory()
+        let pipe = directory.path("pipe")
         try valueOrSystemError("make pipe") { unsafe mkfifo(pipe, 0o600) }
         let others: [(String, FileStatus.Kind)] = [
-            (pipe, .fifo), (FileSystem.parent(of: pipe), .folder), ("/dev/zero", .device),
+            (pipe, .fifo), (FileSystem.parent(of: pipe), .directory), ("/dev/zero", .device),
         ]
         for (path, kind) in others {
             #expect(throws: BoundedFile.Refusal.notAFile(kind)) { try BoundedFile.contents(of: path, limit: 10) }
         }
         let error = #expect(throws: BoundedFile.Refusal.self) {
-            try BoundedFile.contents(of: folder.path("none"), limit: 10)
+            try BoundedFile.contents(of: directory.path("none"), limit: 10)
         }
         #expect(error?.description == "cannot be read: No such file or directory")
     }

@@ -12,9 +12,9 @@ import WaypostTestSupport
     }
 
     @Test func reachesASocketInTheFileSystem() throws {
-        let folder = try TemporaryFolder()
-        let socket = try NotifySocket.bound(to: folder.path("notify"))
-        let notification = ServiceNotification(socketPath: folder.path("notify"))
+        let directory = try TemporaryDirectory()
+        let socket = try NotifySocket.bound(to: directory.path("notify"))
+        let notification = ServiceNotification(socketPath: directory.path("notify"))
         try notification.send(["READY=1", "STATUS=receiving"])
         #expect(try received(by: socket) == "READY=1\nSTATUS=receiving")
     }
@@ -42,9 +42,9 @@ import WaypostTestSupport
     }
 
     @Test func doesNotWaitForABusyManager() throws {
-        let folder = try TemporaryFolder()
-        let socket = try NotifySocket.bound(to: folder.path("notify"))
-        let notification = ServiceNotification(socketPath: folder.path("notify"))
+        let directory = try TemporaryDirectory()
+        let socket = try NotifySocket.bound(to: directory.path("notify"))
+        let notification = ServiceNotification(socketPath: directory.path("notify"))
         let full = #expect(throws: SystemError.self) {
             // The maximum number of waiting messages is the machine's setting, net.unix.max_dgram_qlen.
             for _ in 0..<100_000 { try notification.send(["WATCHDOG=1"]) }

@@ -5,18 +5,18 @@ import WaypostTestSupport
 
 @testable import LyingDisk
 
-/// A folder on a lying disk, removed with the value.
+/// A directory on a lying disk, removed with the value.
 private final class Bench {
-    private let temporary: TemporaryFolder
+    private let temporary: TemporaryDirectory
     let disk: LyingDisk
 
     init(seed: UInt64 = 1) throws {
-        temporary = try TemporaryFolder()
-        disk = LyingDisk(folder: temporary.url.path, seed: seed)
+        temporary = try TemporaryDirectory()
+        disk = LyingDisk(directory: temporary.url.path, seed: seed)
     }
 
-    var folder: String { temporary.url.path }
-    var database: String { folder + "/a.sqlite" }
+    var directory: String { temporary.url.path }
+    var database: String { directory + "/a.sqlite" }
 
     func open() throws -> Database { try Database(database, on: disk) }
 }
@@ -59,14 +59,14 @@ private final class Bench {
     @Test(arguments: [0.0, 1.0])
     func undoesOrKeepsNamesThatWereNotSynchronized(share: Double) throws {
         let bench = try Bench()
-        let (one, two, three) = (bench.folder + "/one", bench.folder + "/two", bench.folder + "/three")
+        let (one, two, three) = (bench.directory + "/one", bench.directory + "/two", bench.directory + "/three")
         for path in [one, two] { try bench.disk.createFile(at: path) }
-        try bench.disk.synchronizeFolder(at: bench.folder)
+        try bench.disk.synchronizeDirectory(at: bench.directory)
         try bench.disk.rename(one, to: two)
         try bench.disk.createFile(at: three)
         bench.disk.powerCut(keeping: share)
         bench.disk.powerOn()
-        let names = try FileSystem.names(inFolder: bench.folder).sorted()
+        let names = try FileSystem.names(inDirectory: bench.directory).sorted()
         #expect(names == (share == 0 ? ["one", "two"] : ["three", "two"]))
     }
 
@@ -79,7 +79,7 @@ private final class Bench {
             for _ in 1...100 { try database.execute("INSERT INTO rows VALUES (zeroblob(4000))") }
         }
         #expect(error?.code == 13)  // SQLITE_FULL
-        #expect(throws: SystemError.self) { try bench.disk.reserve(64 * 1024, at: bench.folder + "/reserve") }
+        #expect(throws: SystemError.self) { try bench.disk.reserve(64 * 1024, at: bench.directory + "/reserve") }
         bench.disk.heal()
         try database.execute("INSERT INTO rows VALUES (zeroblob(100000))")
     }
@@ -108,7 +108,7 @@ private final class Bench {
         let database = try bench.open()
         #expect(try database.integer("SELECT count(*) FROM rows") == 0)
         #expect(throws: DatabaseError.self) { try database.execute("INSERT INTO rows VALUES (1)") }
-        #expect(throws: SystemError.self) { try bench.disk.createFile(at: bench.folder + "/new") }
+        #expect(throws: SystemError.self) { try bench.disk.createFile(at: bench.directory + "/new") }
     }
 
     @Test func doesTheSameForTheSameSeed() throws {

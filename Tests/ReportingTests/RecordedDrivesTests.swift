@@ -9,9 +9,9 @@ import WaypostTestSupport
 @Suite(.enabled(if: Fixtures.recordedReceivers != nil, "no recorded receivers beside the checkout"))
 struct RecordedDrives {
     private static let logs: [URL] = {
-        guard let folder = Fixtures.recordedReceivers?.appending(path: "gpsd") else { return [] }
-        let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path)
-        return (names ?? []).filter { $0.hasSuffix(".log") }.sorted().map { folder.appending(path: $0) }
+        guard let directory = Fixtures.recordedReceivers?.appending(path: "gpsd") else { return [] }
+        let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path)
+        return (names ?? []).filter { $0.hasSuffix(".log") }.sorted().map { directory.appending(path: $0) }
     }()
 
     @Test(arguments: logs) func areAccepted(log: URL) throws {

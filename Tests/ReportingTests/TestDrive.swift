@@ -13,10 +13,10 @@ struct TestDrive: Sendable, CustomStringConvertible {
 
     /// The recorded drives, which some machines have next to the checkout. A drive without a date gets one.
     static let recorded: [TestDrive] = {
-        guard let folder = Fixtures.recordedDrives else { return [] }
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        guard let directory = Fixtures.recordedDrives else { return [] }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
         return names.filter { $0.hasSuffix(".gz") }.sorted().compactMap { name in
-            guard let bytes = try? unpacked(folder.appending(path: name).path) else { return nil }
+            guard let bytes = try? unpacked(directory.appending(path: name).path) else { return nil }
             var fixes = name.contains(".csv") ? table(bytes) : Fixtures.fixes(in: bytes)
             if fixes.isEmpty {
                 fixes = Fixtures.fixes(in: sentence("GPZDA,095557,01,07,2020,00,00").utf8 + bytes)
@@ -82,13 +82,13 @@ struct TestDrive: Sendable, CustomStringConvertible {
 
 extension Fixtures {
     /// The directory of recorded drives next to the recorded receivers; `nil` if it doesn't exist.
-    static var recordedDrives: URL? { folder("drives") }
+    static var recordedDrives: URL? { directory("drives") }
     /// The directory of field cases next to the recorded receivers; `nil` if it doesn't exist.
-    static var fieldCases: URL? { folder("field") }
+    static var fieldCases: URL? { directory("field") }
 
-    private static func folder(_ name: String) -> URL? {
-        guard let folder = recordedReceivers?.appending(path: "../\(name)").standardizedFileURL else { return nil }
-        return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
+    private static func directory(_ name: String) -> URL? {
+        guard let directory = recordedReceivers?.appending(path: "../\(name)").standardizedFileURL else { return nil }
+        return FileManager.default.fileExists(atPath: directory.path) ? directory : nil
     }
 }
 

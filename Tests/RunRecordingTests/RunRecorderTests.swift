@@ -87,16 +87,16 @@ import WaypostTestSupport
                 """)
     }
 
-    static func names(in folder: String) throws -> [String] { try FileSystem.names(inFolder: folder).sorted() }
+    static func names(in directory: String) throws -> [String] { try FileSystem.names(inDirectory: directory).sorted() }
 
     private static func contents(_ receiver: String, log: String = "") -> RecordingBacklog.Contents {
         RecordingBacklog.Contents(receiver: Array(receiver.utf8), log: Array(log.utf8))
     }
 
     @Test func keepsTheNewestFilesAndContinuesAfterARestart() throws {
-        let folder = try TemporaryFolder()
-        let place = folder.path("drive")
-        let settings = RecordingSettings(folder: place, version: "0.1.0", segmentBytes: 400, segments: 2)
+        let directory = try TemporaryDirectory()
+        let place = directory.path("drive")
+        let settings = RecordingSettings(directory: place, version: "0.1.0", segmentBytes: 400, segments: 2)
         let text = String(repeating: "a", count: 100)
         var files = try RecordingFiles(settings, start: Self.start, isSynchronized: true)
         for _ in 0..<6 { try files.write(Self.contents(text, log: text)) }
@@ -117,8 +117,8 @@ import WaypostTestSupport
 
     /// Another file begins before a sentence, so that both parts can be decoded.
     @Test func cutsBetweenEpochs() throws {
-        let folder = try TemporaryFolder()
-        let settings = RecordingSettings(folder: folder.path("drive"), version: "0.1.0", segmentBytes: 10)
+        let directory = try TemporaryDirectory()
+        let settings = RecordingSettings(directory: directory.path("drive"), version: "0.1.0", segmentBytes: 10)
         var files = try RecordingFiles(settings, start: Self.start, isSynchronized: true)
         read("$A\r\n$B")
         try files.write(try #require(recorder.takeBacklog()))
@@ -126,7 +126,7 @@ import WaypostTestSupport
         read("B\r\n$C\r\n")
         try files.write(try #require(recorder.takeBacklog()))
         let parts = try (1...2).map { number in
-            let bytes = try BoundedFile.contents(of: folder.path("drive/receiver-00000\(number).nmea"), limit: 1000)
+            let bytes = try BoundedFile.contents(of: directory.path("drive/receiver-00000\(number).nmea"), limit: 1000)
             return String(decoding: bytes, as: UTF8.self).split(separator: "\n", maxSplits: 1).last ?? ""
         }
         #expect(
@@ -136,30 +136,30 @@ import WaypostTestSupport
     /// Files that only look like its own: no number follows theirs.
     @Test(arguments: ["9223372036854775807", "-9223372036854775808", "1000000000", "0"])
     func countsNoNumberThatItNeverGives(number: String) throws {
-        let folder = try TemporaryFolder()
-        _ = try folder.write("".utf8, to: "log-\(number).txt")
-        let settings = RecordingSettings(folder: folder.path(""), version: "0.1.0")
+        let directory = try TemporaryDirectory()
+        _ = try directory.write("".utf8, to: "log-\(number).txt")
+        let settings = RecordingSettings(directory: directory.path(""), version: "0.1.0")
         var files = try RecordingFiles(settings, start: Self.start, isSynchronized: true)
         try files.write(Self.contents("a"))
-        #expect(try Self.names(in: folder.path("")) == ["log-\(number).txt", "receiver-000001.nmea"])
+        #expect(try Self.names(in: directory.path("")) == ["log-\(number).txt", "receiver-000001.nmea"])
     }
 
     @Test(arguments: [
         ("/proc/none", "create directory /proc/none: No such file or directory"),
         ("/dev/null", "open directory /dev/null: Not a directory"),
     ])
-    func returnsWhyItCannotWrite(folder: String, reason: String) async {
-        let error = await recorder.write(RecordingSettings(folder: folder, version: "0.1.0"))
+    func returnsWhyItCannotWrite(directory: String, reason: String) async {
+        let error = await recorder.write(RecordingSettings(directory: directory, version: "0.1.0"))
         #expect(error?.description == reason)
     }
 
     /// The message names the file, whatever the disk says.
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
     func namesTheFileOnAFullDisk() throws {
-        let folder = try TemporaryFolder()
-        let disk = try TinyFileSystem(at: folder.path("disk"), megabytes: 1)
-        let place = folder.path("disk/drive")
-        let settings = RecordingSettings(folder: place, version: "0.1.0")
+        let directory = try TemporaryDirectory()
+        let disk = try TinyFileSystem(at: directory.path("disk"), megabytes: 1)
+        let place = directory.path("disk/drive")
+        let settings = RecordingSettings(directory: place, version: "0.1.0")
         var files = try RecordingFiles(settings, start: Self.start, isSynchronized: true)
         try files.write(Self.contents("a", log: "b"))
         try disk.fill()

@@ -6,7 +6,7 @@ import Reporting
 /// Work during which calls of the disk fail: single calls, or all from one on until the disk is repaired. Then a power
 /// cut removes whatever was not synchronized.
 struct CallFaultTrial {
-    let folder: StoreFolder
+    let directory: StoreDirectory
     let disk: LyingDisk
     private let durability: OutboxDurability
     private var promises: Promises
@@ -23,8 +23,8 @@ struct CallFaultTrial {
     init(_ faults: [DiskFault], _ durability: OutboxDurability) throws {
         self.durability = durability
         promises = Promises(window: durability.window)
-        folder = try StoreFolder()
-        disk = folder.lyingDisk(seed: UInt64(faults.reduce(0) { $0 + $1.number }))
+        directory = try StoreDirectory()
+        disk = directory.lyingDisk(seed: UInt64(faults.reduce(0) { $0 + $1.number }))
         for fault in faults { disk.order(fault) }
         mayBeReplaced = faults.count > 1
     }
@@ -53,7 +53,7 @@ struct CallFaultTrial {
         outbox = nil
         disk.powerOn()
         try promises.check(try open(), isReopened: true)
-        if let recovery = folder.recoveries.first(where: { !mayBeReplaced || $0.lost.upperBound > 0 }) {
+        if let recovery = directory.recoveries.first(where: { !mayBeReplaced || $0.lost.upperBound > 0 }) {
             throw BrokenPromise(description: "\(recovery)")
         }
         return struck
@@ -78,7 +78,7 @@ struct CallFaultTrial {
     }
 
     private func open() throws -> OutboxEngine {
-        var settings = folder.configuration(on: disk)
+        var settings = directory.configuration(on: disk)
         settings.durability = durability
         return try OutboxEngine(settings)
     }

@@ -71,8 +71,8 @@ import TimeAndChance
     private static let all: [Crafted] = [numbers, times, values, sequences, beyondTheLast, others].flatMap { $0 }
 
     @Test(arguments: all) func isRepairedAtTheStart(crafted: Crafted) throws {
-        let folder = try StoreFolder()
-        let first = try folder.open()
+        let directory = try StoreDirectory()
+        let first = try directory.open()
         for second in 1...10 { _ = try first.append(sample(second)) }
         for sequence in [4, 6, 10] as [Int64] {
             try first.quarantine(StoredUpdate(sequence: sequence, update: sample(Int(sequence))), reason: "400")
@@ -80,35 +80,35 @@ import TimeAndChance
         try first.deliverBatch()
         _ = try first.append(sample(11))
         try first.close()
-        try folder.execute(crafted.sql)
+        try directory.execute(crafted.sql)
 
         // A reader shows the readable rows, and reports that others are unreadable.
-        let found = try OutboxReader(path: folder.store).quarantined()
+        let found = try OutboxReader(path: directory.store).quarantined()
         #expect(found.updates.map(\.stored.sequence) == crafted.readable)
         if crafted.readable.count < 3 {
-            #expect(found.damage == OutboxError(.damaged, path: folder.store, .rowUnreadable(6)))
+            #expect(found.damage == OutboxError(.damaged, path: directory.store, .rowUnreadable(6)))
         }
         // A tool leaves the repair to the service.
-        var settings = folder.configuration()
+        var settings = directory.configuration()
         settings.repairsDamage = false
         let error = #expect(throws: OutboxError.self) { try OutboxEngine(settings) }
         #expect(error?.code == .damaged)
 
-        let outbox = try folder.open()
-        #expect(folder.recoveries.count == 1)
+        let outbox = try directory.open()
+        #expect(directory.recoveries.count == 1)
         #expect(try outbox.ledger().balances)
         #expect(try outbox.pendingUpdates().contains { $0.update == sample(11) })
         try outbox.close()
         // The service has repaired it.
-        #expect(try OutboxReader(path: folder.store).quarantined().damage == nil)
+        #expect(try OutboxReader(path: directory.store).quarantined().damage == nil)
         let tool = try OutboxEngine(settings)
         _ = try tool.carryOut(QuarantineRequest(.requeue, nil))
         _ = try tool.carryOut(QuarantineRequest(.discard, nil))
         #expect(try tool.ledger().quarantined == 0)
         try tool.close()
-        let last = try folder.open()
+        let last = try directory.open()
         while try last.ledger().pending > 0 { try last.deliverBatch() }
         #expect(try last.ledger().balances)
-        #expect(folder.recoveries.count == 1)
+        #expect(directory.recoveries.count == 1)
     }
 }

@@ -7,13 +7,13 @@ import Testing
 /// have more rows than could be counted in a lifetime.
 @Suite(.timeLimit(.minutes(2))) struct CraftedTree {
     private static let levels = 12
-    private let folder: StoreFolder
+    private let directory: StoreDirectory
 
     init() throws {
-        folder = try StoreFolder()
-        try folder.buildBacklog(2000)
-        var database = try folder.read("outbox.sqlite")
-        let connection = try SQLiteConnection(path: folder.store, access: .immutable)
+        directory = try StoreDirectory()
+        try directory.buildBacklog(2000)
+        var database = try directory.read("outbox.sqlite")
+        let connection = try SQLiteConnection(path: directory.store, access: .immutable)
         let root = Int(try connection.integer("SELECT rootpage FROM sqlite_schema WHERE name = 'updates'") ?? 0)
         let rootPage = Array(database[Self.range(ofPage: root)])
         try #require(rootPage[0] == 5, "an interior page of a table")
@@ -27,7 +27,7 @@ import Testing
             }
             database.replaceSubrange(Self.range(ofPage: page), with: bytes)
         }
-        try folder.write(database, to: "outbox.sqlite")
+        try directory.write(database, to: "outbox.sqlite")
     }
 
     private static func range(ofPage number: Int) -> Range<Int> { (number - 1) * 1024..<number * 1024 }
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func isDamageToAReader() throws {
-        let reader = try OutboxReader(path: folder.store)
+        let reader = try OutboxReader(path: directory.store)
         let errors = [
             #expect(throws: OutboxError.self) { try reader.summary() },
             #expect(throws: OutboxError.self) { try reader.forEachPending { _ in } },
@@ -51,8 +51,8 @@ import Testing
     }
 
     @Test func isRepairedAtTheStart() throws {
-        let outbox = try folder.open()
-        #expect(folder.recoveries.count == 1)
+        let outbox = try directory.open()
+        #expect(directory.recoveries.count == 1)
         #expect(try outbox.ledger().balances)
         _ = try outbox.append(sample(1))
     }

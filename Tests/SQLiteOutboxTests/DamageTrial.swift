@@ -18,12 +18,12 @@ struct DamageTrial {
         fileprivate let places: Places
 
         init(rows: Int, maximumBytes: Int64 = 64_000_000) throws {
-            let folder = try StoreFolder()
-            let outbox = try OutboxEngine(folder.configuration(maximumBytes: maximumBytes))
+            let directory = try StoreDirectory()
+            let outbox = try OutboxEngine(directory.configuration(maximumBytes: maximumBytes))
             var early: [UInt8] = []
             for second in 1...rows {
                 _ = try outbox.append(SQLiteOutboxTests.sample(second))
-                if second == rows / 3 { early = try folder.read("outbox.sqlite-wal") }
+                if second == rows / 3 { early = try directory.read("outbox.sqlite-wal") }
                 if second % 200 == 0 { try outbox.deliverBatch(maximumPastLocations: 20) }
             }
             var cells: [Int64: [UInt8]] = [:]
@@ -33,8 +33,8 @@ struct DamageTrial {
             self.cells = cells
             self.early = early
             accepted = try outbox.ledger().accepted
-            database = try folder.read("outbox.sqlite")
-            log = try folder.read("outbox.sqlite-wal")
+            database = try directory.read("outbox.sqlite")
+            log = try directory.read("outbox.sqlite-wal")
             places = Places(cells, database: database, log: log)
         }
     }
@@ -52,12 +52,12 @@ struct DamageTrial {
         var database = sample.database
         var log = sample.log
         let words = Self.damage(&database, &log, sample, using: &chance)
-        let folder = try StoreFolder()
-        try folder.write(database, to: "outbox.sqlite")
-        try folder.write(log, to: "outbox.sqlite-wal")
+        let directory = try StoreDirectory()
+        try directory.write(database, to: "outbox.sqlite")
+        try directory.write(log, to: "outbox.sqlite-wal")
 
         let begin = Self.computed
-        let outbox = try folder.open()
+        let outbox = try directory.open()
         let took = Self.computed - begin
         try #require(took < .seconds(2), "seed \(seed), \(words)")
         slowestOpening = max(slowestOpening, took)

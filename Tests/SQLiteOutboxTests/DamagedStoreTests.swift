@@ -12,9 +12,10 @@ struct Damage: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// Whether every row is still in one of the files.
     let keepsRows: Bool
-    let change: @Sendable (StoreFolder) throws -> Void
+    let change: @Sendable (StoreDirectory) throws -> Void
 
-    init(_ description: String, keepsRows: Bool = false, _ change: @escaping @Sendable (StoreFolder) throws -> Void) {
+    init(_ description: String, keepsRows: Bool = false, _ change: @escaping @Sendable (StoreDirectory) throws -> Void)
+    {
         testDescription = description
         self.keepsRows = keepsRows
         self.change = change
@@ -24,21 +25,21 @@ struct Damage: Sendable, CustomTestStringConvertible {
     static func database(
         _ description: String, keepsRows: Bool = false, _ change: @escaping @Sendable (inout [UInt8]) -> Void
     ) -> Damage {
-        Damage(description, keepsRows: keepsRows) { folder in
-            try folder.open().close()
-            var bytes = try folder.read("outbox.sqlite")
+        Damage(description, keepsRows: keepsRows) { directory in
+            try directory.open().close()
+            var bytes = try directory.read("outbox.sqlite")
             change(&bytes)
-            try folder.write(bytes, to: "outbox.sqlite")
+            try directory.write(bytes, to: "outbox.sqlite")
         }
     }
 
     static func log(
         _ description: String, keepsRows: Bool = false, _ change: @escaping @Sendable (inout [UInt8]) -> Void
     ) -> Damage {
-        Damage(description, keepsRows: keepsRows) { folder in
-            var bytes = try folder.read("outbox.sqlite-wal")
+        Damage(description, keepsRows: keepsRows) { directory in
+            var bytes = try directory.read("outbox.sqlite-wal")
             change(&bytes)
-            try folder.write(bytes, to: "outbox.sqlite-wal")
+            try directory.write(bytes, to: "outbox.sqlite-wal")
         }
     }
 
@@ -69,14 +70,14 @@ struct Damage: Sendable, CustomTestStringConvertible {
                 bytes = bytes.map { _ in UInt8.random(in: 0...255, using: &chance) }
             },
             .log("log cut") { $0.removeLast($0.count / 2) },
-            Damage("log of an earlier time") { folder in
-                try folder.open().close()
-                try folder.rename("early", to: "outbox.sqlite-wal")
+            Damage("log of an earlier time") { directory in
+                try directory.open().close()
+                try directory.rename("early", to: "outbox.sqlite-wal")
             },
             Damage("log removed") { try $0.write([], to: "outbox.sqlite-wal") },
-            Damage("database removed") { folder in
-                try folder.write([], to: "gone")
-                try folder.rename("outbox.sqlite", to: "gone")
+            Damage("database removed") { directory in
+                try directory.write([], to: "gone")
+                try directory.rename("outbox.sqlite", to: "gone")
             },
         ]
 }
@@ -90,19 +91,20 @@ private struct CutStore: Sendable {
     static let sample = Result { try CutStore() }
 
     init() throws {
-        let folder = try StoreFolder()
-        let outbox = try folder.open()
+        let directory = try StoreDirectory()
+        let outbox = try directory.open()
         var early: [UInt8] = []
         for second in 1...600 {
             _ = try outbox.append(SQLiteOutboxTests.sample(second))
-            if second == 250 { early = try folder.read("outbox.sqlite-wal") }
+            if second == 250 { early = try directory.read("outbox.sqlite-wal") }
             if second % 200 == 0 { try outbox.deliverBatch(maximumPastLocations: 20) }
         }
         pending = try outbox.pendingUpdates()
         ledger = try outbox.ledger()
-        try folder.copyStore(to: "cut")
+        try directory.copyStore(to: "cut")
         files = [
-            "outbox.sqlite": try folder.read("cut"), "outbox.sqlite-wal": try folder.read("cut-wal"), "early": early,
+            "outbox.sqlite": try directory.read("cut"), "outbox.sqlite-wal": try directory.read("cut-wal"),
+            "early": early,
         ]
     }
 }
@@ -111,19 +113,19 @@ private struct CutStore: Sendable {
 struct DamagedStore {
     @Test(arguments: Damage.all)
     func alwaysStarts(damage: Damage) throws {
-        let folder = try StoreFolder()
+        let directory = try StoreDirectory()
         let before = try CutStore.sample.get()
-        for (name, bytes) in before.files { try folder.write(bytes, to: name) }
-        try damage.change(folder)
+        for (name, bytes) in before.files { try directory.write(bytes, to: name) }
+        try damage.change(directory)
 
-        let outbox = try folder.open()
+        let outbox = try directory.open()
         let found = try outbox.pendingUpdates()
         let after = try outbox.ledger()
         #expect(after.balances)
         #expect(found.allSatisfy { $0.update == sample(Int($0.sequence)) }, "nothing is made up")
         let missing = Set(before.pending).subtracting(found)
         if damage.keepsRows { #expect(missing.isEmpty) }
-        if let recovery = folder.recoveries.first {
+        if let recovery = directory.recoveries.first {
             #expect(recovery.salvaged == found.count)
             #expect(recovery.lost.upperBound == after.evicted)
             // Other losses are allowed only if nothing is left: of the end of a log, or of a ledger with its newest
@@ -133,7 +135,7 @@ struct DamagedStore {
         let next = try outbox.append(sample(86_000))
         #expect(next.sequence == after.accepted + 1)
         try outbox.close()
-        #expect(try OutboxReader(path: folder.store).summary().ledger.balances)
+        #expect(try OutboxReader(path: directory.store).summary().ledger.balances)
     }
 
     /// `make damage-test` gives the number of seeds.

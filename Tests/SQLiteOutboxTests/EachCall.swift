@@ -14,23 +14,23 @@ struct EachCall {
 
     /// Runs `work` with a cut at each of its calls. Returns the number of calls.
     func cut(
-        step: Int = 1, _ work: (StoreFolder, LyingDisk, inout Promises) throws -> Void
+        step: Int = 1, _ work: (StoreDirectory, LyingDisk, inout Promises) throws -> Void
     ) throws -> Int {
         for number in stride(from: 1, to: 100_000, by: step) {
-            let folder = try StoreFolder()
-            for (name, bytes) in files { try folder.write(bytes, to: name) }
-            let disk = folder.lyingDisk(seed: UInt64(number))
+            let directory = try StoreDirectory()
+            for (name, bytes) in files { try directory.write(bytes, to: name) }
+            let disk = directory.lyingDisk(seed: UInt64(number))
             disk.order(DiskFault(.powerCut, at: number))
             var promises = promises
-            do { try work(folder, disk, &promises) } catch let error as OutboxError {
+            do { try work(directory, disk, &promises) } catch let error as OutboxError {
                 try #require(disk.isOff, "call \(number): it failed before the power went: \(error)")
             }
             guard disk.isOff else { return number - 1 }
             disk.powerOn()
-            let before = folder.recoveries
-            let outbox = try folder.open(on: disk)
+            let before = directory.recoveries
+            let outbox = try directory.open(on: disk)
             try promises.check(outbox, isReopened: true)
-            if !isDamaged { try #require(folder.recoveries == before, "call \(number): a power cut is no damage") }
+            if !isDamaged { try #require(directory.recoveries == before, "call \(number): a power cut is no damage") }
             try promises.append(sample(86_000), to: outbox)
         }
         return 100_000
@@ -38,20 +38,20 @@ struct EachCall {
 
     /// A store that was used and closed.
     static func closedStore(rows: Int) throws -> EachCall {
-        let folder = try StoreFolder()
+        let directory = try StoreDirectory()
         var promises = Promises()
-        let outbox = try folder.open()
+        let outbox = try directory.open()
         for second in 1...rows { try promises.append(sample(second), to: outbox) }
         for _ in 1...3 { try promises.deliver(from: outbox, maximumPastLocations: rows / 10) }
         try outbox.close()
-        return EachCall(files: ["outbox.sqlite": try folder.read("outbox.sqlite")], promises: promises)
+        return EachCall(files: ["outbox.sqlite": try directory.read("outbox.sqlite")], promises: promises)
     }
 
     /// A store that has held `rows` updates, of which `left` are still pending.
     static func backlog(rows: Int, left: Int) throws -> EachCall {
-        let folder = try StoreFolder()
-        try folder.buildBacklog(rows)
-        let outbox = try folder.open()
+        let directory = try StoreDirectory()
+        try directory.buildBacklog(rows)
+        let outbox = try directory.open()
         while try outbox.ledger().pending > Int64(left) {
             let count = min(3000, Int(try outbox.ledger().pending) - left)
             try outbox.deliverBatch(maximumPastLocations: count)
@@ -59,6 +59,6 @@ struct EachCall {
         var promises = Promises(accepted: Int64(rows))
         try promises.adopt(outbox)
         try outbox.close()
-        return EachCall(files: ["outbox.sqlite": try folder.read("outbox.sqlite")], promises: promises)
+        return EachCall(files: ["outbox.sqlite": try directory.read("outbox.sqlite")], promises: promises)
     }
 }

@@ -13,15 +13,15 @@ struct EconomicDurability {
     /// A time that the test sets.
     private let uptime = Locked(Duration.zero)
 
-    private func open(_ folder: StoreFolder) throws -> OutboxEngine {
-        var settings = folder.configuration()
+    private func open(_ directory: StoreDirectory) throws -> OutboxEngine {
+        var settings = directory.configuration()
         settings.durability = .economy
         settings.uptime = { [uptime] in uptime.withLock { $0 } }
         return try OutboxEngine(settings)
     }
 
-    private func onDisk(_ folder: StoreFolder) throws -> Ledger {
-        try OutboxReader(path: folder.store).summary().ledger
+    private func onDisk(_ directory: StoreDirectory) throws -> Ledger {
+        try OutboxReader(path: directory.store).summary().ledger
     }
 
     @Test(arguments: [
@@ -38,25 +38,25 @@ struct EconomicDurability {
     }
 
     @Test func writesTheUpdatesOfAWindowTogether() throws {
-        let folder = try StoreFolder()
-        let outbox = try open(folder)
+        let directory = try StoreDirectory()
+        let outbox = try open(directory)
         for second in 1...29 { #expect(try outbox.append(sample(second)).sequence == Int64(second)) }
         #expect(try outbox.ledger() == Ledger(accepted: 29, pending: 29))
-        #expect(try onDisk(folder) == Ledger(), "what is not written is not accepted on the disk")
+        #expect(try onDisk(directory) == Ledger(), "what is not written is not accepted on the disk")
         _ = try outbox.append(sample(30))
-        #expect(try onDisk(folder) == Ledger(accepted: 30, pending: 30))
+        #expect(try onDisk(directory) == Ledger(accepted: 30, pending: 30))
         _ = try outbox.append(sample(31))
         uptime.withLock { $0 += .seconds(57) }
         _ = try outbox.maintain()
-        #expect(try onDisk(folder).accepted == 30)
+        #expect(try onDisk(directory).accepted == 30)
         uptime.withLock { $0 += .seconds(1) }
         _ = try outbox.maintain()
-        #expect(try onDisk(folder) == Ledger(accepted: 31, pending: 31))
+        #expect(try onDisk(directory) == Ledger(accepted: 31, pending: 31))
     }
 
     @Test func writesNoRowForAnUpdateDeliveredBefore() throws {
-        let folder = try StoreFolder()
-        let outbox = try open(folder)
+        let directory = try StoreDirectory()
+        let outbox = try open(directory)
         for second in 1...29 {
             _ = try outbox.append(sample(second))
             let batch = try #require(try outbox.nextBatch(maximumPastLocations: 50))
@@ -65,21 +65,21 @@ struct EconomicDurability {
             #expect(try outbox.nextBatch(maximumPastLocations: 50) == nil)
         }
         #expect(try outbox.ledger() == Ledger(accepted: 29, delivered: 29))
-        #expect(try onDisk(folder) == Ledger())
+        #expect(try onDisk(directory) == Ledger())
         _ = try outbox.append(sample(30))
-        #expect(try onDisk(folder) == Ledger(accepted: 30, delivered: 29, pending: 1))
+        #expect(try onDisk(directory) == Ledger(accepted: 30, delivered: 29, pending: 1))
         #expect(try outbox.newest()?.sequence == 30)
         try outbox.close()
-        #expect(try onDisk(folder) == Ledger(accepted: 30, delivered: 29, pending: 1))
+        #expect(try onDisk(directory) == Ledger(accepted: 30, delivered: 29, pending: 1))
     }
 
     /// After a crash at any step the ledger balances, and at most the window's updates are lost.
     @Test(arguments: [21, 22, 23] as [UInt64]) func losesTheWindowAtMost(seed: UInt64) throws {
-        let folder = try StoreFolder()
+        let directory = try StoreDirectory()
         var chance = SplitMix64(seed: seed)
         var model = OutboxModel()
         var acceptedAt: [Int64: Duration] = [:]
-        let outbox = try open(folder)
+        let outbox = try open(directory)
         for step in 0..<300 {
             uptime.withLock { $0 += .seconds(2) }
             _ = try outbox.maintain()
@@ -105,8 +105,8 @@ struct EconomicDurability {
             try #require(try outbox.ledger() == model.ledger, "step \(step)")
             try #require(try outbox.newest() == model.newest, "step \(step)")
             guard step % 3 == 0 else { continue }
-            try folder.copyStore(to: "copy")
-            let copy = try folder.open("copy")
+            try directory.copyStore(to: "copy")
+            let copy = try directory.open("copy")
             let found = try copy.ledger()
             try #require(found.balances)
             let now = uptime.withLock { $0 }
@@ -119,36 +119,36 @@ struct EconomicDurability {
             try #require(missing.isEmpty, "step \(step)")
         }
         try outbox.close()
-        #expect(try onDisk(folder) == model.ledger)
-        #expect(folder.recoveries.isEmpty)
+        #expect(try onDisk(directory) == model.ledger)
+        #expect(directory.recoveries.isEmpty)
     }
 
     /// The rows of the commit reached the log, its end didn't.
     @Test func acceptsAnInterruptedCommitWithoutRepair() throws {
-        let folder = try StoreFolder()
-        let outbox = try open(folder)
+        let directory = try StoreDirectory()
+        let outbox = try open(directory)
         for second in 1...60 { _ = try outbox.append(sample(second)) }
-        try folder.copyStore(to: "cut")
+        try directory.copyStore(to: "cut")
         try outbox.close()
-        var log = try folder.read("cut-wal")
+        var log = try directory.read("cut-wal")
         log.removeLast(24 + Int(StoreFormat.pageSize))
-        try folder.write(try folder.read("cut"), to: "outbox.sqlite")
-        try folder.write(log, to: "outbox.sqlite-wal")
-        let again = try open(folder)
+        try directory.write(try directory.read("cut"), to: "outbox.sqlite")
+        try directory.write(log, to: "outbox.sqlite-wal")
+        let again = try open(directory)
         let found = try again.pendingUpdates()
         #expect((31..<60).contains(found.count))
         #expect(found.map(\.sequence) == Array(1...Int64(found.count)))
         #expect(Set(found.map(\.update)).isSubset(of: (1...60).map(sample)))
         #expect(try again.ledger() == Ledger(accepted: Int64(found.count), pending: Int64(found.count)))
-        #expect(folder.recoveries.isEmpty)
+        #expect(directory.recoveries.isEmpty)
     }
 
     /// A commit that fails at any of its writes leaves rows, which are also in memory.
     @Test func goesOnFromMemoryAfterACommitThatBrokeOff() throws {
         for number in 1...50 {
-            let folder = try StoreFolder()
-            let disk = folder.lyingDisk(seed: 1)
-            var settings = folder.configuration(on: disk)
+            let directory = try StoreDirectory()
+            let disk = directory.lyingDisk(seed: 1)
+            var settings = directory.configuration(on: disk)
             settings.durability = .economy
             let outbox = try OutboxEngine(settings)
             for second in 1...29 {
@@ -159,7 +159,7 @@ struct EconomicDurability {
             do { _ = try outbox.append(sample(30)) } catch {
                 #expect(try outbox.pendingUpdates().map(\.update) == (4...29).map(sample), "write \(number)")
                 #expect(try outbox.ledger() == Ledger(accepted: 29, delivered: 3, pending: 26))
-                #expect(folder.recoveries.isEmpty)
+                #expect(directory.recoveries.isEmpty)
                 continue
             }
             return #expect(number > 3, "it took several writes")
@@ -167,39 +167,39 @@ struct EconomicDurability {
     }
 
     @Test func keepsUnwrittenUpdatesDuringARepair() throws {
-        let folder = try StoreFolder()
-        let outbox = try open(folder)
+        let directory = try StoreDirectory()
+        let outbox = try open(directory)
         for second in 1...35 { _ = try outbox.append(sample(second)) }
-        try folder.execute("UPDATE updates SET time_ms = 0 WHERE sequence = 7; PRAGMA wal_checkpoint(TRUNCATE)")
+        try directory.execute("UPDATE updates SET time_ms = 0 WHERE sequence = 7; PRAGMA wal_checkpoint(TRUNCATE)")
         #expect(try outbox.pendingUpdates().map(\.sequence) == Array(1...6) + Array(8...35))
         #expect(try outbox.ledger() == Ledger(accepted: 35, pending: 34, evicted: 1))
-        #expect(folder.recoveries.count == 1)
+        #expect(directory.recoveries.count == 1)
     }
 
     /// A commit that failed with an error, but is on the disk.
     @Test func countsNothingTwiceAfterACommitInDoubt() throws {
-        let folder = try StoreFolder()
-        let outbox = try open(folder)
+        let directory = try StoreDirectory()
+        let outbox = try open(directory)
         for second in 1...5 { _ = try outbox.append(sample(second)) }
         try outbox.acknowledge(
             UploadBatch(last: StoredUpdate(sequence: 2, update: sample(2)), lastIsPending: true, past: []))
         for second in 1...3 {
-            try folder.insertRow(StoredUpdate(sequence: Int64(second), update: sample(second)))
+            try directory.insertRow(StoredUpdate(sequence: Int64(second), update: sample(second)))
         }
         outbox.store = nil
         #expect(try outbox.ledger() == Ledger(accepted: 5, delivered: 1, pending: 4))
         #expect(try outbox.pendingUpdates().map(\.sequence) == [1, 3, 4, 5])
         try outbox.close()
-        #expect(try onDisk(folder) == Ledger(accepted: 5, delivered: 1, pending: 4))
+        #expect(try onDisk(directory) == Ledger(accepted: 5, delivered: 1, pending: 4))
     }
 
     /// An acknowledgement whose commit failed at a sync, but may be on the disk. An update that was delivered before it
     /// had a row isn't accepted again.
     @Test(arguments: 1...3) func acceptsNothingAgainAfterAnAcknowledgementInDoubt(sync: Int) throws {
-        let folder = try StoreFolder()
-        try folder.buildBacklog(5)
-        let disk = folder.lyingDisk(seed: 1)
-        var settings = folder.configuration(on: disk)
+        let directory = try StoreDirectory()
+        try directory.buildBacklog(5)
+        let disk = directory.lyingDisk(seed: 1)
+        var settings = directory.configuration(on: disk)
         settings.durability = .economy
         let outbox = try OutboxEngine(settings)
         for second in 6...7 { _ = try outbox.append(sample(second)) }
@@ -212,25 +212,25 @@ struct EconomicDurability {
 
     /// A row of another update has the sequence of an unwritten one.
     @Test func keepsUnwrittenUpdatesAfterARowOfAnotherUpdate() throws {
-        let folder = try StoreFolder()
-        let outbox = try open(folder)
+        let directory = try StoreDirectory()
+        let outbox = try open(directory)
         for second in 1...5 { _ = try outbox.append(sample(second)) }
         for second in [2, 3] {
             try outbox.acknowledge(
                 UploadBatch(
                     last: StoredUpdate(sequence: Int64(second), update: sample(second)), lastIsPending: true, past: []))
         }
-        try folder.insertRow(StoredUpdate(sequence: 1, update: sample(99)))
+        try directory.insertRow(StoredUpdate(sequence: 1, update: sample(99)))
         outbox.store = nil
         #expect(try outbox.ledger() == Ledger(accepted: 6, delivered: 2, pending: 4))
         #expect(try outbox.pendingUpdates().map(\.update) == [99, 1, 4, 5].map(sample))
         try outbox.close()
-        #expect(try onDisk(folder) == Ledger(accepted: 6, delivered: 2, pending: 4))
+        #expect(try onDisk(directory) == Ledger(accepted: 6, delivered: 2, pending: 4))
     }
 
     @Test func rejectsTheUpdateWhoseCommitFindsNoSpace() throws {
-        let folder = try StoreFolder()
-        var settings = folder.configuration()
+        let directory = try StoreDirectory()
+        var settings = directory.configuration()
         settings.durability = .economy
         let outbox = try OutboxEngine(settings)
         try outbox.limitPages(to: 12)
@@ -243,10 +243,10 @@ struct EconomicDurability {
         }
         #expect(refusal?.code == .full)
         #expect(try outbox.ledger() == Ledger(accepted: accepted, pending: accepted))
-        #expect(try onDisk(folder).accepted == accepted - 29, "those before it wait on")
+        #expect(try onDisk(directory).accepted == accepted - 29, "those before it wait on")
         try outbox.deliverBatch(maximumPastLocations: 60)
         _ = try outbox.append(sample(Int(accepted) + 1))
         #expect(try outbox.ledger().balances)
-        #expect(try onDisk(folder).accepted > accepted - 29)
+        #expect(try onDisk(directory).accepted > accepted - 29)
     }
 }

@@ -10,8 +10,8 @@ import WaypostTestSupport
 struct Eviction {
     /// A drive without any straight part can't be thinned: the oldest updates are evicted.
     @Test func evictsTheOldestIfThinningFreesNothing() throws {
-        let folder = try StoreFolder()
-        let outbox = try OutboxEngine(folder.configuration(maximumBytes: 64 * 1024))
+        let directory = try StoreDirectory()
+        let outbox = try OutboxEngine(directory.configuration(maximumBytes: 64 * 1024))
         for second in 1...4000 {
             _ = try outbox.append(zigzag(second))
             try #require(try outbox.store?.bytesInUse() ?? 0 <= 64 * 1024)
@@ -23,7 +23,7 @@ struct Eviction {
         #expect(ledger.pending > 500)
         #expect(try outbox.pendingUpdates().map(\.sequence) == Array(ledger.evicted + 1...4000), "the oldest went")
         try outbox.close()
-        let summary = try OutboxReader(path: folder.store).summary()
+        let summary = try OutboxReader(path: directory.store).summary()
         #expect(summary.ledger == ledger)
         #expect(summary.evictions[.oldest].count == ledger.evicted)
         #expect(
@@ -33,21 +33,21 @@ struct Eviction {
 
     /// The whole drive is thinned before any part of it is evicted completely.
     @Test func thinsBeforeItEvictsTheOldest() throws {
-        let folder = try StoreFolder()
+        let directory = try StoreDirectory()
         let cap: Int64 = 256 * 1024
-        let outbox = try OutboxEngine(folder.configuration(maximumBytes: cap))
+        let outbox = try OutboxEngine(directory.configuration(maximumBytes: cap))
         let drive = Drives.town(updates: 12_000)
         for update in drive {
             let stored = try outbox.append(update)
             try #require(try outbox.store?.bytesInUse() ?? 0 <= cap)
             guard stored.sequence % 1499 == 0 else { continue }
             // A power cut: rows and account went in one transaction.
-            try folder.copyStore(to: "cut")
-            let cut = try folder.open("cut")
+            try directory.copyStore(to: "cut")
+            let cut = try directory.open("cut")
             try #require(try cut.summary() == outbox.summary())
             try #require(try cut.pendingUpdates().count == cut.ledger().pending)
         }
-        #expect(folder.recoveries.isEmpty)
+        #expect(directory.recoveries.isEmpty)
         let summary = try outbox.summary()
         #expect(summary.ledger.balances)
         #expect(summary.evictions[.thinned].count > 5000)
@@ -58,17 +58,17 @@ struct Eviction {
         #expect(worst.meters <= 250)
         #expect(worst.span <= TrackSimplification.maximumSpan)
         try outbox.close()
-        #expect(try OutboxReader(path: folder.store).summary().evictions == summary.evictions)
+        #expect(try OutboxReader(path: directory.store).summary().evictions == summary.evictions)
     }
 
     @Test func shrinksToALoweredLimit() throws {
-        let folder = try StoreFolder()
+        let directory = try StoreDirectory()
         let cap: Int64 = 256 * 1024
         let drive = Drives.town(updates: 10_400)
-        var outbox: OutboxEngine? = try folder.open()
+        var outbox: OutboxEngine? = try directory.open()
         for update in drive.prefix(10_000) { _ = try outbox?.append(update) }
         outbox = nil
-        let small = try OutboxEngine(folder.configuration(maximumBytes: cap))
+        let small = try OutboxEngine(directory.configuration(maximumBytes: cap))
         var later = drive.dropFirst(10_000)
         while try small.store?.bytesInUse() ?? 0 > cap, let update = later.popFirst() {
             _ = try small.append(update)
@@ -80,8 +80,8 @@ struct Eviction {
 
     /// An update's age is the time to the newest fix: only an accepted fix makes updates old.
     @Test func evictsUpdatesThatAreTooOldByTheNewestFix() throws {
-        let folder = try StoreFolder()
-        var settings = folder.configuration()
+        let directory = try StoreDirectory()
+        var settings = directory.configuration()
         settings.maximumAge = .seconds(3600)
         let outbox = try OutboxEngine(settings)
         for second in 1...700 { _ = try outbox.append(sample(second)) }
@@ -94,8 +94,8 @@ struct Eviction {
     }
 
     @Test func neverEvictsTheNewest() throws {
-        let folder = try StoreFolder()
-        let outbox = try OutboxEngine(folder.configuration(maximumBytes: 64 * 1024))
+        let directory = try StoreDirectory()
+        let outbox = try OutboxEngine(directory.configuration(maximumBytes: 64 * 1024))
         _ = try outbox.append(sample(80_000))  // accepted first, newest by time
         for second in 1...3000 { _ = try outbox.append(zigzag(second)) }
         #expect(try outbox.newest()?.update == sample(80_000))
@@ -105,27 +105,27 @@ struct Eviction {
     }
 
     @Test func returnsTheSpaceOfADrainedBacklog() throws {
-        let folder = try StoreFolder()
-        try folder.buildBacklog(28_000)
-        let outbox = try folder.open()
-        let full = try folder.read("outbox.sqlite").count
+        let directory = try StoreDirectory()
+        try directory.buildBacklog(28_000)
+        let outbox = try directory.open()
+        let full = try directory.read("outbox.sqlite").count
         while try outbox.ledger().pending > 0 { try outbox.deliverBatch(maximumPastLocations: 1000) }
         try outbox.close()
         #expect(full > 1_200_000)
-        #expect(try folder.read("outbox.sqlite").count < 600 * 1024)
-        #expect(try OutboxReader(path: folder.store).summary().ledger == Ledger(accepted: 28_000, delivered: 28_000))
+        #expect(try directory.read("outbox.sqlite").count < 600 * 1024)
+        #expect(try OutboxReader(path: directory.store).summary().ledger == Ledger(accepted: 28_000, delivered: 28_000))
     }
 
     @Test func isNotForQuarantineWhoseListIsBounded() throws {
-        let folder = try StoreFolder()
-        let outbox = try folder.open()
+        let directory = try StoreDirectory()
+        let outbox = try directory.open()
         for second in 1...300 {
             let stored = try outbox.append(sample(second))
             try outbox.quarantine(stored, reason: ReportedText(String(repeating: "é", count: 1000), limit: 2000))
         }
         #expect(try outbox.ledger() == Ledger(accepted: 300, quarantined: 300))
         try outbox.close()
-        let listed = try OutboxReader(path: folder.store).quarantined().updates
+        let listed = try OutboxReader(path: directory.store).quarantined().updates
         #expect(listed.map(\.stored.sequence) == Array(45...300))
         #expect(listed.allSatisfy { $0.reason.description == String(repeating: "é", count: 254) + "…" })
     }

@@ -82,12 +82,12 @@ struct FailingCalls {
 
     /// A log whose sync has failed isn't used again while a reader keeps it from being emptied.
     @Test func waitForAReader() throws {
-        let folder = try StoreFolder()
-        let disk = folder.lyingDisk(seed: 1)
-        var outbox: OutboxEngine? = try folder.open(on: disk)
+        let directory = try StoreDirectory()
+        let disk = directory.lyingDisk(seed: 1)
+        var outbox: OutboxEngine? = try directory.open(on: disk)
         _ = try outbox?.append(sample(1))
         do {
-            let reader = try SQLiteConnection(path: folder.store, access: .readOnly, on: disk)
+            let reader = try SQLiteConnection(path: directory.store, access: .readOnly, on: disk)
             try reader.execute("BEGIN; SELECT * FROM updates")
             disk.order(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .sync))
             #expect(throws: OutboxError.self) { try outbox?.append(sample(2)) }
@@ -98,20 +98,20 @@ struct FailingCalls {
         disk.powerCut(keeping: 0)
         outbox = nil
         disk.powerOn()
-        #expect(try folder.open(on: disk).pendingUpdates().contains(stored))
+        #expect(try directory.open(on: disk).pendingUpdates().contains(stored))
     }
 
     /// The log's directory entry is on the disk before anything is accepted, although SQLite ignores its failed sync.
     @Test func keepTheNameOfTheLog() throws {
-        let folder = try StoreFolder()
-        let disk = folder.lyingDisk(seed: 1)
-        try folder.open(on: disk).close()
-        var outbox: OutboxEngine? = try folder.open(on: disk)
+        let directory = try StoreDirectory()
+        let disk = directory.lyingDisk(seed: 1)
+        try directory.open(on: disk).close()
+        var outbox: OutboxEngine? = try directory.open(on: disk)
         disk.order(DiskFault(.error(DiskErrno.inputOutput), at: 2, of: .sync))  // the log's own is the first
         _ = try outbox?.append(sample(1))
         disk.powerCut(keeping: 0)
         outbox = nil
         disk.powerOn()
-        #expect(try folder.open(on: disk).pendingUpdates().count == 1)
+        #expect(try directory.open(on: disk).pendingUpdates().count == 1)
     }
 }

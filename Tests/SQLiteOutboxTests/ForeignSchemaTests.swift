@@ -38,55 +38,55 @@ import TimeAndChance
     ]
 
     @Test(arguments: crafted) func isDamage(sql: String) throws {
-        let folder = try folderWithFive()
-        try folder.execute(sql)
+        let directory = try directoryWithFive()
+        try directory.execute(sql)
         for error in [
-            #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) },
-            #expect(throws: OutboxError.self) { try OutboxRequester(path: folder.store) },
+            #expect(throws: OutboxError.self) { try OutboxReader(path: directory.store) },
+            #expect(throws: OutboxError.self) { try OutboxRequester(path: directory.store) },
         ] { #expect(error?.code == .damaged) }
 
-        let outbox = try folder.open()
-        #expect(folder.recoveries.count == 1)
-        #expect(folder.recoveries.map(\.salvaged) == [5])
+        let outbox = try directory.open()
+        #expect(directory.recoveries.count == 1)
+        #expect(directory.recoveries.map(\.salvaged) == [5])
         #expect(try outbox.pendingUpdates().map(\.update) == (1...5).map(sample))
         #expect(try outbox.append(sample(6)).sequence == 6)
         #expect(try !outbox.maintain())
         while try outbox.ledger().pending > 0 { try outbox.deliverBatch() }
         #expect(try outbox.ledger() == Ledger(accepted: 6, delivered: 6))
         try outbox.close()
-        #expect(try OutboxReader(path: folder.store).summary().ledger == Ledger(accepted: 6, delivered: 6))
+        #expect(try OutboxReader(path: directory.store).summary().ledger == Ledger(accepted: 6, delivered: 6))
     }
 
     /// The rows have another format and can't be read: they are counted as lost.
     @Test func countsUnreadableRowsAsLost() throws {
-        let folder = try folderWithFive()
-        try folder.execute(
+        let directory = try directoryWithFive()
+        try directory.execute(
             Self.updates("checksum INTEGER", "checksum INTEGER").replacing("INTEGER);", with: "INTEGER) WITHOUT ROWID;")
         )
-        let outbox = try folder.open()
-        #expect(folder.recoveries.count == 1)
+        let outbox = try directory.open()
+        #expect(directory.recoveries.count == 1)
         #expect(try outbox.ledger().balances)
         _ = try outbox.append(sample(6))
     }
 
     /// The schema is in the write-ahead log, over a sound database.
     @Test func isFoundInTheLog() throws {
-        let folder = try StoreFolder()
-        let outbox = try folder.open()
+        let directory = try StoreDirectory()
+        let outbox = try directory.open()
         for second in 1...5 { _ = try outbox.append(sample(second)) }
-        try folder.execute(Self.crafted[0])
-        try folder.moveStore(owner: outbox)
-        let again = try folder.open()
-        #expect(folder.recoveries.map(\.cause) == [.foreignObject(type: "trigger", name: "t")])
+        try directory.execute(Self.crafted[0])
+        try directory.moveStore(owner: outbox)
+        let again = try directory.open()
+        #expect(directory.recoveries.map(\.cause) == [.foreignObject(type: "trigger", name: "t")])
         #expect(try again.pendingUpdates().map(\.update) == (1...5).map(sample))
     }
 
     /// The schema changes while the service runs.
     @Test(arguments: crafted.prefix(5)) func isNotRunWhileRunning(sql: String) throws {
-        let folder = try StoreFolder()
-        let outbox = try folder.open()
+        let directory = try StoreDirectory()
+        let outbox = try directory.open()
         for second in 1...5 { _ = try outbox.append(sample(second)) }
-        try folder.execute(sql)
+        try directory.execute(sql)
         for second in 6...8 {
             do { _ = try outbox.append(sample(second)) } catch { _ = try outbox.append(sample(second)) }
         }
@@ -98,21 +98,21 @@ import TimeAndChance
 
     /// A negative version, one of the far future, or one with a flipped bit isn't a newer release's.
     @Test(arguments: [-1, Int32.min, 0, 67_108_866, 524_290]) func ofNoVersionIsDamage(version: Int32) throws {
-        let folder = try folderWithFive()
-        try folder.execute("PRAGMA user_version = \(version)")
-        let error = #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) }
+        let directory = try directoryWithFive()
+        try directory.execute("PRAGMA user_version = \(version)")
+        let error = #expect(throws: OutboxError.self) { try OutboxReader(path: directory.store) }
         #expect(error?.code == .damaged)
-        let outbox = try folder.open()
-        #expect(folder.recoveries.map(\.cause) == [.notOutbox])
+        let outbox = try directory.open()
+        #expect(directory.recoveries.map(\.cause) == [.notOutbox])
         #expect(try outbox.ledger() == Ledger(accepted: 5, pending: 5))
     }
 
-    private func folderWithFive() throws -> StoreFolder {
-        let folder = try StoreFolder()
-        let outbox = try folder.open()
+    private func directoryWithFive() throws -> StoreDirectory {
+        let directory = try StoreDirectory()
+        let outbox = try directory.open()
         for second in 1...5 { _ = try outbox.append(sample(second)) }
         try outbox.close()
-        return folder
+        return directory
     }
 }
 
@@ -180,17 +180,17 @@ import TimeAndChance
     }
 
     @Test(arguments: rows) func endNothing(sql: String) throws {
-        let folder = try StoreFolder()
-        let first = try folder.open()
+        let directory = try StoreDirectory()
+        let first = try directory.open()
         for second in 1...5 { _ = try first.append(sample(second)) }
         try first.close()
-        try folder.execute(sql)
+        try directory.execute(sql)
         // Readers only report what they find.
-        if let reader = try? OutboxReader(path: folder.store) {
+        if let reader = try? OutboxReader(path: directory.store) {
             _ = try? reader.summary()
             try? reader.forEachPending { _ in }
         }
-        var settings = folder.configuration()
+        var settings = directory.configuration()
         settings.maximumAge = .seconds(30 * 86_400)
         let outbox = try OutboxEngine(settings)
         _ = try outbox.maintain()

@@ -11,8 +11,8 @@ import WaypostTestSupport
 
 @Suite struct FullDisk {
     @Test func refusesNewUpdatesAndGoesOnDelivering() throws {
-        let folder = try StoreFolder()
-        let outbox = try folder.open()
+        let directory = try StoreDirectory()
+        let outbox = try directory.open()
         try outbox.limitPages(to: 12)
         var accepted = 0
         var refusal: OutboxError?
@@ -22,7 +22,7 @@ import WaypostTestSupport
                 accepted += 1
             } catch { refusal = error }
         }
-        #expect(refusal?.code == .full && refusal?.path == folder.store)
+        #expect(refusal?.code == .full && refusal?.path == directory.store)
         #expect(try outbox.ledger() == Ledger(accepted: Int64(accepted), pending: Int64(accepted)))
         try outbox.quarantine(StoredUpdate(sequence: 1, update: sample(1)), reason: "400")
         try outbox.deliverBatch(maximumPastLocations: 60)
@@ -32,16 +32,16 @@ import WaypostTestSupport
         #expect(ledger.delivered == 61)
         #expect(ledger.balances)
         try outbox.close()
-        #expect(try OutboxReader(path: folder.store).summary().ledger == ledger)
+        #expect(try OutboxReader(path: directory.store).summary().ledger == ledger)
     }
 
     /// A backlog is sent although nothing can be written. No update is sent twice, and from the limit on none at all.
     @Test(arguments: OutboxDurability.allCases)
     func sendsNothingTwiceWhileNothingCanBeWritten(durability: OutboxDurability) throws {
-        let folder = try StoreFolder()
-        try folder.buildBacklog(3000)
-        let disk = folder.lyingDisk(seed: 1)
-        var configuration = folder.configuration(on: disk)
+        let directory = try StoreDirectory()
+        try directory.buildBacklog(3000)
+        let disk = directory.lyingDisk(seed: 1)
+        var configuration = directory.configuration(on: disk)
         configuration.durability = durability
         let outbox = try OutboxEngine(configuration)
         disk.order(DiskFault(.error(DiskErrno.noSpace), at: 1, of: .write, lasts: true))
@@ -64,7 +64,7 @@ import WaypostTestSupport
 
         disk.heal()
         _ = try outbox.maintain()
-        #expect(try OutboxReader(path: folder.store).summary().ledger.delivered == delivered)
+        #expect(try OutboxReader(path: directory.store).summary().ledger.delivered == delivered)
         let batch = try #require(try outbox.nextBatch(maximumPastLocations: 50))
         let isNew = sent.isDisjoint(with: batch.pending.map(\.sequence))
         #expect(isNew)
@@ -72,9 +72,9 @@ import WaypostTestSupport
 
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
     func givesTheReserveBackAndRecovers() throws {
-        let folder = try StoreFolder()
-        let disk = try TinyFileSystem(at: folder.path("disk"), megabytes: 2)
-        let outbox = try folder.open("disk/outbox.sqlite")
+        let directory = try StoreDirectory()
+        let disk = try TinyFileSystem(at: directory.path("disk"), megabytes: 2)
+        let outbox = try directory.open("disk/outbox.sqlite")
         var accepted = 0
         func appendUntilRefused() throws -> OutboxError {
             while true {
@@ -99,45 +99,45 @@ import WaypostTestSupport
             try disk.free()
             _ = try outbox.append(sample(accepted + 1))
             accepted += 1
-            #expect(folder.exists("disk/outbox.sqlite.reserve"))
+            #expect(directory.exists("disk/outbox.sqlite.reserve"))
         }
         // A start on a full disk.
         try disk.fill()
         let ledger = try outbox.ledger()
         try outbox.close()
         try disk.fill()
-        let next = try folder.open("disk/outbox.sqlite")
+        let next = try directory.open("disk/outbox.sqlite")
         #expect(try next.ledger() == ledger)
-        #expect(folder.recoveries.isEmpty)
+        #expect(directory.recoveries.isEmpty)
         try next.close()
     }
 }
 
 /// Another file at the path of the reserve: it stays there, and the outbox works without a reserve.
 @Suite struct PlantedReserve {
-    private let folder: StoreFolder
+    private let directory: StoreDirectory
     private let warnings = Locked<[OutboxWarning]>([])
     private let ends = Locked<[OutboxWarning]>([])
 
-    init() throws { folder = try StoreFolder() }
+    init() throws { directory = try StoreDirectory() }
 
     enum Kind: String, Sendable, CaseIterable {
-        case file, link, fifo, folder
+        case file, link, fifo, directory
     }
 
-    private var place: String { folder.store + ".reserve" }
+    private var place: String { directory.store + ".reserve" }
 
     private func plant(_ kind: Kind) throws {
         switch kind {
-        case .file: try folder.write("worth keeping".utf8, to: "outbox.sqlite.reserve")
+        case .file: try directory.write("worth keeping".utf8, to: "outbox.sqlite.reserve")
         case .link: try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: "victim")
         case .fifo: unsafe mkfifo(place, 0o600)
-        case .folder: unsafe mkdir(place, 0o700)
+        case .directory: unsafe mkdir(place, 0o700)
         }
     }
 
     private var configuration: OutboxConfiguration {
-        var settings = folder.configuration()
+        var settings = directory.configuration()
         settings.reportWarning = { [warnings] warning in warnings.withLock { $0.append(warning) } }
         settings.reportWarningEnd = { [ends] warning in ends.withLock { $0.append(warning) } }
         return settings
@@ -146,26 +146,26 @@ import WaypostTestSupport
     /// The directory is shared, such as `/tmp`.
     @Test(.enabled(if: geteuid() == 0, "only root can make a file of another user"), arguments: Kind.allCases)
     func ofAnotherUserIsNotTouched(kind: Kind) throws {
-        unsafe chmod(folder.url.path, 0o1777)
+        unsafe chmod(directory.url.path, 0o1777)
         try plant(kind)
         unsafe lchown(place, 12345, 12345)
         let before = try FileStatus(at: place)
         try expectToStore()
         #expect(try FileStatus(at: place) == before)
-        #expect(!folder.exists("victim"))
+        #expect(!directory.exists("victim"))
     }
 
     @Test func thatIsADirectoryIsNotRemoved() throws {
-        try plant(.folder)
+        try plant(.directory)
         try expectToStore()
-        #expect(try FileSystem.entry(at: place)?.kind == .folder)
+        #expect(try FileSystem.entry(at: place)?.kind == .directory)
     }
 
     @Test func isReportedAtEachBeginningAndEnd() throws {
         let outbox = try OutboxEngine(configuration)
         for count in 1...2 {
             unsafe unlink(place)
-            try plant(.folder)
+            try plant(.directory)
             for _ in 1...3 { _ = try outbox.append(sample(count)) }
             #expect(warnings.withLock { $0.count } == count)
             #expect(ends.withLock { $0.count } == count - 1)
@@ -198,7 +198,7 @@ import WaypostTestSupport
         try outbox.deliverBatch(maximumPastLocations: 4)
         try outbox.close()
         #expect(
-            try OutboxReader(path: folder.store).summary().ledger
+            try OutboxReader(path: directory.store).summary().ledger
                 == Ledger(accepted: Int64(accepted), delivered: 5, pending: Int64(accepted - 5)))
         let warnings = warnings.withLock { $0 }
         guard warnings.count == 1, case .noReserve(let reason, _)? = warnings.first else {

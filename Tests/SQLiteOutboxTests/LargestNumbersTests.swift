@@ -79,13 +79,13 @@ struct LargestNumbers {
     /// Every accepted update is delivered, every written ledger can be read, and no store is repaired repeatedly.
     @Test(arguments: crafted, OutboxDurability.allCases)
     func stillMakeAStoreThatWorks(crafted: Crafted, durability: OutboxDurability) throws {
-        let folder = try StoreFolder()
-        let first = try folder.open()
+        let directory = try StoreDirectory()
+        let first = try directory.open()
         for second in 1...5 { _ = try first.append(sample(second)) }
         try first.close()
-        try folder.execute(crafted.sql)
+        try directory.execute(crafted.sql)
 
-        var settings = folder.configuration()
+        var settings = directory.configuration()
         settings.durability = durability
         var owed = Set((1...5).map { sample($0).timeOfFix })
         for round in 1...4 {
@@ -105,12 +105,12 @@ struct LargestNumbers {
             _ = try outbox.append(sample(begin + 4))
             owed.insert(sample(begin + 4).timeOfFix)
             try outbox.close()
-            let summary = try OutboxReader(path: folder.store).summary()
+            let summary = try OutboxReader(path: directory.store).summary()
             #expect(summary.ledger.balances && summary.ledger.pending == 1)
         }
         try drain(OutboxEngine(settings), &owed)
         #expect(owed.isEmpty)
-        #expect(folder.recoveries.count <= 2)
+        #expect(directory.recoveries.count <= 2)
     }
 
     /// After work of all kinds that starts with numbers at a limit, each row can be read.
@@ -119,14 +119,14 @@ struct LargestNumbers {
         let limit = Int64(1) << (51 + seed % 2)
         var parts = (0..<7).map { _ in Int64.random(in: 0...limit / 7, using: &chance) }
         parts[Int.random(in: 0..<7, using: &chance)] += limit - 5 - parts.reduce(0, +)  // on the limit, to the last one
-        let folder = try StoreFolder()
-        var settings = folder.configuration(maximumBytes: 64 * 1024)
+        let directory = try StoreDirectory()
+        var settings = directory.configuration(maximumBytes: 64 * 1024)
         settings.maximumAge = .seconds(20_000)
         settings.durability = seed % 3 == 0 ? .economy : .full
-        let first = try folder.open()
+        let first = try directory.open()
         for second in 1...5 { _ = try first.append(sample(second)) }
         try first.close()
-        try folder.execute(
+        try directory.execute(
             Rows.ledger { counters in
                 counters.lastSequence = limit
                 counters.delivered = parts[0]
@@ -155,13 +155,13 @@ struct LargestNumbers {
                 outbox = try OutboxEngine(settings)
             }
             #expect(try outbox.ledger().balances)
-            try expectAllToBeReadable(folder)
+            try expectAllToBeReadable(directory)
         }
-        #expect(folder.recoveries.count <= 1)
+        #expect(directory.recoveries.count <= 1)
     }
 
-    private func expectAllToBeReadable(_ folder: StoreFolder) throws {
-        let connection = try SQLiteConnection(path: folder.store, access: .readOnly)
+    private func expectAllToBeReadable(_ directory: StoreDirectory) throws {
+        let connection = try SQLiteConnection(path: directory.store, access: .readOnly)
         for table in [StoreSchema.updates, StoreSchema.quarantine] {
             let statement = try SQLiteStatement(connection, "SELECT \(StoredRow.columns) FROM \(table)")
             while try statement.step() {
@@ -177,8 +177,8 @@ struct LargestNumbers {
 
     /// A ledger that couldn't be read again isn't written.
     @Test func areRefusedBeforeTheyAreWritten() throws {
-        let folder = try StoreFolder()
-        let outbox = try folder.open()
+        let directory = try StoreDirectory()
+        let outbox = try directory.open()
         _ = try outbox.append(sample(1))
         let store = try #require(outbox.store)
         let limit = OutboxCounters.Limit.record

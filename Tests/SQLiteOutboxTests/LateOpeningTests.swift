@@ -8,17 +8,17 @@ import WaypostTestSupport
 
 /// A disk on which the store can be opened or written only later; until then the service keeps running.
 @Suite struct LateOpening {
-    private let folder: StoreFolder
+    private let directory: StoreDirectory
     private let disk: LyingDisk
     private let seconds = Locked(0)
 
     init() throws {
-        folder = try StoreFolder()
-        disk = folder.lyingDisk(seed: 1)
+        directory = try StoreDirectory()
+        disk = directory.lyingDisk(seed: 1)
     }
 
     private var configuration: OutboxConfiguration {
-        var configuration = folder.configuration(on: disk)
+        var configuration = directory.configuration(on: disk)
         configuration.uptime = { [seconds] in .seconds(seconds.withLock { $0 }) }
         return configuration
     }
@@ -49,22 +49,22 @@ import WaypostTestSupport
         let locked = await #expect(throws: OutboxError.self) { try await SQLiteOutbox(configuration).open() }
         #expect(locked?.code == .locked)
         try await owner.close()
-        try folder.execute("CREATE TABLE tracks (id); PRAGMA user_version = 99")
+        try directory.execute("CREATE TABLE tracks (id); PRAGMA user_version = 99")
         let newer = await #expect(throws: OutboxError.self) { try await SQLiteOutbox(configuration).open() }
         #expect(newer?.code == .newerSchema)
     }
 
     /// An outbox that is damaged again after its repair isn't repaired at each call.
     @Test func waitsLongerAfterARepairThatDidNotHelp() async throws {
-        try folder.buildBacklog(10)
-        try folder.breakHeader()
+        try directory.buildBacklog(10)
+        try directory.breakHeader()
         let repairs = Locked(0)
         var settings = configuration
-        settings.reportRecovery = { [folder] _ in
+        settings.reportRecovery = { [directory] _ in
             if repairs.withLock({
                 $0 += 1; return $0 < 2
             }) {
-                try? folder.breakHeader()
+                try? directory.breakHeader()
             }
         }
         let outbox = SQLiteOutbox(settings)
@@ -105,6 +105,6 @@ import WaypostTestSupport
         try promises.append(sample(24), to: outbox)
         try promises.deliver(from: outbox, maximumPastLocations: 50)
         try outbox.close()
-        #expect(folder.recoveries.isEmpty)
+        #expect(directory.recoveries.isEmpty)
     }
 }

@@ -11,13 +11,13 @@ import WaypostTestSupport
 @Suite struct LockedOutbox {
     /// Pending updates can be sent and acknowledged; only nothing new is stored.
     @Test func readsAndAcknowledgesUntilTheLockIsGone() throws {
-        let folder = try StoreFolder()
-        let outbox = try folder.open()
+        let directory = try StoreDirectory()
+        let outbox = try directory.open()
         for second in 1...10 { _ = try outbox.append(sample(second)) }
-        let other = try SQLiteConnection(path: folder.store, access: .readWrite)
+        let other = try SQLiteConnection(path: directory.store, access: .readWrite)
         try other.execute("BEGIN IMMEDIATE")
         let error = #expect(throws: OutboxError.self) { try outbox.append(sample(11)) }
-        #expect(error == OutboxError(.busy, path: folder.store, .sqlite(code: 5, message: "database is locked")))
+        #expect(error == OutboxError(.busy, path: directory.store, .sqlite(code: 5, message: "database is locked")))
         try outbox.deliverBatch(maximumPastLocations: 4)
         #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 5, pending: 5))
         #expect(try outbox.maintain() == false)
@@ -25,22 +25,22 @@ import WaypostTestSupport
         #expect(try outbox.append(sample(11)).sequence == 11)
         #expect(try outbox.ledger() == Ledger(accepted: 11, delivered: 5, pending: 6))
         try outbox.close()
-        #expect(try OutboxReader(path: folder.store).summary().ledger.balances)
-        #expect(folder.recoveries.isEmpty)
+        #expect(try OutboxReader(path: directory.store).summary().ledger.balances)
+        #expect(directory.recoveries.isEmpty)
     }
 
     /// The log of a process that was killed is moved into the database first.
     @Test func isOpenedOnceTheLockIsGone() async throws {
-        let folder = try StoreFolder()
-        let first = try folder.open()
+        let directory = try StoreDirectory()
+        let first = try directory.open()
         for second in 1...10 { _ = try first.append(sample(second)) }
-        try folder.moveStore(owner: first)
+        try directory.moveStore(owner: first)
         let seconds = Locked(0)
-        var settings = folder.configuration()
+        var settings = directory.configuration()
         settings.uptime = { .seconds(seconds.withLock { $0 }) }
         let outbox = SQLiteOutbox(settings)
         do {
-            let other = try SQLiteConnection(path: folder.store, access: .readWrite)
+            let other = try SQLiteConnection(path: directory.store, access: .readWrite)
             try other.execute("BEGIN IMMEDIATE")
             let error = await #expect(throws: OutboxError.self) { try await outbox.open() }
             #expect(error?.code == .busy)
@@ -48,36 +48,36 @@ import WaypostTestSupport
         }
         seconds.withLock { $0 = 2 }
         #expect(try await outbox.append(sample(11)).sequence == 11)
-        #expect(folder.recoveries.isEmpty)
+        #expect(directory.recoveries.isEmpty)
         try await outbox.close()
     }
 
     /// A program that only reads never keeps updates from being stored.
     @Test func isOpenedWhileAnotherReads() throws {
-        let folder = try StoreFolder()
-        let first = try folder.open()
+        let directory = try StoreDirectory()
+        let first = try directory.open()
         for second in 1...10 { _ = try first.append(sample(second)) }
-        try folder.moveStore(owner: first)
-        let reader = try SQLiteConnection(path: folder.store, access: .readOnly)
+        try directory.moveStore(owner: first)
+        let reader = try SQLiteConnection(path: directory.store, access: .readOnly)
         try reader.execute("BEGIN; SELECT count(*) FROM updates")
-        let outbox = try folder.open()
+        let outbox = try directory.open()
         #expect(try outbox.append(sample(11)).sequence == 11)
-        try folder.copyStore(to: "killed")
-        #expect(try folder.open("killed").ledger() == Ledger(accepted: 11, pending: 11))
+        try directory.copyStore(to: "killed")
+        #expect(try directory.open("killed").ledger() == Ledger(accepted: 11, pending: 11))
         try reader.execute("COMMIT")
         #expect(try outbox.append(sample(12)).sequence == 12)
         try outbox.close()
-        #expect(try OutboxReader(path: folder.store).summary().ledger == Ledger(accepted: 12, pending: 12))
-        #expect(folder.recoveries.isEmpty)
+        #expect(try OutboxReader(path: directory.store).summary().ledger == Ledger(accepted: 12, pending: 12))
+        #expect(directory.recoveries.isEmpty)
     }
 
     /// Updates that are added to a log whose sync has failed could be lost with it.
     @Test func addsNothingToALogOfAFailedSync() throws {
-        let folder = try StoreFolder()
-        let disk = folder.lyingDisk(seed: 1)
-        let outbox = try folder.open(on: disk)
+        let directory = try StoreDirectory()
+        let disk = directory.lyingDisk(seed: 1)
+        let outbox = try directory.open(on: disk)
         for second in 1...10 { _ = try outbox.append(sample(second)) }
-        let reader = try SQLiteConnection(path: folder.store, access: .readOnly)
+        let reader = try SQLiteConnection(path: directory.store, access: .readOnly)
         try reader.execute("BEGIN; SELECT count(*) FROM updates")
         disk.order(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .sync))
         #expect(throws: OutboxError.self) { try outbox.append(sample(11)) }
@@ -87,20 +87,20 @@ import WaypostTestSupport
         }
         try reader.execute("COMMIT")
         #expect(try outbox.append(sample(11)).sequence == 11)
-        #expect(folder.recoveries.isEmpty)
+        #expect(directory.recoveries.isEmpty)
     }
 
     /// A read that stays open keeps the log from starting over: it grows with each commit.
     @Test func reportsALogThatAReaderKeepsGrowing() throws {
-        let folder = try StoreFolder()
+        let directory = try StoreDirectory()
         let warnings = Locked<[OutboxWarning]>([])
         let ends = Locked(0)
-        var settings = folder.configuration(maximumBytes: 0)
+        var settings = directory.configuration(maximumBytes: 0)
         settings.reportWarning = { warning in warnings.withLock { $0.append(warning) } }
         settings.reportWarningEnd = { _ in ends.withLock { $0 += 1 } }
         let outbox = try OutboxEngine(settings)
         _ = try outbox.append(sample(1))
-        let reader = try SQLiteConnection(path: folder.store, access: .readOnly)
+        let reader = try SQLiteConnection(path: directory.store, access: .readOnly)
         try reader.execute("BEGIN; SELECT count(*) FROM updates")
         var second = 2
         while warnings.withLock({ $0.isEmpty }), second < 20_000 {
@@ -109,7 +109,7 @@ import WaypostTestSupport
             if second % 100 == 0 { _ = try outbox.maintain() }
             second += 1
         }
-        guard case .longLog(folder.store + "-wal", let bytes)? = warnings.withLock({ $0 }).first else {
+        guard case .longLog(directory.store + "-wal", let bytes)? = warnings.withLock({ $0 }).first else {
             Issue.record("there is no warning of a long log")
             return
         }

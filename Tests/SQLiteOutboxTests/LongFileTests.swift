@@ -9,73 +9,73 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct LongFiles {
     private static let length = 200 << 30
 
-    private func lengthen(_ name: String, in folder: StoreFolder) throws {
-        if !folder.exists(name) { try folder.write([], to: name) }
-        try #require(unsafe truncate(folder.path(name), Self.length) == 0)
+    private func lengthen(_ name: String, in directory: StoreDirectory) throws {
+        if !directory.exists(name) { try directory.write([], to: name) }
+        try #require(unsafe truncate(directory.path(name), Self.length) == 0)
     }
 
     @Test(arguments: [
         "-wal", "-shm", "-journal", ".lock", ".reserve", ".count", ".rebuilt", ".rebuilt-wal", ".damaged-1", "",
     ])
     func doNotKeepTheServiceFromStarting(suffix: String) throws {
-        let folder = try StoreFolder()
-        let first = try folder.open()
+        let directory = try StoreDirectory()
+        let first = try directory.open()
         for second in 1...5 { _ = try first.append(sample(second)) }
         try first.close()
-        try lengthen("outbox.sqlite" + suffix, in: folder)
-        let outbox = try folder.open()
+        try lengthen("outbox.sqlite" + suffix, in: directory)
+        let outbox = try directory.open()
         #expect(try outbox.ledger() == Ledger(accepted: 5, pending: 5))
         #expect(try outbox.append(sample(6)).sequence == 6)
         try outbox.close()
-        #expect(try OutboxReader(path: folder.store).summary().ledger == Ledger(accepted: 6, pending: 6))
+        #expect(try OutboxReader(path: directory.store).summary().ledger == Ledger(accepted: 6, pending: 6))
     }
 
     /// A repair reads only parts that can contain a row.
     @Test(arguments: ["-wal", ""]) func doNotKeepAStoreFromItsRepair(suffix: String) throws {
-        let folder = try StoreFolder()
-        let first = try folder.open()
+        let directory = try StoreDirectory()
+        let first = try directory.open()
         for second in 1...5 { _ = try first.append(sample(second)) }
         try first.close()
-        try folder.breakHeader()
-        try lengthen("outbox.sqlite" + suffix, in: folder)
-        let outbox = try folder.open()
+        try directory.breakHeader()
+        try lengthen("outbox.sqlite" + suffix, in: directory)
+        let outbox = try directory.open()
         #expect(try outbox.ledger() == Ledger(accepted: 5, pending: 5))
     }
 
     /// A repair and a check look at the first 64 MiB of the log only.
     @Test func areReportedOnceForALog() throws {
-        let folder = try StoreFolder()
-        try folder.open().close()
-        try lengthen("outbox.sqlite-wal", in: folder)
+        let directory = try StoreDirectory()
+        try directory.open().close()
+        try lengthen("outbox.sqlite-wal", in: directory)
         let warnings = Locked<[OutboxWarning]>([])
-        var settings = folder.configuration()
+        var settings = directory.configuration()
         settings.reportWarning = { warning in warnings.withLock { $0.append(warning) } }
         try OutboxEngine(settings).close()
-        #expect(warnings.withLock { $0 } == [.longLog(path: folder.store + "-wal", bytes: Int64(Self.length))])
+        #expect(warnings.withLock { $0 } == [.longLog(path: directory.store + "-wal", bytes: Int64(Self.length))])
     }
 
     /// The log is written after a long hole.
     @Test func areReadAfterTheirHoles() throws {
-        let folder = try StoreFolder()
-        let outbox = try folder.open()
+        let directory = try StoreDirectory()
+        let outbox = try directory.open()
         for second in 1...5 { _ = try outbox.append(sample(second)) }
         try outbox.close()
-        let bytes = try folder.read("outbox.sqlite")
+        let bytes = try directory.read("outbox.sqlite")
         for (hole, name) in [1 << 20, (1 << 20) + 70_000, 3 << 30].map({ ($0, "hole-\($0)") }) {
-            try folder.write(bytes, to: name)
-            try #require(unsafe truncate(folder.path(name), hole) == 0)
-            guard let file = unsafe fopen(folder.path(name), "a") else {
+            try directory.write(bytes, to: name)
+            try #require(unsafe truncate(directory.path(name), hole) == 0)
+            guard let file = unsafe fopen(directory.path(name), "a") else {
                 throw BrokenPromise(description: "\(name) cannot be opened")
             }
             unsafe fwrite(bytes, 1, bytes.count, file)
             unsafe fclose(file)
             var found: [Int64] = []
-            try RowScan.scan(path: folder.path(name), on: SystemDisk()) { row in
+            try RowScan.scan(path: directory.path(name), on: SystemDisk()) { row in
                 if UpdateRecord(row) != nil { found.append(row.sequence) }
             }
             #expect(found == [1, 2, 3, 4, 5, 1, 2, 3, 4, 5] || found.sorted() == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5])
             found = []
-            try RowScan.scan(path: folder.path(name), on: SystemDisk(), upTo: 1 << 20) { row in
+            try RowScan.scan(path: directory.path(name), on: SystemDisk(), upTo: 1 << 20) { row in
                 if UpdateRecord(row) != nil { found.append(row.sequence) }
             }
             #expect(found.sorted() == [1, 2, 3, 4, 5])

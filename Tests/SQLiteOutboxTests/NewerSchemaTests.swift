@@ -6,11 +6,11 @@ import Testing
 
 /// Stores of other versions of the schema.
 @Suite struct NewerSchema {
-    private let folder: StoreFolder
+    private let directory: StoreDirectory
 
     init() throws {
-        folder = try StoreFolder()
-        let outbox = try folder.open()
+        directory = try StoreDirectory()
+        let outbox = try directory.open()
         _ = try outbox.append(sample(1))
         try outbox.close()
     }
@@ -23,33 +23,33 @@ import Testing
             "DROP VIEW ledger; CREATE VIEW ledger AS SELECT note /* 2 */ FROM updates WHERE sequence = 0",
         ])
     func isUntouched(version: Int, change: String) throws {
-        try folder.execute("\(change); PRAGMA user_version = \(version)")
-        let before = try folder.read("outbox.sqlite")
-        let names = try folder.names
+        try directory.execute("\(change); PRAGMA user_version = \(version)")
+        let before = try directory.read("outbox.sqlite")
+        let names = try directory.names
         let errors = [
-            #expect(throws: OutboxError.self) { try folder.open() },
-            #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) },
-            #expect(throws: OutboxError.self) { try OutboxRequester(path: folder.store) },
+            #expect(throws: OutboxError.self) { try directory.open() },
+            #expect(throws: OutboxError.self) { try OutboxReader(path: directory.store) },
+            #expect(throws: OutboxError.self) { try OutboxRequester(path: directory.store) },
         ]
         for error in errors {
             let cause = OutboxError.Cause.schema(found: Int64(version), known: 1)
-            #expect(error == OutboxError(.newerSchema, path: folder.store, cause))
+            #expect(error == OutboxError(.newerSchema, path: directory.store, cause))
         }
-        #expect(try folder.read("outbox.sqlite") == before)
-        #expect(try folder.names == names)
+        #expect(try directory.read("outbox.sqlite") == before)
+        #expect(try directory.names == names)
     }
 
     /// A higher version number over the known schema is a flipped bit, because each release has its own schema.
     @Test(arguments: 1..<10) func isDamageOverTheKnownTables(bit: Int) throws {
-        try folder.execute("PRAGMA user_version = \(Int(try folder.version) ^ 1 << bit)")
+        try directory.execute("PRAGMA user_version = \(Int(try directory.version) ^ 1 << bit)")
         for error in [
-            #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) },
-            #expect(throws: OutboxError.self) { try OutboxRequester(path: folder.store) },
+            #expect(throws: OutboxError.self) { try OutboxReader(path: directory.store) },
+            #expect(throws: OutboxError.self) { try OutboxRequester(path: directory.store) },
         ] { #expect(error?.code == .damaged) }
-        let outbox = try folder.open()
-        #expect(folder.recoveries.count == 1)
+        let outbox = try directory.open()
+        #expect(directory.recoveries.count == 1)
         #expect(try outbox.ledger() == Ledger(accepted: 1, pending: 1))
         try outbox.close()
-        #expect(try folder.version == StoreSchema.version)
+        #expect(try directory.version == StoreSchema.version)
     }
 }

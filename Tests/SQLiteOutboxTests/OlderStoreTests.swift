@@ -7,26 +7,26 @@ import Testing
 
 /// A store that is older than its note.
 @Suite struct OlderStore {
-    private let folder: StoreFolder
+    private let directory: StoreDirectory
     private let warnings = Locked<[OutboxWarning]>([])
 
-    init() throws { folder = try StoreFolder() }
+    init() throws { directory = try StoreDirectory() }
 
     private func open(_ name: String = "outbox.sqlite") throws -> OutboxEngine {
-        var settings = folder.configuration(name)
+        var settings = directory.configuration(name)
         settings.reportWarning = { [warnings] warning in warnings.withLock { $0.append(warning) } }
         return try OutboxEngine(settings)
     }
 
     private func expectWarning(accepted: Int64, previously: Int64, of name: String) {
-        let warning = OutboxWarning.olderStore(path: folder.path(name), accepted: accepted, previously: previously)
+        let warning = OutboxWarning.olderStore(path: directory.path(name), accepted: accepted, previously: previously)
         #expect(warnings.withLock { $0 } == [warning])
     }
 
     private func copy(_ suffixes: [String], to name: String) throws {
         for suffix in suffixes {
-            try? FileManager.default.removeItem(atPath: folder.path(name + suffix))
-            try FileManager.default.copyItem(atPath: folder.store + suffix, toPath: folder.path(name + suffix))
+            try? FileManager.default.removeItem(atPath: directory.path(name + suffix))
+            try FileManager.default.copyItem(atPath: directory.store + suffix, toPath: directory.path(name + suffix))
         }
     }
 
@@ -41,14 +41,15 @@ import Testing
         let killed = try open("killed")
         let accepted = try killed.ledger().accepted
         #expect(accepted > 0 && accepted < 300)
-        let noted = try #require(StoreCount(StoreFiles(path: folder.store, disk: SystemDisk())).counters).lastSequence
+        let noted = try #require(StoreCount(StoreFiles(path: directory.store, disk: SystemDisk())).counters)
+            .lastSequence
         #expect(noted > accepted)
         expectWarning(accepted: accepted, previously: noted, of: "killed")
         #expect(try killed.append(sample(301)).sequence == accepted + 1)
         try killed.close()
         try open("killed").close()
         #expect(warnings.withLock { $0.count } == 1, "once")
-        #expect(folder.recoveries.isEmpty)
+        #expect(directory.recoveries.isEmpty)
     }
 
     /// Every update in the log is later than the note, whenever the process is killed after a maintenance.
@@ -66,7 +67,7 @@ import Testing
             try killed.close()
             warnings.withLock { $0 = [] }
         }
-        #expect(folder.recoveries.isEmpty)
+        #expect(directory.recoveries.isEmpty)
     }
 
     @Test func isReportedWhenAnOldCopyIsRestored() throws {
@@ -77,7 +78,7 @@ import Testing
         outbox = try open()
         for second in 11...15 { _ = try outbox.append(sample(second)) }
         try outbox.close()
-        try folder.rename("backup", to: "outbox.sqlite")
+        try directory.rename("backup", to: "outbox.sqlite")
         #expect(try open().ledger() == Ledger(accepted: 10, pending: 10))
         expectWarning(accepted: 10, previously: 15, of: "outbox.sqlite")
     }
@@ -91,7 +92,7 @@ import Testing
         outbox = try open()
         try outbox.deliverBatch()
         try outbox.close()
-        try folder.rename("backup", to: "outbox.sqlite")
+        try directory.rename("backup", to: "outbox.sqlite")
         #expect(try open().ledger() == Ledger(accepted: 10, pending: 10))
         expectWarning(accepted: 10, previously: 10, of: "outbox.sqlite")
     }
@@ -105,10 +106,10 @@ import Testing
         }
         try copy(["", "-wal", "-shm", ".count"], to: "killed")
         do {
-            let other = try SQLiteConnection(path: folder.path("killed"), access: .readWrite)
+            let other = try SQLiteConnection(path: directory.path("killed"), access: .readWrite)
             #expect(try other.integer("SELECT count(*) FROM updates") == 301)
         }
-        #expect(!folder.exists("killed-wal"))
+        #expect(!directory.exists("killed-wal"))
         #expect(try open("killed").ledger().accepted == 300)
         #expect(warnings.withLock { $0.isEmpty })
     }
@@ -119,14 +120,14 @@ import Testing
     )
         throws
     {
-        try folder.write(note.utf8, to: "outbox.sqlite.count")
+        try directory.write(note.utf8, to: "outbox.sqlite.count")
         let outbox = try open()
         _ = try outbox.append(sample(1))
         _ = try outbox.maintain()
-        #expect(try folder.read("outbox.sqlite.count") == Array("{\"accepted\":1,\"revision\":0}".utf8))
+        #expect(try directory.read("outbox.sqlite.count") == Array("{\"accepted\":1,\"revision\":0}".utf8))
         try outbox.close()
-        try FileManager.default.removeItem(atPath: folder.store + ".count")
-        try FileManager.default.createDirectory(atPath: folder.store + ".count", withIntermediateDirectories: false)
+        try FileManager.default.removeItem(atPath: directory.store + ".count")
+        try FileManager.default.createDirectory(atPath: directory.store + ".count", withIntermediateDirectories: false)
         let again = try open()
         _ = try again.append(sample(2))
         _ = try again.maintain()

@@ -10,12 +10,12 @@ import WaypostTestSupport
 @testable import SQLiteOutbox
 
 @Suite struct Opening {
-    @Test func makesFolderAndFilesForThisUserAlone() throws {
-        let folder = try StoreFolder()
-        let outbox = try folder.open("a/b/outbox.sqlite")
+    @Test func makesDirectoryAndFilesForThisUserAlone() throws {
+        let directory = try StoreDirectory()
+        let outbox = try directory.open("a/b/outbox.sqlite")
         _ = try outbox.append(sample(1))
         func mode(_ name: String) throws -> Int? {
-            try FileManager.default.attributesOfItem(atPath: folder.path(name))[.posixPermissions] as? Int
+            try FileManager.default.attributesOfItem(atPath: directory.path(name))[.posixPermissions] as? Int
         }
         for name in ["a", "a/b"] { #expect(try mode(name) == 0o700) }
         for suffix in ["", "-wal", "-shm", ".lock", ".reserve"] {
@@ -24,20 +24,22 @@ import WaypostTestSupport
     }
 
     @Test func leavesItsFilesBehindWithoutALog() throws {
-        let folder = try StoreFolder()
-        let outbox = try folder.open()
+        let directory = try StoreDirectory()
+        let outbox = try directory.open()
         _ = try outbox.append(sample(1))
         try outbox.close()
         #expect(
-            try folder.names == ["outbox.sqlite", "outbox.sqlite.count", "outbox.sqlite.lock", "outbox.sqlite.reserve"])
+            try directory.names == [
+                "outbox.sqlite", "outbox.sqlite.count", "outbox.sqlite.lock", "outbox.sqlite.reserve",
+            ])
     }
 
     @Test func emptiesItsLogUnlessAnotherProgramReadsIt() throws {
-        let folder = try StoreFolder()
-        let outbox = try folder.open()
+        let directory = try StoreDirectory()
+        let outbox = try directory.open()
         for second in 1...3 { _ = try outbox.append(sample(second)) }
-        func bytes() throws -> Int64 { try FileSystem.fileSize(at: folder.store + "-wal") }
-        let reader = try SQLiteConnection(path: folder.store, access: .readOnly)
+        func bytes() throws -> Int64 { try FileSystem.fileSize(at: directory.store + "-wal") }
+        let reader = try SQLiteConnection(path: directory.store, access: .readOnly)
         try reader.execute("BEGIN; SELECT count(*) FROM updates")
         #expect(try !outbox.emptyLog())
         try reader.execute("COMMIT")
@@ -47,120 +49,120 @@ import WaypostTestSupport
     }
 
     @Test func namesTheOwnerOfTheStore() throws {
-        let folder = try StoreFolder()
-        let outbox = try folder.open()
-        let error = #expect(throws: OutboxError.self) { try folder.open() }
+        let directory = try StoreDirectory()
+        let outbox = try directory.open()
+        let error = #expect(throws: OutboxError.self) { try directory.open() }
         #expect(error?.code == .locked)
         let own = ProcessInfo.processInfo.processIdentifier
-        #expect(error?.path == folder.store)
+        #expect(error?.path == directory.store)
         #expect(error?.holder?.name.description.hasSuffix(" (process \(own))") == true)
         #expect(error?.holder?.stopCommand == "kill \(own)")
         try outbox.close()
-        try folder.open().close()
+        try directory.open().close()
     }
 
     @Test func rejectsADirectoryInPlaceOfAFile() throws {
-        let folder = try StoreFolder()
-        try FileManager.default.createDirectory(atPath: folder.store, withIntermediateDirectories: false)
-        let error = #expect(throws: OutboxError.self) { try folder.open() }
+        let directory = try StoreDirectory()
+        try FileManager.default.createDirectory(atPath: directory.store, withIntermediateDirectories: false)
+        let error = #expect(throws: OutboxError.self) { try directory.open() }
         guard error?.code == .refused, case .refusal(let reason, _)? = error?.cause else {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(reason.description.hasPrefix("\(folder.store) is a "), "\(reason)")
-        #expect(folder.exists("outbox.sqlite"))
+        #expect(reason.description.hasPrefix("\(directory.store) is a "), "\(reason)")
+        #expect(directory.exists("outbox.sqlite"))
     }
 
     @Test func rejectsAFileInPlaceOfTheDirectory() throws {
-        let folder = try StoreFolder()
-        try folder.write([1], to: "file")
-        let error = #expect(throws: OutboxError.self) { try folder.open("file/outbox.sqlite") }
+        let directory = try StoreDirectory()
+        try directory.write([1], to: "file")
+        let error = #expect(throws: OutboxError.self) { try directory.open("file/outbox.sqlite") }
         #expect(error?.code == .unusable)
         guard case .system(ENOTDIR, let message) = error?.cause else {
             Issue.record("not the system's reason: \(String(describing: error))")
             return
         }
-        #expect(message.description.contains(folder.path("file")))
+        #expect(message.description.contains(directory.path("file")))
     }
 
     @Test func renamesADamagedStoreWithTheTime() throws {
-        let folder = try StoreFolder()
+        let directory = try StoreDirectory()
         let zeros = [UInt8](repeating: 0, count: 4096)
-        try folder.write(zeros, to: "outbox.sqlite")
-        let outbox = try folder.open()
+        try directory.write(zeros, to: "outbox.sqlite")
+        let outbox = try directory.open()
         let name = "outbox.sqlite.damaged-20260105T101530.250Z"
-        #expect(try folder.read(name) == zeros)
+        #expect(try directory.read(name) == zeros)
         #expect(
-            folder.recoveries == [
+            directory.recoveries == [
                 OutboxRecovery(
-                    path: folder.store, cause: .notSQLite, renamedTo: folder.path(name), salvaged: 0, lost: 0...0,
+                    path: directory.store, cause: .notSQLite, renamedTo: directory.path(name), salvaged: 0, lost: 0...0,
                     foundLedger: false)
             ])
         #expect(try outbox.ledger() == Ledger())
     }
 
     @Test func keepsThreeDamagedStores() throws {
-        let folder = try StoreFolder()
+        let directory = try StoreDirectory()
         for round in 1...5 {
-            try folder.write([UInt8(round)], to: "outbox.sqlite")
-            try folder.open().close()
+            try directory.write([UInt8(round)], to: "outbox.sqlite")
+            try directory.open().close()
         }
-        #expect(folder.recoveries.count == 5)
-        #expect(try folder.names.filter { $0.contains("damaged") }.count == 3)
+        #expect(directory.recoveries.count == 5)
+        #expect(try directory.names.filter { $0.contains("damaged") }.count == 3)
     }
 
     @Test(arguments: [true, false])
     func endsAReplacementThatWasCutOff(isInPlace: Bool) throws {
-        let folder = try StoreFolder()
-        let outbox = try folder.open()
+        let directory = try StoreDirectory()
+        let outbox = try directory.open()
         for second in 1...5 { _ = try outbox.append(sample(second)) }
-        try folder.moveStore(owner: outbox)
+        try directory.moveStore(owner: outbox)
         if isInPlace {
             // The damaged store is still at its path: the new one was being built.
-            try folder.write(Array(try folder.read("outbox.sqlite").prefix(1500)), to: "outbox.sqlite.rebuilt")
+            try directory.write(Array(try directory.read("outbox.sqlite").prefix(1500)), to: "outbox.sqlite.rebuilt")
         } else {
             // The database has been renamed, its log hasn't, and the new store is complete.
-            try folder.open().close()
-            try folder.rename("outbox.sqlite", to: "outbox.sqlite.rebuilt")
-            try folder.write([1, 2, 3], to: "outbox.sqlite-wal")
+            try directory.open().close()
+            try directory.rename("outbox.sqlite", to: "outbox.sqlite.rebuilt")
+            try directory.write([1, 2, 3], to: "outbox.sqlite-wal")
         }
-        let again = try folder.open()
+        let again = try directory.open()
         #expect(try again.pendingUpdates().map(\.update) == (1...5).map(sample))
         #expect(try again.ledger() == Ledger(accepted: 5, pending: 5))
-        #expect(!folder.exists("outbox.sqlite.rebuilt"))
+        #expect(!directory.exists("outbox.sqlite.rebuilt"))
     }
 
     /// Everything has been renamed, and the rebuilt store is damaged: it is repaired, not created again.
     @Test func repairsAReplacementThatIsDamaged() throws {
-        let folder = try StoreFolder()
-        try folder.buildBacklog(200)
-        try folder.breakRow(60)
-        try folder.rename("outbox.sqlite", to: "outbox.sqlite.rebuilt")
-        let outbox = try folder.open()
+        let directory = try StoreDirectory()
+        try directory.buildBacklog(200)
+        try directory.breakRow(60)
+        try directory.rename("outbox.sqlite", to: "outbox.sqlite.rebuilt")
+        let outbox = try directory.open()
         #expect(try outbox.ledger() == Ledger(accepted: 200, pending: 199, evicted: 1))
-        #expect(folder.recoveries.map(\.lost) == [1...1])
+        #expect(directory.recoveries.map(\.lost) == [1...1])
     }
 
     /// The ledger doesn't count the row yet: its sequence isn't used again.
     @Test func countsALastRowThatIsDamaged() throws {
-        let folder = try StoreFolder()
-        let first = try folder.open()
+        let directory = try StoreDirectory()
+        let first = try directory.open()
         for second in 1...70 { _ = try first.append(sample(second)) }
         try first.close()
-        try folder.breakRow(70)
-        let outbox = try folder.open()
+        try directory.breakRow(70)
+        let outbox = try directory.open()
         #expect(try outbox.ledger() == Ledger(accepted: 70, pending: 69, evicted: 1))
         #expect(try outbox.append(sample(71)).sequence == 71)
     }
 
     @Test func readsLittleOfALargeBacklog() throws {
-        let folder = try StoreFolder()
-        try folder.buildBacklog(100_000)
-        let disk = folder.lyingDisk(seed: 1)
-        let outbox = try folder.open(on: disk)
+        let directory = try StoreDirectory()
+        try directory.buildBacklog(100_000)
+        let disk = directory.lyingDisk(seed: 1)
+        let outbox = try directory.open(on: disk)
         let batch = try #require(try outbox.nextBatch(maximumPastLocations: 50))
         let reads = disk.counts[.read] ?? 0
-        let pages = try folder.read("outbox.sqlite").count / 1024
+        let pages = try directory.read("outbox.sqlite").count / 1024
         #expect(reads > 0 && reads < pages / 100)
         #expect(batch.stored?.sequence == 100_000)
         #expect(batch.past.map(\.sequence) == Array(1...50))
@@ -168,7 +170,7 @@ import WaypostTestSupport
         try outbox.acknowledge(batch)
         try outbox.close()
         #expect(
-            try OutboxReader(path: folder.store).summary().ledger
+            try OutboxReader(path: directory.store).summary().ledger
                 == Ledger(accepted: 100_000, delivered: 51, pending: 99_949))
     }
 }

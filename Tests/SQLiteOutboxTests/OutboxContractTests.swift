@@ -11,17 +11,17 @@ import WaypostTestSupport
 
     @Test(arguments: OutboxConduct.all)
     func holdsOnDisk(conduct: OutboxConduct) async throws {
-        let folder = try StoreFolder()
-        let outbox = try await SQLiteOutbox.open(folder.configuration())
+        let directory = try StoreDirectory()
+        let outbox = try await SQLiteOutbox.open(directory.configuration())
         try await conduct.check(outbox)
         #expect(try await outbox.ledger().balances)
         try await outbox.close()
-        #expect(folder.recoveries.isEmpty)
+        #expect(directory.recoveries.isEmpty)
     }
 
     @Test func nothingIsAcceptedOnceClosed() async throws {
-        let folder = try StoreFolder()
-        let outbox = try await SQLiteOutbox.open(folder.configuration())
+        let directory = try StoreDirectory()
+        let outbox = try await SQLiteOutbox.open(directory.configuration())
         try await outbox.close()
         try await outbox.close()
         let error = await #expect(throws: OutboxError.self) { try await outbox.append(sample(1)) }

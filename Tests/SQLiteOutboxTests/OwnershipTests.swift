@@ -9,65 +9,65 @@ import Testing
 
 /// A store has one owner, under any of its names.
 @Suite struct Ownership {
-    private let folder: StoreFolder
+    private let directory: StoreDirectory
 
-    init() throws { folder = try StoreFolder() }
+    init() throws { directory = try StoreDirectory() }
 
     /// Another path to the same file.
     enum OtherName: String, Sendable, CaseIterable {
-        case link, chainOfLinks, linkedFolder, hardLink
+        case link, chainOfLinks, linkedDirectory, hardLink
     }
 
     private func make(_ name: OtherName) throws -> String {
         let files = FileManager.default
-        try files.createDirectory(atPath: folder.path("b"), withIntermediateDirectories: true)
+        try files.createDirectory(atPath: directory.path("b"), withIntermediateDirectories: true)
         let other = "b/other.sqlite"
         switch name {
-        case .link: try files.createSymbolicLink(atPath: folder.path(other), withDestinationPath: "../outbox.sqlite")
+        case .link: try files.createSymbolicLink(atPath: directory.path(other), withDestinationPath: "../outbox.sqlite")
         case .chainOfLinks:
-            try files.createSymbolicLink(atPath: folder.path("next"), withDestinationPath: folder.store)
-            try files.createSymbolicLink(atPath: folder.path(other), withDestinationPath: "../next")
-        case .linkedFolder:
-            try files.createSymbolicLink(atPath: folder.path("c"), withDestinationPath: ".")
+            try files.createSymbolicLink(atPath: directory.path("next"), withDestinationPath: directory.store)
+            try files.createSymbolicLink(atPath: directory.path(other), withDestinationPath: "../next")
+        case .linkedDirectory:
+            try files.createSymbolicLink(atPath: directory.path("c"), withDestinationPath: ".")
             return "c/outbox.sqlite"
-        case .hardLink: try files.linkItem(atPath: folder.store, toPath: folder.path(other))
+        case .hardLink: try files.linkItem(atPath: directory.store, toPath: directory.path(other))
         }
         return other
     }
 
     @Test(arguments: OtherName.allCases) func isOfTheFileThroughAnyName(name: OtherName) throws {
-        let outbox = try folder.open()
+        let outbox = try directory.open()
         _ = try outbox.append(sample(1))
         let other = try make(name)
-        let error = #expect(throws: OutboxError.self) { try folder.open(other) }
+        let error = #expect(throws: OutboxError.self) { try directory.open(other) }
         #expect(error?.code == .locked)
         #expect(error?.holder?.stopCommand == "kill \(ProcessInfo.processInfo.processIdentifier)")
         _ = try outbox.append(sample(2))
         #expect(try outbox.ledger() == Ledger(accepted: 2, pending: 2))
-        #expect(folder.recoveries.isEmpty)
+        #expect(directory.recoveries.isEmpty)
     }
 
     /// The log and the other files of a store are next to its database, not next to a link to it.
     @Test func readsTheLogOfAStoreBehindALink() throws {
-        let outbox = try folder.open()
+        let outbox = try directory.open()
         let other = try make(.link)
         for second in 1...3 { _ = try outbox.append(sample(second)) }
-        #expect(try OutboxReader(path: folder.path(other)).summary().ledger.accepted == 3)
-        try folder.moveStore(owner: outbox)
-        let again = try folder.open(other)
+        #expect(try OutboxReader(path: directory.path(other)).summary().ledger.accepted == 3)
+        try directory.moveStore(owner: outbox)
+        let again = try directory.open(other)
         #expect(try again.ledger() == Ledger(accepted: 3, pending: 3))
         try again.close()
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("b")) == ["other.sqlite"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path("b")) == ["other.sqlite"])
     }
 
     /// SQLite's log belongs to one name of a file: under another one its last commits are not seen.
     @Test func refusesAStoreWithTwoNames() throws {
-        try folder.open().close()
+        try directory.open().close()
         let other = try make(.hardLink)
         let errors = [
-            #expect(throws: OutboxError.self) { try folder.open(other) },
-            #expect(throws: OutboxError.self) { try folder.open() },
-            #expect(throws: OutboxError.self) { try OutboxRequester(path: folder.path(other)) },
+            #expect(throws: OutboxError.self) { try directory.open(other) },
+            #expect(throws: OutboxError.self) { try directory.open() },
+            #expect(throws: OutboxError.self) { try OutboxRequester(path: directory.path(other)) },
         ]
         for error in errors {
             guard error?.code == .refused, case .refusal(let reason, _)? = error?.cause else {
@@ -76,31 +76,31 @@ import Testing
             }
             #expect(reason.description.hasSuffix(" has 2 names (hard links)"), "\(reason)")
         }
-        try FileManager.default.removeItem(atPath: folder.path(other))
-        try folder.open().close()
+        try FileManager.default.removeItem(atPath: directory.path(other))
+        try directory.open().close()
     }
 
     @Test func survivesTheRemovalOfItsLock() throws {
-        let outbox = try folder.open()
-        try FileManager.default.removeItem(atPath: folder.store + ".lock")
-        let error = #expect(throws: OutboxError.self) { try folder.open() }
+        let outbox = try directory.open()
+        try FileManager.default.removeItem(atPath: directory.store + ".lock")
+        let error = #expect(throws: OutboxError.self) { try directory.open() }
         #expect(error?.code == .locked)
         _ = try outbox.append(sample(1))
-        #expect(folder.exists("outbox.sqlite.lock"), "it is made again with the next commit")
+        #expect(directory.exists("outbox.sqlite.lock"), "it is made again with the next commit")
         #expect(try outbox.ledger() == Ledger(accepted: 1, pending: 1))
         try outbox.close()
-        try folder.open().close()
+        try directory.open().close()
     }
 
     /// A process that holds only the other lock owns the store, too.
     @Test func yieldsToTheHolderOfItsLock() throws {
-        let outbox = try folder.open()
+        let outbox = try directory.open()
         _ = try outbox.append(sample(1))
-        try FileManager.default.removeItem(atPath: folder.store + ".lock")
-        let other = try SystemDisk().lock(at: folder.store + ".lock")
+        try FileManager.default.removeItem(atPath: directory.store + ".lock")
+        let other = try SystemDisk().lock(at: directory.store + ".lock")
         let error = #expect(throws: OutboxError.self) { try outbox.append(sample(2)) }
         #expect(error?.code == .locked)
-        #expect(try OutboxReader(path: folder.store).summary().ledger.accepted == 1)
+        #expect(try OutboxReader(path: directory.store).summary().ledger.accepted == 1)
         _ = consume other
         _ = try outbox.append(sample(3))
         #expect(try outbox.ledger() == Ledger(accepted: 2, pending: 2))
@@ -109,79 +109,79 @@ import Testing
     /// After all files are removed and a second owner has come, the first one writes nothing, and removes nothing of
     /// the second's.
     @Test func ofARemovedStoreDoesNotExtendToItsSuccessor() throws {
-        let first = try folder.open()
+        let first = try directory.open()
         for second in 1...3 { _ = try first.append(sample(second)) }
-        for name in try folder.names { try FileManager.default.removeItem(atPath: folder.path(name)) }
-        let second = try folder.open()
+        for name in try directory.names { try FileManager.default.removeItem(atPath: directory.path(name)) }
+        let second = try directory.open()
         _ = try second.append(sample(10))
         let error = #expect(throws: OutboxError.self) { try first.append(sample(4)) }
         #expect(error?.code == .locked)
         #expect(error?.holder != nil)
         #expect(throws: OutboxError.self) { try first.close() }
-        #expect(folder.exists("outbox.sqlite-wal"), "the log of the second one")
+        #expect(directory.exists("outbox.sqlite-wal"), "the log of the second one")
         #expect(try second.append(sample(11)).sequence == 2)
-        try folder.moveStore(owner: second)
-        #expect(try folder.open().ledger() == Ledger(accepted: 2, pending: 2))
+        try directory.moveStore(owner: second)
+        #expect(try directory.open().ledger() == Ledger(accepted: 2, pending: 2))
     }
 
     /// With nothing to write, the first owner closes quietly, and removes nothing of the second's.
     @Test(arguments: [true, false]) func ofARemovedStoreEndsQuietly(isClosed: Bool) throws {
-        var first: OutboxEngine? = try folder.open()
+        var first: OutboxEngine? = try directory.open()
         _ = try first?.append(sample(1))
-        for name in try folder.names { try FileManager.default.removeItem(atPath: folder.path(name)) }
-        let second = try folder.open()
+        for name in try directory.names { try FileManager.default.removeItem(atPath: directory.path(name)) }
+        let second = try directory.open()
         _ = try second.append(sample(10))
         if isClosed { try? first?.close() }
         first = nil
-        try folder.moveStore(owner: second)
-        #expect(try folder.open().ledger() == Ledger(accepted: 1, pending: 1))
+        try directory.moveStore(owner: second)
+        #expect(try directory.open().ledger() == Ledger(accepted: 1, pending: 1))
     }
 
     /// Without a second owner, the first continues with a new store, and counts the updates of the old one as lost.
     @Test func ofARemovedStoreContinuesWithANewOne() throws {
-        let outbox = try folder.open()
+        let outbox = try directory.open()
         for second in 1...3 { _ = try outbox.append(sample(second)) }
-        for name in try folder.names { try FileManager.default.removeItem(atPath: folder.path(name)) }
+        for name in try directory.names { try FileManager.default.removeItem(atPath: directory.path(name)) }
         #expect(try outbox.append(sample(4)).sequence == 4)
         #expect(try outbox.ledger() == Ledger(accepted: 4, pending: 1, evicted: 3))
-        #expect(folder.recoveries.map(\.lost) == [3...3])
-        let error = #expect(throws: OutboxError.self) { try folder.open() }
+        #expect(directory.recoveries.map(\.lost) == [3...3])
+        let error = #expect(throws: OutboxError.self) { try directory.open() }
         #expect(error?.code == .locked)
     }
 
     /// A store that is replaced while in use keeps its owner, even if the other lock was removed.
     @Test func movesWithTheStoreThatIsRebuilt() throws {
-        let outbox = try folder.open()
+        let outbox = try directory.open()
         for second in 1...10 { _ = try outbox.append(sample(second)) }
-        try folder.execute("UPDATE updates SET time_ms = 0 WHERE sequence IN (0, 7)")
+        try directory.execute("UPDATE updates SET time_ms = 0 WHERE sequence IN (0, 7)")
         outbox.store = nil
         #expect(try outbox.ledger().evicted == 1)
-        try FileManager.default.removeItem(atPath: folder.store + ".lock")
-        let error = #expect(throws: OutboxError.self) { try folder.open() }
+        try FileManager.default.removeItem(atPath: directory.store + ".lock")
+        let error = #expect(throws: OutboxError.self) { try directory.open() }
         #expect(error?.code == .locked)
         #expect(try outbox.append(sample(11)).sequence == 11)
     }
 
     /// At no moment of a replacement can another process become the owner, even without the other lock.
     @Test func hasNoGapWhileTheStoreIsReplaced() throws {
-        try folder.buildBacklog(200)
-        try folder.breakRow(60)
-        let disk = folder.lyingDisk(seed: 1)
+        try directory.buildBacklog(200)
+        try directory.breakRow(60)
+        let disk = directory.lyingDisk(seed: 1)
         let tries = Locked(0)
-        disk.observer = { [folder] call, _ in
+        disk.observer = { [directory] call, _ in
             guard call == .rename || call == .sync, tries.withLock({ $0 }) >= 0 else { return }
             let count = tries.withLock { tries in
                 defer { tries = -1 }  // not while it tries
                 return tries
             }
-            try? FileManager.default.removeItem(atPath: folder.store + ".lock")
-            let error = #expect(throws: OutboxError.self) { try folder.open() }
+            try? FileManager.default.removeItem(atPath: directory.store + ".lock")
+            let error = #expect(throws: OutboxError.self) { try directory.open() }
             #expect(error?.code == .locked)
             tries.withLock { $0 = count + 1 }
         }
-        let outbox = try folder.open(on: disk)
+        let outbox = try directory.open(on: disk)
         #expect(tries.withLock { $0 } > 4)
-        #expect(folder.recoveries.map(\.lost) == [1...1])
+        #expect(directory.recoveries.map(\.lost) == [1...1])
         #expect(try outbox.ledger() == Ledger(accepted: 200, pending: 199, evicted: 1))
     }
 }

@@ -46,8 +46,8 @@ struct PowerCuts {
     }
 
     @Test func duringTheFirstOpeningLeaveAWorkingStore() throws {
-        let calls = try EachCall(files: [:], promises: Promises()).cut { folder, disk, promises in
-            let outbox = try folder.open(on: disk)
+        let calls = try EachCall(files: [:], promises: Promises()).cut { directory, disk, promises in
+            let outbox = try directory.open(on: disk)
             try promises.append(sample(1), to: outbox)
             try outbox.close()
         }
@@ -58,17 +58,17 @@ struct PowerCuts {
         var store = try EachCall.closedStore(rows: 300)
         store.isDamaged = true
         store.files["outbox.sqlite"]?.replaceSubrange(0..<1024, with: repeatElement(0, count: 1024))
-        let calls = try store.cut { folder, disk, _ in
-            let outbox = try folder.open(on: disk)
-            #expect(folder.recoveries.count == 1)
+        let calls = try store.cut { directory, disk, _ in
+            let outbox = try directory.open(on: disk)
+            #expect(directory.recoveries.count == 1)
             try outbox.close()
         }
         #expect(calls > 10)
     }
 
     @Test func duringACheckpointLoseNothing() throws {
-        let calls = try EachCall.closedStore(rows: 200).cut(step: 3) { folder, disk, promises in
-            let outbox = try folder.open(on: disk)
+        let calls = try EachCall.closedStore(rows: 200).cut(step: 3) { directory, disk, promises in
+            let outbox = try directory.open(on: disk)
             for second in 1...60 { try promises.append(sample(90_000 + second), to: outbox) }
             try outbox.close()
         }
@@ -77,8 +77,8 @@ struct PowerCuts {
 
     @Test func whileADrainedBacklogIsCompactedLoseNothing() throws {
         let backlog = try EachCall.backlog(rows: 28_000, left: 1500)
-        let calls = try backlog.cut(step: Self.cuts == nil ? 97 : 7) { folder, disk, promises in
-            let outbox = try folder.open(on: disk)
+        let calls = try backlog.cut(step: Self.cuts == nil ? 97 : 7) { directory, disk, promises in
+            let outbox = try directory.open(on: disk)
             let before = disk.counts[.truncate, default: 0]
             try promises.deliver(from: outbox, maximumPastLocations: 1400)
             try outbox.close()

@@ -18,7 +18,7 @@ struct PowerTrial {
     /// A number above that of any batch, and below that of the commits between two checkpoints.
     private static let longestBatch = 50
 
-    let folder: StoreFolder
+    let directory: StoreDirectory
     let disk: LyingDisk
     private var chance: SplitMix64
     private let durability: OutboxDurability
@@ -29,8 +29,8 @@ struct PowerTrial {
     private var times: Set<Int> = []
 
     init(seed: UInt64, durability: OutboxDurability = .full) throws {
-        folder = try StoreFolder()
-        disk = folder.lyingDisk(seed: seed)
+        directory = try StoreDirectory()
+        disk = directory.lyingDisk(seed: seed)
         chance = SplitMix64(seed: seed &+ 1)
         self.durability = durability
         promises = Promises(window: durability.window)
@@ -54,7 +54,7 @@ struct PowerTrial {
         }
         accepted = promises.accepted
         lost = promises.lost
-        try #require(folder.recoveries.isEmpty, "a power cut is no damage: \(folder.recoveries)")
+        try #require(directory.recoveries.isEmpty, "a power cut is no damage: \(directory.recoveries)")
     }
 
     private mutating func workUntilCut() throws {
@@ -102,7 +102,7 @@ struct PowerTrial {
     private var now: Duration { uptime.withLock { $0 } }
 
     private func open() throws -> OutboxEngine {
-        var settings = folder.configuration(on: disk)
+        var settings = directory.configuration(on: disk)
         settings.durability = durability
         settings.uptime = { [uptime] in uptime.withLock { $0 } }
         return try OutboxEngine(settings)

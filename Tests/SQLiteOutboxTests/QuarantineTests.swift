@@ -8,8 +8,8 @@ import TimeAndChance
 
 @Suite struct Quarantine {
     /// An outbox with ten updates: 4, 6 and 10 are in quarantine, the others delivered.
-    private func filled(_ folder: StoreFolder) throws -> OutboxEngine {
-        let outbox = try folder.open()
+    private func filled(_ directory: StoreDirectory) throws -> OutboxEngine {
+        let outbox = try directory.open()
         for second in 1...10 { _ = try outbox.append(sample(second)) }
         for sequence in [4, 6, 10] as [Int64] {
             try outbox.quarantine(StoredUpdate(sequence: sequence, update: sample(Int(sequence))), reason: "400")
@@ -25,8 +25,8 @@ import TimeAndChance
     }
 
     @Test func isRequeuedByNumberAndDeliveredAgain() throws {
-        let folder = try StoreFolder()
-        let outbox = try filled(folder)
+        let directory = try StoreDirectory()
+        let outbox = try filled(directory)
         #expect(try outbox.carryOut(QuarantineRequest(.requeue, [4, 10])) == .done(count: 2, notKept: 0))
         #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 7, pending: 2, quarantined: 1))
         #expect(try outbox.summary().quarantined == UpdateTally(count: 1, timesOfFix: range(6, 6)))
@@ -37,12 +37,12 @@ import TimeAndChance
         #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 9, quarantined: 1))
         #expect(try outbox.newest()?.sequence == 10)
         try outbox.close()
-        #expect(try OutboxReader(path: folder.store).quarantined().updates.map(\.stored.sequence) == [6])
+        #expect(try OutboxReader(path: directory.store).quarantined().updates.map(\.stored.sequence) == [6])
     }
 
     @Test func isDiscardedAndCountedAsEvicted() throws {
-        let folder = try StoreFolder()
-        let outbox = try filled(folder)
+        let directory = try StoreDirectory()
+        let outbox = try filled(directory)
         #expect(try outbox.carryOut(QuarantineRequest(.discard, [6])) == .done(count: 1, notKept: 0))
         #expect(try outbox.carryOut(QuarantineRequest(.discard, nil)) == .done(count: 2, notKept: 0))
         let summary = try outbox.summary()
@@ -54,8 +54,8 @@ import TimeAndChance
 
     @Test(arguments: [QuarantineRequest.Action.requeue, .discard])
     func changesNothingForANumberThatIsNotInIt(action: QuarantineRequest.Action) throws {
-        let folder = try StoreFolder()
-        let outbox = try filled(folder)
+        let directory = try StoreDirectory()
+        let outbox = try filled(directory)
         let before = try outbox.summary()
         #expect(try outbox.carryOut(QuarantineRequest(action, [4, 5, 99])) == .unknown([5, 99]))
         #expect(try outbox.summary() == before)
@@ -63,8 +63,8 @@ import TimeAndChance
 
     /// If more updates are in quarantine than are kept, the last ones can be requeued; all can be discarded.
     @Test func accountsForThoseThatAreNotKept() throws {
-        let folder = try StoreFolder()
-        let outbox = try folder.open()
+        let directory = try StoreDirectory()
+        let outbox = try directory.open()
         for second in 1...300 {
             try outbox.quarantine(try outbox.append(sample(second)), reason: "400")
         }
@@ -77,9 +77,9 @@ import TimeAndChance
     }
 
     @Test func isChangedByTheOwnerOnRequest() throws {
-        let folder = try StoreFolder()
-        let outbox = try filled(folder)
-        let requester = try OutboxRequester(path: folder.store)
+        let directory = try StoreDirectory()
+        let outbox = try filled(directory)
+        let requester = try OutboxRequester(path: directory.store)
         let first = try requester.submit(QuarantineRequest(.requeue, [4]))
         let second = try requester.submit(QuarantineRequest(.discard, [5]))
         let third = try requester.submit(QuarantineRequest(.discard, [6]))
@@ -95,9 +95,9 @@ import TimeAndChance
     }
 
     @Test func isUnchangedAfterARequestIsWithdrawn() throws {
-        let folder = try StoreFolder()
-        let outbox = try filled(folder)
-        let requester = try OutboxRequester(path: folder.store)
+        let directory = try StoreDirectory()
+        let outbox = try filled(directory)
+        let requester = try OutboxRequester(path: directory.store)
         #expect(try requester.withdraw(try requester.submit(QuarantineRequest(.discard, nil))) == nil)
         _ = try outbox.maintain()
         #expect(try outbox.ledger().quarantined == 3)
@@ -109,11 +109,11 @@ import TimeAndChance
 
     /// The tool may have ended before the answer, and the owner before the request: the next start handles it once.
     @Test func isChangedAtTheNextStart() throws {
-        let folder = try StoreFolder()
-        var outbox: OutboxEngine? = try filled(folder)
-        _ = try OutboxRequester(path: folder.store).submit(QuarantineRequest(.requeue, [4]))
+        let directory = try StoreDirectory()
+        var outbox: OutboxEngine? = try filled(directory)
+        _ = try OutboxRequester(path: directory.store).submit(QuarantineRequest(.requeue, [4]))
         try outbox?.close()
-        outbox = try folder.open()
+        outbox = try directory.open()
         #expect(try outbox?.maintain() == true)
         #expect(try outbox?.ledger() == Ledger(accepted: 10, delivered: 7, pending: 1, quarantined: 2))
         #expect(try outbox?.maintain() == false)
@@ -121,40 +121,40 @@ import TimeAndChance
 
     /// Requests beyond the maximum are handled the next time, although nothing has changed since.
     @Test func isChangedTheNextTimeIfThereAreManyRequests() throws {
-        let folder = try StoreFolder()
-        let outbox = try filled(folder)
-        let requester = try OutboxRequester(path: folder.store)
+        let directory = try StoreDirectory()
+        let outbox = try filled(directory)
+        let requester = try OutboxRequester(path: directory.store)
         let numbers = try (1...20).map { _ in try requester.submit(QuarantineRequest(.requeue, [])) }
         for _ in 1...2 { _ = try outbox.maintain() }
         for number in numbers { #expect(try requester.answer(to: number) == .done(count: 0, notKept: 0)) }
     }
 
     @Test func isUnchangedByARequestOfANewerRelease() throws {
-        let folder = try StoreFolder()
-        let outbox = try filled(folder)
-        try folder.execute("INSERT INTO requests (id, action) VALUES (7, 'forget')")
+        let directory = try StoreDirectory()
+        let outbox = try filled(directory)
+        try directory.execute("INSERT INTO requests (id, action) VALUES (7, 'forget')")
         #expect(try !outbox.maintain())
-        #expect(try OutboxRequester(path: folder.store).answer(to: 7) == .notUnderstood)
+        #expect(try OutboxRequester(path: directory.store).answer(to: 7) == .notUnderstood)
         #expect(try outbox.ledger().quarantined == 3)
     }
 
     /// A repair finds old copies of rows in the log: of a discarded update, and of a requeued one.
     @Test(arguments: [true, false])
     func doesNotComeBackFromOldCopies(treeIsSound: Bool) throws {
-        let folder = try StoreFolder()
-        try folder.buildBacklog(200)
-        let outbox = try folder.open()
+        let directory = try StoreDirectory()
+        try directory.buildBacklog(200)
+        let outbox = try directory.open()
         for sequence in 10...12 {
             let stored = StoredUpdate(sequence: Int64(sequence), update: sample(sequence))
             try outbox.quarantine(stored, reason: "400")
         }
         _ = try outbox.carryOut(QuarantineRequest(.discard, [10]))
         _ = try outbox.carryOut(QuarantineRequest(.requeue, [11]))
-        try folder.moveStore(owner: outbox)
-        try folder.breakRow(60)
-        if !treeIsSound { try folder.breakHeader() }
-        let again = try folder.open()
-        #expect(folder.recoveries.map(\.lost.upperBound) == [1])
+        try directory.moveStore(owner: outbox)
+        try directory.breakRow(60)
+        if !treeIsSound { try directory.breakHeader() }
+        let again = try directory.open()
+        #expect(directory.recoveries.map(\.lost.upperBound) == [1])
         // If the outcome of 10 and 12 is unknown, they are sent again, and rejected.
         let pending: [Int64] = (1...9) + (treeIsSound ? [11] : [10, 11, 12]) + (13...59) + (61...200)
         #expect(try again.pendingUpdates().map(\.sequence) == pending)
@@ -168,13 +168,13 @@ import TimeAndChance
     }
 
     @Test func leavesARepairToTheService() throws {
-        let folder = try StoreFolder()
-        try filled(folder).close()
-        try folder.write(Array("text".utf8), to: "outbox.sqlite")
-        var settings = folder.configuration()
+        let directory = try StoreDirectory()
+        try filled(directory).close()
+        try directory.write(Array("text".utf8), to: "outbox.sqlite")
+        var settings = directory.configuration()
         settings.repairsDamage = false
         let error = #expect(throws: OutboxError.self) { try OutboxEngine(settings) }
         #expect(error?.code == .damaged)
-        #expect(try folder.read("outbox.sqlite") == Array("text".utf8))
+        #expect(try directory.read("outbox.sqlite") == Array("text".utf8))
     }
 }

@@ -10,10 +10,10 @@ import WaypostTestSupport
 
 @Suite struct Reader {
     @Test func readsTheUpdatesOfTheRunningService() async throws {
-        let folder = try StoreFolder()
-        let outbox = try await SQLiteOutbox.open(folder.configuration())
+        let directory = try StoreDirectory()
+        let outbox = try await SQLiteOutbox.open(directory.configuration())
         try await outbox.append(sample(1))
-        let reader = try OutboxReader(path: folder.store)
+        let reader = try OutboxReader(path: directory.store)
         for second in 2...300 {
             try await outbox.append(sample(second))
             #expect(try reader.summary().ledger.accepted == Int64(second))
@@ -29,31 +29,31 @@ import WaypostTestSupport
     }
 
     @Test func worksWhileTheServiceIsStoppedAndLeavesNoTrace() throws {
-        let folder = try StoreFolder()
-        let outbox = try folder.open()
+        let directory = try StoreDirectory()
+        let outbox = try directory.open()
         for second in 1...2500 { _ = try outbox.append(sample(second)) }
         try outbox.close()
-        let before = try folder.names
-        let reader = try OutboxReader(path: folder.store)
+        let before = try directory.names
+        let reader = try OutboxReader(path: directory.store)
         var count = 0
         try reader.forEachPending { _ in count += 1 }
         #expect(count == 2500)
         #expect(try reader.summary().newest?.update == sample(2500))
-        #expect(try folder.names == before)
+        #expect(try directory.names == before)
     }
 
     @Test func readsAStoreWhoseServiceWasKilled() throws {
-        let folder = try StoreFolder()
-        let outbox = try folder.open()
+        let directory = try StoreDirectory()
+        let outbox = try directory.open()
         for second in 1...10 { _ = try outbox.append(sample(second)) }
-        try folder.copyStore(to: "killed")
-        #expect(try OutboxReader(path: folder.path("killed")).summary().ledger == Ledger(accepted: 10, pending: 10))
+        try directory.copyStore(to: "killed")
+        #expect(try OutboxReader(path: directory.path("killed")).summary().ledger == Ledger(accepted: 10, pending: 10))
     }
 
     @Test func reportsAMissingStore() throws {
-        let folder = try StoreFolder()
-        let error = #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) }
-        #expect(error == OutboxError(.missing, path: folder.store))
+        let directory = try StoreDirectory()
+        let error = #expect(throws: OutboxError.self) { try OutboxReader(path: directory.store) }
+        #expect(error == OutboxError(.missing, path: directory.store))
     }
 
     @Test func reportsAForbiddenStore() {
@@ -65,19 +65,19 @@ import WaypostTestSupport
     }
 
     @Test func reportsADamagedStore() throws {
-        let folder = try StoreFolder()
-        try folder.open().close()
-        try folder.write(Array("text".utf8), to: "outbox.sqlite")
-        let error = #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) }
+        let directory = try StoreDirectory()
+        try directory.open().close()
+        try directory.write(Array("text".utf8), to: "outbox.sqlite")
+        let error = #expect(throws: OutboxError.self) { try OutboxReader(path: directory.store) }
         #expect(error?.code == .damaged)
     }
 
     @Test func acceptsAnyPath() throws {
-        let folder = try StoreFolder()
+        let directory = try StoreDirectory()
         let name = "50% of #1?.sqlite"
-        let outbox = try folder.open(name)
+        let outbox = try directory.open(name)
         _ = try outbox.append(sample(1))
         try outbox.close()
-        #expect(try OutboxReader(path: folder.path(name)).summary().ledger == Ledger(accepted: 1, pending: 1))
+        #expect(try OutboxReader(path: directory.path(name)).summary().ledger == Ledger(accepted: 1, pending: 1))
     }
 }

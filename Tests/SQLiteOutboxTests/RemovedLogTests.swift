@@ -7,42 +7,42 @@ import Testing
 
 /// The log is removed while the outbox is in use, and SQLite keeps writing to the removed file.
 @Suite struct RemovedLog {
-    private let folder: StoreFolder
+    private let directory: StoreDirectory
     /// Whether each report was of a beginning.
     private let reports = Locked<[Bool]>([])
 
-    init() throws { folder = try StoreFolder() }
+    init() throws { directory = try StoreDirectory() }
 
     enum Removal: Sendable, CaseIterable {
         case log, logAndIndex, replacedByAnEmptyFile, replacedByACopy
     }
 
     private func open() throws -> OutboxEngine {
-        var settings = folder.configuration()
-        let warning = OutboxWarning.removedLog(path: folder.store + "-wal")
+        var settings = directory.configuration()
+        let warning = OutboxWarning.removedLog(path: directory.store + "-wal")
         settings.reportWarning = { [reports] in if $0 == warning { reports.withLock { $0.append(true) } } }
         settings.reportWarningEnd = { [reports] in if $0 == warning { reports.withLock { $0.append(false) } } }
         return try OutboxEngine(settings)
     }
 
     private func remove(_ removal: Removal) throws {
-        let log = folder.store + "-wal"
-        let bytes = try folder.read("outbox.sqlite-wal")
+        let log = directory.store + "-wal"
+        let bytes = try directory.read("outbox.sqlite-wal")
         try FileManager.default.removeItem(atPath: log)
         switch removal {
         case .log: break
-        case .logAndIndex: try FileManager.default.removeItem(atPath: folder.store + "-shm")
-        case .replacedByAnEmptyFile: try folder.write([], to: "outbox.sqlite-wal")
+        case .logAndIndex: try FileManager.default.removeItem(atPath: directory.store + "-shm")
+        case .replacedByAnEmptyFile: try directory.write([], to: "outbox.sqlite-wal")
         case .replacedByACopy:
-            try folder.write(bytes, to: "copy")
-            try folder.rename("copy", to: "outbox.sqlite-wal")
+            try directory.write(bytes, to: "copy")
+            try directory.rename("copy", to: "outbox.sqlite-wal")
         }
     }
 
     /// Expects a kill at this moment to lose nothing.
     private func expectSafe(_ accepted: Int64) throws {
-        try folder.copyStore(to: "killed")
-        let killed = try folder.open("killed")
+        try directory.copyStore(to: "killed")
+        let killed = try directory.open("killed")
         #expect(try killed.ledger() == Ledger(accepted: accepted, pending: accepted))
         try killed.close()
     }
@@ -58,15 +58,15 @@ import Testing
         _ = try outbox.append(sample(9))
         try expectSafe(9)
         try outbox.close()
-        #expect(try OutboxReader(path: folder.store).summary().ledger == Ledger(accepted: 9, pending: 9))
-        #expect(folder.recoveries.isEmpty)
+        #expect(try OutboxReader(path: directory.store).summary().ledger == Ledger(accepted: 9, pending: 9))
+        #expect(directory.recoveries.isEmpty)
     }
 
     /// Only the removed log has the latest commits, so the store stays open until they are in the database.
     @Test func isMovedWhenNoProgramReadsIt() throws {
         let outbox = try open()
         _ = try outbox.append(sample(1))
-        let reader = try SQLiteConnection(path: folder.store, access: .readOnly)
+        let reader = try SQLiteConnection(path: directory.store, access: .readOnly)
         try reader.execute("BEGIN; SELECT count(*) FROM updates")
         _ = try outbox.append(sample(2))
         try remove(.log)
@@ -80,6 +80,6 @@ import Testing
         _ = try outbox.maintain()
         #expect(reports.withLock { $0 } == [true, false])
         try expectSafe(4)
-        #expect(folder.recoveries.isEmpty)
+        #expect(directory.recoveries.isEmpty)
     }
 }

@@ -12,16 +12,16 @@ private struct DrainingStore: Sendable {
 
     /// Creates the store. If the vehicle `isDriving`, new updates are accepted, and delivered first, meanwhile.
     init(isDriving: Bool) throws {
-        let folder = try StoreFolder()
-        try folder.buildBacklog(300)
-        let outbox = try folder.open()
+        let directory = try StoreDirectory()
+        try directory.buildBacklog(300)
+        let outbox = try directory.open()
         for second in 301...306 {
             if isDriving { _ = try outbox.append(sample(second)) }
             try outbox.deliverBatch(maximumPastLocations: 10)
         }
-        try folder.copyStore(to: "cut")
-        files = ["outbox.sqlite": try folder.read("cut"), "outbox.sqlite-wal": try folder.read("cut-wal")]
-        let killed = try folder.open("cut")
+        try directory.copyStore(to: "cut")
+        files = ["outbox.sqlite": try directory.read("cut"), "outbox.sqlite-wal": try directory.read("cut-wal")]
+        let killed = try directory.open("cut")
         pending = Set(try killed.pendingUpdates().map(\.sequence))
         accepted = try killed.ledger().accepted
     }
@@ -38,13 +38,13 @@ private struct DrainingStore: Sendable {
 
     /// Flips bits, opens the store, and delivers everything.
     func judge(flipping bit: Int, of name: String) throws {
-        let folder = try StoreFolder()
-        for (name, bytes) in files { try folder.write(bytes, to: name) }
+        let directory = try StoreDirectory()
+        for (name, bytes) in files { try directory.write(bytes, to: name) }
         var bytes = files[name] ?? []
         bytes[bit / 8] ^= 1 << UInt8(bit % 8)
-        try folder.write(bytes, to: name)
+        try directory.write(bytes, to: name)
 
-        let outbox = try folder.open()
+        let outbox = try directory.open()
         var delivered: Set<Int64> = []
         while let batch = try outbox.nextBatch(maximumPastLocations: 50), !batch.pending.isEmpty {
             delivered.formUnion(batch.pending.map(\.sequence))
@@ -54,7 +54,7 @@ private struct DrainingStore: Sendable {
         let lost = pending.subtracting(delivered)
         let again = delivered.subtracting(pending)
         // A damaged last commit can't be distinguished from an interrupted one: its deliveries are repeated.
-        let repeated = folder.recoveries.isEmpty ? 11 : folder.recoveries.reduce(0) { $0 + $1.repeated }
+        let repeated = directory.recoveries.isEmpty ? 11 : directory.recoveries.reduce(0) { $0 + $1.repeated }
         let words: Comment = "bit \(bit) of \(name): \(ledger), lost \(lost.sorted()), again \(again.sorted())"
         #expect(ledger.balances && ledger.pending == 0, words)
         #expect(Int64(lost.count) <= ledger.evicted + accepted - ledger.accepted, words)

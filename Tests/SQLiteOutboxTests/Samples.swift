@@ -23,9 +23,17 @@ func zigzag(_ second: Int) -> LocationUpdate {
 }
 
 extension StoredRow {
+    /// The values of all columns, in the order of the table.
+    var values: [StoredValue] {
+        let integers = Column.allCases.map { self[$0] } + [checksum]
+        var values = ([sequence] + integers).map { integer -> StoredValue in integer.map { .integer($0) } ?? .null }
+        values.insert(note.map { .text($0) } ?? .null, at: values.count - 1)
+        return values
+    }
+
     /// A statement that inserts or replaces the row in its table.
     var sql: String {
-        let values = parameters.map { value in
+        let values = values.map { value in
             switch value {
             case .null: "NULL"
             case .integer(let number): "\(number)"
@@ -45,7 +53,7 @@ extension StoredRow {
         }
         var types: [UInt8] = [0]
         var content: [UInt8] = []
-        for value in parameters.dropFirst() {
+        for value in values.dropFirst() {
             let (type, bytes) = value.stored
             types += varint(type)
             content += bytes

@@ -13,9 +13,9 @@ import Testing
     /// Each live update costs one commit, with or without shape points, even if all are acknowledged together or after
     /// the next update.
     @Test(arguments: [0, 1, 5, 40], [false, true]) func costNoCommits(points: Int, isLate: Bool) throws {
-        let folder = try StoreFolder()
-        let disk = folder.lyingDisk(seed: 1)
-        let outbox = try folder.open(on: disk)
+        let directory = try StoreDirectory()
+        let disk = directory.lyingDisk(seed: 1)
+        let outbox = try directory.open(on: disk)
         _ = try outbox.append(sample(0))
         try outbox.deliverBatch()
         let syncs = Locked(0)
@@ -43,9 +43,9 @@ import Testing
 
     /// Ledger, update and ten shape points are rows of one page.
     @Test(arguments: [0, 1, 10]) func costNoPages(points: Int) throws {
-        let folder = try StoreFolder()
-        let disk = folder.lyingDisk(seed: 1)
-        let outbox = try folder.open(on: disk)
+        let directory = try StoreDirectory()
+        let disk = directory.lyingDisk(seed: 1)
+        let outbox = try directory.open(on: disk)
         let writes = Locked(0)
         disk.observer = { call, name in
             if call == .write, name.hasSuffix("-wal") { writes.withLock { $0 += 1 } }
@@ -69,9 +69,9 @@ import Testing
 
     /// After a power cut at any call of the append, all of its updates are there, or none.
     @Test(arguments: 1...8) func surviveTogether(call: Int) throws {
-        let folder = try StoreFolder()
-        let disk = folder.lyingDisk(seed: UInt64(call))
-        let outbox = try folder.open(on: disk)
+        let directory = try StoreDirectory()
+        let disk = directory.lyingDisk(seed: UInt64(call))
+        let outbox = try directory.open(on: disk)
         for second in 1...10 { _ = try outbox.append(sample(second)) }
         disk.order(DiskFault(.error(DiskErrno.inputOutput), at: call, of: .write, lasts: true))
         let stored = try? outbox.append(sample(60), with: Self.shape(before: 60, 5))
@@ -82,8 +82,8 @@ import Testing
 
     /// On a full disk none of them is accepted, and the next update has the next sequence.
     @Test func areNotAcceptedOnAFullDisk() throws {
-        let folder = try StoreFolder()
-        let outbox = try folder.open()
+        let directory = try StoreDirectory()
+        let outbox = try directory.open()
         for second in 1...10 { _ = try outbox.append(sample(second)) }
         try outbox.limitPages(to: 6)
         let error = #expect(throws: OutboxError.self) {
@@ -96,18 +96,18 @@ import Testing
 
     /// With economic durability shape points wait for the commit of the window, like their update.
     @Test func waitForTheWindow() throws {
-        let folder = try StoreFolder()
-        var configuration = folder.configuration()
+        let directory = try StoreDirectory()
+        var configuration = directory.configuration()
         configuration.durability = .economy
         let outbox = try OutboxEngine(configuration)
         _ = try outbox.append(sample(60), with: Self.shape(before: 60, 3))
         #expect(try outbox.ledger() == Ledger(accepted: 4, pending: 4))
-        #expect(try OutboxReader(path: folder.store).summary().ledger == Ledger())
+        #expect(try OutboxReader(path: directory.store).summary().ledger == Ledger())
         let batch = try #require(try outbox.nextBatch(maximumPastLocations: 50, withBacklog: false))
         #expect(batch.past.count == 3)
         try outbox.acknowledge(batch)
         _ = try outbox.append(sample(2000), with: Self.shape(before: 2000, 29))
         #expect(
-            try OutboxReader(path: folder.store).summary().ledger == Ledger(accepted: 34, delivered: 4, pending: 30))
+            try OutboxReader(path: directory.store).summary().ledger == Ledger(accepted: 34, delivered: 4, pending: 30))
     }
 }

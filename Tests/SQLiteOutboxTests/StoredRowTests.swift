@@ -10,7 +10,7 @@ import TimeAndChance
 @Suite struct StoredRows {
     /// Reads the row back from its values.
     private func read(_ row: StoredRow, as sequence: Int64? = nil) -> StoredRow? {
-        StoredRow(sequence ?? row.sequence, Array(row.parameters.dropFirst()))
+        StoredRow(sequence ?? row.sequence) { row.values[$0] }
     }
 
     @Test func haveTheChecksumOfTheCatalogue() {
@@ -71,8 +71,8 @@ import TimeAndChance
 
     /// Reads through SQLite, and from the bytes of the file.
     @Test func comeBackFromTheFile() throws {
-        let folder = try StoreFolder()
-        let outbox = try folder.open()
+        let directory = try StoreDirectory()
+        let outbox = try directory.open()
         var update = sample(1)
         update.latitude = 48
         update.longitude = -0.0
@@ -82,11 +82,11 @@ import TimeAndChance
         try outbox.quarantine(StoredUpdate(sequence: 1, update: sample(0)), reason: "400: naïve")
         _ = try outbox.maintain()
         try outbox.close()
-        let again = try folder.open()
+        let again = try directory.open()
         let record = try #require(try again.store?.rows.oldest(limit: 5).first)
         #expect(record.stored.update == update && !record.isShapePoint)
         var found: [Int64: StoredRow] = [:]
-        try RowScan.scan(path: folder.store, on: SystemDisk()) { found[$0.sequence] = $0 }
+        try RowScan.scan(path: directory.store, on: SystemDisk()) { found[$0.sequence] = $0 }
         #expect(found[2].flatMap { UpdateRecord($0) } == record)
         let quarantined = QuarantinedUpdate(
             stored: StoredUpdate(sequence: 1, update: sample(0)), reason: "400: naïve", isShapePoint: true)
@@ -97,16 +97,14 @@ import TimeAndChance
 
     @Test func areRejectedWhenAnyValueIsWrong() {
         let row = UpdateRecord(StoredUpdate(sequence: 7, update: sample(7))).row
-        let values = Array(row.parameters.dropFirst())
-        #expect(StoredRow(7, values) == row)
-        for index in values.indices {
-            for change in [.null, .integer(3), .text([55])] as [StoredValue] {
-                var damaged = values
-                damaged[index] = change
-                #expect(damaged == values || StoredRow(7, damaged) == nil)
+        let values = row.values
+        #expect(StoredRow(7) { values[$0] }?.values == values)
+        for index in values.indices.dropFirst() {
+            for change in [nil, .null, .integer(3), .text([55])] as [StoredValue?] {
+                let damaged = StoredRow(7) { $0 == index ? change : values[$0] }
+                #expect(change == values[index] || damaged == nil)
             }
         }
-        #expect(StoredRow(7, values.dropLast()) == nil)
     }
 
     /// The store can read whatever it writes: its bounds for writing are within those for reading.

@@ -13,10 +13,10 @@ import TimeAndChance
     /// Compares the store with the model after each of thousands of random steps, with reopening now and then.
     @Test(arguments: [1, 2, 3] as [UInt64])
     func agreeWithAPlainModel(seed: UInt64) throws {
-        let folder = try StoreFolder()
+        let directory = try StoreDirectory()
         var chance = SplitMix64(seed: seed)
         var model = OutboxModel()
-        var engine: OutboxEngine? = try folder.open()
+        var engine: OutboxEngine? = try directory.open()
         var second = 1000
         for step in 0..<1500 {
             var end = SessionEnd.none
@@ -53,7 +53,7 @@ import TimeAndChance
             if end == .closed { try engine?.close() }
             if end != .none {
                 engine = nil
-                engine = try folder.open()
+                engine = try directory.open()
             }
             let ledger = try #require(try engine?.ledger())
             try #require(ledger == model.ledger, "step \(step)")
@@ -61,42 +61,42 @@ import TimeAndChance
         }
         #expect(try engine?.pendingUpdates() == model.pending)
         try engine?.close()
-        let reader = try OutboxReader(path: folder.store)
+        let reader = try OutboxReader(path: directory.store)
         #expect(try reader.summary().ledger == model.ledger)
         let listed = try reader.quarantined().updates.map { [$0.stored.sequence: $0.reason] }
         #expect(listed == model.quarantined.sorted { $0.key < $1.key }.map { [$0.key: $0.value] })
-        #expect(folder.recoveries.isEmpty)
+        #expect(directory.recoveries.isEmpty)
     }
 
     @Test func leaveNothingInMemoryWhenClosed() throws {
-        let folder = try StoreFolder()
-        let outbox = try folder.open()
+        let directory = try StoreDirectory()
+        let outbox = try directory.open()
         _ = try outbox.append(sample(1))
         try outbox.deliverBatch()
-        #expect(try OutboxReader(path: folder.store).summary().ledger == Ledger(accepted: 1, pending: 1))
+        #expect(try OutboxReader(path: directory.store).summary().ledger == Ledger(accepted: 1, pending: 1))
         try outbox.close()
-        #expect(try OutboxReader(path: folder.store).summary().ledger == Ledger(accepted: 1, delivered: 1))
+        #expect(try OutboxReader(path: directory.store).summary().ledger == Ledger(accepted: 1, delivered: 1))
     }
 
     @Test func areWrittenEvenIfTheOutboxIsNotClosed() throws {
-        let folder = try StoreFolder()
-        var outbox: OutboxEngine? = try folder.open()
+        let directory = try StoreDirectory()
+        var outbox: OutboxEngine? = try directory.open()
         _ = try outbox?.append(sample(1))
         try outbox?.deliverBatch()
         outbox = nil
-        #expect(try OutboxReader(path: folder.store).summary().ledger == Ledger(accepted: 1, delivered: 1))
+        #expect(try OutboxReader(path: directory.store).summary().ledger == Ledger(accepted: 1, delivered: 1))
     }
 
     /// Two updates are accepted out of order, and the newer one is delivered. After a restart the older isn't the
     /// newest.
     @Test func keepTheNewestOverARestart() throws {
-        let folder = try StoreFolder()
-        var outbox: OutboxEngine? = try folder.open()
+        let directory = try StoreDirectory()
+        var outbox: OutboxEngine? = try directory.open()
         _ = try outbox?.append(sample(9))
         try outbox?.deliverBatch()
         _ = try outbox?.append(sample(3))
         outbox = nil
-        outbox = try folder.open()
+        outbox = try directory.open()
         let batch = try #require(try outbox?.nextBatch(maximumPastLocations: 5))
         #expect(batch.last == sample(9))
         #expect(!batch.lastIsPending)
@@ -105,13 +105,13 @@ import TimeAndChance
 
     /// Finding the newest reads only the ledger and the last row, even if the last update isn't the newest.
     @Test func keepTheNewestOverARestartWithoutADelivery() throws {
-        let folder = try StoreFolder()
-        var outbox: OutboxEngine? = try folder.open()
+        let directory = try StoreDirectory()
+        var outbox: OutboxEngine? = try directory.open()
         for (second, isOverruling, newest) in [(9, false, 9), (7, true, 7), (6, false, 7), (8, false, 8), (1, true, 1)]
         {
             _ = try outbox?.append(sample(second), overrulingEarlier: isOverruling)
             outbox = nil
-            outbox = try folder.open()
+            outbox = try directory.open()
             #expect(try outbox?.newest()?.update == sample(newest))
         }
         #expect(try outbox?.ledger() == Ledger(accepted: 5, pending: 5))

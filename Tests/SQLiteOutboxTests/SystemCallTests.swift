@@ -14,8 +14,8 @@ import WaypostTestSupport
 
     @Test(.enabled(if: isAllowed, "strace is not installed (Debian: apt install strace), or may not be used"))
     func areThoseThatTheLyingDiskSees() async throws {
-        let real = try StoreFolder()
-        let lying = try StoreFolder()
+        let real = try StoreDirectory()
+        let lying = try StoreDirectory()
         let trace = real.path("trace.txt")
         let watcher = try RunningProgram([
             Self.strace, "-f", "-y", "-o", trace, "-e", "trace=pwrite64,ftruncate,fsync,fdatasync,rename", "-p",
@@ -41,9 +41,9 @@ import WaypostTestSupport
         #expect(told.withLock { $0 } == seen)
     }
 
-    private func work(_ folder: StoreFolder, _ disk: any StoreDisk) throws {
+    private func work(_ directory: StoreDirectory, _ disk: any StoreDisk) throws {
         for _ in 1...2 {
-            let outbox = try folder.open(on: disk)
+            let outbox = try directory.open(on: disk)
             for second in 1...300 { _ = try outbox.append(sample(second)) }
             for _ in 1...4 { try outbox.deliverBatch(maximumPastLocations: 20) }
             try outbox.close()
@@ -58,12 +58,12 @@ import WaypostTestSupport
     }
 
     /// The call in a line of strace: `write outbox.sqlite-wal` for `pwrite64(9</tmp/x/outbox.sqlite-wal>, ...`.
-    private static func call(in line: Substring, below folder: String) -> String? {
+    private static func call(in line: Substring, below directory: String) -> String? {
         guard let match = line.firstMatch(of: /^\d+ +(\w+)\((?:\d+<|")([^>"]*)[>"]/),
-            match.output.2.hasPrefix(folder)
+            match.output.2.hasPrefix(directory)
         else { return nil }
         let calls = ["pwrite64": "write", "ftruncate": "truncate", "fsync": "sync", "fdatasync": "sync"]
-        let name = match.output.2 == folder ? "." : FileSystem.name(of: String(match.output.2))
+        let name = match.output.2 == directory ? "." : FileSystem.name(of: String(match.output.2))
         if name.hasPrefix("outbox.sqlite.count") { return ofCount }
         return isCompared(name) ? "\(calls[String(match.output.1)] ?? String(match.output.1)) \(name)" : nil
     }

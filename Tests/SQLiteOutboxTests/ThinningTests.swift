@@ -138,9 +138,9 @@ struct Thinning {
         #expect(updates > 1000)
     }
 
-    private static func files(in folder: URL, ending: String) throws -> [URL] {
-        try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(ending) }.sorted()
-            .map { folder.appending(path: $0) }
+    private static func files(in directory: URL, ending: String) throws -> [URL] {
+        try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { $0.hasSuffix(ending) }.sorted()
+            .map { directory.appending(path: $0) }
     }
 
     /// The ends, stops and extremes, found independently.

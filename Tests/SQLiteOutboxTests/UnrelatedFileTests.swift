@@ -36,24 +36,24 @@ import Testing
     ]
 
     @Test(arguments: foreign) func isRefusedAndLeftAsItIs(file: File) throws {
-        let folder = try StoreFolder()
-        try folder.write(file.bytes, to: "outbox.sqlite")
+        let directory = try StoreDirectory()
+        try directory.write(file.bytes, to: "outbox.sqlite")
         let reason: ReportedText =
-            "\(folder.store) isn't an outbox but \(file.testDescription), and is left as it is"
+            "\(directory.store) isn't an outbox but \(file.testDescription), and is left as it is"
         for _ in 1...2 {
             for error in [
-                #expect(throws: OutboxError.self) { try folder.open() },
-                #expect(throws: OutboxError.self) { try OutboxReader(path: folder.store) },
+                #expect(throws: OutboxError.self) { try directory.open() },
+                #expect(throws: OutboxError.self) { try OutboxReader(path: directory.store) },
             ] {
                 #expect(
                     error
                         == OutboxError(
-                            .refused, path: folder.store, .refusal(reason, remedy: "give another outbox path")))
+                            .refused, path: directory.store, .refusal(reason, remedy: "give another outbox path")))
             }
         }
-        #expect(folder.recoveries.isEmpty)
-        #expect(try folder.names == ["outbox.sqlite"])
-        #expect(try folder.read("outbox.sqlite") == file.bytes)
+        #expect(directory.recoveries.isEmpty)
+        #expect(try directory.names == ["outbox.sqlite"])
+        #expect(try directory.read("outbox.sqlite") == file.bytes)
     }
 
     static let damaged = [
@@ -67,18 +67,18 @@ import Testing
 
     @Test(arguments: damaged) func isDistinguishedFromDamage(file: File) throws {
         #expect(UnrelatedFile.kind(beginningWith: Array(file.bytes.prefix(UnrelatedFile.headerCount))) == nil)
-        let folder = try StoreFolder()
-        try folder.write(file.bytes, to: "outbox.sqlite")
-        _ = try folder.open().append(sample(1))
-        #expect(folder.recoveries.count == 1)
+        let directory = try StoreDirectory()
+        try directory.write(file.bytes, to: "outbox.sqlite")
+        _ = try directory.open().append(sample(1))
+        #expect(directory.recoveries.count == 1)
     }
 
     /// The text was written over an outbox, and the service starts anyway.
     @Test(arguments: [".lock", ".reserve", ".rebuilt"]) func isDamageNextToFilesOfAnOutbox(suffix: String) throws {
-        let folder = try StoreFolder()
-        try folder.write(Array("not a database".utf8), to: "outbox.sqlite")
-        try folder.write([], to: "outbox.sqlite" + suffix)
-        _ = try folder.open().append(sample(1))
-        #expect(folder.recoveries.map(\.cause) == [.notSQLite])
+        let directory = try StoreDirectory()
+        try directory.write(Array("not a database".utf8), to: "outbox.sqlite")
+        try directory.write([], to: "outbox.sqlite" + suffix)
+        _ = try directory.open().append(sample(1))
+        #expect(directory.recoveries.map(\.cause) == [.notSQLite])
     }
 }

@@ -6,13 +6,13 @@ import Testing
 
 /// The views for people with `sqlite3`.
 @Suite struct Views {
-    private let folder: StoreFolder
+    private let directory: StoreDirectory
 
-    init() throws { folder = try StoreFolder() }
+    init() throws { directory = try StoreDirectory() }
 
     /// Runs the query of a view, because Waypost's connections can't read views.
     private func rows(of view: String) throws -> [[String]] {
-        let connection = try SQLiteConnection(path: folder.store, access: .readOnly)
+        let connection = try SQLiteConnection(path: directory.store, access: .readOnly)
         let text = try connection.text("SELECT sql FROM sqlite_schema WHERE type = 'view' AND name = '\(view)'") ?? ""
         let prefix = "CREATE VIEW \(view) AS "
         try #require(text.hasPrefix(prefix))
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func showUpdatesInColumns() throws {
-        let outbox = try folder.open()
+        let outbox = try directory.open()
         let point = LocationUpdate(timeOfFix: sample(1).timeOfFix, latitude: 48.25, longitude: 11.5)
         _ = try outbox.append(sample(2), with: [point])
         try outbox.quarantine(try outbox.append(sample(3)), reason: "400: no such field")
@@ -46,7 +46,7 @@ import Testing
 
     /// Row 0 is from the last removal of a row; later updates are counted from the rows.
     @Test func showThePresentLedger() throws {
-        let outbox = try OutboxEngine(folder.configuration(maximumBytes: 64 * 1024))
+        let outbox = try OutboxEngine(directory.configuration(maximumBytes: 64 * 1024))
         #expect(try rows(of: "ledger") == [["0", "0", "0", "0", "0"]])
         for second in 1...3000 { _ = try outbox.append(zigzag(second)) }
         try outbox.quarantine(try outbox.append(sample(4000)), reason: "400")

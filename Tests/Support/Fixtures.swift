@@ -14,17 +14,17 @@ package enum Fixtures {
     ///
     /// `WAYPOST_RECORDED_LOGS` names another directory.
     package static var recordedReceivers: URL? {
-        let folder =
+        let directory =
             ProcessInfo.processInfo.environment["WAYPOST_RECORDED_LOGS"].map { URL(filePath: $0) }
             ?? checkout.deletingLastPathComponent().appending(path: "shared/data/nmea")
-        return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
+        return FileManager.default.fileExists(atPath: directory.path) ? directory : nil
     }
 
     /// The directory of small inputs from public bug reports, which some machines have next to the checkout; `nil` on
     /// others.
     package static var fieldCases: URL? {
-        let folder = checkout.deletingLastPathComponent().appending(path: "shared/data/field")
-        return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
+        let directory = checkout.deletingLastPathComponent().appending(path: "shared/data/field")
+        return FileManager.default.fileExists(atPath: directory.path) ? directory : nil
     }
 
     /// Returns the fixes of a generated drive, such as `town`.

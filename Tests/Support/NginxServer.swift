@@ -15,14 +15,14 @@ package final class NginxServer: Sendable {
     /// The port that requires a client certificate of the same authority.
     package let mutualPort: UInt16
     private let reservations: [LoopbackSocket]
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
     private let program: RunningProgram
 
     /// The certificate of the authority that signed all certificates.
-    package var caFile: String { TestCertificates.authority(in: folder) }
+    package var caFile: String { TestCertificates.authority(in: directory) }
 
     /// A client's certificate and its key, signed by the same authority.
-    package var clientCertificate: (certificate: String, key: String) { TestCertificates.client(in: folder) }
+    package var clientCertificate: (certificate: String, key: String) { TestCertificates.client(in: directory) }
 
     /// Whether nginx and openssl are installed.
     package static let isAvailable =
@@ -36,8 +36,8 @@ package final class NginxServer: Sendable {
         reservations = try (0..<5).map { _ in try LoopbackSocket.reservation() }
         let ports = reservations.map { UInt16($0.port) }
         (port, expiredPort, foreignPort, briefPort, mutualPort) = (ports[0], ports[1], ports[2], ports[3], ports[4])
-        folder = try TemporaryFolder()
-        try await TestCertificates.make(in: folder)
+        directory = try TemporaryDirectory()
+        try await TestCertificates.make(in: directory)
         let servers = [
             (port, "good", 1_000_000), (expiredPort, "expired", 1), (foreignPort, "foreign", 1), (briefPort, "good", 1),
             (mutualPort, "good", 1),
@@ -80,9 +80,9 @@ package final class NginxServer: Sendable {
                 \(servers.joined(separator: "\n"))
             }
             """
-        try folder.write(configuration.utf8, to: "nginx.conf")
+        try directory.write(configuration.utf8, to: "nginx.conf")
         program = try RunningProgram(
-            ["/usr/sbin/nginx", "-p", folder.url.path, "-c", "nginx.conf", "-e", "stderr"])
+            ["/usr/sbin/nginx", "-p", directory.url.path, "-c", "nginx.conf", "-e", "stderr"])
         // nginx logs this once it listens on all ports; connections then wait until they are served.
         guard await program.errors.line(saying: #"using the "epoll" event method"#) != nil else {
             throw SystemError(call: "start nginx, which says \(program.errors.text),", number: ECONNREFUSED)
@@ -95,23 +95,24 @@ package enum TestCertificates {
     /// Whether openssl is installed.
     package static let areAvailable = FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")
 
-    package static func authority(in folder: TemporaryFolder) -> String { folder.path("ca.pem") }
+    package static func authority(in directory: TemporaryDirectory) -> String { directory.path("ca.pem") }
 
     /// Returns the certificate for `localhost`, with its key.
-    package static func server(in folder: TemporaryFolder) -> (certificate: String, key: String) {
-        (folder.path("good.pem"), folder.path("good.key"))
+    package static func server(in directory: TemporaryDirectory) -> (certificate: String, key: String) {
+        (directory.path("good.pem"), directory.path("good.key"))
     }
 
-    package static func client(in folder: TemporaryFolder) -> (certificate: String, key: String) {
-        (folder.path("client.pem"), folder.path("client.key"))
+    package static func client(in directory: TemporaryDirectory) -> (certificate: String, key: String) {
+        (directory.path("client.pem"), directory.path("client.key"))
     }
 
-    /// Makes the certificates and their keys in `folder`.
-    package static func make(in folder: TemporaryFolder) async throws {
+    /// Makes the certificates and their keys in `directory`.
+    package static func make(in directory: TemporaryDirectory) async throws {
         /// Runs openssl. File names in `arguments` have no directory.
         func openssl(_ arguments: [String]) async throws {
             let placed = arguments.map { argument in
-                [".pem", ".key", ".csr", ".conf"].contains(where: argument.hasSuffix) ? folder.path(argument) : argument
+                [".pem", ".key", ".csr", ".conf"].contains(where: argument.hasSuffix)
+                    ? directory.path(argument) : argument
             }
             let outcome = try await ChildProcess(arguments: ["/usr/bin/openssl"] + placed, timeLimit: .seconds(100))
                 .run()
@@ -127,18 +128,18 @@ package enum TestCertificates {
             [ca]
             default_ca = test
             [test]
-            database = \(folder.path("ca-issued.txt"))
+            database = \(directory.path("ca-issued.txt"))
             unique_subject = no
-            serial = \(folder.path("ca-serial.txt"))
-            new_certs_dir = \(folder.url.path)
+            serial = \(directory.path("ca-serial.txt"))
+            new_certs_dir = \(directory.url.path)
             default_md = sha256
             copy_extensions = copy
             policy = any
             [any]
             commonName = supplied
             """
-        try folder.write(authority.utf8, to: "ca.conf")
-        try folder.write([], to: "ca-issued.txt")
+        try directory.write(authority.utf8, to: "ca.conf")
+        try directory.write([], to: "ca-issued.txt")
         for (name, host, end) in [
             ("good", "localhost", "20991231235959Z"), ("expired", "localhost", "20200102000000Z"),
             ("foreign", "other.test", "20991231235959Z"), ("client", "van-7", "20991231235959Z"),

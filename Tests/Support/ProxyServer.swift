@@ -22,21 +22,21 @@ package final class ProxyServer: Sendable {
 
     package let port: Int
     private let reservations: [LoopbackSocket]
-    private let folder: TemporaryFolder
+    private let directory: TemporaryDirectory
     private let programs: [RunningProgram]
 
     /// The proxy's log.
     package var log: LineFlow { programs[0].output }
 
     /// The certificate of the authority that signed the proxy's certificate for `localhost`, for a proxy with TLS.
-    package var caFile: String { TestCertificates.authority(in: folder) }
+    package var caFile: String { TestCertificates.authority(in: directory) }
 
     /// Starts the proxy. tinyproxy rejects host names that match `forbidding`, a basic regular expression.
     package init(_ kind: Kind, port: Int? = nil, forbidding: String? = nil) async throws {
         reservations = try (0..<2).map { _ in try LoopbackSocket.reservation() }
         let inner = kind == .https ? reservations[1].port : port ?? reservations[0].port
         self.port = port ?? reservations[0].port
-        folder = try TemporaryFolder()
+        directory = try TemporaryDirectory()
         guard kind != .socks5h else {
             let program = try RunningProgram([
                 "/usr/bin/microsocks", "-i", "127.0.0.1", "-p", "\(inner)", "-u", Self.user, "-P", Self.password,
@@ -47,10 +47,10 @@ package final class ProxyServer: Sendable {
         }
         var configuration = "Port \(inner)\nListen 127.0.0.1\nBasicAuth \(Self.user) \(Self.password)\n"
         if let forbidding {
-            try folder.write((forbidding + "\n").utf8, to: "forbidden")
-            configuration += "Filter \"\(folder.path("forbidden"))\"\n"
+            try directory.write((forbidding + "\n").utf8, to: "forbidden")
+            configuration += "Filter \"\(directory.path("forbidden"))\"\n"
         }
-        let file = try folder.write(configuration.utf8, to: "tinyproxy.conf")
+        let file = try directory.write(configuration.utf8, to: "tinyproxy.conf")
         let program = try RunningProgram(["/usr/bin/tinyproxy", "-d", "-c", file])
         guard await program.output.line(saying: "Accepting connections") != nil else {
             throw SystemError(call: "start tinyproxy, which says \(program.output.text),", number: ECONNREFUSED)
@@ -59,8 +59,8 @@ package final class ProxyServer: Sendable {
             programs = [program]
             return
         }
-        try await TestCertificates.make(in: folder)
-        let server = TestCertificates.server(in: folder)
+        try await TestCertificates.make(in: directory)
+        let server = TestCertificates.server(in: directory)
         let front = try RunningProgram([
             "/usr/bin/socat", "-d", "-d",
             "OPENSSL-LISTEN:\(self.port),bind=127.0.0.1,reuseaddr,fork,verify=0,cert=\(server.certificate),key=\(server.key)",

@@ -55,7 +55,7 @@ package final class RunningProgram: Sendable {
             guard let line = try? FileSystem.read(1024, at: 0, of: "\(threads)/\(thread)/stat") else { return false }
             return String(decoding: line, as: UTF8.self).split(separator: ")").last?.hasPrefix(" S") == true
         }
-        while try !FileSystem.names(inFolder: threads).allSatisfy(isAtRest) {
+        while try !FileSystem.names(inDirectory: threads).allSatisfy(isAtRest) {
             try Task.checkCancellation()
             await Task.yield()
         }

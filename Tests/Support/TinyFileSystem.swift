@@ -19,7 +19,7 @@ package final class TinyFileSystem {
 
     package init(at path: String, megabytes: Int) throws {
         self.path = path
-        try FileSystem.createFolder(at: path)
+        try FileSystem.createDirectory(at: path)
         try valueOrSystemError("mount \(path)") { unsafe mount("tmpfs", path, "tmpfs", 0, "size=\(megabytes)m") }
     }
 

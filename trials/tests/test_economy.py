@@ -87,12 +87,12 @@ class Followers(unittest.TestCase):
 
 class Drives(unittest.TestCase):
     def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
 
     def track(self, latitudes: list[float]) -> list[Place]:
-        fixes = self.folder / "fixes.jsonl"
+        fixes = self.directory / "fixes.jsonl"
         fixes.write_text("".join(json.dumps({
             "time": f"2026-01-05T10:00:{second:02d}.000Z", "latitude": latitude, "longitude": 11.0}) + "\n"
             for second, latitude in enumerate(latitudes)))
@@ -103,12 +103,12 @@ class Drives(unittest.TestCase):
         self.assertEqual(len(self.track([48, 48.0001, 48.5, 48.5001, 48.5002, 48.5003])), 4)
 
     def test_are_the_same_of_the_same_seed(self) -> None:
-        one, other = (journeys.generated(7, self.folder)[0].read_text() for _ in range(2))
+        one, other = (journeys.generated(7, self.directory)[0].read_text() for _ in range(2))
         self.assertEqual(one, other)
-        self.assertNotEqual(one, journeys.generated(8, self.folder)[0].read_text())
+        self.assertNotEqual(one, journeys.generated(8, self.directory)[0].read_text())
 
     def test_leave_empty_what_a_receiver_does_not_know(self) -> None:
-        log = self.folder / "log.nmea"
+        log = self.directory / "log.nmea"
         journeys.write(log, iter([journeys.Row(1_767_600_000, 48.1, 11.5, None, None)]))
         self.assertIn("RMC,080000.000,A,4806.00000,N,01130.00000,E,,,050126,,,A*", log.read_text())
         self.assertTrue(epoch(0, 0).startswith("$GNRMC"))

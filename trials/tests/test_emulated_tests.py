@@ -59,6 +59,6 @@ class Outcomes(unittest.TestCase):
                 judge({"GNSSTests": bad}, 1)
 
     def test_are_of_every_module(self) -> None:
-        there = {folder.name for folder in ROOT.glob("Tests/*Tests")}
+        there = {directory.name for directory in ROOT.glob("Tests/*Tests")}
         self.assertEqual(set(modules()), there - LEFT_OUT.keys())
         self.assertLessEqual(STARTING | LEFT_OUT.keys(), there, "these are no modules any more")

@@ -21,13 +21,13 @@ TRIAL = """
 import os, subprocess, sys, time
 from trials import guard
 guard.GRACE_SECONDS = 1
-mark, folder, is_stubborn = sys.argv[1], sys.argv[2], sys.argv[3] == "stubborn"
+mark, directory, is_stubborn = sys.argv[1], sys.argv[2], sys.argv[3] == "stubborn"
 
 def trial():
     for command in (["sleep", mark], ["sh", "-c", f"setsid sleep {mark} & wait"]):
         subprocess.Popen(command)
     if guard.is_alone:
-        for command in (["mount", "-t", "tmpfs", "tmpfs", folder], ["mount", "-t", "tmpfs", "tmpfs", "/run"],
+        for command in (["mount", "-t", "tmpfs", "tmpfs", directory], ["mount", "-t", "tmpfs", "tmpfs", "/run"],
                         ["ip", "netns", "add", "left-behind"]):
             subprocess.run(command, check=True)
         subprocess.Popen(["ip", "netns", "exec", "left-behind", "sleep", mark])
@@ -48,14 +48,14 @@ class Guard(unittest.TestCase):
     def setUp(self) -> None:
         # A length of sleep that nobody else uses.
         self.mark = f"{3600 + time.time_ns() / 1e9:.9f}"
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = directory.name
 
     def start(self, manner: str = "willing") -> tuple[subprocess.Popen[str], int]:
         """A trial with all its processes; and the process in which the trial itself runs."""
         process = subprocess.Popen(
-            [sys.executable, "-B", "-c", TRIAL, self.mark, self.folder, manner], cwd=ROOT, text=True,
+            [sys.executable, "-B", "-c", TRIAL, self.mark, self.directory, manner], cwd=ROOT, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
         assert process.stdout is not None
         self.addCleanup(process.stdout.close)
@@ -79,7 +79,7 @@ class Guard(unittest.TestCase):
 
     def assert_nothing_is_left(self) -> None:
         self.assertTrue(until(lambda: not self.left(), SECONDS), f"left behind: {self.left()}")
-        self.assertNotIn(self.folder, Path("/proc/self/mounts").read_text())
+        self.assertNotIn(self.directory, Path("/proc/self/mounts").read_text())
         self.assertFalse(Path("/run/netns/left-behind").exists())
 
     def test_ends_everything_at_a_signal(self) -> None:
@@ -115,7 +115,7 @@ class Guard(unittest.TestCase):
     def test_ends_everything_when_its_parent_is_killed(self) -> None:
         begin = ("import subprocess, sys; "
                  "subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, start_new_session=True).wait()")
-        command = [sys.executable, "-B", "-c", TRIAL, self.mark, self.folder, "willing"]
+        command = [sys.executable, "-B", "-c", TRIAL, self.mark, self.directory, "willing"]
         with subprocess.Popen([sys.executable, "-c", begin, *command], cwd=ROOT, stderr=subprocess.DEVNULL) as parent:
             try:
                 self.assertTrue(until(lambda: len(self.left("sleep")) >= 2, SECONDS))

@@ -24,11 +24,11 @@ ARRIVED = Arrival("last", 60.0, 61.5, "v", False)
 BALANCED = {"accepted": 5, "delivered": 5, "pending": 0, "evicted": 0, "quarantined": 0}
 
 
-class InFolder(unittest.TestCase):
+class InDirectory(unittest.TestCase):
     def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
 
 
 class CommandLine(unittest.TestCase):
@@ -63,11 +63,11 @@ class Tried(Trial):
         return "nothing is lost"
 
 
-class Attempts(InFolder):
+class Attempts(InDirectory):
     def attempt(self, fails: bool, keep: bool = False) -> tuple[int, str, str]:
         options = arguments(["kill", "--seed", "7"])
         options.heard, options.fails, options.keep = io.StringIO(), fails, keep
-        place = self.folder / "place"
+        place = self.directory / "place"
         place.mkdir()
         with contextlib.redirect_stdout(io.StringIO()) as told, contextlib.redirect_stderr(io.StringIO()) as said:
             status = attempt(Tried, options, Waypost(Path("/bin/false")), place)
@@ -86,7 +86,7 @@ class Attempts(InFolder):
             self.attempt(fails=True), (1, "", "tried: one is lost\nseed 7; everything is kept in PLACE\n"))
 
 
-class Shared(InFolder):
+class Shared(InDirectory):
     def test_waits_until_something_is_said_or_it_is_late(self) -> None:
         answers = iter([0, 0, 3, 4])
         self.assertEqual(until(lambda: next(answers), 5, pause=0), 3)
@@ -98,7 +98,7 @@ class Shared(InFolder):
             require("figures", ("a", True), ("b", False), ("c", False))
 
     def test_reads_lines_of_a_record_that_are_whole_and_each_once(self) -> None:
-        record = Record(self.folder / "record")
+        record = Record(self.directory / "record")
         self.assertEqual((record.news(), list(record.all())), ([], []))
         record.path.write_bytes(LINE + LINE[:20])
         self.assertEqual((record.news(), record.news()), ([ARRIVED], []))
@@ -109,14 +109,14 @@ class Shared(InFolder):
 
     def test_puts_sections_over_sections(self) -> None:
         path = configuration(
-            self.folder / "a.json", "http://o", "van-2", upload={"timeoutSeconds": 9}, log={"level": "debug"})
+            self.directory / "a.json", "http://o", "van-2", upload={"timeoutSeconds": 9}, log={"level": "debug"})
         document = json.loads(path.read_text())
         self.assertEqual((document["upload"]["timeoutSeconds"], document["upload"]["endpoint"]), (9, "http://o"))
         self.assertEqual((document["vehicle"]["vehicleId"], document["log"]), ("van-2", {"level": "debug"}))
-        self.assertEqual(document["outbox"]["path"], str(self.folder / "a.sqlite"))
+        self.assertEqual(document["outbox"]["path"], str(self.directory / "a.sqlite"))
 
     def test_takes_a_ledger_that_balances_and_no_other(self) -> None:
-        program = self.folder / "waypost"
+        program = self.directory / "waypost"
         for pending, message in ((0, None), (1, "does not balance")):
             program.write_text(f"#!/bin/sh\necho '{json.dumps(BALANCED | {'pending': pending, 'more': 1})}'\n")
             program.chmod(0o700)
@@ -127,7 +127,7 @@ class Shared(InFolder):
                     Waypost(program).ledger(Path("c"))
 
     def test_says_what_a_command_says_that_fails(self) -> None:
-        program = self.folder / "waypost"
+        program = self.directory / "waypost"
         program.write_text("#!/bin/sh\necho broken >&2; exit 3\n")
         program.chmod(0o700)
         with self.assertRaisesRegex(Failed, "outbox export --config c: broken$"):

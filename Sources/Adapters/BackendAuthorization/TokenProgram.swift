@@ -44,7 +44,7 @@ package enum TokenProgram {
     }
 
     /// The directories in which `env` looks for the interpreter of a token command.
-    package static let folders = ["/usr/local/bin", "/usr/bin", "/bin"]
+    package static let directories = ["/usr/local/bin", "/usr/bin", "/bin"]
 
     /// Returns why `program` can't be started; `nil` if nothing is found. Reads the file, so don't call it on the
     /// shared pool.
@@ -55,11 +55,13 @@ package enum TokenProgram {
         if program.contains(where: { $0 == "/" }) {
             path = program
         } else {
-            let folders = ProcessEnvironment.variables["PATH"]?.split(separator: ":").map(String.init) ?? folders
-            guard let folder = folders.first(where: { FileSystem.isAllowed(.execute, at: "\($0)/\(program)") }) else {
+            let directories =
+                ProcessEnvironment.variables["PATH"]?.split(separator: ":").map(String.init) ?? directories
+            guard let directory = directories.first(where: { FileSystem.isAllowed(.execute, at: "\($0)/\(program)") })
+            else {
                 return problem(ofWholeLine: program) ?? .notInPath(program)
             }
-            path = "\(folder)/\(program)"
+            path = "\(directory)/\(program)"
         }
         guard let status = try? FileStatus(behind: path) else {
             return problem(ofWholeLine: path) ?? (path.hasPrefix("~") ? .homePath(path) : .missing(path))
@@ -78,7 +80,7 @@ package enum TokenProgram {
         let isThere =
             program.contains(where: { $0 == "/" })
             ? (try? FileStatus(behind: program)) != nil
-            : folders.contains { FileSystem.isAllowed(.execute, at: "\($0)/\(program)") }
+            : directories.contains { FileSystem.isAllowed(.execute, at: "\($0)/\(program)") }
         return isThere ? .commandLine(program: program, line: line) : nil
     }
 
@@ -99,10 +101,10 @@ package enum TokenProgram {
         case .script(let interpreter, let name?)
         where FileSystem.name(of: interpreter) == "env" && !name.hasPrefix("-")
             && !name.contains(where: { $0 == "/" || $0 == "=" }):
-            guard !folders.contains(where: { isProgram("\($0)/\(name)") }) else { return nil }
+            guard !directories.contains(where: { isProgram("\($0)/\(name)") }) else { return nil }
             return .interpreterNotFound(
                 path, firstLine: ReportedText("#!\(interpreter) \(name)", limit: 160),
-                name: ReportedText(name, limit: 80), directories: folders.joined(separator: ":"))
+                name: ReportedText(name, limit: 80), directories: directories.joined(separator: ":"))
         case .script: return nil
         }
     }

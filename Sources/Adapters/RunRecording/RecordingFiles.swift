@@ -5,7 +5,7 @@ import TimeAndChance
 /// Where a recording is kept, and how much of it.
 package struct RecordingSettings: Sendable {
     /// The directory. It is made if it is missing, for its owner only.
-    let folder: String
+    let directory: String
     /// The release that records.
     let version: String
     /// The size that the two files of a number have together when the next number begins.
@@ -13,8 +13,8 @@ package struct RecordingSettings: Sendable {
     /// The maximum number of pairs of files. The oldest are removed.
     let segments: Int
 
-    package init(folder: String, version: String, segmentBytes: Int = 4 << 20, segments: Int = 8) {
-        self.folder = folder
+    package init(directory: String, version: String, segmentBytes: Int = 4 << 20, segments: Int = 8) {
+        self.directory = directory
         self.version = version
         self.segmentBytes = segmentBytes
         self.segments = max(1, segments)
@@ -64,8 +64,8 @@ struct RecordingFiles {
         self.settings = settings
         let clock = isSynchronized ? "synchronised" : "not synchronised"
         header = Array("# waypost \(settings.version), run of \(start), host's clock \(clock)\n".utf8)
-        try FolderTrust.require(settings.folder, .none, missing: .made)  // old files are known by their names
-        number = try FileSystem.names(inFolder: settings.folder).compactMap(RecordingName.number).max() ?? 0
+        try DirectoryTrust.require(settings.directory, .none, missing: .made)  // old files are known by their names
+        number = try FileSystem.names(inDirectory: settings.directory).compactMap(RecordingName.number).max() ?? 0
         try beginNext()
     }
 
@@ -86,7 +86,7 @@ struct RecordingFiles {
 
     private func append(_ bytes: ArraySlice<UInt8>, to name: String) throws(SystemError) {
         guard !bytes.isEmpty else { return }
-        let path = "\(settings.folder)/\(name)"
+        let path = "\(settings.directory)/\(name)"
         let file = try OwnedDescriptor(writing: path, O_WRONLY | O_CREAT | O_APPEND)
         do throws(SystemError) {
             let isNew = try FileStatus(of: file).bytes == 0
@@ -101,9 +101,9 @@ struct RecordingFiles {
     private mutating func beginNext() throws(SystemError) {
         number += 1
         written = 0
-        for name in try FileSystem.names(inFolder: settings.folder) {
+        for name in try FileSystem.names(inDirectory: settings.directory) {
             guard let old = RecordingName.number(of: name), old <= number - settings.segments else { continue }
-            try FileSystem.removeFile(at: "\(settings.folder)/\(name)")
+            try FileSystem.removeFile(at: "\(settings.directory)/\(name)")
         }
     }
 }

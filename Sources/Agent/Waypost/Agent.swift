@@ -18,20 +18,20 @@ public struct Agent: Sendable {
     private let cachePolicy: CachePolicy
     /// While the agent runs.
     private let tokens = Locked<CachedAuthorization?>(nil)
-    private let recordingFolder: String?
+    private let recordingDirectory: String?
 
     /// An agent for `configuration`; nothing is opened before `run`.
     ///
     /// `authorization` is asked for tokens in place of the configured provider, as `cachePolicy` has it. The run is
-    /// recorded in `recordingFolder`: the receiver's bytes with their times, and the log; 32 MiB at most, no token.
+    /// recorded in `recordingDirectory`: the receiver's bytes with their times, and the log; 32 MiB at most, no token.
     public init(
         _ configuration: Configuration, authorization: (any VehicleAuthorization)? = nil,
-        cachePolicy: CachePolicy = CachePolicy(), recordingFolder: String? = nil
+        cachePolicy: CachePolicy = CachePolicy(), recordingDirectory: String? = nil
     ) {
         self.configuration = configuration
         self.authorization = authorization
         self.cachePolicy = cachePolicy
-        self.recordingFolder = recordingFolder
+        self.recordingDirectory = recordingDirectory
     }
 
     /// Reports until the task is cancelled, then sends the vehicle's last state and closes the outbox.
@@ -54,7 +54,7 @@ public struct Agent: Sendable {
         let run = try await ServiceRun(
             configuration,
             ServiceRun.Options(
-                ownProvider: authorization, cachePolicy: cachePolicy, recordingFolder: recordingFolder,
+                ownProvider: authorization, cachePolicy: cachePolicy, recordingDirectory: recordingDirectory,
                 reloads: source, last: last))
         tokens.withLock { $0 = run.authorization }
         defer { tokens.withLock { $0 = nil } }

@@ -22,7 +22,7 @@ import WaypostTestSupport
             try await measure(workplace, pending: arguments.dropFirst().first.flatMap { Int($0) } ?? 1_000_000)
         } catch {
             StandardError.writeNow(
-                Array("AgentBenchmark: \(error); everything is kept in \(workplace.folder.path)\n".utf8))
+                Array("AgentBenchmark: \(error); everything is kept in \(workplace.directory.path)\n".utf8))
             exit(1)
         }
         try workplace.remove()

@@ -6,7 +6,7 @@ import FoundationEssentials
 struct Workplace {
     /// The installed release binary.
     let binary: String
-    let folder: URL
+    let directory: URL
     /// The vehicle of every case.
     static let (provider, vehicle) = ("benchmark", "van-7")
 
@@ -15,12 +15,12 @@ struct Workplace {
             throw BenchmarkError("\(binary) is not a program; build it with scripts/release, or name another one")
         }
         self.binary = binary
-        folder = URL(filePath: FileManager.default.currentDirectoryPath)
+        directory = URL(filePath: FileManager.default.currentDirectoryPath)
             .appending(path: "agent-benchmark-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
     }
 
-    func remove() throws { try FileManager.default.removeItem(at: folder) }
+    func remove() throws { try FileManager.default.removeItem(at: directory) }
 
-    func path(_ name: String) -> String { folder.appending(path: name).path }
+    func path(_ name: String) -> String { directory.appending(path: name).path }
 }

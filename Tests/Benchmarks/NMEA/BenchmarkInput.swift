@@ -17,8 +17,8 @@ struct BenchmarkInput {
     /// Returns all recorded logs in `WAYPOST_RECORDED_LOGS` or next to the checkout; `nil` if there aren't any.
     static func recordedMix(megabytes: Int) -> BenchmarkInput? {
         let beside = URL(filePath: #filePath).appending(path: "../../../../../shared/data/nmea").standardizedFileURL
-        let folder = ProcessInfo.processInfo.environment["WAYPOST_RECORDED_LOGS"].map { URL(filePath: $0) } ?? beside
-        let logs = folder.appending(path: "gpsd")
+        let directory = ProcessInfo.processInfo.environment["WAYPOST_RECORDED_LOGS"].map { URL(filePath: $0) } ?? beside
+        let logs = directory.appending(path: "gpsd")
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: logs.path) else { return nil }
         var bytes: [UInt8] = []
         for name in names.sorted() where name.hasSuffix(".log") {

@@ -21,25 +21,25 @@ import WaypostTestSupport
         let arguments = CommandLine.arguments.dropFirst().compactMap { Int($0) }
         let updates = arguments.first ?? 5000
         let pending = arguments.dropFirst().first ?? 1_000_000
-        let folder = URL(filePath: FileManager.default.currentDirectoryPath)
+        let directory = URL(filePath: FileManager.default.currentDirectoryPath)
             .appending(path: "outbox-benchmark-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: directory) }
 
         // The page size of the outbox, and SQLite's default.
         let bare = try [1024, 4096].map { size in
-            try BareInsert.run(path: folder.appending(path: "bare-\(size)").path, pageSize: size, rows: updates)
+            try BareInsert.run(path: directory.appending(path: "bare-\(size)").path, pageSize: size, rows: updates)
         }
-        try await live(folder, updates: updates, bare)
-        try await economy(folder, updates: updates)
-        try await offline(folder, updates: updates, bare)
-        try await thinning(folder)
-        try await backlog(folder, pending: pending)
+        try await live(directory, updates: updates, bare)
+        try await economy(directory, updates: updates)
+        try await offline(directory, updates: updates, bare)
+        try await thinning(directory)
+        try await backlog(directory, pending: pending)
     }
 
     /// Measures one append and one acknowledgement per update, as for a moving vehicle.
-    private static func live(_ folder: URL, updates: Int, _ bare: [BareInsert]) async throws {
-        let outbox = try await SQLiteOutbox.open(configuration(folder, "live.sqlite"))
+    private static func live(_ directory: URL, updates: Int, _ bare: [BareInsert]) async throws {
+        let outbox = try await SQLiteOutbox.open(configuration(directory, "live.sqlite"))
         var append = Samples()
         let before = try DiskUse.now()
         for second in 0..<updates {
@@ -63,8 +63,8 @@ import WaypostTestSupport
     }
 
     /// Measures the same with economic durability and six updates per window, which is one update every 10 s.
-    private static func economy(_ folder: URL, updates: Int) async throws {
-        var settings = configuration(folder, "economy.sqlite")
+    private static func economy(_ directory: URL, updates: Int) async throws {
+        var settings = configuration(directory, "economy.sqlite")
         settings.durability = .economy
         let uptime = Locked(Duration.zero)
         settings.uptime = { uptime.withLock { $0 } }
@@ -86,11 +86,11 @@ import WaypostTestSupport
     }
 
     /// Measures appends that thin pending updates near the limit, and appends far from it as the reference.
-    private static func thinning(_ folder: URL) async throws {
+    private static func thinning(_ directory: URL) async throws {
         let pending = 100_000
         typealias Outcome = (all: Samples, thinning: Samples, thinned: Int64, used: DiskUse)
         func appends(cap: Int64, _ name: String) async throws -> Outcome {
-            var settings = configuration(folder, name)
+            var settings = configuration(directory, name)
             try await fill(settings, count: pending, turning)
             settings.maximumBytes = cap
             let outbox = try await SQLiteOutbox.open(settings)
@@ -131,8 +131,8 @@ import WaypostTestSupport
     }
 
     /// Measures appends without deliveries.
-    private static func offline(_ folder: URL, updates: Int, _ bare: [BareInsert]) async throws {
-        let outbox = try await SQLiteOutbox.open(configuration(folder, "offline.sqlite"))
+    private static func offline(_ directory: URL, updates: Int, _ bare: [BareInsert]) async throws {
+        let outbox = try await SQLiteOutbox.open(configuration(directory, "offline.sqlite"))
         let before = try DiskUse.now()
         for second in 0..<updates { try await outbox.append(update(second), with: [], overrulingEarlier: false) }
         let used = try DiskUse.now().since(before)
@@ -144,10 +144,10 @@ import WaypostTestSupport
     }
 
     /// Measures opening a large backlog, delivering a part of it, and opening it when damaged.
-    private static func backlog(_ folder: URL, pending: Int) async throws {
-        let configuration = configuration(folder, "backlog.sqlite")
+    private static func backlog(_ directory: URL, pending: Int) async throws {
+        let configuration = configuration(directory, "backlog.sqlite")
         try await fill(configuration, count: pending, update)
-        let small = self.configuration(folder, "small.sqlite")
+        let small = self.configuration(directory, "small.sqlite")
         try await fill(small, count: 1, update)
         let opened = try await openings(small, count: 40)
         let ready = try await openings(configuration, count: 40)
@@ -215,8 +215,8 @@ import WaypostTestSupport
         }
     }
 
-    private static func configuration(_ folder: URL, _ name: String) -> OutboxConfiguration {
-        OutboxConfiguration(path: folder.appending(path: name).path, maximumBytes: 1_000_000_000)
+    private static func configuration(_ directory: URL, _ name: String) -> OutboxConfiguration {
+        OutboxConfiguration(path: directory.appending(path: name).path, maximumBytes: 1_000_000_000)
     }
 
     static func update(_ second: Int) -> LocationUpdate {

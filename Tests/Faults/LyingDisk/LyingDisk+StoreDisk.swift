@@ -8,9 +8,9 @@ extension LyingDisk {
         return try FileSystem.entry(at: path)
     }
 
-    package func names(inFolder path: String) throws(SystemError) -> [String] {
+    package func names(inDirectory path: String) throws(SystemError) -> [String] {
         if isOff { throw failure(.open, path, DiskErrno.inputOutput) }
-        return try FileSystem.names(inFolder: path)
+        return try FileSystem.names(inDirectory: path)
     }
 
     package func read(_ count: Int, at offset: Int64, of path: String) throws(SystemError) -> [UInt8] {
@@ -19,9 +19,9 @@ extension LyingDisk {
         }
     }
 
-    package func createFolder(at path: String) throws(SystemError) {
-        if try entry(at: path)?.kind == .folder { return }
-        try perform(.open, path) { _ throws(SystemError) in try FileSystem.createFolder(at: path) }
+    package func createDirectory(at path: String) throws(SystemError) {
+        if try entry(at: path)?.kind == .directory { return }
+        try perform(.open, path) { _ throws(SystemError) in try FileSystem.createDirectory(at: path) }
     }
 
     package func createFile(at path: String) throws(SystemError) {
@@ -71,8 +71,8 @@ extension LyingDisk {
         try perform(.sync, path, mayWrite: false) { _ throws(SystemError) in noteSync(of: path) }
     }
 
-    package func synchronizeFolder(at path: String) throws(SystemError) {
-        try perform(.sync, path, mayWrite: false) { _ throws(SystemError) in noteFolderSync(path) }
+    package func synchronizeDirectory(at path: String) throws(SystemError) {
+        try perform(.sync, path, mayWrite: false) { _ throws(SystemError) in noteDirectorySync(path) }
     }
 
     package func lock(at path: String) throws(FileLock.Failure) -> FileLock {

@@ -11,7 +11,7 @@ import TimeAndChance
 /// `@unchecked Sendable`: used by one thread at a time, like the outbox above it.
 package final class LyingDisk: StoreDisk, @unchecked Sendable {
     /// The directory of the files on this disk, links resolved.
-    package let folder: String
+    package let directory: String
     package var databaseFileSystem: String? { fileSystem?.name }
 
     /// The faults of future calls.
@@ -34,11 +34,11 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
 
     private var fileSystem: LyingFileSystem?
     private var histories: [String: FileHistory] = [:]
-    private var folderChanges: [FolderChange] = []
+    private var directoryChanges: [DirectoryChange] = []
     private var chance: SplitMix64
 
-    package init(folder: String, seed: UInt64) {
-        self.folder = folder
+    package init(directory: String, seed: UInt64) {
+        self.directory = directory
         chance = SplitMix64(seed: seed)
         fileSystem = LyingFileSystem(self)
     }
@@ -65,14 +65,14 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         let shares = [0, 0.1, 0.5, 0.9, 1]
         let share = share ?? shares.randomElement(using: &chance) ?? 0
         // Journals make changes of names durable in order.
-        let kept = (0..<folderChanges.count).filter { _ in Double.random(in: 0..<1, using: &chance) < share }.count
-        for change in folderChanges[kept...].reversed() { undo(change.deed) }
+        let kept = (0..<directoryChanges.count).filter { _ in Double.random(in: 0..<1, using: &chance) < share }.count
+        for change in directoryChanges[kept...].reversed() { undo(change.deed) }
         for (path, history) in histories.sorted(by: { $0.key < $1.key }) where !history.isDurable {
             let bytes = Self.contents(of: path)
             Self.replace(path, with: history.afterPowerCut(bytes, keeping: share, using: &chance))
         }
         histories = [:]
-        folderChanges = []
+        directoryChanges = []
     }
 
     /// Fails every call until `powerOn`, and leaves the files as programs saw them: the writing process has ended, not
@@ -84,7 +84,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
 
     package func powerOn() { isOff = false }
 
-    private func undo(_ deed: FolderChange.Deed) {
+    private func undo(_ deed: DirectoryChange.Deed) {
         switch deed {
         case .created(let path):
             histories[path] = nil
@@ -140,7 +140,9 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
     func room() throws(SystemError) -> Int {
         guard let capacity else { return .max }
         var used: Int64 = 0
-        for name in try FileSystem.names(inFolder: folder) { used += try FileSystem.fileSize(at: "\(folder)/\(name)") }
+        for name in try FileSystem.names(inDirectory: directory) {
+            used += try FileSystem.fileSize(at: "\(directory)/\(name)")
+        }
         return Int(max(0, capacity - used))
     }
 
@@ -183,15 +185,15 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         if !ignoresSync { histories[path]?.synchronize() }
     }
 
-    func noteFolderSync(_ path: String) {
-        if !ignoresSync { folderChanges.removeAll { $0.folder == path } }
+    func noteDirectorySync(_ path: String) {
+        if !ignoresSync { directoryChanges.removeAll { $0.directory == path } }
     }
 
-    private func note(_ deed: FolderChange.Deed, in path: String) {
-        folderChanges.append(FolderChange(folder: FileSystem.parent(of: path), deed: deed))
+    private func note(_ deed: DirectoryChange.Deed, in path: String) {
+        directoryChanges.append(DirectoryChange(directory: FileSystem.parent(of: path), deed: deed))
     }
 
-    private func kept(_ path: String) -> FolderChange.Kept {
-        FolderChange.Kept(history: history(of: path), bytes: Self.contents(of: path))
+    private func kept(_ path: String) -> DirectoryChange.Kept {
+        DirectoryChange.Kept(history: history(of: path), bytes: Self.contents(of: path))
     }
 }

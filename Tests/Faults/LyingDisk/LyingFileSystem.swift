@@ -59,7 +59,7 @@ private func openFile(
         unsafe realFileSystem.pointee.xOpen(realFileSystem, name, file, flags, flagsOut)
     }
     guard let path = unsafe name.map({ unsafe String(cString: $0) }) else { return open(flags) }
-    precondition(path.hasPrefix(disk.folder), "\(path) is not on the disk of \(disk.folder)")
+    precondition(path.hasPrefix(disk.directory), "\(path) is not on the disk of \(disk.directory)")
     let isThere = (try? FileSystem.entry(at: path)) != nil
     let isReadOnly = disk.isReadOnly && isThere
     let asked = isReadOnly ? flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_READONLY : flags
@@ -74,8 +74,8 @@ private func openFile(
             let isNew = isThereNow && !isThere
             if isNew { disk.noteCreation(of: path) }
             let isJournal = flags & (SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_WAL) != 0
-            let syncsFolder = isJournal && flags & SQLITE_OPEN_CREATE != 0
-            unsafe OpenFile.attach(to: file, disk: disk, path: path, syncsFolder: syncsFolder)
+            let syncsDirectory = isJournal && flags & SQLITE_OPEN_CREATE != 0
+            unsafe OpenFile.attach(to: file, disk: disk, path: path, syncsDirectory: syncsDirectory)
             return code
         }
     } catch {
@@ -89,14 +89,14 @@ private func openFile(
 }
 
 private func deleteFile(
-    _ registration: UnsafeMutablePointer<sqlite3_vfs>?, _ name: UnsafePointer<CChar>?, _ syncsFolder: CInt
+    _ registration: UnsafeMutablePointer<sqlite3_vfs>?, _ name: UnsafePointer<CChar>?, _ syncsDirectory: CInt
 ) -> CInt {
     let disk = unsafe disk(of: registration)
     guard let path = unsafe name.map({ unsafe String(cString: $0) }) else { return ResultCode.delete }
     do throws(SystemError) {
         if try disk.entry(at: path) == nil { return ResultCode.nothingToDelete }
         try disk.removeFile(at: path)
-        if syncsFolder != 0 { try disk.synchronizeFolder(at: FileSystem.parent(of: path)) }
+        if syncsDirectory != 0 { try disk.synchronizeDirectory(at: FileSystem.parent(of: path)) }
         return SQLITE_OK
     } catch { return ResultCode.delete }
 }

@@ -10,7 +10,7 @@ import LinuxPlatform
     let disk: LyingDisk
     let path: String
     /// Whether a journal's name must still be made durable: SQLite does that with its first sync.
-    private var syncsFolder: Bool
+    private var syncsDirectory: Bool
     private let real: UnsafePointer<sqlite3_io_methods>
     private let methods: UnsafeMutablePointer<sqlite3_io_methods>
 
@@ -18,11 +18,11 @@ import LinuxPlatform
     static var place: Int { (Int(unsafe realFileSystem.pointee.szOsFile) + 15) / 16 * 16 }
 
     private init(
-        disk: LyingDisk, path: String, syncsFolder: Bool, real: UnsafePointer<sqlite3_io_methods>
+        disk: LyingDisk, path: String, syncsDirectory: Bool, real: UnsafePointer<sqlite3_io_methods>
     ) {
         self.disk = disk
         self.path = path
-        self.syncsFolder = syncsFolder
+        self.syncsDirectory = syncsDirectory
         unsafe self.real = real
         unsafe methods = .allocate(capacity: 1)
         unsafe methods.initialize(to: real.pointee)
@@ -39,10 +39,10 @@ import LinuxPlatform
 
     /// Inserts itself between SQLite and the open `file`.
     static func attach(
-        to file: UnsafeMutablePointer<sqlite3_file>, disk: LyingDisk, path: String, syncsFolder: Bool
+        to file: UnsafeMutablePointer<sqlite3_file>, disk: LyingDisk, path: String, syncsDirectory: Bool
     ) {
         let open = unsafe OpenFile(
-            disk: disk, path: path, syncsFolder: syncsFolder, real: file.pointee.pMethods)
+            disk: disk, path: path, syncsDirectory: syncsDirectory, real: file.pointee.pMethods)
         unsafe file.pointee.pMethods = UnsafePointer(open.methods)
         unsafe (UnsafeMutableRawPointer(file) + place).storeBytes(
             of: Unmanaged.passRetained(open).toOpaque(), as: UnsafeMutableRawPointer.self)
@@ -118,10 +118,10 @@ import LinuxPlatform
         do throws(SystemError) {
             try disk.perform(.sync, path, mayWrite: false) { _ in disk.noteSync(of: path) }
         } catch { return ResultCode.sync }
-        guard syncsFolder else { return SQLITE_OK }
+        guard syncsDirectory else { return SQLITE_OK }
         // SQLite ignores a failure of this call.
-        do throws(SystemError) { try disk.synchronizeFolder(at: FileSystem.parent(of: path)) } catch {}
-        syncsFolder = false
+        do throws(SystemError) { try disk.synchronizeDirectory(at: FileSystem.parent(of: path)) } catch {}
+        syncsDirectory = false
         return SQLITE_OK
     }
 

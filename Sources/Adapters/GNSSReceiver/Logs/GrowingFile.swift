@@ -76,7 +76,7 @@ final class GrowingFile {
 
     /// Why the file can't be followed; `nil` if it can, as far as its first bytes show.
     var fault: LogFault? {
-        if kind == .folder { return .directory }
+        if kind == .directory { return .directory }
         let firstBytes = firstBytes
         if kind == .device, !firstBytes.isEmpty, firstBytes.allSatisfy({ $0 == 0 }) { return .zeroDevice }
         let format = LogFileKind(firstBytes: firstBytes.span)

@@ -42,7 +42,7 @@ package final class RecordedLog {
         } catch {
             throw FixSourceError(log: path, Self.openingFault(path, error))
         }
-        if kind == .folder { throw FixSourceError(log: name, .directory) }
+        if kind == .directory { throw FixSourceError(log: name, .directory) }
         try fill()
         let beginning = input[..<filled]
         if beginning.isEmpty { throw FixSourceError(log: name, .empty) }
@@ -140,7 +140,7 @@ extension RecordedLog {
     static func isReadOnce(_ path: String) -> Bool {
         if path == "-" { return true }
         guard let kind = try? FileStatus(behind: path).kind else { return false }
-        return kind != .file && kind != .folder
+        return kind != .file && kind != .directory
     }
 
     /// Whether it is a gzip archive; `false` if it can't be read.
@@ -156,7 +156,7 @@ extension RecordedLog {
             case ENOENT where path.contains("://"): .address
             case ENOENT where path.contains("*"): .pattern
             case ENOENT, ENOTDIR: .missing
-            case EACCES, EPERM: .forbidden(closedDirectory: FileSystem.closedFolder(above: path))
+            case EACCES, EPERM: .forbidden(closedDirectory: FileSystem.closedDirectory(above: path))
             case ENXIO: .unreadableKind
             default: .other(error.reason)
             }

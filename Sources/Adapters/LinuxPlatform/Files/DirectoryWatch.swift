@@ -43,8 +43,8 @@ package final class DirectoryWatch {
             guard let count = try? descriptor.read(into: &span), count > 0 else { break }
             for event in Self.events(in: buffer[..<count]) {
                 // The queue may still hold events of directories for which the watch has ended.
-                guard event.mask & UInt32(IN_Q_OVERFLOW) != 0 || awaited[event.folder] != nil else { continue }
-                let isAwaited = awaited[event.folder]?.contains(event.name) ?? false
+                guard event.mask & UInt32(IN_Q_OVERFLOW) != 0 || awaited[event.directory] != nil else { continue }
+                let isAwaited = awaited[event.directory]?.contains(event.name) ?? false
                 if isAwaited || event.mask & Self.upheavals != 0 { isDue = true }
             }
         }
@@ -57,41 +57,41 @@ package final class DirectoryWatch {
         var now: [CInt: Set<String>] = [:]
         var next: String? = path
         for _ in 0...Self.longestChainOfLinks {
-            guard let step = next, let (folder, name) = watch(wayTo: step) else { break }
-            now[folder, default: []].insert(name)
+            guard let step = next, let (directory, name) = watch(wayTo: step) else { break }
+            now[directory, default: []].insert(name)
             next = FileSystem.linkTarget(at: step).map {
                 $0.hasPrefix("/") ? $0 : FileSystem.parent(of: step) + "/" + $0
             }
         }
-        for folder in awaited.keys where now[folder] == nil { inotify_rm_watch(descriptor.raw, folder) }
+        for directory in awaited.keys where now[directory] == nil { inotify_rm_watch(descriptor.raw, directory) }
         awaited = now
     }
 
     /// Watches the nearest existing directory of `path`. Returns it with the name that is expected in it.
-    private func watch(wayTo path: String) -> (folder: CInt, name: String)? {
-        var found = watchNearestFolder(above: path)
+    private func watch(wayTo path: String) -> (directory: CInt, name: String)? {
+        var found = watchNearestDirectory(above: path)
         // Something created before the watch began caused no event: repeat until the result is stable.
         for _ in 0..<Self.longestChainOfLinks {
-            let again = watchNearestFolder(above: path)
-            if again?.folder == found?.folder { break }
+            let again = watchNearestDirectory(above: path)
+            if again?.directory == found?.directory { break }
             found = again
         }
         return found
     }
 
-    private func watchNearestFolder(above path: String) -> (folder: CInt, name: String)? {
+    private func watchNearestDirectory(above path: String) -> (directory: CInt, name: String)? {
         var step = path
         while true {
             let parent = FileSystem.parent(of: step)
-            let folder = unsafe inotify_add_watch(descriptor.raw, parent, Self.events)
-            if folder >= 0 { return (folder, FileSystem.name(of: step)) }
+            let directory = unsafe inotify_add_watch(descriptor.raw, parent, Self.events)
+            if directory >= 0 { return (directory, FileSystem.name(of: step)) }
             if parent == step || parent == "/" || parent == "." { return nil }
             step = parent
         }
     }
 
-    private static func events(in bytes: ArraySlice<UInt8>) -> [(folder: CInt, mask: UInt32, name: String)] {
-        var events: [(folder: CInt, mask: UInt32, name: String)] = []
+    private static func events(in bytes: ArraySlice<UInt8>) -> [(directory: CInt, mask: UInt32, name: String)] {
+        var events: [(directory: CInt, mask: UInt32, name: String)] = []
         unsafe bytes.withUnsafeBytes { bytes in
             var at = 0
             while at + MemoryLayout<inotify_event>.size <= bytes.count {

@@ -90,7 +90,7 @@ package struct FileLock: ~Copyable, Sendable {
     /// only their own.
     private static func holder(ofFile path: String) -> HoldingProcess? {
         HoldingProcess.processIDs.first { process in
-            FileSystem.visibleNames(inFolder: "/proc/\(process)/fd").contains {
+            FileSystem.visibleNames(inDirectory: "/proc/\(process)/fd").contains {
                 holdsLock("/proc/\(process)/fdinfo/\($0)")
                     && FileSystem.isSameFile("/proc/\(process)/fd/\($0)", path)
             }

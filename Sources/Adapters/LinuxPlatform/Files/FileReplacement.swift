@@ -13,9 +13,9 @@ package final class FileReplacement: Sendable {
     /// - Throws: if the directory is missing or not writable, or `path` is a directory.
     package init(at path: String) throws(SystemError) {
         // The file is created under a new name and then renamed, so other users may write in the directory.
-        target = try FolderTrust.destination(of: path, .any)
+        target = try DirectoryTrust.destination(of: path, .any)
         switch try FileSystem.entry(at: path)?.kind {
-        case .folder: throw SystemError(call: "write \(path)", number: EISDIR)
+        case .directory: throw SystemError(call: "write \(path)", number: EISDIR)
         case .link, .socket, .fifo, .device:
             temporary = Locked(nil)
             descriptor = try OwnedDescriptor(device: path)
@@ -26,7 +26,7 @@ package final class FileReplacement: Sendable {
                     because: .init(
                         "it belongs to \(FileStatus.words(status.owner))", "remove it, or choose another path"))
             }
-            Self.removeAbandoned(inFolder: FileSystem.parent(of: target))
+            Self.removeAbandoned(inDirectory: FileSystem.parent(of: target))
             let aside = "\(target).waypost-\(getpid()).part"
             try FileSystem.removeFile(at: aside, in: .any)
             descriptor = try OwnedDescriptor(writing: aside, O_WRONLY | O_CREAT | O_EXCL, in: .any)
@@ -38,14 +38,14 @@ package final class FileReplacement: Sendable {
     }
 
     /// Removes this user's unlocked temporary files: their commands were killed while writing.
-    private static func removeAbandoned(inFolder folder: String) {
-        for name in FileSystem.visibleNames(inFolder: folder) {
+    private static func removeAbandoned(inDirectory directory: String) {
+        for name in FileSystem.visibleNames(inDirectory: directory) {
             guard let number = Int32(name.dropLast(".part".count).split(separator: "-").last ?? ""),
                 name.hasSuffix(".waypost-\(number).part"),
                 // A live process may be about to lock its file.
                 number == getpid() || kill(number, 0) != 0 && errno == ESRCH
             else { continue }
-            let path = "\(folder)/\(name)"
+            let path = "\(directory)/\(name)"
             guard let file = try? OwnedDescriptor(writing: path, O_WRONLY, in: .any),
                 flock(file.raw, LOCK_EX | LOCK_NB) == 0
             else { continue }
@@ -80,6 +80,6 @@ package final class FileReplacement: Sendable {
         try valueOrSystemError("sync \(aside)") { fsync(raw) }
         try FileSystem.rename(aside, to: target)
         temporary.withLock { $0 = nil }
-        try FileSystem.synchronizeFolder(at: FileSystem.parent(of: target))
+        try FileSystem.synchronizeDirectory(at: FileSystem.parent(of: target))
     }
 }

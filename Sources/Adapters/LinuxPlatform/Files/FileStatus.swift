@@ -5,7 +5,7 @@ import Glibc
 package struct FileStatus: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable {
         case file = "a file"
-        case folder = "a directory"
+        case directory = "a directory"
         case link = "a link"
         case socket = "a socket"
         case fifo = "a FIFO"
@@ -76,7 +76,7 @@ extension FileStatus {
         let kind: Kind =
             switch status.st_mode & S_IFMT {
             case S_IFREG: .file
-            case S_IFDIR: .folder
+            case S_IFDIR: .directory
             case S_IFLNK: .link
             case S_IFSOCK: .socket
             case S_IFIFO: .fifo

@@ -21,7 +21,7 @@ package enum FileSystem {
         let mode =
             switch use {
             case .read: R_OK
-            case .write: (try? FileStatus(behind: path))?.kind == .folder ? W_OK | X_OK : R_OK | W_OK
+            case .write: (try? FileStatus(behind: path))?.kind == .directory ? W_OK | X_OK : R_OK | W_OK
             case .execute: X_OK
             }
         guard unsafe faccessat(AT_FDCWD, path, mode, AT_EACCESS) != 0 else { return nil }
@@ -29,13 +29,13 @@ package enum FileSystem {
     }
 
     /// Returns the topmost directory above `path` that is missing or that this user can't enter; otherwise `nil`.
-    package static func closedFolder(above path: String) -> String? {
-        var folder = parent(of: path)
+    package static func closedDirectory(above path: String) -> String? {
+        var directory = parent(of: path)
         var closed: String?
         while true {
-            if (try? FileStatus(behind: folder)) == nil || !isAllowed(.execute, at: folder) { closed = folder }
-            guard folder != "/", folder != "." else { return closed }
-            folder = parent(of: folder)
+            if (try? FileStatus(behind: directory)) == nil || !isAllowed(.execute, at: directory) { closed = directory }
+            guard directory != "/", directory != "." else { return closed }
+            directory = parent(of: directory)
         }
     }
 
@@ -81,11 +81,11 @@ package enum FileSystem {
         return Int64(exactly: Double(status.f_favail))
     }
 
-    /// Creates an empty directory in `folder`, which needs as much as a file, and removes it. Returns the error if that
-    /// fails.
-    package static func obstacleToWriting(in folder: String) -> SystemError? {
-        let path = "\(folder)/waypost-check-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
-        guard unsafe mkdir(path, 0o700) == 0 else { return SystemError(call: "write in \(folder)", number: errno) }
+    /// Creates an empty directory in `directory`, which needs as much as a file, and removes it. Returns the error if
+    /// that fails.
+    package static func obstacleToWriting(in directory: String) -> SystemError? {
+        let path = "\(directory)/waypost-check-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
+        guard unsafe mkdir(path, 0o700) == 0 else { return SystemError(call: "write in \(directory)", number: errno) }
         unsafe rmdir(path)
         return nil
     }
@@ -110,20 +110,20 @@ package enum FileSystem {
     }
 
     /// Creates a directory for this user only, with its missing ancestors. All of them are trusted afterwards.
-    package static func createFolder(at path: String) throws(SystemError) {
-        try FolderTrust.require(path, missing: .made)
+    package static func createDirectory(at path: String) throws(SystemError) {
+        try DirectoryTrust.require(path, missing: .made)
     }
 
     /// Returns an unused path for temporary files, in the directory that `TMPDIR` names if it exists, or in `/tmp`.
     package static func temporaryPath(_ name: String) -> String {
-        let folder = ProcessEnvironment.variables["TMPDIR"].flatMap(resolved) ?? "/tmp"
-        return "\(folder)/\(name)-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
+        let directory = ProcessEnvironment.variables["TMPDIR"].flatMap(resolved) ?? "/tmp"
+        return "\(directory)/\(name)-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
     }
 
     /// Removes a temporary directory and its contents as far as possible. Ignores errors.
-    package static func removeFolder(at path: String) {
-        for name in visibleNames(inFolder: path) where unsafe unlink("\(path)/\(name)") != 0 {
-            removeFolder(at: "\(path)/\(name)")
+    package static func removeDirectory(at path: String) {
+        for name in visibleNames(inDirectory: path) where unsafe unlink("\(path)/\(name)") != 0 {
+            removeDirectory(at: "\(path)/\(name)")
         }
         unsafe rmdir(path)
     }
@@ -189,18 +189,18 @@ package enum FileSystem {
     /// Resolves the links in `path`, as far as it exists.
     package static func destination(of path: String) -> String {
         if let real = resolved(path) { return real }
-        let folder = parent(of: path)
-        guard folder != path, folder != "." else { return path }
-        let real = destination(of: folder)
+        let directory = parent(of: path)
+        guard directory != path, directory != "." else { return path }
+        let real = destination(of: directory)
         return (real == "/" ? "" : real) + "/" + name(of: path)
     }
 
     /// Returns the names in a directory, unordered.
-    package static func names(inFolder path: String) throws(SystemError) -> [String] {
-        guard let folder = unsafe opendir(path) else { throw SystemError(call: "open \(path)", number: errno) }
-        defer { unsafe closedir(folder) }
+    package static func names(inDirectory path: String) throws(SystemError) -> [String] {
+        guard let directory = unsafe opendir(path) else { throw SystemError(call: "open \(path)", number: errno) }
+        defer { unsafe closedir(directory) }
         var names: [String] = []
-        while let entry = unsafe readdir(folder) {
+        while let entry = unsafe readdir(directory) {
             let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
@@ -210,8 +210,8 @@ package enum FileSystem {
     }
 
     /// Returns the names in a directory; none if it can't be read.
-    static func visibleNames(inFolder path: String) -> [String] {
-        (try? names(inFolder: path)) ?? []
+    static func visibleNames(inDirectory path: String) -> [String] {
+        (try? names(inDirectory: path)) ?? []
     }
 
     /// Renames a file within a file system. Replaces an existing file at `destination`.
@@ -224,9 +224,9 @@ package enum FileSystem {
     /// In a sticky directory only the user's own files are removed, even by root, which the kernel would allow to
     /// remove any.
     package static func removeFile(
-        at path: String, in sharing: FolderTrust.Sharing = .sticky
+        at path: String, in sharing: DirectoryTrust.Sharing = .sticky
     ) throws(SystemError) {
-        guard try FolderTrust.require(parent(of: path), sharing, missing: .allowed) else { return }
+        guard try DirectoryTrust.require(parent(of: path), sharing, missing: .allowed) else { return }
         if let status = try FileStatus(at: path), status.owner != geteuid(), isSticky(parent(of: path)) {
             throw SystemError(
                 refusing: path,
@@ -239,8 +239,8 @@ package enum FileSystem {
         }
     }
 
-    private static func isSticky(_ folder: String) -> Bool {
-        (try? FileStatus(behind: folder))?.isSticky == true
+    private static func isSticky(_ directory: String) -> Bool {
+        (try? FileStatus(behind: directory))?.isSticky == true
     }
 
     /// Synchronizes the contents of a file to the disk.
@@ -250,7 +250,7 @@ package enum FileSystem {
     }
 
     /// Synchronizes the names in a directory to the disk, so that a rename survives a power cut.
-    package static func synchronizeFolder(at path: String) throws(SystemError) {
+    package static func synchronizeDirectory(at path: String) throws(SystemError) {
         let descriptor = try OwnedDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
         try valueOrSystemError("sync \(path)") { fsync(descriptor.raw) }
     }
@@ -268,7 +268,7 @@ package enum FileSystem {
     package static func reserve(_ bytes: Int64, at path: String) throws(SystemError) {
         if let status = try FileStatus(at: path) {
             if status.isOwnFile, status.bytes == bytes { return }
-            if status.kind == .folder {
+            if status.kind == .directory {
                 throw SystemError(
                     refusing: path, because: .init("\(path) is a directory, not a file", "move it away"))
             }

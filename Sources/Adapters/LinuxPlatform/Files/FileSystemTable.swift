@@ -8,11 +8,11 @@ package enum FileSystemTable {
         above path: String, table: String = "/etc/fstab", mounts: String = "/proc/self/mountinfo"
     ) -> String? {
         guard let planned = try? column(1, of: table), let mounted = try? column(4, of: mounts) else { return nil }
-        var folder = FileSystem.parent(of: path)
-        while folder.utf8.count > 1 {
-            let name = Array(folder.utf8)
-            if planned.contains(name) { return mounted.contains(name) ? nil : folder }
-            folder = FileSystem.parent(of: folder)
+        var directory = FileSystem.parent(of: path)
+        while directory.utf8.count > 1 {
+            let name = Array(directory.utf8)
+            if planned.contains(name) { return mounted.contains(name) ? nil : directory }
+            directory = FileSystem.parent(of: directory)
         }
         return nil
     }

@@ -65,10 +65,10 @@ extension OwnedDescriptor {
     ///
     /// - Throws: a refusal if the path or file isn't acceptable; nothing has been touched then.
     package init(
-        writing path: String, _ flags: CInt, mode: UInt32 = 0o600, in sharing: FolderTrust.Sharing = .sticky
+        writing path: String, _ flags: CInt, mode: UInt32 = 0o600, in sharing: DirectoryTrust.Sharing = .sticky
     ) throws(SystemError) {
         precondition(flags & O_TRUNC == 0, "a file is checked before it is truncated")
-        try FolderTrust.require(FileSystem.parent(of: path), sharing)
+        try DirectoryTrust.require(FileSystem.parent(of: path), sharing)
         // Check before opening too: opening a device may have effects.
         try FileSystem.requireOwnFile(at: path)
         let opened = try OwnedDescriptor(
@@ -88,7 +88,7 @@ extension OwnedDescriptor {
     /// Opens an output that a user named: appends to a file, and writes to a device or pipe.
     package init(appendingTo path: String) throws(SystemError) {
         let entry = try FileSystem.entry(at: path)
-        let isDevice = entry.map { $0.kind != .file && $0.kind != .folder } ?? false
+        let isDevice = entry.map { $0.kind != .file && $0.kind != .directory } ?? false
         if let entry, isDevice || entry.kind == .file && Self.isHandedOver(entry) {
             try self.init(device: path)
         } else {
@@ -100,7 +100,7 @@ extension OwnedDescriptor {
     /// been passed to this process as standard output or error.
     init(device path: String) throws(SystemError) {
         let end: String?
-        do throws(SystemError) { end = try FolderTrust.destination(of: path, .sticky) } catch {
+        do throws(SystemError) { end = try DirectoryTrust.destination(of: path, .sticky) } catch {
             guard error.number == ENOENT else { throw error }
             end = nil
         }
@@ -140,7 +140,7 @@ extension OwnedDescriptor {
 
     /// Whether this process has it open.
     private static func isOpen(_ status: FileStatus) -> Bool {
-        FileSystem.visibleNames(inFolder: "/proc/self/fd")
+        FileSystem.visibleNames(inDirectory: "/proc/self/fd")
             .contains { (try? FileStatus(behind: "/proc/self/fd/\($0)"))?.identity == status.identity }
     }
 }

@@ -52,10 +52,10 @@ extension Descendant {
     /// All descendants of this process, including those that have ended and are not yet reaped.
     static var all: [Descendant] {
         let own = getpid()
-        let shown = FileSystem.visibleNames(inFolder: "/proc").compactMap(pid_t.init).compactMap(Self.init(reading:))
+        let shown = FileSystem.visibleNames(inDirectory: "/proc").compactMap(pid_t.init).compactMap(Self.init(reading:))
         let known = Set(shown.map(\.processID))
         // A /proc mounted with hidepid hides other users' processes; these lists show them if the kernel has them.
-        let listed = FileSystem.visibleNames(inFolder: "/proc/self/task").flatMap { thread in
+        let listed = FileSystem.visibleNames(inDirectory: "/proc/self/task").flatMap { thread in
             let bytes = (try? FileSystem.read(1 << 16, at: 0, of: "/proc/self/task/\(thread)/children")) ?? []
             return String(decoding: bytes, as: UTF8.self).split(separator: " ").compactMap { pid_t($0) }
         }

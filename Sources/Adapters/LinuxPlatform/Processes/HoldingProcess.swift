@@ -49,7 +49,7 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
     /// other users' processes.
     static func all(having target: String) -> [HoldingProcess] {
         processIDs.filter { process in
-            FileSystem.visibleNames(inFolder: "/proc/\(process)/fd").contains {
+            FileSystem.visibleNames(inDirectory: "/proc/\(process)/fd").contains {
                 FileSystem.linkTarget(at: "/proc/\(process)/fd/\($0)") == target
             }
         }.map(Self.init(reading:))
@@ -66,7 +66,7 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
         processIDs.filter { $0 != getpid() }.map(Self.init(reading:)).filter(\.isService)
     }
 
-    static var processIDs: [Int32] { FileSystem.visibleNames(inFolder: "/proc").compactMap { Int32($0) }.sorted() }
+    static var processIDs: [Int32] { FileSystem.visibleNames(inDirectory: "/proc").compactMap { Int32($0) }.sorted() }
 
     private static func commandLine(ofProcess processID: Int32) -> String? {
         guard let bytes = try? FileSystem.read(4096, at: 0, of: "/proc/\(processID)/cmdline") else { return nil }

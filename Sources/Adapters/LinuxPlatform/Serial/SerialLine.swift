@@ -44,9 +44,9 @@ package final class SerialLine: Sendable {
     package static func foreignSubsystem(ofDevice path: String) -> String? {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
-        let folder = status.st_mode & S_IFMT == S_IFBLK ? "block" : "char"
+        let directory = status.st_mode & S_IFMT == S_IFBLK ? "block" : "char"
         let number = "\(clinux_major(status.st_rdev)):\(clinux_minor(status.st_rdev))"
-        let target = FileSystem.linkTarget(at: "/sys/dev/\(folder)/\(number)/subsystem")
+        let target = FileSystem.linkTarget(at: "/sys/dev/\(directory)/\(number)/subsystem")
         let name = target.map(FileSystem.name(of:))
         return name == "tty" ? nil : name
     }

@@ -8,29 +8,29 @@ package enum EffectiveUser {
     /// Returns the owner that a new file will have: that of its directory, or this user if the directory is missing or
     /// sticky, such as `/tmp`.
     package static func expected(at path: String) -> UInt32 {
-        guard let folder = folder(of: path), !folder.isSticky else { return geteuid() }
-        return folder.owner
+        guard let directory = directory(of: path), !directory.isSticky else { return geteuid() }
+        return directory.owner
     }
 
     /// Makes a root process act as the owner of a file's directory from now on. It has that user's rights, and its new
     /// files belong to that user. Does nothing for other users.
-    package static func becomeOwner(ofFolderOf path: String) throws(SystemError) {
-        guard geteuid() == 0, let folder = folder(of: path), folder.owner != 0 else { return }
+    package static func becomeOwner(ofDirectoryOf path: String) throws(SystemError) {
+        guard geteuid() == 0, let directory = directory(of: path), directory.owner != 0 else { return }
         try valueOrSystemError("leave root's groups") { setgroups(0, nil) }
-        try valueOrSystemError("take the group \(folder.group)") { setegid(folder.group) }
-        try valueOrSystemError("act as \(FileStatus.words(folder.owner))") { seteuid(folder.owner) }
+        try valueOrSystemError("take the group \(directory.group)") { setegid(directory.group) }
+        try valueOrSystemError("act as \(FileStatus.words(directory.owner))") { seteuid(directory.owner) }
     }
 
     /// Returns the result of `body`, run as the owner of a file's directory if the user is root. Every thread acts as
     /// that user until it returns, so nothing else may run meanwhile.
     package static func asOwner<Value>(
-        ofFolderOf path: String, _ body: () async -> Value
+        ofDirectoryOf path: String, _ body: () async -> Value
     ) async throws(SystemError) -> Value {
         let user = geteuid()
         let group = getegid()
         var groups = [gid_t](repeating: 0, count: Int(max(0, getgroups(0, nil))))
         try valueOrSystemError("read the groups") { unsafe getgroups(CInt(groups.count), &groups) }
-        try becomeOwner(ofFolderOf: path)
+        try becomeOwner(ofDirectoryOf: path)
         let value = await body()
         if geteuid() != user {
             try valueOrSystemError("act as \(FileStatus.words(user)) again") { seteuid(user) }
@@ -67,10 +67,10 @@ package enum EffectiveUser {
         return body()
     }
 
-    private static func folder(of path: String) -> FileStatus? {
-        guard let folder = FileSystem.resolved(FileSystem.parent(of: FileSystem.resolved(path) ?? path)) else {
+    private static func directory(of path: String) -> FileStatus? {
+        guard let directory = FileSystem.resolved(FileSystem.parent(of: FileSystem.resolved(path) ?? path)) else {
             return nil
         }
-        return try? FileStatus(at: folder)
+        return try? FileStatus(at: directory)
     }
 }

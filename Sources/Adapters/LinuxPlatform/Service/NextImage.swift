@@ -37,7 +37,7 @@ package struct NextImage: Sendable {
         variables[Self.variable] = "\(getpid()):\(numbers)"
         let environment = unsafe variables.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
         // Libraries open descriptors that would be inherited, such as libcurl's socket pairs.
-        for number in FileSystem.visibleNames(inFolder: "/proc/self/fd").compactMap(CInt.init) {
+        for number in FileSystem.visibleNames(inDirectory: "/proc/self/fd").compactMap(CInt.init) {
             let isInherited = number <= STDERR_FILENO || descriptors.contains(number)
             _ = fcntl(number, F_SETFD, isInherited ? 0 : FD_CLOEXEC)
         }

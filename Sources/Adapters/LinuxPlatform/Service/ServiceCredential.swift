@@ -27,8 +27,8 @@ package enum ServiceCredential {
     /// Returns the file of the credential `name`, by this process's `environment`.
     package static func path(of name: String, in environment: [String: String]) throws(Problem) -> String {
         guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else { throw .notAName }
-        guard let folder = environment["CREDENTIALS_DIRECTORY"], !folder.isEmpty else { throw .noneGiven }
-        let path = folder + "/" + name
+        guard let directory = environment["CREDENTIALS_DIRECTORY"], !directory.isEmpty else { throw .noneGiven }
+        let path = directory + "/" + name
         // The unit sets a missing credential to a line feed; otherwise systemd 254 and newer log it at each start.
         guard let status = try? FileStatus(behind: path), status.bytes != 1 else { throw .notGiven }
         return path

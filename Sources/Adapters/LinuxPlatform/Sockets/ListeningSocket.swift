@@ -65,7 +65,7 @@ package final class ListeningSocket: Sendable {
     ///
     /// - Throws: a refusal if the user may not.
     package static func require(_ path: String, for user: UInt32 = geteuid()) throws(SystemError) {
-        try FolderTrust.require(FileSystem.parent(of: path), .sticky, for: user)
+        try DirectoryTrust.require(FileSystem.parent(of: path), .sticky, for: user)
         guard let status = try FileStatus(at: path) else { return }
         guard status.kind == .socket else {
             throw SystemError(

@@ -9,14 +9,14 @@ package protocol StoreDisk: Sendable {
     var databaseFileSystem: String? { get }
 
     func entry(at path: String) throws(SystemError) -> FileStatus?
-    func names(inFolder path: String) throws(SystemError) -> [String]
+    func names(inDirectory path: String) throws(SystemError) -> [String]
     /// Reads at most `count` bytes from `offset` on; fewer if the file ends before.
     func read(_ count: Int, at offset: Int64, of path: String) throws(SystemError) -> [UInt8]
 
     /// The offset of the next byte, from `offset` on, that isn't in a hole; `nil` if there is none.
     func nextWritten(from offset: Int64, of path: String) throws(SystemError) -> Int64?
 
-    func createFolder(at path: String) throws(SystemError)
+    func createDirectory(at path: String) throws(SystemError)
     func createFile(at path: String) throws(SystemError)
     func reserve(_ bytes: Int64, at path: String) throws(SystemError)
     func rename(_ source: String, to destination: String) throws(SystemError)
@@ -25,7 +25,7 @@ package protocol StoreDisk: Sendable {
     func replaceFile(at path: String, with bytes: [UInt8]) throws(SystemError)
 
     func synchronizeFile(at path: String) throws(SystemError)
-    func synchronizeFolder(at path: String) throws(SystemError)
+    func synchronizeDirectory(at path: String) throws(SystemError)
 
     func lock(at path: String) throws(FileLock.Failure) -> FileLock
     func lock(file path: String) throws(FileLock.Failure) -> FileLock
@@ -50,8 +50,8 @@ package struct SystemDisk: StoreDisk {
 
     package func entry(at path: String) throws(SystemError) -> FileStatus? { try FileSystem.entry(at: path) }
 
-    package func names(inFolder path: String) throws(SystemError) -> [String] {
-        try FileSystem.names(inFolder: path)
+    package func names(inDirectory path: String) throws(SystemError) -> [String] {
+        try FileSystem.names(inDirectory: path)
     }
 
     package func read(_ count: Int, at offset: Int64, of path: String) throws(SystemError) -> [UInt8] {
@@ -62,7 +62,7 @@ package struct SystemDisk: StoreDisk {
         try FileSystem.nextWritten(from: offset, of: path)
     }
 
-    package func createFolder(at path: String) throws(SystemError) { try FileSystem.createFolder(at: path) }
+    package func createDirectory(at path: String) throws(SystemError) { try FileSystem.createDirectory(at: path) }
 
     package func createFile(at path: String) throws(SystemError) { try FileSystem.createFile(at: path) }
 
@@ -82,8 +82,8 @@ package struct SystemDisk: StoreDisk {
 
     package func synchronizeFile(at path: String) throws(SystemError) { try FileSystem.synchronizeFile(at: path) }
 
-    package func synchronizeFolder(at path: String) throws(SystemError) {
-        try FileSystem.synchronizeFolder(at: path)
+    package func synchronizeDirectory(at path: String) throws(SystemError) {
+        try FileSystem.synchronizeDirectory(at: path)
     }
 
     package func lock(at path: String) throws(FileLock.Failure) -> FileLock { try FileLock(path: path) }

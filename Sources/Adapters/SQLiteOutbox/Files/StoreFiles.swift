@@ -27,8 +27,8 @@ struct StoreFiles: Sendable {
     ///
     /// SQLite itself only refuses links to its log and index. Other users' files stay untouched.
     func requireOwn(for user: UInt32) throws(SystemError) {
-        try FolderTrust.require(FileSystem.parent(of: path), for: user)
-        if try FileStatus(at: path)?.kind == .folder {
+        try DirectoryTrust.require(FileSystem.parent(of: path), for: user)
+        if try FileStatus(at: path)?.kind == .directory {
             throw SystemError(
                 refusing: path, because: .init("\(path) is a directory, not a file", "name a file in it"))
         }
@@ -66,12 +66,13 @@ struct StoreFiles: Sendable {
 
     /// Removes all but the newest `count` damaged databases with their logs, so that they don't fill the disk.
     func removeDamaged(exceptNewest count: Int) throws(SystemError) {
-        let folder = FileSystem.parent(of: path)
-        let prefix = damagedPrefix.utf8.dropFirst(folder == "." ? 0 : folder == "/" ? 1 : folder.utf8.count + 1)
-        let names = try disk.names(inFolder: folder).filter { $0.utf8.starts(with: prefix) }
+        let directory = FileSystem.parent(of: path)
+        let prefix = damagedPrefix.utf8.dropFirst(
+            directory == "." ? 0 : directory == "/" ? 1 : directory.utf8.count + 1)
+        let names = try disk.names(inDirectory: directory).filter { $0.utf8.starts(with: prefix) }
         let bases = Set(names.map { $0.hasSuffix("-wal") ? String($0.dropLast(4)) : $0 }).sorted()
         for base in bases.dropLast(count) {
-            for name in [base, base + "-wal"] { try disk.removeFile(at: "\(folder)/\(name)") }
+            for name in [base, base + "-wal"] { try disk.removeFile(at: "\(directory)/\(name)") }
         }
     }
 
@@ -86,7 +87,7 @@ struct StoreFiles: Sendable {
         for (source, destination) in [(path, name), (log, name + "-wal")]
         where try disk.entry(at: source) != nil {
             try disk.rename(source, to: destination)
-            try synchronizeFolder()
+            try synchronizeDirectory()
             isAny = true
         }
         try disk.removeFile(at: index)
@@ -96,22 +97,22 @@ struct StoreFiles: Sendable {
     /// Renames the complete rebuilt store to `path`.
     func adoptRebuilt() throws(SystemError) {
         try disk.rename(rebuilt, to: path)
-        try synchronizeFolder()
+        try synchronizeDirectory()
     }
 
     /// Creates the store's directory if it is missing.
-    func createFolder() throws(SystemError) { try disk.createFolder(at: FileSystem.parent(of: path)) }
+    func createDirectory() throws(SystemError) { try disk.createDirectory(at: FileSystem.parent(of: path)) }
 
-    func synchronizeFolder() throws(SystemError) { try disk.synchronizeFolder(at: FileSystem.parent(of: path)) }
+    func synchronizeDirectory() throws(SystemError) { try disk.synchronizeDirectory(at: FileSystem.parent(of: path)) }
 }
 
 extension StoreFiles {
     /// Creates the files for a configured path, which need not exist. Links of `user` and root are followed, because
     /// the other files, such as SQLite's log, are next to the database itself.
     init(
-        at path: String, on disk: any StoreDisk = SystemDisk(), missing: FolderTrust.Missing = .refused,
+        at path: String, on disk: any StoreDisk = SystemDisk(), missing: DirectoryTrust.Missing = .refused,
         for user: UInt32 = EffectiveUser.current
     ) throws(SystemError) {
-        self.init(path: try FolderTrust.destination(of: path, missing: missing, for: user), disk: disk)
+        self.init(path: try DirectoryTrust.destination(of: path, missing: missing, for: user), disk: disk)
     }
 }

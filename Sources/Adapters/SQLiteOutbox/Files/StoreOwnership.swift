@@ -23,7 +23,7 @@ final class StoreOwnership {
     /// - Throws: `locked`, or the reason why a lock can't be made.
     init(_ files: StoreFiles, _ reserve: DiskReserve) throws(OutboxError) {
         self.files = files
-        try withSystem(files.path, files.createFolder())
+        try withSystem(files.path, files.createDirectory())
         // The database comes first, so that a second process doesn't touch the other lock. Opening the file reports any
         // other problem.
         do throws(OutboxError) { try hold() } catch { if error.code == .locked { throw error } }

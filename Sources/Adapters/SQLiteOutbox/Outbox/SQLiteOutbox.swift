@@ -205,7 +205,7 @@ package struct OutboxConfiguration: Sendable {
             else {
                 return nil
             }
-        } catch { return error.number == EACCES ? FileSystem.closedFolder(above: lock) : nil }
+        } catch { return error.number == EACCES ? FileSystem.closedDirectory(above: lock) : nil }
         return lock
     }
 

@@ -16,7 +16,7 @@ enum RowScan {
     /// The number of bad blocks after which reading a file stops: each may cost a failing disk seconds.
     private static let unreadableLimit = 16
     /// The number of values in a row: the sequence, which is stored as NULL, the columns and the checksum.
-    private static let valueCount = StoredRow.Column.allCases.count + 2
+    private static let valueCount = StoredRow.columnCount
 
     /// Calls `visit` for each row in the file at `path`, in the order of the file; a missing file has no rows.
     ///
@@ -116,39 +116,39 @@ enum RowScan {
         else { return nil }
         let end = next + Int(payload)
         guard payload > valueCount, end <= bytes.count else { return nil }
+        // The header has its own size and the type of each value; the first value is the sequence's NULL.
         let body = next + Int(bytes[next])
         guard body < end else { return nil }
-        next += 1
-        var types: [Int64] = []
-        while next < body, let type = varint(in: bytes, &next) { types.append(type) }
-        guard next == body, types.count == valueCount else { return nil }
-        var values: [StoredValue] = []
-        for type in types.dropFirst() {
-            guard let value = value(of: type, in: bytes, &next, until: end) else { return nil }
-            values.append(value)
+        var type = next + 2
+        var position = body
+        let row = StoredRow(sequence) { _ in
+            guard type < body, let code = varint(in: bytes, &type) else { return nil }
+            return value(of: code, in: bytes, &position, until: end)
         }
-        guard next == end else { return nil }
-        return StoredRow(sequence, values).map { ($0, end) }
+        guard let row, type == body, position == end else { return nil }
+        return (row, end)
     }
+
+    /// The sizes in bytes of the values of types 0 to 9; type 7, a floating-point number, occurs in no column.
+    private static let sizes = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0]
 
     private static func value(
         of type: Int64, in bytes: [UInt8], _ position: inout Int, until end: Int
     ) -> StoredValue? {
-        let sizes = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0]
         guard (0..<10).contains(type) && type != 7 || (type >= 13 && type % 2 == 1) else { return nil }
         let size = type < 10 ? sizes[Int(type)] : Int(type - 13) / 2
         guard size <= end - position else { return nil }
-        let content = bytes[position..<position + size]
+        let start = position
         position += size
-        // Integers are big-endian, with the sign in the first byte.
-        func number() -> Int64 {
-            content.dropFirst().reduce(Int64(Int8(bitPattern: content.first ?? 0))) { $0 << 8 | Int64($1) }
-        }
         switch type {
         case 0: return .null
-        case 1...6: return .integer(number())
+        case 1...6:
+            // Big-endian, with the sign in the first byte.
+            var number = Int64(Int8(bitPattern: bytes[start]))
+            for index in start + 1..<position { number = number << 8 | Int64(bytes[index]) }
+            return .integer(number)
         case 8, 9: return .integer(type - 8)
-        default: return .text(Array(content))
+        default: return .text(Array(bytes[start..<position]))
         }
     }
 

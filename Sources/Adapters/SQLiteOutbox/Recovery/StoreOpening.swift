@@ -52,7 +52,7 @@ final class StoreOpening {
             try emptyLog(of: store)
         }
         // The log may be new. SQLite synchronizes the directory with its first sync, but ignores a failure.
-        try withSystem(files.path, files.synchronizeFolder())
+        try withSystem(files.path, files.synchronizeDirectory())
         if completes {
             try complete(found.cutOff, in: store, &counters)
             reportOlder(counters)

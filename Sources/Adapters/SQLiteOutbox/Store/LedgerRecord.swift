@@ -35,7 +35,7 @@ struct LedgerRecord: Sendable, Hashable {
     var row: StoredRow {
         var row = StoredRow(Self.sequence)
         if let update = counters.newestDelivered?.update { row.set(update) }
-        row[.note] = .text(note.utf8)
+        row.note = note.utf8
         return row
     }
 
@@ -54,7 +54,7 @@ struct LedgerRecord: Sendable, Hashable {
 
     /// Returns `nil` if `row` isn't the ledger.
     init?(_ row: StoredRow) {
-        guard row.sequence == Self.sequence, let text = row[.note].text else { return nil }
+        guard row.sequence == Self.sequence, let text = row.note else { return nil }
         let note: JSONValue
         do throws(JSONValue.ParseError) { note = try JSONValue(parsing: text) } catch { return nil }
         guard let newestSequence = note["newest"]?.count, let accepted = note["accepted"]?.count,

@@ -80,7 +80,7 @@ final class OutboxStore {
         }
     }
 
-    func insert(_ record: UpdateRecord) throws(OutboxError) { try insertRow.run(record.row.parameters) }
+    func insert(_ record: UpdateRecord) throws(OutboxError) { try insertRow.run(record.row) }
 
     /// Removes a row. Returns whether there was one.
     func remove(_ sequence: Int64) throws(OutboxError) -> Bool {
@@ -96,11 +96,11 @@ final class OutboxStore {
         guard counters.isPlausible(upTo: OutboxCounters.Limit.record) else {
             throw OutboxError(.damaged, path: connection.path, .ledgerMismatch)
         }
-        try replaceRow.run(rows.ledger(of: counters).row.parameters)
+        try replaceRow.run(rows.ledger(of: counters).row)
     }
 
     func insert(_ quarantined: QuarantinedUpdate) throws(OutboxError) {
-        try quarantine.insert.run(quarantined.row.parameters)
+        try quarantine.insert.run(quarantined.row)
         try quarantine.trim.run(Int64(Self.quarantineLimit))
     }
 

@@ -188,6 +188,12 @@ private func endStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 1 }
         try run()
     }
 
+    /// Runs the statement with the values of `row` as its parameters, and resets it.
+    func run(_ row: StoredRow) throws(OutboxError) {
+        try row.bind(to: self)
+        try run()
+    }
+
     /// Returns the integer in the first row, or 0 without a row, and resets the statement.
     func answer() throws(OutboxError) -> Int64 {
         defer { reset() }

@@ -38,9 +38,9 @@ final class StoreBuilder {
     /// Copies a row as it was found into the table for its state; ignores a second copy.
     func insert(_ row: StoredRow) throws(OutboxError) {
         if row.isQuarantined {
-            try insertQuarantined.run(row.parameters)
+            try insertQuarantined.run(row)
         } else {
-            try insertRow.run(row.parameters)
+            try insertRow.run(row)
         }
     }
 
@@ -103,7 +103,7 @@ final class StoreBuilder {
     func empty() throws(OutboxError) { try connection.execute("DELETE FROM updates; DELETE FROM quarantine") }
 
     private func finish(_ counters: OutboxCounters) throws(OutboxError) {
-        try insertRow.run(rows.ledger(of: counters).row.parameters)
+        try insertRow.run(rows.ledger(of: counters).row)
         try connection.execute("COMMIT")
         try connection.useWriteAheadLog()
     }

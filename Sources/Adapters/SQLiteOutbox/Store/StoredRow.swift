@@ -5,10 +5,10 @@ import TimeAndChance
 ///
 /// The checksum makes a row recognisable anywhere: on a page outside the tree, in an old write-ahead log, or with a
 /// wrong sequence.
-struct StoredRow: Sendable, Hashable {
-    /// The columns between `sequence` and `checksum`, in the order of the table.
+struct StoredRow: Sendable {
+    /// The columns of integers, which follow `sequence` in the table; the note and the checksum come last.
     enum Column: Int, Sendable, CaseIterable {
-        case time, latitude, longitude, altitude, speed, heading, accuracy, kind, note
+        case time, latitude, longitude, altitude, speed, heading, accuracy, kind
 
         static let count = allCases.count
 
@@ -19,80 +19,100 @@ struct StoredRow: Sendable, Hashable {
             case .latitude, .longitude: "\(self)_e7"
             case .altitude, .accuracy: "\(self)_cm"
             case .speed: "speed_cm_s"
-            case .heading, .kind, .note: "\(self)"
+            case .heading, .kind: "\(self)"
             }
         }
-
-        fileprivate var definition: String { "\(name) \(self == .note ? "TEXT" : "INTEGER")" }
     }
 
     let sequence: Int64
-    private var values: [StoredValue]
+    /// The values of the columns; `nil` for NULL. A row has no array of values, because a repair reads a million rows.
+    private var integers: [8 of Int64?]
+    /// The counters of the ledger, or the reason for a quarantine; `nil` for a pending update.
+    var note: [UInt8]?
 
     /// The names of all columns, for a SELECT that `init(_:)` reads.
-    static let columns = (["sequence"] + Column.allCases.map(\.name) + ["checksum"]).joined(separator: ", ")
+    static let columns = (["sequence"] + Column.allCases.map(\.name) + ["note", "checksum"]).joined(separator: ", ")
 
     /// The columns of a table of rows, as CREATE TABLE has them.
     static let definition =
-        (["sequence INTEGER PRIMARY KEY"] + Column.allCases.map(\.definition) + ["checksum INTEGER"])
-        .joined(separator: ", ")
+        (["sequence INTEGER PRIMARY KEY"] + Column.allCases.map { "\($0.name) INTEGER" }
+        + ["note TEXT", "checksum INTEGER"]).joined(separator: ", ")
+
+    /// The number of columns.
+    static let columnCount = Column.count + 3
 
     /// The parameters of an INSERT that `SQLiteStatement.run(_:)` binds.
-    static let parameters = (1...Column.count + 2).map { "?\($0)" }.joined(separator: ", ")
+    static let parameters = (1...columnCount).map { "?\($0)" }.joined(separator: ", ")
 
     init(_ sequence: Int64) {
         self.sequence = sequence
-        values = [StoredValue](repeating: .null, count: Column.count)
+        integers = [8 of Int64?](repeating: nil)
     }
 
     /// Reads the row that `statement` is at. Returns `nil` if it isn't what was written.
     init?(_ statement: borrowing SQLiteStatement) {
-        let checksumColumn = Int32(Column.count + 1)
-        var values: [StoredValue] = []
-        values.reserveCapacity(Column.count)
-        for column in 1..<checksumColumn {
-            guard let value = statement.value(column) else { return nil }
-            values.append(value)
+        self.init(statement.integer(0)) { statement.value(Int32($0)) }
+    }
+
+    /// Creates a row from the values in the columns after the sequence. `value` is called with 1, 2, 3 and so on.
+    /// Returns `nil` if the row isn't what was written.
+    init?(_ sequence: Int64, _ value: (Int) -> StoredValue?) {
+        self.init(sequence)
+        for index in 0..<Column.count {
+            switch value(index + 1) {
+            case .integer(let integer): integers[index] = integer
+            case .null: break
+            default: return nil
+            }
         }
-        self.init(statement.integer(0), values, checksum: statement.value(checksumColumn))
+        switch value(Column.count + 1) {
+        case .text(let bytes): note = bytes
+        case .null: break
+        default: return nil
+        }
+        guard case .integer(checksum) = value(Column.count + 2) else { return nil }
     }
 
-    /// Creates a row from the values that follow the sequence, the checksum last. Returns `nil` if the checksum is
-    /// wrong.
-    init?(_ sequence: Int64, _ found: [StoredValue]) {
-        guard found.count == Column.count + 1 else { return nil }
-        self.init(sequence, Array(found.dropLast()), checksum: found.last)
+    subscript(column: Column) -> Int64? {
+        get { integers[column.rawValue] }
+        set { integers[column.rawValue] = newValue }
     }
 
-    private init?(_ sequence: Int64, _ values: [StoredValue], checksum stated: StoredValue?) {
-        self.sequence = sequence
-        self.values = values
-        guard checksum == stated else { return nil }
-    }
-
-    subscript(column: Column) -> StoredValue {
-        get { values[column.rawValue] }
-        set { values[column.rawValue] = newValue }
-    }
-
-    /// The values to bind to `parameters`.
-    var parameters: [StoredValue] {
-        var all: [StoredValue] = []
-        all.reserveCapacity(Column.count + 2)
-        all.append(.integer(sequence))
-        all += values
-        all.append(checksum)
-        return all
+    /// Binds the values to `parameters`.
+    func bind(to statement: borrowing SQLiteStatement) throws(OutboxError) {
+        try statement.bind(sequence, at: 1)
+        for index in 0..<Column.count {
+            let value: StoredValue = integers[index].map { .integer($0) } ?? .null
+            try statement.bind(value, at: Int32(index + 2))
+        }
+        let text: StoredValue = note.map { .text($0) } ?? .null
+        try statement.bind(text, at: Int32(Column.count + 2))
+        try statement.bind(checksum, at: Int32(Column.count + 3))
     }
 
     /// Whether the row is a quarantined update's: only these and the ledger have a note.
-    var isQuarantined: Bool { sequence != LedgerRecord.sequence && self[.note] != .null }
+    var isQuarantined: Bool { sequence != LedgerRecord.sequence && note != nil }
 
-    private var checksum: StoredValue {
+    /// The checksum of the sequence and of each value, with its type.
+    var checksum: Int64 {
         var checksum = CRC32()
         checksum.update(sequence)
-        for value in values { value.add(to: &checksum) }
-        return .integer(Int64(Int32(bitPattern: checksum.value)))
+        for index in 0..<Column.count {
+            guard let integer = integers[index] else {
+                checksum.update(0 as UInt8)
+                continue
+            }
+            checksum.update(1 as UInt8)
+            checksum.update(integer)
+        }
+        if let note {
+            checksum.update(2 as UInt8)
+            checksum.update(Int64(note.count))
+            for byte in note { checksum.update(byte) }
+        } else {
+            checksum.update(0 as UInt8)
+        }
+        return Int64(Int32(bitPattern: checksum.value))
     }
 
     /// The accepted numbers of updates and sequences: sums of these don't overflow, whatever a file contains.
@@ -109,26 +129,8 @@ enum StoredValue: Sendable, Hashable {
     case integer(Int64)
     case text([UInt8])
 
-    /// The number of units in `value`, rounded; NULL if `value` is `nil` or has too many.
-    static func count(in value: Double?, unitsPerOne: Double) -> Self {
-        value.flatMap { Int64(exactly: ($0 * unitsPerOne).rounded()) }.map { .integer($0) } ?? .null
-    }
-
     var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
     var text: [UInt8]? { if case .text(let bytes) = self { bytes } else { nil } }
-
-    fileprivate func add(to checksum: inout CRC32) {
-        switch self {
-        case .null: checksum.update(0 as UInt8)
-        case .integer(let value):
-            checksum.update(1 as UInt8)
-            checksum.update(value)
-        case .text(let bytes):
-            checksum.update(2 as UInt8)
-            checksum.update(Int64(bytes.count))
-            for byte in bytes { checksum.update(byte) }
-        }
-    }
 }
 
 /// The checksum of Ethernet and zip (reflected polynomial 0xEDB88320).

@@ -159,13 +159,13 @@ package struct QuarantinedUpdate: Sendable, Hashable {
         var row = StoredRow(stored.sequence)
         row.set(stored.update)
         row.isShapePoint = isShapePoint
-        row[.note] = .text(Array(reason.description.utf8))
+        row.note = Array(reason.description.utf8)
         return row
     }
 
     /// Returns `nil` if `row` isn't a quarantined update's.
     init?(_ row: StoredRow) {
-        guard let stored = StoredUpdate(row), let reason = row[.note].text else { return nil }
+        guard let stored = StoredUpdate(row), let reason = row.note else { return nil }
         self.init(
             stored: stored, reason: ReportedText(bytes: reason, limit: Self.maximumReasonBytes),
             isShapePoint: row.isShapePoint)

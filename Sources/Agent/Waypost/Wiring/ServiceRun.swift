@@ -13,7 +13,7 @@ struct ServiceRun: Sendable {
     struct Options: Sendable {
         var ownProvider: (any VehicleAuthorization)?
         var cachePolicy = CachePolicy()
-        var recordingFolder: String?
+        var recordingDirectory: String?
         var reloads: ReloadSource?
         /// The handover of the previous run.
         var last: Handover?
@@ -41,7 +41,7 @@ struct ServiceRun: Sendable {
         self.configuration = configuration
         self.options = options
         status = try StatusAddress(configuration.statusAddress)
-        parts = ServiceParts(configuration, isRecorded: options.recordingFolder != nil, after: options.last)
+        parts = ServiceParts(configuration, isRecorded: options.recordingDirectory != nil, after: options.last)
         if let file = options.reloads?.file { parts.monitor.note(loadedFrom: FileSystem.destination(of: file)) }
         files = CertificateFileStates(configuration)
         authorization = try parts.authorization(
@@ -119,8 +119,8 @@ struct ServiceRun: Sendable {
                 await clock.sleep(for: .seconds(30))
                 ResidentMemory.releaseStartupPages()
             }
-            if let folder = options.recordingFolder, let recorder = parts.recorder {
-                group.addTask { await record(by: recorder, in: folder) }
+            if let directory = options.recordingDirectory, let recorder = parts.recorder {
+                group.addTask { await record(by: recorder, in: directory) }
             }
             var failure: AgentError?
             do throws(AgentError) { try await agent.run() } catch { failure = error }
@@ -201,17 +201,17 @@ extension ServiceRun {
         }
     }
 
-    private func record(by recorder: RunRecorder, in folder: String) async {
+    private func record(by recorder: RunRecorder, in directory: String) async {
         if case .file(let path, follows: false) = configuration.receiver.source {
             log.write(
                 .warning,
-                "only the log of this run is recorded in \(folder): \(path) is a recording already; waypost replay "
+                "only the log of this run is recorded in \(directory): \(path) is a recording already; waypost replay "
                     + "\(path) replays it")
         }
-        let settings = RecordingSettings(folder: folder, version: Release.version)
+        let settings = RecordingSettings(directory: directory, version: Release.version)
         guard let error = await recorder.write(settings) else { return }
         let condition = Condition(
-            recordingIn: folder, endedBy: "\(error.refusal?.reason ?? error.description)",
+            recordingIn: directory, endedBy: "\(error.refusal?.reason ?? error.description)",
             remedy: "\(error.refusal?.remedy ?? "")")
         parts.monitor.raise(condition, on: .one(.recordingStopped))
     }

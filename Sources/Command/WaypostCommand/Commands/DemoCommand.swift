@@ -26,13 +26,13 @@ struct DemoCommand {
     }
 
     func run() async throws -> ExitStatus {
-        let folder = FileSystem.temporaryPath("waypost-demo")
-        try FileSystem.createFolder(at: folder)
-        defer { FileSystem.removeFolder(at: folder) }
+        let directory = FileSystem.temporaryPath("waypost-demo")
+        try FileSystem.createDirectory(at: directory)
+        defer { FileSystem.removeDirectory(at: directory) }
 
-        let drive = try log ?? Self.writeDrive(to: folder)
+        let drive = try log ?? Self.writeDrive(to: directory)
         let simulator = try makeSimulator()
-        let configuration = try Self.configuration(simulator: simulator, folder: folder)
+        let configuration = try Self.configuration(simulator: simulator, directory: directory)
         let length = try await LogReplay(paths: [drive], clock: ContinuousClock(), now: { .system }).survey().length
         let speed = max(1, (length / .seconds(1)) / Self.drivingSeconds)
         let options = ReplayOptions(logs: [drive], speed: .times(speed))
@@ -110,14 +110,14 @@ struct DemoCommand {
         }
     }
 
-    private static func writeDrive(to folder: String) throws -> String {
-        let path = folder + "/town.nmea"
+    private static func writeDrive(to directory: String) throws -> String {
+        let path = directory + "/town.nmea"
         try FileReplacement(at: path).commit(GeneratedDrive(.town).sentences)
         return path
     }
 
     private static func configuration(
-        simulator: FleetEngineSimulator, folder: String
+        simulator: FleetEngineSimulator, directory: String
     ) throws(ConfigurationError) -> Configuration {
         let text = """
             {
@@ -129,7 +129,7 @@ struct DemoCommand {
                 "endpoint": "\(simulator.baseURL.origin)",
                 "retry": { "initialDelaySeconds": 0.2, "maximumDelaySeconds": 1 }
               },
-              "outbox": { "path": "\(folder)/outbox.sqlite" },
+              "outbox": { "path": "\(directory)/outbox.sqlite" },
               "log": { "level": "error" }
             }
             """

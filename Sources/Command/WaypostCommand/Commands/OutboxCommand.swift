@@ -27,7 +27,7 @@ struct OutboxCommand {
     }
 
     func run() async throws -> ExitStatus {
-        try EffectiveUser.becomeOwner(ofFolderOf: path)
+        try EffectiveUser.becomeOwner(ofDirectoryOf: path)
         do {
             switch action {
             case .list: try list(OutboxReader(path: path))

@@ -6,7 +6,7 @@ import Waypost
 struct RunCommand {
     private let file: String
     private let configuration: Configuration
-    private let recordingFolder: String?
+    private let recordingDirectory: String?
     /// The state that the previous program image passed on, if it executed this one.
     private let last: Handover?
 
@@ -18,12 +18,12 @@ struct RunCommand {
             if let last { try Configuration(document: last.document, file: file) } else {
                 try arguments.configuration()
             }
-        recordingFolder = arguments.value("--record")
+        recordingDirectory = arguments.value("--record")
     }
 
     /// Runs until stopped, or until the program must be executed again.
     func run(_ requests: ReloadRequests) async throws -> ServiceEnding {
-        let agent = Agent(configuration, recordingFolder: recordingFolder)
+        let agent = Agent(configuration, recordingDirectory: recordingDirectory)
         let next = try await agent.run(reloading: ReloadSource(file: file, requests: requests), after: last)
         guard let next else { return .exit(ExitStatus.done.rawValue) }
         guard let message = next.message else { return .exit(ExitStatus.failed.rawValue) }

@@ -59,21 +59,22 @@ struct UnwritableFile: Error, Sendable, Hashable, CustomStringConvertible {
     let cause: SystemError
 
     var description: String {
-        let folder = FileSystem.parent(of: path)
+        let directory = FileSystem.parent(of: path)
         if let refusal = cause.refusal { return "\(path) cannot be written: \(refusal.sentence)" }
         let remedy =
             switch cause.number {
-            case ENOENT where folder == ".": "the current directory is gone or accepts no files; name a file elsewhere"
-            case ENOENT where FileSystem.volume(of: folder) == .kernel:
-                "\(folder) is the kernel's own and accepts no files; name a file elsewhere"
+            case ENOENT where directory == ".":
+                "the current directory is gone or accepts no files; name a file elsewhere"
+            case ENOENT where FileSystem.volume(of: directory) == .kernel:
+                "\(directory) is the kernel's own and accepts no files; name a file elsewhere"
             case EFBIG: "it may not grow that large (ulimit -f, or the file system); name a file elsewhere"
-            case ENOENT, ENOTDIR: "there is no directory \(folder); create it, or name another file"
-            case EACCES, EPERM: "this user cannot write in \(folder); name a file elsewhere"
-            case EROFS: "\(folder) is on a read-only file system; mount it for writing, or name a file elsewhere"
+            case ENOENT, ENOTDIR: "there is no directory \(directory); create it, or name another file"
+            case EACCES, EPERM: "this user cannot write in \(directory); name a file elsewhere"
+            case EROFS: "\(directory) is on a read-only file system; mount it for writing, or name a file elsewhere"
             case EISDIR: "it is a directory; name a file in it"
-            case ENOSPC where FileSystem.freeFiles(at: folder) == 0:
-                "no inodes are left in \(folder) (df -i); remove files, or name a file elsewhere"
-            case ENOSPC, EDQUOT: "no space is left in \(folder); make room, or name a file elsewhere"
+            case ENOSPC where FileSystem.freeFiles(at: directory) == 0:
+                "no inodes are left in \(directory) (df -i); remove files, or name a file elsewhere"
+            case ENOSPC, EDQUOT: "no space is left in \(directory); make room, or name a file elsewhere"
             default: cause.reason
             }
         return "\(path) cannot be written: \(remedy)"

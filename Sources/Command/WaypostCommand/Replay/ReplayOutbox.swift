@@ -6,24 +6,24 @@ import Reporting
 struct ReplayOutbox: Sendable {
     let path: String
     /// The directory of a temporary outbox.
-    private let folder: String?
+    private let directory: String?
 
     /// A temporary outbox.
     init() {
-        let folder = FileSystem.temporaryPath("waypost-replay")
-        path = folder + "/outbox.sqlite"
-        self.folder = folder
+        let directory = FileSystem.temporaryPath("waypost-replay")
+        path = directory + "/outbox.sqlite"
+        self.directory = directory
     }
 
     /// The outbox at `path`, to be continued or created.
     init(continuing path: String) {
         self.path = path
-        folder = nil
+        directory = nil
     }
 
     /// Returns a notice if the outbox isn't new, or if a named one is.
     func notice(of ledger: Ledger, newest: String?) -> String? {
-        guard ledger.accepted > 0 else { return folder == nil ? "\(path) is a new outbox" : nil }
+        guard ledger.accepted > 0 else { return directory == nil ? "\(path) is a new outbox" : nil }
         let before = newest.map { "; fixes before its newest update (\($0)) are sent as past locations" } ?? ""
         return "\(path) is continued: it has accepted \(ledger.accepted.counted("update")), \(ledger.pending) pending"
             + before
@@ -49,7 +49,7 @@ struct ReplayOutbox: Sendable {
 
     /// Removes a temporary outbox with its content.
     func remove() async {
-        guard let folder else { return }
-        await onThread(named: "replay-end") { FileSystem.removeFolder(at: folder) }
+        guard let directory else { return }
+        await onThread(named: "replay-end") { FileSystem.removeDirectory(at: directory) }
     }
 }

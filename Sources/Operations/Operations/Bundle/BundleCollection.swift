@@ -205,13 +205,13 @@ extension BundleCollection {
     /// Names and sizes; no file beside the outbox is opened, so none of its owner's links is followed.
     private static func store(_ configuration: Configuration?) -> [UInt8] {
         let path = configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite"
-        let folder = FileSystem.parent(of: path)
+        let directory = FileSystem.parent(of: path)
         let own = FileSystem.name(of: path)
-        let free = FileSystem.freeBytes(at: folder).map { "\($0) bytes free" }
-        var lines = ["\(folder): \(free ?? "free space unknown")"]
+        let free = FileSystem.freeBytes(at: directory).map { "\($0) bytes free" }
+        var lines = ["\(directory): \(free ?? "free space unknown")"]
         do throws(SystemError) {
-            for name in try FileSystem.names(inFolder: folder).sorted() where name.hasPrefix(own) {
-                guard let status = try FileStatus(at: "\(folder)/\(name)") else { continue }
+            for name in try FileSystem.names(inDirectory: directory).sorted() where name.hasPrefix(own) {
+                guard let status = try FileStatus(at: "\(directory)/\(name)") else { continue }
                 lines.append("\(name)  \(status.kind == .file ? "\(status.bytes) bytes" : status.kind.rawValue)")
             }
         } catch { lines.append("\(error)") }
@@ -234,11 +234,11 @@ extension BundleCollection {
     private static var devices: [UInt8] {
         var lines: [String] = []
         let ports = "/dev/serial/by-path"
-        for name in ((try? FileSystem.names(inFolder: ports)) ?? []).sorted() {
+        for name in ((try? FileSystem.names(inDirectory: ports)) ?? []).sorted() {
             lines.append("\(ports)/\(name) -> \(FileSystem.linkTarget(at: "\(ports)/\(name)") ?? "")")
         }
         let usb = "/sys/bus/usb/devices"
-        for device in ((try? FileSystem.names(inFolder: usb)) ?? []).sorted() {
+        for device in ((try? FileSystem.names(inDirectory: usb)) ?? []).sorted() {
             let facts = ["idVendor", "idProduct", "manufacturer", "product"].compactMap { fact in
                 (try? FileSystem.read(200, at: 0, of: "\(usb)/\(device)/\(fact)")).map {
                     ReportedText(bytes: $0.prefix { $0 != UInt8(ascii: "\n") }).description

@@ -127,7 +127,7 @@ package enum OfflineCheck {
         case .file(let path, let follows):
             switch kind(behind: path) {
             case nil: return line(follows ? .note : .fail, .logMissing(path))
-            case .folder?: return line(.fail, .logIsDirectory(path))
+            case .directory?: return line(.fail, .logIsDirectory(path))
             default: return []
             }
         case .standardInput, .tcp, .udp, .gpsd: return []
@@ -157,29 +157,29 @@ package enum OfflineCheck {
             let isKnown = user == EffectiveUser.current || EffectiveUser.current == 0
             return line(isKnown ? .fail : .note, .hidden(from: FileStatus.words(user)))
         }
-        guard kind(behind: directory) == .folder else {
+        guard kind(behind: directory) == .directory else {
             if path.hasPrefix("/run/waypost/") { return line(.note, .inRuntimeDirectory) }
             // Others in /run are made at each start of the system.
             return line(path.hasPrefix("/run/") ? .note : .fail, .withoutDirectory)
         }
         switch kind(behind: path) {
         case nil: return FileSystem.volume(of: directory) == .memory ? line(.note, .inMemory) : []
-        case .folder?: return line(.fail, .directory)
+        case .directory?: return line(.fail, .directory)
         default: return line(.note, .on)
         }
     }
 
-    /// Whether `user` can't look into `folder`, as far as modes show: the user's groups are not known.
-    private static func isClosed(_ folder: String, to user: UInt32) -> Bool {
+    /// Whether `user` can't look into `directory`, as far as modes show: the user's groups are not known.
+    private static func isClosed(_ directory: String, to user: UInt32) -> Bool {
         guard user != 0 else { return false }
-        var folder = FileSystem.resolved(folder) ?? folder
+        var directory = FileSystem.resolved(directory) ?? directory
         while true {
-            if let status = try? FileStatus(behind: folder), status.kind == .folder {
+            if let status = try? FileStatus(behind: directory), status.kind == .directory {
                 let isOpen = status.permissions & (status.owner == user ? 0o100 : 0o011) != 0
                 if !isOpen { return true }
             }
-            guard folder != "/", folder != "." else { return false }
-            folder = FileSystem.parent(of: folder)
+            guard directory != "/", directory != "." else { return false }
+            directory = FileSystem.parent(of: directory)
         }
     }
 
@@ -207,7 +207,7 @@ package enum OfflineCheck {
         let path = configuration.outbox.path
         let directory = existingDirectory(above: path)
         func fault(_ finding: CheckFinding.Outbox) -> [CheckLine] { [CheckLine(.fail, "outbox", .outbox(finding))] }
-        guard kind(behind: directory) == .folder, FileSystem.volume(of: directory) != .kernel else {
+        guard kind(behind: directory) == .directory, FileSystem.volume(of: directory) != .kernel else {
             return fault(.below(path: path, place: directory))
         }
         if FileSystem.isReadOnly(at: directory) {
@@ -230,7 +230,7 @@ package enum OfflineCheck {
     /// if that can't be tried.
     private static func unwritable(_ path: String, as user: UInt32) -> CheckLine? {
         let directory = FileSystem.parent(of: FileSystem.destination(of: path))
-        guard let status = try? FileStatus(behind: directory), status.kind == .folder else { return nil }
+        guard let status = try? FileStatus(behind: directory), status.kind == .directory else { return nil }
         let attempt = try? EffectiveUser.withFileRights(of: user, groups: [status.group]) {
             FileSystem.obstacleToWriting(in: directory)
         }

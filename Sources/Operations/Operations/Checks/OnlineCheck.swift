@@ -116,7 +116,7 @@ extension OnlineCheck {
         do throws(SystemError) { isMissing = try FileSystem.entry(at: path) == nil } catch { isMissing = false }
         if isMissing { return CheckLine(.skip, "outbox", "\(path) does not exist yet: the service makes it") }
         do throws(SystemError) {
-            return try await EffectiveUser.asOwner(ofFolderOf: path) { await opened(configuration) }
+            return try await EffectiveUser.asOwner(ofDirectoryOf: path) { await opened(configuration) }
         } catch {
             return CheckLine(.fail, "outbox", error.description)
         }

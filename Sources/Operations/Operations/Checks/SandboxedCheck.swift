@@ -20,7 +20,7 @@ package enum SandboxedCheck {
     package static func place(for file: String, _ arguments: [String]) async -> Place {
         guard inside == nil else { return .here }
         guard EffectiveUser.current == 0 else { return .outside("run this as root (sudo)") }
-        guard (try? FileStatus(at: "/run/systemd/system"))?.kind == .folder, let program = ProcessStart.executable
+        guard (try? FileStatus(at: "/run/systemd/system"))?.kind == .directory, let program = ProcessStart.executable
         else { return .outside("systemd isn't running here") }
         let shown = await output(["systemctl", "show", "--all", unit])
         let properties = Properties(shown: shown, sources: await output(["systemctl", "cat", unit]))
@@ -50,10 +50,10 @@ package enum SandboxedCheck {
     /// Returns a line for each path of the configuration that the unit hides from the service.
     static func hiddenPaths(_ paths: [(key: String, path: String)], _ hidden: [String]) -> [CheckLine] {
         paths.compactMap { key, path in
-            guard let folder = hidden.first(where: { path == $0 || path.hasPrefix($0 + "/") }),
+            guard let directory = hidden.first(where: { path == $0 || path.hasPrefix($0 + "/") }),
                 (try? FileStatus(behind: path)) == nil
             else { return nil }
-            let finding = CheckFinding.hiddenByUnit(key: key, path: path, directory: folder, unit: unit)
+            let finding = CheckFinding.hiddenByUnit(key: key, path: path, directory: directory, unit: unit)
             return CheckLine(.fail, String(key.prefix { $0 != "." }), finding)
         }
     }

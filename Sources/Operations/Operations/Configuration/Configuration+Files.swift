@@ -90,7 +90,7 @@ extension Configuration {
         }
         if let file { files.insert(("configuration", file), at: 0) }
         return files.compactMap { key, path in
-            FolderTrust.exposure(of: path, for: user).map {
+            DirectoryTrust.exposure(of: path, for: user).map {
                 (String(key.prefix { $0 != "." }), "\(key): \(path) \($0)")
             }
         }

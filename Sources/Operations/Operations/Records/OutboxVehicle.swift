@@ -15,7 +15,7 @@ package struct OutboxVehicle: Sendable {
     /// The suffix that follows the outbox's name.
     static let suffix = ".vehicle"
     /// The record's path. It is next to the outbox's database even if `outbox` is a symbolic link.
-    private var path: String { ((try? FolderTrust.destination(of: outbox)) ?? outbox) + Self.suffix }
+    private var path: String { ((try? DirectoryTrust.destination(of: outbox)) ?? outbox) + Self.suffix }
 
     /// Checks that the pending updates aren't another vehicle's. Changes nothing. Blocks.
     ///

@@ -15,24 +15,24 @@ final class VehicleDisk: @unchecked Sendable {
     init(_ world: World) throws {
         self.world = world
         let parent = unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
-        let folder = "\(parent)/waypost-simulation-\(getpid())-\(world.scenario.seed)"
-        try FileSystem.createFolder(at: folder)
-        disk = LyingDisk(folder: folder, seed: world.scenario.seed)
+        let directory = "\(parent)/waypost-simulation-\(getpid())-\(world.scenario.seed)"
+        try FileSystem.createDirectory(at: directory)
+        disk = LyingDisk(directory: directory, seed: world.scenario.seed)
         disk.ignoresSync = world.scenario.bug == .doesNotSync
         dice = Dice(seed: world.scenario.seed, stream: .disk)
     }
 
     /// Removes the files.
     func remove() {
-        for name in (try? FileSystem.names(inFolder: disk.folder)) ?? [] {
-            try? FileSystem.removeFile(at: "\(disk.folder)/\(name)")
+        for name in (try? FileSystem.names(inDirectory: disk.directory)) ?? [] {
+            try? FileSystem.removeFile(at: "\(disk.directory)/\(name)")
         }
-        unsafe rmdir(disk.folder)
+        unsafe rmdir(disk.directory)
     }
 
     var configuration: OutboxConfiguration {
         var configuration = OutboxConfiguration(
-            path: disk.folder + "/outbox.sqlite", maximumBytes: world.has(.smallStore) ? 0 : 64 << 20)
+            path: disk.directory + "/outbox.sqlite", maximumBytes: world.has(.smallStore) ? 0 : 64 << 20)
         configuration.now = { [world] in world.utc }
         configuration.uptime = { [world] in world.now }
         configuration.disk = disk
@@ -77,8 +77,8 @@ final class VehicleDisk: @unchecked Sendable {
     func powerOn() { disk.powerOn() }
 
     private var used: Int64 {
-        ((try? FileSystem.names(inFolder: disk.folder)) ?? []).reduce(0) { sum, name in
-            sum + ((try? FileSystem.fileSize(at: "\(disk.folder)/\(name)")) ?? 0)
+        ((try? FileSystem.names(inDirectory: disk.directory)) ?? []).reduce(0) { sum, name in
+            sum + ((try? FileSystem.fileSize(at: "\(disk.directory)/\(name)")) ?? 0)
         }
     }
 }

@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 /// A directory for one test, removed when this object is released.
-package final class TemporaryFolder: Sendable {
+package final class TemporaryDirectory: Sendable {
     package let url: URL
 
     /// Creates the directory. `inMemory`: in memory if possible, so that thousands of commits don't wait for the disk.

@@ -8,20 +8,20 @@ import WaypostTestSupport
 @testable import SQLiteOutbox
 
 /// A directory for the stores of one test, which is removed with this object.
-final class StoreFolder: Sendable {
-    private let folder: TemporaryFolder
+final class StoreDirectory: Sendable {
+    private let directory: TemporaryDirectory
     private let reported = Locked<[OutboxRecovery]>([])
 
-    init() throws { folder = try TemporaryFolder(inMemory: true) }
+    init() throws { directory = try TemporaryDirectory(inMemory: true) }
 
-    var url: URL { folder.url }
+    var url: URL { directory.url }
 
     var store: String { path("outbox.sqlite") }
 
     /// The repairs that the outboxes of this directory have reported.
     var recoveries: [OutboxRecovery] { reported.withLock { $0 } }
 
-    func path(_ name: String) -> String { folder.path(name) }
+    func path(_ name: String) -> String { directory.path(name) }
 
     var names: [String] {
         get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
@@ -54,7 +54,7 @@ final class StoreFolder: Sendable {
 
     func read(_ name: String) throws -> [UInt8] { try [UInt8](Data(contentsOf: url.appending(path: name))) }
 
-    func write(_ bytes: some Collection<UInt8>, to name: String) throws { try folder.write(bytes, to: name) }
+    func write(_ bytes: some Collection<UInt8>, to name: String) throws { try directory.write(bytes, to: name) }
 
     func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
 
@@ -70,7 +70,7 @@ final class StoreFolder: Sendable {
     }
 
     /// A disk for this directory that can be made to fail.
-    func lyingDisk(seed: UInt64) -> LyingDisk { LyingDisk(folder: url.path, seed: seed) }
+    func lyingDisk(seed: UInt64) -> LyingDisk { LyingDisk(directory: url.path, seed: seed) }
 
     /// Builds a store with `count` pending updates.
     func buildBacklog(_ count: Int) throws {

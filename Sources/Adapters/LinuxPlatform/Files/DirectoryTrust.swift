@@ -9,7 +9,7 @@ import Glibc
 ///
 /// These checks hold only for directories that exist. A free name in a directory such as `/tmp` can become another
 /// user's link at any time, so no path with a missing directory is used.
-package enum FolderTrust {
+package enum DirectoryTrust {
     /// The rights of other users in the directory itself. In its ancestors they have none, unless those are sticky.
     package enum Sharing: Sendable, Hashable {
         /// No rights: files are recognised as this user's own by their names.
@@ -52,7 +52,7 @@ package enum FolderTrust {
                 try make(next, in: place)
                 found = try FileStatus(at: next)
             }
-            guard let status = found, status.kind == .folder || status.kind == .link else {
+            guard let status = found, status.kind == .directory || status.kind == .link else {
                 if missing == .allowed { return false }
                 throw SystemError(call: "open directory \(next)", number: found == nil ? ENOENT : ENOTDIR)
             }
@@ -69,20 +69,20 @@ package enum FolderTrust {
             if !rest.isEmpty { try require(at: next, status, nil, user) }
             place = next
         }
-        let folder = place.isEmpty ? "/" : place
-        guard let status = try FileStatus(at: folder) else {
-            throw SystemError(call: "open directory \(folder)", number: ENOENT)
+        let directory = place.isEmpty ? "/" : place
+        guard let status = try FileStatus(at: directory) else {
+            throw SystemError(call: "open directory \(directory)", number: ENOENT)
         }
-        try require(at: folder, status, sharing, user)
+        try require(at: directory, status, sharing, user)
         return true
     }
 
     /// Creates a directory in one that was checked. Another process may have been faster.
-    private static func make(_ folder: String, in place: String) throws(SystemError) {
-        guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-            throw SystemError(call: "create directory \(folder)", number: errno)
+    private static func make(_ directory: String, in place: String) throws(SystemError) {
+        guard unsafe mkdir(directory, 0o700) == 0 || errno == EEXIST else {
+            throw SystemError(call: "create directory \(directory)", number: errno)
         }
-        try FileSystem.synchronizeFolder(at: place.isEmpty ? "/" : place)
+        try FileSystem.synchronizeDirectory(at: place.isEmpty ? "/" : place)
     }
 
     /// Resolves trusted links in the last component of a file's path, in trusted directories. The file need not exist.
@@ -91,13 +91,13 @@ package enum FolderTrust {
     ) throws(SystemError) -> String {
         var path = path
         for _ in 0...maximumLinks {
-            let folder = FileSystem.parent(of: path)
-            guard try require(folder, sharing, missing: missing, for: user), let status = try FileStatus(at: path),
+            let directory = FileSystem.parent(of: path)
+            guard try require(directory, sharing, missing: missing, for: user), let status = try FileStatus(at: path),
                 status.kind == .link
             else { return path }
             try require(trustedLink: path, status, user)
             guard let target = FileSystem.linkTarget(at: path) else { break }
-            path = target.hasPrefix("/") ? target : "\(folder == "/" ? "" : folder)/\(target)"
+            path = target.hasPrefix("/") ? target : "\(directory == "/" ? "" : directory)/\(target)"
         }
         throw SystemError(call: "follow \(path)", number: ELOOP)
     }
@@ -105,25 +105,25 @@ package enum FolderTrust {
     /// Returns why `user` doesn't trust a directory, as a predicate for its path; `nil` if it is trusted.
     ///
     /// `sharing`: what other users may do in it; `nil` for an ancestor of the directory that is used.
-    package static func doubt(_ folder: FileStatus, _ sharing: Sharing?, for user: UInt32) -> SystemError.Refusal? {
+    package static func doubt(_ directory: FileStatus, _ sharing: Sharing?, for user: UInt32) -> SystemError.Refusal? {
         let danger = "could put a link in the place of a file"
-        guard folder.owner == 0 || folder.owner == user else {
+        guard directory.owner == 0 || directory.owner == user else {
             return SystemError.Refusal(
-                "belongs to \(FileStatus.words(folder.owner)), who \(danger)",
+                "belongs to \(FileStatus.words(directory.owner)), who \(danger)",
                 "choose a directory of \(FileStatus.words(user)), or run this as its owner")
         }
         // Only its owner can replace the directory if its parent is sticky.
         if sharing == .any { return nil }
         // Other users can create files in a sticky directory, and can change only their own.
-        if folder.isSticky, sharing != Sharing.none { return nil }
-        let shared = folder.permissions & 0o022
+        if directory.isSticky, sharing != Sharing.none { return nil }
+        let shared = directory.permissions & 0o022
         // In an ancestor, a group with the owner's own number is the owner (useradd makes one for each user).
-        if shared == 0 || (shared == 0o020 && sharing == nil && folder.group == folder.owner) { return nil }
-        let others = shared & 0o002 != 0 ? "everybody" : "members of gid \(folder.group)"
+        if shared == 0 || (shared == 0o020 && sharing == nil && directory.group == directory.owner) { return nil }
+        let others = shared & 0o002 != 0 ? "everybody" : "members of gid \(directory.group)"
         // Kubernetes restores the mode of such a volume at each start, but leaves the sticky bit alone.
-        let isVolume = folder.permissions & 0o2022 == 0o2020 && sharing != Sharing.none
+        let isVolume = directory.permissions & 0o2022 == 0o2020 && sharing != Sharing.none
         let advice =
-            folder.isSticky
+            directory.isSticky
             ? "choose a directory in it"
             : isVolume ? "run chmod +t on it (a Kubernetes volume with fsGroup is so)" : "run chmod go-w on it"
         return SystemError.Refusal(
@@ -168,11 +168,11 @@ package enum FolderTrust {
     /// The components of the absolute path, last one first.
     private static func components(of path: String) throws(SystemError) -> [String] {
         guard !path.hasPrefix("/") else { return split(path) }
-        guard let folder = unsafe getcwd(nil, 0) else {
+        guard let directory = unsafe getcwd(nil, 0) else {
             throw SystemError(call: "find the working directory", number: errno)
         }
-        defer { unsafe free(folder) }
-        return split(path) + split(unsafe String(cString: folder))
+        defer { unsafe free(directory) }
+        return split(path) + split(unsafe String(cString: directory))
     }
 
     private static func split(_ path: String) -> [String] {

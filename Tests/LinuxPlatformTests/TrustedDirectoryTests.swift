@@ -6,14 +6,14 @@ import WaypostTestSupport
 @testable import LinuxPlatform
 
 /// The trusted directories above a file, for the user 1000.
-@Suite struct TrustedFolders {
-    typealias Sharing = FolderTrust.Sharing
+@Suite struct TrustedDirectories {
+    typealias Sharing = DirectoryTrust.Sharing
 
     private static func isTrusted(
         _ owner: UInt32, _ group: UInt32, _ mode: UInt32, _ sharing: Sharing?
     ) -> Bool {
-        let folder = FileStatus(kind: .folder, owner: owner, group: group, permissions: mode)
-        return FolderTrust.doubt(folder, sharing, for: 1000) == nil
+        let directory = FileStatus(kind: .directory, owner: owner, group: group, permissions: mode)
+        return DirectoryTrust.doubt(directory, sharing, for: 1000) == nil
     }
 
     @Test(
@@ -57,22 +57,22 @@ import WaypostTestSupport
     }
 
     @Test func haveARemedyIfNotTrusted() throws {
-        func words(_ folder: FileStatus) -> String? { FolderTrust.doubt(folder, Sharing.none, for: 1000)?.sentence }
+        func words(_ directory: FileStatus) -> String? { DirectoryTrust.doubt(directory, Sharing.none, for: 1000)?.sentence }
         #expect(
-            words(FileStatus(kind: .folder, owner: 1001, permissions: 0o700))
+            words(FileStatus(kind: .directory, owner: 1001, permissions: 0o700))
                 == "belongs to uid 1001, who could put a link in the place of a file; choose a "
                 + "directory of uid 1000, or run this as its owner")
         #expect(
-            words(FileStatus(kind: .folder, owner: 1000, group: 50, permissions: 0o770))
+            words(FileStatus(kind: .directory, owner: 1000, group: 50, permissions: 0o770))
                 == "may be written by members of gid 50, who could put a link in the place of a file; run "
                 + "chmod go-w on it, or choose another directory")
         #expect(
-            FolderTrust.doubt(
-                FileStatus(kind: .folder, owner: 0, group: 2000, permissions: 0o2775), .sticky, for: 1000)?.sentence
+            DirectoryTrust.doubt(
+                FileStatus(kind: .directory, owner: 0, group: 2000, permissions: 0o2775), .sticky, for: 1000)?.sentence
                 == "may be written by members of gid 2000, who could put a link in the place of a file; run chmod +t on "
                 + "it (a Kubernetes volume with fsGroup is so), or choose another directory")
         #expect(
-            words(FileStatus(kind: .folder, owner: 0, permissions: 0o1777))
+            words(FileStatus(kind: .directory, owner: 0, permissions: 0o1777))
                 == "may be written by everybody, who could put a link in the place of a file; choose a directory in it, or "
                 + "choose another directory")
     }
@@ -89,18 +89,20 @@ import WaypostTestSupport
 
     /// `private -> theirs`, which systemd creates for a dynamic user, belongs to root or to this user.
     @Test func areFoundThroughTrustedLinks() throws {
-        let folder = try TemporaryFolder()
-        unsafe mkdir(folder.path("real"), 0o700)
-        for (link, target) in [("absolute", folder.path("real")), ("relative", "real"), ("round", "real/../absolute")] {
-            try FileManager.default.createSymbolicLink(atPath: folder.path(link), withDestinationPath: target)
-            try FolderTrust.require(folder.path(link))
+        let directory = try TemporaryDirectory()
+        unsafe mkdir(directory.path("real"), 0o700)
+        for (link, target) in [
+            ("absolute", directory.path("real")), ("relative", "real"), ("round", "real/../absolute"),
+        ] {
+            try FileManager.default.createSymbolicLink(atPath: directory.path(link), withDestinationPath: target)
+            try DirectoryTrust.require(directory.path(link))
         }
-        unsafe chmod(folder.path("real"), 0o777)
+        unsafe chmod(directory.path("real"), 0o777)
         for link in ["absolute", "relative", "round", "relative/", "real/."] {
-            #expect(throws: SystemError.self, "\(link)") { try FolderTrust.require(folder.path(link)) }
+            #expect(throws: SystemError.self, "\(link)") { try DirectoryTrust.require(directory.path(link)) }
         }
-        try FileManager.default.createSymbolicLink(atPath: folder.path("loop"), withDestinationPath: "loop")
-        let error = #expect(throws: SystemError.self) { try FolderTrust.require(folder.path("loop")) }
+        try FileManager.default.createSymbolicLink(atPath: directory.path("loop"), withDestinationPath: "loop")
+        let error = #expect(throws: SystemError.self) { try DirectoryTrust.require(directory.path("loop")) }
         #expect(error?.number == ELOOP)
     }
 
@@ -109,71 +111,73 @@ import WaypostTestSupport
         arguments: [0o700, 0o1777] as [UInt32],
         ["missing", "missing/too", "real/missing", "dangling", "file", "file/below"])
     func areNotTrustedIfMissing(mode: UInt32, name: String) throws {
-        let folder = try Self.folder(mode)
-        let error = #expect(throws: SystemError.self) { try FolderTrust.require(folder.path(name)) }
+        let directory = try Self.directory(mode)
+        let error = #expect(throws: SystemError.self) { try DirectoryTrust.require(directory.path(name)) }
         #expect(error?.number == (name.hasPrefix("file") ? ENOTDIR : ENOENT))
-        #expect(try !FolderTrust.require(folder.path(name), missing: .allowed))
-        #expect(throws: SystemError.self) { try FolderTrust.destination(of: folder.path(name) + "/file") }
-        #expect(try FileSystem.names(inFolder: folder.url.path).count == 3)
+        #expect(try !DirectoryTrust.require(directory.path(name), missing: .allowed))
+        #expect(throws: SystemError.self) { try DirectoryTrust.destination(of: directory.path(name) + "/file") }
+        #expect(try FileSystem.names(inDirectory: directory.url.path).count == 3)
     }
 
     /// Directories are created one after the other, for this user only, and through links of this user.
     @Test(
         arguments: [0o700, 0o1777] as [UInt32], ["new", "new/and/below", "real/new", "dangling/new", "new/./../new/a"])
     func areCreated(mode: UInt32, name: String) throws {
-        let folder = try Self.folder(mode)
-        #expect(try FolderTrust.require(folder.path(name), .none, missing: .made))
-        #expect(try FileStatus(behind: folder.path(name)).permissions == 0o700)
-        #expect(try FolderTrust.require(folder.path(name), .none))
+        let directory = try Self.directory(mode)
+        #expect(try DirectoryTrust.require(directory.path(name), .none, missing: .made))
+        #expect(try FileStatus(behind: directory.path(name)).permissions == 0o700)
+        #expect(try DirectoryTrust.require(directory.path(name), .none))
     }
 
     @Test func areNotCreatedInPlaceOfAFile() throws {
-        let folder = try Self.folder(0o700)
-        let error = #expect(throws: SystemError.self) { try FileSystem.createFolder(at: folder.path("file/below")) }
+        let directory = try Self.directory(0o700)
+        let error = #expect(throws: SystemError.self) {
+            try FileSystem.createDirectory(at: directory.path("file/below"))
+        }
         #expect(error?.number == ENOTDIR)
     }
 
     /// Creates a directory `real`, a link to a missing one, and a file in it.
-    private static func folder(_ mode: UInt32) throws -> TemporaryFolder {
-        let folder = try TemporaryFolder()
-        unsafe mkdir(folder.path("real"), 0o700)
-        try FileManager.default.createSymbolicLink(atPath: folder.path("dangling"), withDestinationPath: "absent")
-        try folder.write([], to: "file")
-        unsafe chmod(folder.url.path, mode)
-        return folder
+    private static func directory(_ mode: UInt32) throws -> TemporaryDirectory {
+        let directory = try TemporaryDirectory()
+        unsafe mkdir(directory.path("real"), 0o700)
+        try FileManager.default.createSymbolicLink(atPath: directory.path("dangling"), withDestinationPath: "absent")
+        try directory.write([], to: "file")
+        unsafe chmod(directory.url.path, mode)
+        return directory
     }
 
     /// The kinds of files at each component of the path.
     @Test(
         .enabled(if: geteuid() == 0, "only root can make what is another user's"),
-        arguments: ["a", "a/b", "a/b/c"], ["link", "folder", "file"])
+        arguments: ["a", "a/b", "a/b/c"], ["link", "directory", "file"])
     func areNotCreatedBelowOtherUsersFiles(place: String, kind: String) throws {
-        let folder = try Self.folder(0o1777)
-        let victim = try TemporaryFolder()
-        let path = folder.path(place)
-        try FileSystem.createFolder(at: FileSystem.parent(of: path))
+        let directory = try Self.directory(0o1777)
+        let victim = try TemporaryDirectory()
+        let path = directory.path(place)
+        try FileSystem.createDirectory(at: FileSystem.parent(of: path))
         unsafe chmod(FileSystem.parent(of: path), 0o1777)
         switch kind {
         case "link": try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: victim.url.path)
-        case "folder": unsafe mkdir(path, 0o755)
-        default: try folder.write([], to: place)
+        case "directory": unsafe mkdir(path, 0o755)
+        default: try directory.write([], to: place)
         }
         unsafe lchown(path, 12345, 12345)
-        #expect(throws: SystemError.self) { try FileSystem.createFolder(at: folder.path("a/b/c/d")) }
-        #expect(try FileSystem.names(inFolder: victim.url.path).isEmpty)
-        if kind == "folder" { #expect(try FileSystem.names(inFolder: path).isEmpty) }
+        #expect(throws: SystemError.self) { try FileSystem.createDirectory(at: directory.path("a/b/c/d")) }
+        #expect(try FileSystem.names(inDirectory: victim.url.path).isEmpty)
+        if kind == "directory" { #expect(try FileSystem.names(inDirectory: path).isEmpty) }
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can make a link of another user"))
     func areNotFoundThroughLinksOfOthers() throws {
-        let folder = try TemporaryFolder()
-        unsafe mkdir(folder.path("real"), 0o700)
-        try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: "real")
-        unsafe lchown(folder.path("link"), 12345, 12345)
-        let error = #expect(throws: SystemError.self) { try FolderTrust.require(folder.path("link")) }
+        let directory = try TemporaryDirectory()
+        unsafe mkdir(directory.path("real"), 0o700)
+        try FileManager.default.createSymbolicLink(atPath: directory.path("link"), withDestinationPath: "real")
+        unsafe lchown(directory.path("link"), 12345, 12345)
+        let error = #expect(throws: SystemError.self) { try DirectoryTrust.require(directory.path("link")) }
         #expect(
             error?.description
-                == "\(folder.path("link")) is a link of uid 12345 and is not followed; remove it, "
+                == "\(directory.path("link")) is a link of uid 12345 and is not followed; remove it, "
                 + "or choose another path")
     }
 
@@ -185,14 +189,14 @@ import WaypostTestSupport
             ("closed/none", 0o600, nil),
         ] as [(String, Int, String?)])
     func exposesAFile(path: String, mode: Int, words: String?) throws {
-        let folder = try TemporaryFolder()
+        let directory = try TemporaryDirectory()
         for (name, mode) in [("closed", 0o700), ("open", 0o777)] {
-            try FileSystem.createFolder(at: folder.path(name))
-            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.path(name))
+            try FileSystem.createDirectory(at: directory.path(name))
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: directory.path(name))
         }
-        if !path.hasSuffix("none") { try folder.write("x".utf8, to: path, mode: mode) }
-        let exposure = FolderTrust.exposure(of: folder.path(path), for: geteuid())
-        let expected = words?.replacing("OPEN", with: folder.path("open"))
+        if !path.hasSuffix("none") { try directory.write("x".utf8, to: path, mode: mode) }
+        let exposure = DirectoryTrust.exposure(of: directory.path(path), for: geteuid())
+        let expected = words?.replacing("OPEN", with: directory.path("open"))
         #expect(expected.map { exposure?.hasPrefix($0) == true } ?? (exposure == nil), "\(exposure ?? "")")
     }
 }

@@ -1,5 +1,5 @@
 /// A change of names that the directory's next sync makes durable.
-struct FolderChange: Sendable {
+struct DirectoryChange: Sendable {
     /// A file that had a name, with its bytes.
     struct Kept: Sendable {
         let history: FileHistory
@@ -13,6 +13,6 @@ struct FolderChange: Sendable {
         case renamed(String, to: String, replaced: Kept?)
     }
 
-    let folder: String
+    let directory: String
     let deed: Deed
 }
