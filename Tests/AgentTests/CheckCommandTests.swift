@@ -94,7 +94,7 @@ struct CheckCommand {
             line: "outbox: outbox.path is \"DIRECTORY/new/\", a directory; name the file in it"),
         Case(
             part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/o",
-            line: "outbox: outbox.path: DIRECTORY/o is a directory, not a file; name a file in it"),
+            line: "outbox: outbox.path: DIRECTORY/o is a directory, not a file; specify a file in that directory"),
         Case(
             part: "DIRECTORY/o/outbox.sqlite", with: "/proc/outbox.sqlite",
             line: "outbox: outbox.path: /proc/outbox.sqlite can't be made, because /proc is not "),
@@ -109,7 +109,7 @@ struct CheckCommand {
         Case(
             part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/open",
             line:
-                "outbox: outbox.path: DIRECTORY/open isn't an outbox but text, and is left as it is; give another"
+                "outbox: outbox.path: DIRECTORY/open isn't a Waypost outbox but text, and is left unchanged; set another"
         ),
         Case(
             part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/open/o/outbox.sqlite",

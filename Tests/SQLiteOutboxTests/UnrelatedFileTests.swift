@@ -39,7 +39,7 @@ import Testing
         let directory = try StoreDirectory()
         try directory.write(file.bytes, to: "outbox.sqlite")
         let reason: ReportedText =
-            "\(directory.store) isn't an outbox but \(file.testDescription), and is left as it is"
+            "\(directory.store) isn't a Waypost outbox but \(file.testDescription), and is left unchanged"
         for _ in 1...2 {
             for error in [
                 #expect(throws: OutboxError.self) { try directory.open() },
@@ -48,7 +48,7 @@ import Testing
                 #expect(
                     error
                         == OutboxError(
-                            .refused, path: directory.store, .refusal(reason, remedy: "give another outbox path")))
+                            .refused, path: directory.store, .refusal(reason, remedy: "set another outbox path")))
             }
         }
         #expect(directory.recoveries.isEmpty)

@@ -26,8 +26,8 @@ final class DiskReserve {
         return try work()
     }
 
-    /// Makes sure that the reserve exists. Another file at its path stays there if this user may not remove it: then
-    /// there is no reserve, which is reported once, and updates are stored nevertheless.
+    /// Makes sure that the reserve exists. If another file is at its path and this user may not remove that file, there
+    /// is no reserve. This is reported once, and updates are stored anyway.
     func fill() throws(OutboxError) {
         do throws(OutboxError) {
             try withSystem(files.path, files.disk.reserve(Self.bytes, at: files.reserve))

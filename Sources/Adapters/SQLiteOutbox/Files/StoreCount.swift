@@ -2,15 +2,15 @@ import LinuxPlatform
 import Reporting
 import StrictJSON
 
-/// A note next to the store with two of its counters. It reveals an older copy of the store: its log was removed after
-/// a kill, or a backup was restored.
+/// A file next to the store that notes two of its counters. It reveals that the store is an older copy, because its log
+/// was removed after a kill or a backup was restored.
 ///
 /// The log starts over once everything in it is in the database. The note is written at the next commit into the log,
-/// and at closing. It costs one small file per 256 pages of the log and nothing per update. A store without its log is
-/// older than the note, but this isn't noticed:
+/// and at closing. It costs one small file per 256 pages of the log and nothing per update. An older store goes
+/// unnoticed:
 /// - if the process is killed within two seconds after the log has started over, before the first maintenance;
 /// - if the note was removed, or restored with the store;
-/// - if another program kept the log from starting over, and the lost updates came after the note.
+/// - if another program kept the log from starting over, and the lost updates were accepted after the note was written.
 final class StoreCount {
     private let files: StoreFiles
     /// The checkpoint number and salt of the log for which the note was written (sqlite.org/fileformat2.html §4.1).

@@ -2,18 +2,18 @@ package import LinuxPlatform
 
 /// The disk under an outbox: the port for the file operations of the outbox itself and of SQLite.
 ///
-/// Each method means the same as that of `FileSystem` or `FileLock` with its name. `SystemDisk` is the real disk; the
-/// disks of tests fail, fill up, or lose what wasn't synchronized.
+/// Each method does the same as the one of that name in `FileSystem` or `FileLock`. `SystemDisk` is the real disk; test
+/// disks fail, fill up, or lose what wasn't synchronized.
 package protocol StoreDisk: Sendable {
     /// The SQLite VFS (sqlite.org/vfs.html) that opens databases; `nil` for SQLite's default.
     var databaseFileSystem: String? { get }
 
     func entry(at path: String) throws(SystemError) -> FileStatus?
     func names(inDirectory path: String) throws(SystemError) -> [String]
-    /// Reads at most `count` bytes from `offset` on; fewer if the file ends before.
+    /// Reads `count` bytes from `offset` on, or fewer if the file ends earlier.
     func read(_ count: Int, at offset: Int64, of path: String) throws(SystemError) -> [UInt8]
 
-    /// The offset of the next byte, from `offset` on, that isn't in a hole; `nil` if there is none.
+    /// Returns the offset of the first byte at or after `offset` that isn't in a hole; `nil` if there is none.
     func nextWritten(from offset: Int64, of path: String) throws(SystemError) -> Int64?
 
     func createDirectory(at path: String) throws(SystemError)
@@ -32,17 +32,17 @@ package protocol StoreDisk: Sendable {
 }
 
 extension StoreDisk {
-    /// `offset`, as if the file had no holes.
+    /// Returns `offset`, as if the file had no holes.
     package func nextWritten(from offset: Int64, of path: String) throws(SystemError) -> Int64? { offset }
 
-    /// The size of a file in bytes; 0 if it doesn't exist.
+    /// Returns the size of a file in bytes; 0 if it doesn't exist.
     package func fileSize(at path: String) throws(SystemError) -> Int64 {
         guard let status = try entry(at: path), status.kind == .file else { return 0 }
         return status.bytes
     }
 }
 
-/// The file systems of this host.
+/// The disks of this host.
 package struct SystemDisk: StoreDisk {
     package var databaseFileSystem: String? { nil }
 

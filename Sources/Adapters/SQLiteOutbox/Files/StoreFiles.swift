@@ -5,12 +5,12 @@ import TimeAndChance
 struct StoreFiles: Sendable {
     /// The database.
     let path: String
-    /// The disk with all files.
+    /// The disk that contains all files.
     let disk: any StoreDisk
 
-    /// SQLite's write-ahead log: commits that are not in the database yet.
+    /// SQLite's write-ahead log: commits that haven't been moved into the database yet.
     var log: String { path + "-wal" }
-    /// SQLite's index of the log. SQLite makes it again if it is missing.
+    /// SQLite's index of the log. SQLite recreates it if it is missing.
     var index: String { path + "-shm" }
     /// The lock that the store's owner holds.
     var lock: String { path + ".lock" }
@@ -18,27 +18,27 @@ struct StoreFiles: Sendable {
     var reserve: String { path + ".reserve" }
     /// The file of `StoreCount`.
     var count: String { path + ".count" }
-    /// A store that is being built. It is complete once there is no file at `path`.
+    /// A store that is being built. It is complete if there is no file at `path`.
     var rebuilt: String { path + ".rebuilt" }
 
     private var damagedPrefix: String { path + ".damaged-" }
 
     /// Makes sure that `user` owns the files that SQLite writes, and that no other user can replace them.
     ///
-    /// SQLite itself only refuses links to its log and index. Other users' files stay untouched.
+    /// SQLite itself only rejects links to its log and index. Other users' files aren't touched.
     func requireOwn(for user: UInt32) throws(SystemError) {
         try DirectoryTrust.require(FileSystem.parent(of: path), for: user)
         if try FileStatus(at: path)?.kind == .directory {
             throw SystemError(
-                refusing: path, because: .init("\(path) is a directory, not a file", "name a file in it"))
+                refusing: path, because: .init("\(path) is a directory, not a file", "specify a file in that directory"))
         }
         for name in [path, log, index, path + "-journal", lock] {
             try FileSystem.requireOwnFile(at: name, for: user)
         }
     }
 
-    /// Whether there is a store that is being built, and its file is this user's.
-    func isRebuiltThere() throws(SystemError) -> Bool {
+    /// Whether a store is being built, in a file that this user owns.
+    func ownsRebuilt() throws(SystemError) -> Bool {
         try FileStatus(at: rebuilt)?.isOwnFile ?? false
     }
 
@@ -47,7 +47,7 @@ struct StoreFiles: Sendable {
         for suffix in ["", "-wal", "-shm"] { try disk.removeFile(at: rebuilt + suffix) }
     }
 
-    /// A free name with the time, such as `outbox.sqlite.damaged-20260105T101530.250Z`.
+    /// Returns an unused path that contains the time, such as `outbox.sqlite.damaged-20260105T101530.250Z`.
     private func damaged(at time: UTCTime) throws(SystemError) -> String {
         let name = damagedPrefix + String(time.description.filter { $0 != "-" && $0 != ":" })
         var candidate = name
@@ -77,10 +77,10 @@ struct StoreFiles: Sendable {
     }
 
     /// Renames database and log together, so that SQLite still sees them as a pair. Returns the database's new path, or
-    /// `nil` if there was neither.
+    /// `nil` if neither exists.
     ///
-    /// The database is renamed first. Its absence says that the rebuilt store is complete: after a power cut, the next
-    /// start continues from there.
+    /// The database is renamed first. Its absence shows that the rebuilt store is complete, so after a power cut the
+    /// next start continues from there.
     func renameDamaged(at time: UTCTime) throws(SystemError) -> String? {
         var isAny = false
         let name = try damaged(at: time)
@@ -107,8 +107,8 @@ struct StoreFiles: Sendable {
 }
 
 extension StoreFiles {
-    /// Creates the files for a configured path, which need not exist. Links of `user` and root are followed, because
-    /// the other files, such as SQLite's log, are next to the database itself.
+    /// Creates the paths for a configured outbox, which need not exist. Links that belong to `user` or root are
+    /// followed, because the other files, such as SQLite's log, are next to the database itself.
     init(
         at path: String, on disk: any StoreDisk = SystemDisk(), missing: DirectoryTrust.Missing = .refused,
         for user: UInt32 = EffectiveUser.current

@@ -2,8 +2,8 @@ import Glibc
 import LinuxPlatform
 import Reporting
 
-/// The locks by which this process alone writes a store: one on the database itself, which holds under any of its
-/// names, and one on a file next to it, which can be locked before there is a store.
+/// The locks that keep other processes from writing a store. One is on the database itself and holds under any of its
+/// names. The other is on a file next to the database, which can be locked before there is a store.
 ///
 /// Closing any descriptor of the database would release SQLite's locks on it (POSIX). Therefore SQLite must not have
 /// the store open during `hold`, `holdRebuilt` and `adoptRebuilt`.
@@ -15,12 +15,12 @@ final class StoreOwnership {
     /// The lock on the store that is being built.
     private var rebuilt: FileLock?
 
-    /// How often a file is opened that is replaced while it is being opened.
+    /// The maximum number of attempts to open a file that another process keeps replacing.
     private static let attempts = 8
 
     /// Takes both locks.
     ///
-    /// - Throws: `locked`, or the reason why a lock can't be made.
+    /// - Throws: `locked`, or the reason why a lock can't be created.
     init(_ files: StoreFiles, _ reserve: DiskReserve) throws(OutboxError) {
         self.files = files
         try withSystem(files.path, files.createDirectory())
@@ -42,17 +42,17 @@ final class StoreOwnership {
         if rebuilt?.isHeld(at: files.rebuilt) != true { try holdRebuilt() }
     }
 
-    /// Locks the rebuilt store, which has just been made.
+    /// Locks the rebuilt store, which has just been created.
     func holdRebuilt() throws(OutboxError) {
         rebuilt = nil
         rebuilt = try Self.lock(files.rebuilt, files)
     }
 
-    /// Notes that the rebuilt store has replaced the store.
+    /// Records that the rebuilt store has replaced the store.
     func adoptRebuilt() { store = rebuilt.take() }
 
     /// Makes sure, before each commit, that the open store is still the one at its path, and that no other process has
-    /// its lock. Makes a removed lock again.
+    /// its lock. Recreates a removed lock.
     ///
     /// - Throws: `damaged` if the store was removed or replaced; `locked`.
     func verify() throws(OutboxError) {
@@ -73,7 +73,7 @@ final class StoreOwnership {
         }
     }
 
-    /// Locks the file at `path`. Returns `nil` if there is no regular file: opening the store reports anything else.
+    /// Locks the file at `path`. Returns `nil` if there is no regular file; opening the store then reports the reason.
     private static func lock(_ path: String, _ files: StoreFiles) throws(OutboxError) -> FileLock? {
         for _ in 0..<attempts {
             let status = try withSystem(files.path, FileStatus(at: path))

@@ -1,12 +1,12 @@
 import LinuxPlatform
 
-/// The recognition of files that never were an outbox, by their first bytes.
+/// The detection of files that have never been an outbox, by their first bytes.
 ///
-/// A damaged outbox is renamed and replaced. A wrong path in the configuration must not do that to a recorded log or to
-/// another program's database. Power cuts and failing disks don't leave such files: they zero a block, cut it off, flip
-/// bits in it, or fill it with noise.
+/// A damaged outbox is renamed and replaced. If the configuration has a wrong path, that must not happen to a recorded
+/// log or another program's database. Power cuts and failing disks don't leave such files: they zero a block, truncate
+/// it, flip bits in it, or fill it with noise.
 enum UnrelatedFile {
-    /// The number of bytes that are examined: the header of a database.
+    /// The number of bytes that are examined: the size of a database's header.
     static let headerCount = 100
 
     private static let magic = Array("SQLite format 3\0".utf8)
@@ -18,7 +18,8 @@ enum UnrelatedFile {
         ([0x28, 0xb5, 0x2f, 0xfd], "a zstd file"), ([0x7f, 0x45, 0x4c, 0x46], "a program"), ([0xff, 0xfe], "text"),
     ]
 
-    /// The kind of the file that begins with `bytes`, at most 100; `nil` if it may be an outbox, sound or damaged.
+    /// Returns the kind of the file that begins with `bytes`, at most 100; `nil` if it may be an outbox, sound or
+    /// damaged.
     static func kind(beginningWith bytes: [UInt8]) -> String? {
         if magic.starts(with: bytes) { return nil }
         if bytes.starts(with: magic) {
@@ -28,23 +29,24 @@ enum UnrelatedFile {
         return bytes.allSatisfy(isOfText) ? "text" : nil
     }
 
-    /// Whether the application number isn't Waypost's. A single different byte may be due to a flipped bit.
+    /// Whether the header has another program's application number. A single different byte may be due to a flipped
+    /// bit.
     private static func isOfAnotherProgram(_ header: [UInt8]) -> Bool {
         let own = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: StoreFormat.applicationID >> $0) }
         return zip(header[68..<72], own).filter { $0 != $1 }.count > 1
     }
 
-    /// Whether a byte occurs in text of any encoding: it is no control character except a tab or a line end.
+    /// Whether a byte can occur in text of any encoding. Of the control characters, only tabs and line breaks can.
     private static func isOfText(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte != 0x7f || [0x09, 0x0a, 0x0c, 0x0d].contains(byte)
     }
 }
 
 extension StoreFiles {
-    /// Makes sure that the file at `path` may be an outbox, if a damaged one, because it will be repaired.
+    /// Makes sure that the file at `path` may be an outbox, sound or damaged, because a repair would replace it.
     ///
-    /// If an outbox's other files exist, it was an outbox, whatever its first bytes are. Therefore call this before
-    /// they are made. A file that can't be examined passes: opening it reports the reason.
+    /// If an outbox's other files exist, the file was an outbox, whatever its first bytes are. Therefore call this
+    /// before they are created. A file that can't be examined passes; opening it reports the reason.
     ///
     /// - Throws: only refusals.
     func requireOutbox() throws(SystemError) {
@@ -58,6 +60,6 @@ extension StoreFiles {
         throw SystemError(
             refusing: path,
             because: .init(
-                "\(path) isn't an outbox but \(kind), and is left as it is", "give another outbox path"))
+                "\(path) isn't a Waypost outbox but \(kind), and is left unchanged", "set another outbox path"))
     }
 }

@@ -1,14 +1,14 @@
 import Reporting
 
-/// An append that failed, although its commit may be found on the disk when the store is opened again.
+/// A failed append whose commit may still be found on the disk when the store is reopened.
 ///
-/// A caller that has kept the updates appends them again, with others after them; those in the store must not be
-/// accepted twice.
+/// A caller that has kept the updates appends them again, followed by newer ones. Updates that are in the store must
+/// not be accepted twice.
 struct FailedAppend {
     var updates: [LocationUpdate] = []
     private var found: [StoredUpdate] = []
 
-    /// Notes which of the first updates are among `rows`, the unexpected rows of the store.
+    /// Records which of the first updates are among `rows`, the unexpected rows of the store.
     mutating func resolve(in rows: [StoredUpdate]) {
         for update in updates {
             guard let row = rows.first(where: { $0.update.place == update.place }) else { break }
@@ -17,7 +17,7 @@ struct FailedAppend {
         updates = []
     }
 
-    /// The updates at the beginning of `appended` that the store already has.
+    /// Returns the updates at the beginning of `appended` that the store already has.
     func found(among appended: [LocationUpdate]) -> [StoredUpdate] {
         appended.starts(with: found.map(\.update)) ? found : []
     }

@@ -10,7 +10,7 @@ struct GroupCommit: Sendable, Hashable {
     }
 
     private(set) var elements: [Element] = []
-    /// The arrival of the first element.
+    /// The time at which the first element was appended.
     private var since = Duration.zero
 
     var isEmpty: Bool { elements.isEmpty }
@@ -23,7 +23,7 @@ struct GroupCommit: Sendable, Hashable {
 
     mutating func removeLast(_ count: Int) { elements.removeLast(min(count, elements.count)) }
 
-    /// Removes the first `count`, which are on the disk.
+    /// Removes the first `count` elements, which have reached the disk.
     mutating func removeFirst(_ count: Int) { elements.removeFirst(min(count, elements.count)) }
 
     /// Whether the commit is due, if the next maintenance comes after `interval`.
@@ -36,7 +36,7 @@ struct GroupCommit: Sendable, Hashable {
         zip(1..., elements).map { StoredUpdate(sequence: lastSequence + $0, update: $1.update) }
     }
 
-    /// `counters` with these updates accepted.
+    /// Returns `counters` after accepting these updates.
     func added(to counters: OutboxCounters) -> OutboxCounters {
         elements.reduce(into: counters) { sum, element in
             _ = sum.accept(element.update, overrulingEarlier: element.overrulesEarlier)
@@ -48,7 +48,7 @@ struct GroupCommit: Sendable, Hashable {
 package enum OutboxDurability: String, Sendable, Hashable, CaseIterable {
     /// Each update is committed before it counts as accepted.
     case full
-    /// Several updates share a commit, within `window`. A crash may lose those that are not written yet.
+    /// Several updates share a commit, within `window`. A crash may lose updates that haven't been written yet.
     case economy
 
     /// The maximum loss in a crash: `updates` updates, none accepted longer ago than `span`.

@@ -6,8 +6,8 @@ package import TimeAndChance
 struct OutboxCounters: Sendable, Hashable {
     /// The sequence of the last accepted update, which is the number of accepted updates.
     var lastSequence: Int64 = 0
-    /// The number of pending updates. It is counted row by row, not derived from the others, so that the balance is a
-    /// check.
+    /// The number of pending updates. It is counted row by row, not derived from the other counters, so that comparing
+    /// them is a check.
     var pending: Int64 = 0
     var delivered: Int64 = 0
     var quarantined = UpdateTally()
@@ -25,8 +25,8 @@ struct OutboxCounters: Sendable, Hashable {
             quarantined: quarantined.count)
     }
 
-    /// Whether the update that was accepted last is the newest. Opening a store relies on it for rows that are missing
-    /// in its ledger.
+    /// Whether the update that was accepted last is the newest. Opening a store assumes so for rows that its ledger
+    /// doesn't include.
     var isLastNewest: Bool { newest?.sequence == lastSequence }
 
     /// The number of accepted updates that are no longer pending.
@@ -83,19 +83,19 @@ struct OutboxCounters: Sendable, Hashable {
         for stored in kept { quarantined.add(stored.update.timeOfFix) }
     }
 
-    /// The maximum number of updates, and of writes of the ledger. No vehicle comes near them, but a file can contain
-    /// anything. Work never covers the distance between two limits. Therefore whatever is written can be read, and
-    /// whatever a repair leaves is trusted when it is opened.
+    /// Limits for the numbers of updates and of ledger writes. No vehicle comes near them, but a file can contain
+    /// anything. No store is used long enough to get from one limit to the next. Therefore whatever is written can be
+    /// read, and a repaired store is trusted when it is opened.
     enum Limit {
-        /// The limit of numbers in a row.
+        /// The limit for numbers that a row contains.
         static let record: Int64 = 1 << 53
-        /// The limit of a store that is opened; beyond, it is damaged.
+        /// The limit for a store that is opened. Greater numbers show that it is damaged.
         static let opening: Int64 = 1 << 52
-        /// The limit of what a repair accepts.
+        /// The limit for numbers that a repair accepts.
         static let repair: Int64 = 1 << 51
     }
 
-    /// Whether no number is negative or beyond `limit`.
+    /// Whether every number is from 0 to `limit`.
     func isPlausible(upTo limit: Int64) -> Bool {
         ([lastSequence, pending, delivered, quarantined.count, revision]
             + EvictionReason.allCases.map { evictions[$0].count }).allSatisfy { 0...limit ~= $0 }
@@ -113,15 +113,15 @@ struct OutboxCounters: Sendable, Hashable {
 
 /// The reason for an eviction. The ledger's row has a tally under each name.
 package enum EvictionReason: String, Sendable, Hashable, CaseIterable {
-    /// Near the size limit; the updates that are left show the vehicle's position within a stated bound.
+    /// Removed near the size limit. The remaining updates still show the track within `ThinningStep.bound`.
     case thinned
-    /// At the size limit, when thinning frees too little.
+    /// Removed at the size limit, because thinning freed too little.
     case oldest
-    /// Its time of fix is more than `outbox.maximumAgeDays` before the newest one.
+    /// Removed because its time of fix was more than `outbox.maximumAgeDays` before the newest one.
     case age
-    /// The update wasn't found again after damage.
+    /// Lost to damage: the repair didn't find the update.
     case damage
-    /// An operator has discarded it from quarantine.
+    /// Discarded from quarantine by an operator.
     case discarded
 }
 

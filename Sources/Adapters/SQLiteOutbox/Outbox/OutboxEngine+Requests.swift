@@ -46,7 +46,7 @@ extension OutboxEngine {
                 try store.insert(UpdateRecord(update.stored, isShapePoint: update.isShapePoint))
             }
         case .discard:
-            // A request for all includes those whose rows are no longer kept.
+            // A request for all updates includes those whose rows are no longer kept.
             var tally = UpdateTally(count: notKept, timesOfFix: notKept > 0 ? next.quarantined.timesOfFix : nil)
             for update in chosen { tally.add(update.stored.update.timeOfFix) }
             next.discard(tally)

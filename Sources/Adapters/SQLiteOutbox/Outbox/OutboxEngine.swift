@@ -5,7 +5,7 @@ import Reporting
 /// The synchronous outbox, for one thread; `SQLiteOutbox` runs it on a dedicated one.
 ///
 /// Every operation computes the new counters, writes them together with the rows in one transaction, and only then
-/// makes them the current ones. `counters` is the state on the disk; `group` and `unwritten` are not written yet.
+/// makes them the current ones. `counters` is the state on the disk; `group` and `unwritten` haven't been written yet.
 final class OutboxEngine {
     private let configuration: OutboxConfiguration
     private let files: StoreFiles
@@ -18,25 +18,26 @@ final class OutboxEngine {
     var store: OutboxStore?
     private(set) var counters = OutboxCounters()
     private var hasBeenOpen = false
-    /// The accepted updates that are not written yet; with full durability, empty between calls.
+    /// The accepted updates that haven't been written yet. With full durability, it is empty between calls.
     private var group = GroupCommit()
-    /// The acknowledged updates whose acknowledgement isn't written yet: live updates, or those that a full disk or a
-    /// lock kept back.
+    /// The acknowledged updates whose acknowledgement hasn't been written yet: live updates, or updates for which a
+    /// full disk or a lock prevented it.
     private(set) var unwritten: [Int64: StoredUpdate] = [:]
     private var failedAppend = FailedAppend()
     /// The sequences of the last two accepted live updates, each with its shape points.
     private var appended: [ClosedRange<Int64>] = []
     private var isClosed: Bool { ownership == nil }
-    /// The error that every call throws after a repair that didn't help, and its end: a repair writes the whole store.
+    /// The error that every call throws after a failed repair, and the time until which calls throw it. A repair writes
+    /// the whole store, so it isn't retried at once.
     private var holdingOff: (error: OutboxError, end: Duration)?
 
-    /// The number of last updates among which the newest is searched for: updates are accepted nearly in order of time.
+    /// The number of recent updates that are searched for the newest one: updates are accepted nearly in order of time.
     static let newestSearchLimit = 4096
     static let maintenanceInterval = Duration.seconds(2)
-    /// The number of unwritten acknowledgements from which on nothing is sent or accepted until they are written. The
-    /// batch that reaches the limit may exceed it, by up to 501.
+    /// The number of unwritten acknowledgements at which sending and accepting stop until they have been written. The
+    /// batch that reaches the limit may exceed it by up to 501.
     private static let unwrittenLimit = 1000
-    /// How long a store that was damaged again after its repair is left alone.
+    /// How long a store stays unused that was damaged again after its repair.
     static let repairInterval = Duration.seconds(600)
     private static let keptDamaged = 3
 
@@ -58,7 +59,7 @@ final class OutboxEngine {
             try writeAll()
             try ownership?.verify()
         } catch { invalidateStore() }
-        store = nil  // before its locks go
+        store = nil  // before its locks are released
     }
 
     func append(
@@ -82,7 +83,7 @@ final class OutboxEngine {
                     try commit(store)
                 }
             } catch {
-                group.removeLast(new.count)  // these are not accepted; earlier ones are
+                group.removeLast(new.count)  // these are not accepted, but earlier ones are
                 failedAppend.updates = new.map(\.update)
                 throw error
             }
@@ -131,14 +132,14 @@ final class OutboxEngine {
         }
     }
 
-    /// Does the work of each `maintenanceInterval`. Returns whether any update is pending again because of it.
+    /// Does the periodic work, once per `maintenanceInterval`. Returns whether it made any update pending again.
     func maintain() throws(OutboxError) -> Bool {
         let isLogMoved = try perform { store throws(OutboxError) in
             guard opening.isLogRemoved() else { return false }
             try ownership?.verify()
             return opening.moveRemovedLog(of: store)
         }
-        // The next use opens it with a new log.
+        // The next call reopens the store with a new log.
         if isLogMoved { store = nil }
         return try perform { store throws(OutboxError) in
             opening.watchLog()
@@ -148,7 +149,7 @@ final class OutboxEngine {
         }
     }
 
-    /// Writes what is only in memory, and empties the write-ahead log, which still has delivered updates. Returns
+    /// Writes what is only in memory, and empties the write-ahead log, which still contains delivered updates. Returns
     /// `false` if another program is reading from the log.
     func emptyLog() throws(OutboxError) -> Bool {
         try perform { store throws(OutboxError) in
@@ -178,7 +179,7 @@ final class OutboxEngine {
         ownership = nil
     }
 
-    /// Runs a transaction, after making sure that the store is still this process's.
+    /// Runs a transaction, after making sure that this process still owns the store.
     private func transaction(
         on store: OutboxStore, _ body: () throws(OutboxError) -> Void
     ) throws(OutboxError) {
@@ -233,7 +234,7 @@ final class OutboxEngine {
     }
 }
 
-/// Opening and repairing. Opening ends with a working store, or throws why the disk doesn't allow it.
+/// Opening and repairing. Opening ends with a working store, or throws the reason why the disk doesn't allow it.
 extension OutboxEngine {
     private func openStore() throws(OutboxError) {
         try withSystem(files.path, files.requireOwn(for: EffectiveUser.current))
@@ -245,7 +246,7 @@ extension OutboxEngine {
         switch try opening.remains() {
         case .store: break
         case .rebuilt:
-            // A log may be left.
+            // A log may be left over.
             _ = try withSystem(files.path, files.renameDamaged(at: configuration.now()))
             try adoptRebuilt()
         case .nothing:
@@ -270,8 +271,8 @@ extension OutboxEngine {
         store = opened
     }
 
-    /// Removes from memory what a failed commit did write. The rows decide, because a repair may raise the last
-    /// sequence for other reasons.
+    /// Removes the updates from memory that a failed commit wrote after all. The rows show which they are; the last
+    /// sequence doesn't, because a repair may raise it for other reasons.
     private func forgetStored(in opened: OutboxStore, upTo last: Int64) throws(OutboxError) {
         let before = counters.lastSequence
         let waiting = group.stored(after: before)
@@ -287,7 +288,8 @@ extension OutboxEngine {
         let stored = waiting.prefix(while: isStored).count
         failedAppend.resolve(in: stored == waiting.count ? rows : [])
         group.removeFirst(stored)
-        // The others follow the updates on the disk. The last one comes first, so that none gets the number of another.
+        // The remaining updates follow those on the disk. They are renumbered from the last to the first, so that no
+        // update takes the number of another.
         for one in waiting.dropFirst(stored).reversed() where unwritten.removeValue(forKey: one.sequence) != nil {
             let sequence = last - before - Int64(stored) + one.sequence
             unwritten[sequence] = StoredUpdate(sequence: sequence, update: one.update)
@@ -305,7 +307,8 @@ extension OutboxEngine {
         try afterRepair(reserve.lending(retryingDamage(openExisting())))
     }
 
-    /// Evaluates `work` on a store that has just been repaired. Another repair wouldn't help if it is damaged again.
+    /// Evaluates `work` on a store that has just been repaired. If the store is damaged again, another repair wouldn't
+    /// help.
     private func afterRepair<Result>(
         _ work: @autoclosure () throws(OutboxError) -> Result
     ) throws(OutboxError) -> Result {
@@ -315,11 +318,12 @@ extension OutboxEngine {
         }
     }
 
-    /// Replaces the store by what can be salvaged. If the disk is full at any step, no completed step is repeated.
+    /// Replaces the store with one that contains what can be salvaged. If the disk is full at any step, no completed
+    /// step is repeated.
     private func rebuild(_ cause: OutboxError.Cause?) throws(OutboxError) {
         invalidateStore()
         try ownership?.hold()
-        // The counters in memory are better than any ledger on the disk.
+        // The counters in memory are more reliable than any ledger on the disk.
         let isTrusted = StoreSalvage.trusts(counters)
         let salvage = StoreSalvage(
             files: files, ownership: ownership, known: counters.lastSequence > 0 && isTrusted ? counters : nil,
@@ -355,7 +359,7 @@ extension OutboxEngine {
                 configuration.durability, at: configuration.uptime(), nextMaintenanceAfter: Self.maintenanceInterval)
     }
 
-    /// Whether too many acknowledgements wait for space: the next ones would have to be forgotten.
+    /// Whether no more acknowledgements can be kept in memory until there is space to write them.
     private var isUnwrittenFull: Bool { unwritten.count >= Self.unwrittenLimit }
 
     /// Writes what is only in memory.
@@ -391,7 +395,7 @@ extension OutboxEngine {
         group = GroupCommit()
     }
 
-    /// Removes the rows of delivered updates. Returns whether there was any.
+    /// Removes the rows of delivered updates. Returns whether any row was removed.
     private func deliver(
         _ updates: some Collection<StoredUpdate>, in store: OutboxStore, _ next: inout OutboxCounters
     ) throws(OutboxError) -> Bool {
@@ -407,7 +411,7 @@ extension OutboxEngine {
 
 /// Reading: the next upload, and the ledger.
 extension OutboxEngine {
-    /// - Throws: `full` as well while too many acknowledgements wait for space.
+    /// - Throws: `full`, in addition to read errors, while too many acknowledgements are waiting for space.
     func nextBatch(maximumPastLocations: Int, withBacklog: Bool = true) throws(OutboxError) -> UploadBatch? {
         try perform { store throws(OutboxError) in
             if isUnwrittenFull { try reserve.lending(commit(store)) }
@@ -433,7 +437,7 @@ extension OutboxEngine {
 
     func ledger() throws(OutboxError) -> Ledger { try summary().ledger }
 
-    /// The counters, with what is not written yet.
+    /// Returns the counters, including what hasn't been written yet.
     func summary() throws(OutboxError) -> StoreSummary {
         try perform { _ throws(OutboxError) in
             var summary = StoreSummary(current)
@@ -443,13 +447,13 @@ extension OutboxEngine {
         }
     }
 
-    /// The store's size on the disk, and the age of its backlog.
+    /// Returns the store's size on the disk, and the age of its backlog.
     func extent() throws(OutboxError) -> StoreExtent {
         let first = try perform { store throws(OutboxError) in
             try store.rows.oldest(limit: unwritten.count + 1).map(\.stored).first { unwritten[$0.sequence] == nil }
                 ?? group.stored(after: counters.lastSequence).first { unwritten[$0.sequence] == nil }
         }
-        // A figure that the disk doesn't give is left out; errors are reported by the calls that need the disk.
+        // A size that can't be read counts as 0: the calls that need the disk report its errors.
         let names = [files.path, files.log, files.index, files.path + "-journal", files.reserve]
         let bytes = names.reduce(into: Int64(0)) { $0 += (try? files.disk.fileSize(at: $1)) ?? 0 }
         return StoreExtent(
@@ -459,7 +463,8 @@ extension OutboxEngine {
             oldestPending: first?.update.timeOfFix)
     }
 
-    /// The oldest rows, after checking their number against the ledger: otherwise a backlog might never end or begin.
+    /// Returns the oldest rows, after checking their number against the ledger. With a wrong number, a backlog might
+    /// never end or never begin.
     private func oldest(_ limit: Int, _ store: OutboxStore) throws(OutboxError) -> [StoredUpdate] {
         let rows = try store.rows.oldest(limit: limit).map(\.stored)
         guard rows.count < limit ? rows.count == counters.pending : rows.count <= counters.pending else {
@@ -468,7 +473,8 @@ extension OutboxEngine {
         return rows
     }
 
-    /// The pending shape points that were accepted with `update`, if no other update was accepted later.
+    /// Returns the pending shape points accepted together with `update`; none if another update has been accepted
+    /// since.
     private func shapePoints(of update: StoredUpdate, _ store: OutboxStore) throws(OutboxError) -> [StoredUpdate] {
         guard let range = appended.last, range.count > 1, range.upperBound == update.sequence else { return [] }
         let onDisk = try store.rows.oldest(after: range.lowerBound - 1, limit: range.count).map(\.stored)
@@ -477,12 +483,12 @@ extension OutboxEngine {
         }
     }
 
-    /// Whether an update is pending, or its acknowledgement isn't written yet.
+    /// Whether an update is pending, or its acknowledgement hasn't been written yet.
     private func isPending(_ sequence: Int64, _ store: OutboxStore) throws(OutboxError) -> Bool {
         sequence > counters.lastSequence
             ? sequence <= counters.lastSequence + Int64(group.count) : try store.rows.isPending(sequence)
     }
 
-    /// The counters with the updates that wait for their commit.
+    /// The counters, including the updates that are waiting for their commit.
     var current: OutboxCounters { group.added(to: counters) }
 }

@@ -6,9 +6,9 @@ package import TimeAndChance
 
 /// The outbox on disk: SQLite on a dedicated thread, used by one process at a time.
 ///
-/// An update is accepted when SQLite has its commit on the disk; with `OutboxDurability.economy`, when it waits for the
-/// commit of its window. The acknowledgement of a live update and its shape points is written by the commit of the next
-/// append, so that each live update costs one commit. A crash in between repeats one delivery.
+/// An update is accepted once SQLite has committed it to the disk; with `OutboxDurability.economy`, as soon as it is
+/// waiting for the commit of its window. The acknowledgement of a live update and its shape points is written by the
+/// commit of the next append, so that each live update costs one commit. A crash in between repeats one delivery.
 package actor SQLiteOutbox: Outbox {
     private enum State {
         case open(OutboxEngine)
@@ -21,8 +21,8 @@ package actor SQLiteOutbox: Outbox {
     private let configuration: OutboxConfiguration
     private var state = State.closed
 
-    /// The time after which the next call tries again to open an outbox. If the outbox was damaged again after a
-    /// repair, it is `OutboxEngine.repairInterval`.
+    /// How long calls fail after an outbox couldn't be opened, until one of them tries again. If the outbox was damaged
+    /// again after a repair, it is `OutboxEngine.repairInterval`.
     private static let retryInterval = Duration.seconds(2)
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -48,7 +48,7 @@ package actor SQLiteOutbox: Outbox {
     }
 
     /// Opens the outbox, as the static function does. If that fails, because the disk is full, read-only or failing,
-    /// later calls throw the reason, and open the outbox as soon as they can.
+    /// later calls throw the reason until they can open the outbox.
     package func open() throws(OutboxError) {
         do throws(OutboxError) {
             let engine = try OutboxEngine(configuration)
@@ -86,20 +86,20 @@ package actor SQLiteOutbox: Outbox {
 
     package func ledger() async throws(OutboxError) -> Ledger { try opened().ledger() }
 
-    /// The ledger with reasons and times.
+    /// Returns the ledger with reasons and times.
     package func summary() async throws(OutboxError) -> StoreSummary { try opened().summary() }
 
-    /// The outbox's size on the disk, and the age of its backlog.
+    /// Returns the outbox's size on the disk, and the age of its backlog.
     package func extent() async throws(OutboxError) -> StoreExtent { try opened().extent() }
 
     package static var maintenanceInterval: Duration { OutboxEngine.maintenanceInterval }
 
-    /// Does the periodic work: writes what is due, and carries out the requests of tools. Returns whether any update is
-    /// pending again.
+    /// Does the periodic work: writes what is due, and carries out the requests of tools. Returns whether that made any
+    /// update pending again.
     package func maintain() async throws(OutboxError) -> Bool { try opened().maintain() }
 
-    /// Empties the write-ahead log, which still has delivered updates. Returns `false` if another program is reading
-    /// from the log.
+    /// Empties the write-ahead log, which still contains delivered updates. Returns `false` if another program is
+    /// reading from the log.
     package func emptyLog() async throws(OutboxError) -> Bool { try opened().emptyLog() }
 
     /// Requeues or discards quarantined updates.
@@ -131,7 +131,7 @@ package struct StoreExtent: Sendable, Hashable {
     /// The bytes of the database that are in use, which `maximumBytes` limits.
     package let usedBytes: Int64
     package let maximumBytes: Int64
-    /// The bytes that this user may still write there; `nil` if the file system doesn't say.
+    /// The number of bytes that this user can still write to the file system; `nil` if unknown.
     package let freeDiskBytes: Int64?
     /// The time of fix of the pending update that was accepted first; `nil` if none is pending.
     package let oldestPending: UTCTime?
@@ -162,7 +162,7 @@ package struct OutboxConfiguration: Sendable {
     package var uptime: @Sendable () -> Duration = { MonotonicTime.now }
     /// The time in the names of damaged files.
     package var now: @Sendable () -> UTCTime = { .system }
-    /// Called on the outbox's thread after a damaged outbox was replaced.
+    /// Called on the outbox's thread after a damaged outbox has been replaced.
     package var reportRecovery: @Sendable (OutboxRecovery) -> Void = { _ in }
     /// Called on the outbox's thread once at the beginning of each warning.
     package var reportWarning: @Sendable (OutboxWarning) -> Void = { _ in }
@@ -170,10 +170,10 @@ package struct OutboxConfiguration: Sendable {
     package var reportWarningEnd: @Sendable (OutboxWarning) -> Void = { _ in }
     /// Called on the outbox's thread at each opening. If it throws, the outbox stays closed.
     package var admit: @Sendable (Ledger) throws(OutboxError) -> Void = { _ in }
-    /// The disk with all files.
+    /// The disk that contains all files.
     package var disk: any StoreDisk = SystemDisk()
 
-    /// The suffixes that the names of the outbox's files add to the database's name.
+    /// The suffixes that the outbox's files have after the name of the database.
     package static let companions = [
         "", "-wal", "-shm", "-journal", ".lock", ".reserve", ".count", ".rebuilt", ".rebuilt-wal", ".rebuilt-shm",
     ]
@@ -183,23 +183,23 @@ package struct OutboxConfiguration: Sendable {
         self.maximumBytes = max(maximumBytes, 64 * 1024)
     }
 
-    /// Makes sure, as far as its directory shows, that `user` can own the outbox, and that there is no unrelated file
-    /// at its path. Changes nothing.
+    /// Makes sure that `user` can own the outbox, as far as its directory shows, and that no unrelated file is at its
+    /// path. Changes nothing.
     package func requireOwnFiles(for user: UInt32) throws(SystemError) {
         let files = try StoreFiles(at: path, on: disk, for: user)
         try files.requireOwn(for: user)
         try files.requireOutbox()
     }
 
-    /// The process that owns the outbox at `path`, if this user can see it. May block.
+    /// Returns the process that owns the outbox at `path`, if this user can see it. May block.
     package static func owner(ofOutboxAt path: String) -> HoldingProcess? {
-        FileLock.holder(at: lock(besideOutbox: path))
+        FileLock.holder(at: lockPath(forOutbox: path))
     }
 
-    /// The directory or lock that keeps this user from seeing which process owns the outbox at `path`; `nil` if he can
-    /// see it.
-    package static func veil(overOwnerOfOutboxAt path: String) -> String? {
-        let lock = lock(besideOutbox: path)
+    /// Returns the directory or lock that keeps this user from seeing which process owns the outbox at `path`; `nil` if
+    /// nothing does.
+    package static func accessObstacle(toOwnerOfOutboxAt path: String) -> String? {
+        let lock = lockPath(forOutbox: path)
         do throws(SystemError) {
             guard let entry = try FileStatus(at: lock), entry.kind == .file, !FileSystem.isAllowed(.read, at: lock)
             else {
@@ -209,5 +209,5 @@ package struct OutboxConfiguration: Sendable {
         return lock
     }
 
-    private static func lock(besideOutbox path: String) -> String { FileSystem.destination(of: path) + ".lock" }
+    private static func lockPath(forOutbox path: String) -> String { FileSystem.destination(of: path) + ".lock" }
 }

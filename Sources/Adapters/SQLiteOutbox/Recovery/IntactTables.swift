@@ -1,6 +1,6 @@
 import Reporting
 
-/// The tables of a damaged store, if SQLite finds their structure sound and the number of rows agrees.
+/// The tables of a damaged store, if SQLite finds their structure sound and their number of rows matches the ledger.
 struct IntactTables {
     let ledger: LedgerRecord
     /// The last sequence in the tables.
@@ -45,10 +45,10 @@ struct IntactTables {
         guard hasUpdates, hasQuarantine, last <= OutboxCounters.Limit.repair else { return nil }
         if let known, var counters = stored?.counters {
             counters.lastSequence = max(counters.lastSequence, last)
-            // The number of rows may be right anyway: one update was delivered, one accepted.
+            // The number of rows may match anyway, after one update was delivered and another accepted.
             if counters.isOlder(than: known) { return nil }
         }
-        // A commit whose sync failed may be in the tables, later than the counters in memory.
+        // The tables may contain a commit whose sync failed, which is later than the counters in memory.
         guard let ledger = LedgerRecord.later(known.map { LedgerRecord($0, oldestPending: 0) }, stored) else {
             return nil
         }
@@ -61,7 +61,7 @@ struct IntactTables {
         self.unreadableQuarantined = unreadableQuarantined
     }
 
-    /// Whether the tables contain the row, or show that it was removed. Then an old copy is worthless.
+    /// Whether the tables contain the row, or show that it was removed. In either case an old copy is worthless.
     func accounts(for row: StoredRow) -> Bool {
         let unreadable = row.isQuarantined ? unreadableQuarantined : unreadable
         return row.sequence <= lastSequence && !unreadable.contains(row.sequence)
@@ -79,9 +79,9 @@ struct IntactTables {
                 connection, "SELECT \(StoredRow.columns) FROM \(table) ORDER BY sequence")
         } catch { return false }
         while true {
-            let isThere: Bool
-            do throws(OutboxError) { isThere = try statement.step() } catch { return false }
-            guard isThere else { return true }
+            let hasRow: Bool
+            do throws(OutboxError) { hasRow = try statement.step() } catch { return false }
+            guard hasRow else { return true }
             try body(statement.integer(0), StoredRow(statement))
         }
     }
@@ -90,7 +90,7 @@ struct IntactTables {
     ///
     /// - Throws: the reason why there are no sound tables.
     private static func open(_ files: StoreFiles) throws(OutboxError) -> SQLiteConnection {
-        // Before SQLite opens the database: it would remove the log of an empty one.
+        // This precedes opening the database, because SQLite would remove the log of an empty one.
         _ = try StoreHeader(files, at: files.path, checksVersion: false)
         let connection = try SQLiteConnection(path: files.path, access: .readOnly, on: files.disk)
         connection.setCheckpointOnClose(false)

@@ -8,7 +8,7 @@ import Reporting
 /// sequence and a header with the type of each value (sqlite.org/fileformat2.html §1.6, §2.1). Every byte of the file
 /// is tried as the beginning of a row; the checksum decides.
 enum RowScan {
-    /// A number of bytes above that of any row with its beginning.
+    /// More bytes than any row has, including its size and sequence.
     private static let maximumRowBytes = 1100
     private static let chunkCount = 64 * 1024
     /// The number of bytes that are skipped for a bad sector: a page of memory, which the kernel reads at once.
@@ -20,8 +20,8 @@ enum RowScan {
 
     /// Calls `visit` for each row in the file at `path`, in the order of the file; a missing file has no rows.
     ///
-    /// Skips bad sectors; after many of them, the rest of the file; and everything beyond `limit`. Holes aren't read:
-    /// the cost depends on the bytes that were written, not on the file's length.
+    /// Skips bad sectors and everything beyond `limit`. After many bad sectors, skips the rest of the file. Holes
+    /// aren't read: the cost depends on the bytes that were written, not on the file's length.
     static func scan(
         path: String, on disk: any StoreDisk, upTo limit: Int64 = .max, _ visit: (StoredRow) throws(OutboxError) -> Void
     ) throws(OutboxError) {
@@ -48,7 +48,7 @@ enum RowScan {
         }
     }
 
-    /// The next bytes of the file, with zeros for bad sectors.
+    /// Returns the next bytes of the file, with zeros for bad sectors.
     private static func chunk(
         of path: String, at offset: Int64, on disk: any StoreDisk, _ unreadable: inout Int
     ) throws(OutboxError) -> [UInt8] {
@@ -82,9 +82,9 @@ enum RowScan {
         }
     }
 
-    /// The next position at which a row may begin, or `end`. Most positions are ruled out quickly: a payload has fewer
-    /// than 1024 bytes, and the header's size and the NULL of the sequence follow the sequence. Works on raw memory,
-    /// because a store has many bytes.
+    /// Returns the next position at which a row may begin, or `end`. Most positions are ruled out quickly: a payload
+    /// has fewer than 1024 bytes, and the header's size and the NULL of the sequence follow the sequence. Works on raw
+    /// memory, because a store has many bytes.
     private static func nextPossible(in bytes: [UInt8], from start: Int, until end: Int) -> Int {
         unsafe bytes.withUnsafeBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return end }
@@ -107,7 +107,7 @@ enum RowScan {
         }
     }
 
-    /// The row that begins at `position`, with its end; `nil` if no row begins there.
+    /// Returns the row that begins at `position`, with its end; `nil` if no row begins there.
     private static func row(in bytes: [UInt8], at position: Int) -> (row: StoredRow, end: Int)? {
         var next = position
         guard let payload = varint(in: bytes, &next), payload <= maximumRowBytes,

@@ -13,8 +13,9 @@ final class StoreOpening {
     /// Whether a sync of the log has failed.
     private var isLogDistrusted = false
 
-    /// The size in bytes up to which a store is checked completely at opening, in a few milliseconds. In a larger store
-    /// only the rows on which every use depends are checked, the rest when it is read.
+    /// The size in bytes up to which a store is checked completely at opening, in a few milliseconds. In a larger
+    /// store, only the rows that every use depends on are checked at opening; the others are checked when they are
+    /// read.
     private static let wholeCheckBytes: Int64 = 1024 * 1024
     /// The maximum span of sequences whose rows are counted at opening; beyond it the ledger's count is used.
     private static let countedSpan: Int64 = 20_000
@@ -29,8 +30,8 @@ final class StoreOpening {
 
     /// Opens an existing store, and moves its log into the database.
     ///
-    /// `known` are the counters in the owner's memory. With `completes`, the updates are accepted that a power cut has
-    /// left of the last commit.
+    /// `known` are the counters in the owner's memory. With `completes`, the updates that a power cut has left of the
+    /// last commit are accepted.
     ///
     /// - Throws: `damaged` if quick checks show that the store isn't what was written.
     func open(
@@ -96,7 +97,8 @@ final class StoreOpening {
         return Inspection(counters: counters, cutOff: cutOff, store: logBytes > 0 ? nil : store)
     }
 
-    /// Reports a store that is older than it was, once, because the note is then written again.
+    /// Reports a store that has been rolled back to an older state. Reports it once, because the note is then
+    /// rewritten.
     private func reportOlder(_ counters: OutboxCounters) {
         guard let noted = count.counters, counters.isOlder(than: noted) else { return }
         configuration.reportWarning(
@@ -104,7 +106,7 @@ final class StoreOpening {
         count.note(counters)
     }
 
-    /// Reports a log that another program keeps from starting over, so that it grows.
+    /// Reports a log that grows because another program keeps it from starting over.
     func watchLog() {
         let bytes = (try? files.disk.fileSize(at: files.log)) ?? 0
         let warning = OutboxWarning.longLog(path: files.log, bytes: bytes)
@@ -114,7 +116,7 @@ final class StoreOpening {
         hasReportedLongLog = isLong
     }
 
-    /// Whether the log of the open store is no longer at its path: a kill would lose its content.
+    /// Whether the log of the open store has been removed or replaced. A kill would then lose its content.
     func isLogRemoved() -> Bool {
         guard let log else { return false }
         do throws(SystemError) { return try files.disk.entry(at: files.log)?.identity != log } catch { return false }
@@ -132,7 +134,7 @@ final class StoreOpening {
         return true
     }
 
-    /// Notes that a sync of the log has failed: nothing is added to it until it has been emptied.
+    /// Records that a sync of the log has failed. Nothing is added to the log until it has been emptied.
     func distrustLog() { isLogDistrusted = true }
 
     /// Moves the log into the database before anything is added to it.
@@ -141,7 +143,7 @@ final class StoreOpening {
     /// no later sync writes it; writing it to the database does.
     private func emptyLog(of store: OutboxStore) throws(OutboxError) {
         do throws(OutboxError) { try store.emptyLog() } catch {
-            // Without space, or while another program reads it, the log stays.
+            // Without space, or while another program is reading from it, the log stays.
             guard !isLogDistrusted, error.leavesStoreSound else { throw error }
             if error.code == .busy { try store.transaction {} }  // throws if that program writes
             return
@@ -166,7 +168,7 @@ final class StoreOpening {
         return counters
     }
 
-    /// The intact rows of a commit whose end a power cut kept from the log.
+    /// Returns the intact rows of a commit whose end didn't reach the log because of a power cut.
     ///
     /// - Throws: `damaged` if there are rows or a ledger of a later commit. To SQLite a log silently ends at its first
     ///   damaged frame, and everything accepted or delivered later would be lost.
@@ -198,8 +200,8 @@ final class StoreOpening {
     /// Accepts the rows of an interrupted commit. If the disk has damaged the end of the log, they were accepted
     /// before.
     ///
-    /// Their new sequences have no gaps for updates that didn't reach the log, or that were delivered before they were
-    /// written.
+    /// The rows get consecutive new sequences: updates that never reached the log, or were delivered before they were
+    /// written, leave no gap.
     private func complete(
         _ records: [UpdateRecord], in store: OutboxStore, _ counters: inout OutboxCounters
     ) throws(OutboxError) {
@@ -215,7 +217,7 @@ final class StoreOpening {
         counters = next
     }
 
-    /// The files that a stop at any moment may have left.
+    /// The files that may be left after a stop at any moment.
     enum Remains {
         case store
         /// A store that was being built, and nothing else.
@@ -224,13 +226,13 @@ final class StoreOpening {
         case nothing
     }
 
-    /// Returns which files there are. Removes a store that was being built and is incomplete: the store that it
-    /// replaces is still at its path, or there was none.
+    /// Returns which files exist. Removes a store that was being built and is incomplete: the store that it was to
+    /// replace is still at its path, or there was none.
     func remains() throws(OutboxError) -> Remains {
-        let isMissing = try !isThere(files.path)
+        let isMissing = try !exists(files.path)
         let logBytes = try withSystem(files.path, files.disk.fileSize(at: files.log))
-        if try isThere(files.rebuilt) {
-            if isMissing, try withSystem(files.path, files.isRebuiltThere()), try !isThere(files.rebuilt + "-wal"),
+        if try exists(files.rebuilt) {
+            if isMissing, try withSystem(files.path, files.ownsRebuilt()), try !exists(files.rebuilt + "-wal"),
                 // Without a log the rebuilt store is all that is left, sound or not.
                 try logBytes == 0 ? rebuiltHoldsRecords() : isRebuiltSound()
             {
@@ -241,7 +243,7 @@ final class StoreOpening {
         return isMissing && logBytes == 0 ? .nothing : .store
     }
 
-    private func isThere(_ path: String) throws(OutboxError) -> Bool {
+    private func exists(_ path: String) throws(OutboxError) -> Bool {
         try withSystem(files.path, files.disk.entry(at: path)) != nil
     }
 
@@ -253,7 +255,8 @@ final class StoreOpening {
         }
     }
 
-    /// The last sequence in the rebuilt store. An empty one is made again, because it may never have been synchronized.
+    /// Returns the last sequence in the rebuilt store. An empty store is rebuilt again, because it may never have been
+    /// synchronized.
     private func rebuiltLastSequence() throws(OutboxError) -> Int64 {
         _ = try StoreHeader(files, at: files.rebuilt)
         let connection = try SQLiteConnection(path: files.rebuilt, access: .immutable, on: files.disk)
@@ -264,8 +267,8 @@ final class StoreOpening {
 
     /// Whether the readable part of the rebuilt store has any update.
     private func rebuiltHoldsRecords() throws(OutboxError) -> Bool {
-        // The scan skips unreadable blocks. If even the first byte is unreadable, this throws, and is tried again
-        // later.
+        // The scan skips unreadable blocks. If even the first byte is unreadable, this throws, and opening is tried
+        // again later.
         _ = try withSystem(files.path, files.disk.read(1, at: 0, of: files.rebuilt))
         var isAny = false
         try RowScan.scan(path: files.rebuilt, on: files.disk) { row in

@@ -2,9 +2,9 @@ import Reporting
 
 /// Salvaging the readable rows of a damaged store, and accounting for the rest.
 ///
-/// If SQLite finds the tables intact, because only a row, the log or the ledger is damaged, they show exactly what is
-/// pending, and only unreadable rows are searched for as loose rows. Otherwise every loose row in database and log
-/// counts. Some of these may be delivered a second time, which is better than a loss.
+/// If only a row, the log or the ledger is damaged, SQLite finds the tables intact. Then they show exactly what is
+/// pending, and only unreadable rows are searched for as loose rows. Otherwise every loose row in the database and the
+/// log is used. Some of these updates may be delivered a second time, which is better than losing them.
 struct StoreSalvage {
     /// The outcome.
     struct Result: Sendable, Hashable {
@@ -39,10 +39,10 @@ struct StoreSalvage {
     /// The maximum number of updates in one commit.
     let maximumCommit: Int
 
-    /// A number above that of the updates that one commit settles.
+    /// More updates than one commit settles.
     private static let maximumSettlement: Int64 = 2048
 
-    /// Whether the numbers of a ledger are used; otherwise the rows alone count.
+    /// Whether the numbers of a ledger are plausible enough to be used. Otherwise only the rows are used.
     static func trusts(_ counters: OutboxCounters) -> Bool {
         counters.isPlausible(upTo: OutboxCounters.Limit.repair)
     }
@@ -101,7 +101,7 @@ struct StoreSalvage {
         let memory = known.map { LedgerRecord($0, oldestPending: 0) }
         let ledger = tables?.ledger ?? LedgerRecord.later(found?.ledger ?? memory, copies.newest)
         try builder.dropPending(ledger?.counters.newestDelivered)
-        // The counters in memory don't have it.
+        // The counters in memory don't include the oldest pending update.
         let oldestPending = tables == nil ? copies.newest?.oldestPending ?? 0 : 0
         try builder.dropSettled(before: oldestPending)
 
@@ -121,7 +121,7 @@ struct StoreSalvage {
                 ledger?.counters, oldestPending: oldestPending, lastSequence: lastSequence, pending: pending,
                 quarantined: try builder.countQuarantined(from: oldestPending))
             let bound = max(0, missing ?? 0, Self.bound(gaps, ledger, missing, copies.earliest))
-            // Accepted after everything that is left.
+            // The updates that were accepted after everything that is left.
             let behind = lastSequence - max(try builder.highestSequence(), copies.newest?.counters.lastSequence ?? 0)
             most = max(least, max(bound, behind) - settled)
             repeated = missing.map { min(pending, max(0, bound - $0)) } ?? 0
@@ -133,23 +133,23 @@ struct StoreSalvage {
     }
 
     /// Whether loose rows or copies of the ledger are later than the tables by more than one commit. A single later
-    /// commit is incomplete, or its page is damaged. Its ledger isn't trusted: that may repeat a delivery, but trusting
-    /// it may hide a loss.
+    /// commit is incomplete, or its page is damaged. Its ledger isn't trusted: ignoring it may repeat a delivery, but
+    /// trusting it may hide a loss.
     private func isFollowed(_ tables: IntactTables, by copies: LedgerCopies, upTo accepted: Int64) -> Bool {
         let revision = copies.newest?.counters.revision ?? 0
         return accepted > tables.lastSequence + Int64(maximumCommit)
             || revision > tables.ledger.counters.revision + 1
     }
 
-    /// The number of delivered updates without a row.
+    /// Returns the number of delivered updates without a row.
     private func countDelivered(_ builder: StoreBuilder) throws(OutboxError) -> Int64 {
         var count: Int64 = 0
         for sequence in delivered where try !builder.rows.isPending(sequence) { count += 1 }
         return count
     }
 
-    /// The number of sequences from the oldest pending one on that are neither pending nor in quarantine. It is the
-    /// maximum loss; most of these updates were settled, but it is unknown which.
+    /// Returns the number of sequences, from the oldest pending one on, that are neither pending nor in quarantine. It
+    /// is the maximum loss; most of these updates were settled, but it is unknown which.
     private static func gaps(
         _ ledger: OutboxCounters?, oldestPending: Int64, lastSequence: Int64, pending: Int64, quarantined: Int64
     ) -> Int64 {
@@ -158,7 +158,8 @@ struct StoreSalvage {
         return max(0, lastSequence - max(1, oldestPending) + 1 - pending - quarantined - delivered)
     }
 
-    /// The smaller of `gaps` and the number that can have been settled since the earliest copy of the ledger.
+    /// Returns `gaps`, or the number of updates that can have been settled since the earliest copy of the ledger if
+    /// that is smaller.
     private static func bound(
         _ gaps: Int64, _ ledger: LedgerRecord?, _ missing: Int64?, _ earliest: LedgerRecord?
     ) -> Int64 {

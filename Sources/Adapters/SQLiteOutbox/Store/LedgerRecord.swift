@@ -5,7 +5,7 @@ import StrictJSON
 /// delivered update in the columns of a position.
 ///
 /// Appends usually leave it unchanged. Later updates are found from the rows: those after `counters.lastSequence` have
-/// no gap, and the last one is the newest. An append that isn't the newest changes the ledger, too.
+/// no gaps, and the last one is the newest. An append that isn't the newest changes the ledger, too.
 struct LedgerRecord: Sendable, Hashable {
     static let sequence: Int64 = 0
 
@@ -23,7 +23,8 @@ struct LedgerRecord: Sendable, Hashable {
         self.counters.newest = nil
     }
 
-    /// Returns the later of two copies, or the first if neither is later. Each of the numbers grows with every change.
+    /// Returns the later of two copies, or the first if neither is later. None of the numbers that are compared ever
+    /// decreases.
     static func later(_ one: LedgerRecord?, _ other: LedgerRecord?) -> LedgerRecord? {
         guard let one, let other else { return one ?? other }
         func age(_ record: LedgerRecord) -> (Int64, Int64, Int64) {
@@ -75,6 +76,6 @@ struct LedgerRecord: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// The integer, if a ledger can have it as a number of updates or a sequence.
+    /// The integer, if it is plausible as a number of updates or a sequence; otherwise `nil`.
     var count: Int64? { integerValue.flatMap { StoredRow.plausibleCounts.contains($0) ? $0 : nil } }
 }

@@ -51,7 +51,7 @@ extension OutboxError {
         switch code & 0xff {
         case SQLITE_FULL: fullness(of: path)
         case SQLITE_BUSY, SQLITE_LOCKED: .busy
-        // A constraint fails only if the ledger doesn't know of a sequence that is there. Waypost never writes a value
+        // A constraint fails only if there is a row whose sequence is beyond the ledger's. Waypost never writes a value
         // that is too big, or a schema that takes so long to read that reading it is interrupted.
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_CONSTRAINT, SQLITE_TOOBIG, SQLITE_INTERRUPT: .damaged
         case SQLITE_READONLY: .readOnly

@@ -11,7 +11,7 @@ final class OutboxStore {
     private let deleteRow: SQLiteStatement
     private let deleteRange: SQLiteStatement
     private let quarantine: QuarantineStatements
-    /// Answers a number that changes when another connection has written.
+    /// Returns a number that changes when another connection has written.
     private let dataVersion: SQLiteStatement
     private var settledChange: Int64?
     private let pageCount: SQLiteStatement
@@ -46,23 +46,23 @@ final class OutboxStore {
         self.connection = connection
     }
 
-    /// The number of the last change by another connection, if it hasn't been settled; there is one after opening.
-    /// Reading it costs microseconds.
+    /// Returns the number of the last change by another connection; `nil` if it has been settled. There is an unsettled
+    /// change after opening. Reading the number costs microseconds.
     func foreignChange() throws(OutboxError) -> Int64? {
         let version = try dataVersion.answer()
         return version == settledChange ? nil : version
     }
 
-    /// Notes that everything which came with `change` has been handled.
+    /// Records that everything that came with `change` has been handled.
     func settle(_ change: Int64) { settledChange = change }
 
-    /// The requests of tools.
+    /// Returns the table of the tools' requests.
     func requests() throws(OutboxError) -> RequestTable { try RequestTable(connection) }
 
-    /// Lets closing move the log into the database: the store has been checked and is sound.
+    /// Makes closing move the log into the database: the store has been checked and is sound.
     func acceptChanges() { connection.setCheckpointOnClose(true) }
 
-    /// Keeps closing from changing any byte: the store has to be salvaged.
+    /// Keeps closing from changing any byte: the store must be salvaged.
     func refuseChanges() { connection.setCheckpointOnClose(false) }
 
     /// Runs `body` as one transaction: it is on the disk when this returns, and undone when this throws.
@@ -90,7 +90,7 @@ final class OutboxStore {
 
     /// Writes the ledger's row under its next revision.
     ///
-    /// - Throws: `damaged` for numbers that couldn't be read again: the ledger didn't match the rows.
+    /// - Throws: `damaged` for numbers that couldn't be read back, because the ledger didn't match the rows.
     func write(_ counters: inout OutboxCounters) throws(OutboxError) {
         counters.revision += 1
         guard counters.isPlausible(upTo: OutboxCounters.Limit.record) else {
@@ -113,7 +113,7 @@ final class OutboxStore {
         for record in kept { try insert(record) }
     }
 
-    /// The bytes of the pages in use; free pages are used again before the file grows.
+    /// Returns the number of bytes of the pages in use. Free pages are reused before the file grows.
     func bytesInUse() throws(OutboxError) -> Int64 {
         try (pageCount.answer() - freePageCount.answer()) * StoreFormat.pageSize
     }
@@ -127,10 +127,10 @@ final class OutboxStore {
         }
     }
 
-    /// The number of pages of the database, including those that are only in the log.
+    /// Returns the number of pages of the database, including those that are only in the log.
     func pages() throws(OutboxError) -> Int64 { try pageCount.answer() }
 
-    /// Returns the space of a drained backlog to the file system, if nearly all of the file is free.
+    /// Shrinks the file after a backlog has drained, if nearly all of it is free.
     ///
     /// A VACUUM then copies few pages; an automatic vacuum would write another page in many commits.
     func compactIfNearlyEmpty() throws(OutboxError) {

@@ -25,7 +25,7 @@ import Reporting
             switch access {
             case .readWrite: (path, SQLITE_OPEN_READWRITE)
             case .readOnly: (path, SQLITE_OPEN_READONLY)
-            case .immutable: (Self.address(of: path) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+            case .immutable: (Self.uri(of: path) + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
             }
         var opened: OpaquePointer?
         var code = unsafe sqlite3_open_v2(name, &opened, flags | mode, disk.databaseFileSystem)
@@ -45,9 +45,10 @@ import Reporting
         self.path = path
     }
 
-    /// A limit a thousand times above what any row needs, so that a crafted row doesn't fill the memory.
+    /// The maximum size of a value: a thousand times what any row needs, but small enough that a crafted row doesn't
+    /// fill the memory.
     private static let maximumValueBytes: Int32 = 1024 * 1024
-    /// A limit above each of Waypost's statements and each text of its schema.
+    /// The maximum size of a statement: more than any of Waypost's, or any text in its schema, needs.
     private static let maximumStatementBytes: Int32 = 16 * 1024
 
     deinit { unsafe sqlite3_close_v2(handle) }  // closes with the last statement, which may be finalised later
@@ -58,19 +59,19 @@ import Reporting
         guard code == SQLITE_OK else { throw unsafe Self.error(code, of: handle, path: path) }
     }
 
-    /// The first column of the first row, such as a pragma's answer; `nil` if there is no row.
+    /// Returns the first column of the first row, such as a pragma's answer; `nil` if there is no row.
     func integer(_ sql: String) throws(OutboxError) -> Int64? {
         let statement = try SQLiteStatement(self, sql)
         return try statement.step() ? statement.integer(0) : nil
     }
 
-    /// The first column of the first row as text.
+    /// Returns the first column of the first row as text.
     func text(_ sql: String) throws(OutboxError) -> String? {
         let statement = try SQLiteStatement(self, sql)
         return try statement.step() ? statement.text(0) : nil
     }
 
-    /// Makes sure that the structure of the file is sound, by SQLite's own check, whose time grows with the file's
+    /// Makes sure, with SQLite's own check, that the structure of the file is sound. The time grows with the file's
     /// size.
     func checkStructure() throws(OutboxError) {
         let answer = try text("PRAGMA quick_check(1)") ?? "no answer"
@@ -111,14 +112,14 @@ import Reporting
             message: message ?? "unknown error")
     }
 
-    /// The `file:` URI of `path`, with `%`, `?` and `#` escaped (sqlite.org/uri.html).
-    static func address(of path: String) -> String {
-        path.reduce(into: "file:") { address, character in
+    /// Returns the `file:` URI of `path`, with `%`, `?` and `#` escaped (sqlite.org/uri.html).
+    static func uri(of path: String) -> String {
+        path.reduce(into: "file:") { uri, character in
             switch character {
-            case "%": address += "%25"
-            case "?": address += "%3f"
-            case "#": address += "%23"
-            default: address.append(character)
+            case "%": uri += "%25"
+            case "?": uri += "%3f"
+            case "#": uri += "%23"
+            default: uri.append(character)
             }
         }
     }
@@ -203,14 +204,14 @@ private func endStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 1 }
     /// The number of columns in a row.
     var columnCount: Int32 { unsafe sqlite3_column_count(handle) }
 
-    /// The value of a column as an integer, 0 for NULL; the first column is 0.
+    /// Returns the value of a column as an integer, 0 for NULL; the first column is 0.
     func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
 
     func text(_ column: Int32) -> String? {
         unsafe sqlite3_column_text(handle, column).map { unsafe String(cString: $0) }
     }
 
-    /// The value of a column; `nil` for a floating-point number or a blob, which no column of a store has.
+    /// Returns the value of a column; `nil` for a floating-point number or a blob, which no column of a store has.
     func value(_ column: Int32) -> StoredValue? {
         switch unsafe sqlite3_column_type(handle, column) {
         case SQLITE_NULL: return .null

@@ -8,7 +8,7 @@ final class StoreBuilder {
     private let insertQuarantined: SQLiteStatement
 
     /// Builds `files.rebuilt` from the rows that `fill` inserts and the counters that it returns, and synchronizes it.
-    /// From its creation the file is locked for `owner`.
+    /// The file is locked for `owner` from its creation on.
     static func build(
         _ files: StoreFiles, for owner: StoreOwnership?, fill: (StoreBuilder) throws(OutboxError) -> OutboxCounters
     ) throws(OutboxError) {
@@ -21,7 +21,7 @@ final class StoreBuilder {
             let builder = try StoreBuilder(files)
             try builder.finish(try fill(builder))
         }
-        // The builder has gone: the database is closed, and its log moved into it.
+        // The builder has been released, so the database is closed and its log has been moved into it.
         try withSystem(files.path, files.disk.synchronizeFile(at: files.rebuilt))
     }
 
@@ -35,7 +35,7 @@ final class StoreBuilder {
         self.connection = connection
     }
 
-    /// Copies a row as it was found into the table for its state; ignores a second copy.
+    /// Copies a row, as it was found, into the table of pending or quarantined updates. Ignores a second copy.
     func insert(_ row: StoredRow) throws(OutboxError) {
         if row.isQuarantined {
             try insertQuarantined.run(row)
@@ -62,8 +62,9 @@ final class StoreBuilder {
         try connection.execute("DELETE FROM updates WHERE sequence = \(delivered.sequence)")
     }
 
-    /// Renumbers the pending rows beyond `limit`, because they should be delivered and later numbers follow theirs. The
-    /// new numbers follow the last number up to `limit`, or `minimum`. Drops the quarantined rows beyond `limit`.
+    /// Renumbers the pending rows beyond `limit`: they should be delivered, but later updates must not continue from
+    /// such numbers. The new numbers follow the highest number up to `limit`, or `minimum` if that is higher. Drops the
+    /// quarantined rows beyond `limit`.
     func renumber(beyond limit: Int64, after minimum: Int64) throws(OutboxError) {
         try connection.execute("DELETE FROM quarantine WHERE sequence > \(limit)")
         let last = try connection.integer(
@@ -87,14 +88,14 @@ final class StoreBuilder {
         }
     }
 
-    /// The number of pending rows; the ledger's row is inserted later.
+    /// Returns the number of pending rows; the ledger's row is inserted later.
     func countPending() throws(OutboxError) -> Int64 { try connection.integer("SELECT count(*) FROM updates") ?? 0 }
 
     func countQuarantined(from sequence: Int64) throws(OutboxError) -> Int64 {
         try connection.integer("SELECT count(*) FROM quarantine WHERE sequence >= \(sequence)") ?? 0
     }
 
-    /// The highest sequence of all rows; 0 without rows.
+    /// Returns the highest sequence of all rows; 0 without rows.
     func highestSequence() throws(OutboxError) -> Int64 {
         max(try rows.highestSequence(), try connection.integer("SELECT max(sequence) FROM quarantine") ?? 0)
     }

@@ -40,7 +40,7 @@ final class StoreRows {
         return record
     }
 
-    /// The pending update with this sequence; `nil` if it isn't pending.
+    /// Returns the pending update with this sequence; `nil` if it isn't pending.
     func pending(_ sequence: Int64) throws(OutboxError) -> UpdateRecord? {
         guard sequence > LedgerRecord.sequence else { return nil }
         defer { row.reset() }
@@ -55,7 +55,7 @@ final class StoreRows {
         return try row.step()
     }
 
-    /// The first pending updates after `sequence`, in order of acceptance.
+    /// Returns the first pending updates after `sequence`, in order of acceptance.
     func oldest(after sequence: Int64 = 0, limit: Int) throws(OutboxError) -> [UpdateRecord] {
         try ascending.bind(max(0, sequence), at: 1)
         try ascending.bind(Int64(limit), at: 2)
@@ -70,16 +70,16 @@ final class StoreRows {
         return records
     }
 
-    /// The pending updates that were accepted last, latest first.
+    /// Returns the pending updates that were accepted last, latest first.
     func latest(limit: Int) throws(OutboxError) -> [UpdateRecord] {
         try descending.bind(Int64(limit), at: 1)
         return try collect(descending)
     }
 
-    /// The sequence of the oldest pending update; 0 if nothing is pending.
+    /// Returns the sequence of the oldest pending update; 0 if nothing is pending.
     func lowestSequence() throws(OutboxError) -> Int64 { try sequence(lowest) }
 
-    /// The sequence of the pending update that was accepted last; 0 if nothing is pending.
+    /// Returns the sequence of the pending update that was accepted last; 0 if nothing is pending.
     func highestSequence() throws(OutboxError) -> Int64 { try sequence(highest) }
 
     private func sequence(_ statement: borrowing SQLiteStatement) throws(OutboxError) -> Int64 {
@@ -141,7 +141,7 @@ final class StoreRows {
         }
     }
 
-    /// The counters: those of the ledger with the updates that were appended later.
+    /// Returns the counters: those of the ledger, plus the updates that were appended later.
     ///
     /// `pendingCount` is the number of pending updates as counted by the caller. If it is `nil`, the ledger's count is
     /// used, which reads no rows.
@@ -156,7 +156,7 @@ final class StoreRows {
         return counters
     }
 
-    /// The ledger's row for `counters`.
+    /// Returns the ledger's row for `counters`.
     func ledger(of counters: OutboxCounters) throws(OutboxError) -> LedgerRecord {
         let lowest = try lowestSequence()
         return LedgerRecord(counters, oldestPending: lowest > 0 ? lowest : counters.lastSequence + 1)

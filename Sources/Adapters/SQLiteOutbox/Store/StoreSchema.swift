@@ -5,10 +5,11 @@ import Reporting
 /// The exact content of `sqlite_schema` in a store.
 ///
 /// Triggers, views, generated columns, checks and indexes on expressions execute SQL from the file. Therefore a store
-/// whose schema differs in anything, if only by one letter, is damaged.
+/// counts as damaged if its schema differs at all, even by one letter.
 enum StoreSchema {
-    /// The version of the schema. Each version has another schema, if only by a comment. Therefore a higher number over
-    /// this schema is a flipped bit; over any other schema it is a newer release's, and its store isn't touched.
+    /// The version of the schema. The schemas of any two versions differ, at least by a comment. Therefore a higher
+    /// number with this schema is a flipped bit. With any other schema it belongs to a newer release, whose store isn't
+    /// touched.
     static let version: Int64 = 1
 
     /// The table of pending updates, with the ledger in row 0. With one update pending, an append and the previous
@@ -31,7 +32,7 @@ enum StoreSchema {
             text = "CREATE TABLE \(name) (\(columns))"
         }
 
-        /// Creates a view for people with `sqlite3`. Waypost itself never reads one.
+        /// Creates a view for users of the `sqlite3` command. Waypost itself never reads it.
         init(view name: String, _ query: String) {
             type = "view"
             self.name = name
@@ -78,10 +79,10 @@ enum StoreSchema {
         \(objects.map { $0.text + ";" }.joined(separator: "\n"))
         """
 
-    /// The maximum number of versions that a newer release may be ahead; a number beyond is a flipped bit.
+    /// The maximum number of versions that a newer release may be ahead. A greater difference is a flipped bit.
     private static let furthestRelease: Int64 = 1000
-    /// The maximum number of SQLite's instructions for reading a schema. Waypost's needs a tenth of it; reading a
-    /// crafted one with a million tables stops before it has filled the memory.
+    /// The maximum number of SQLite's instructions for reading a schema. Reading Waypost's schema takes a tenth of
+    /// them; reading a crafted one with a million tables stops before it fills the memory.
     private static let stepLimit: Int32 = 10_000
 
     /// Makes sure that the store has this version. Call it before any statement that needs the schema.
@@ -155,8 +156,8 @@ enum StoreFormat {
     /// The settings of the owner's connection.
     ///
     /// A checkpoint follows every 256 pages: the log stays at that size, its blocks are overwritten in place, and
-    /// neither log nor checkpoint needs more space on a full disk than the reserve gives back. Deleted rows are
-    /// overwritten, so that a repair never mistakes them for pending ones.
+    /// neither log nor checkpoint needs more space on a full disk than the reserve frees. Deleted rows are overwritten,
+    /// so that a repair never mistakes them for pending ones.
     static let ownerSettings = """
         PRAGMA synchronous = FULL;
         PRAGMA wal_autocheckpoint = 256;
@@ -167,8 +168,8 @@ enum StoreFormat {
         PRAGMA secure_delete = ON;
         """
 
-    /// The settings of a tool's connection for requests. A request need not survive a power cut, and only the owner
-    /// moves the log into the database.
+    /// The settings of the connection through which a tool sends requests. A request need not survive a power cut, and
+    /// only the owner moves the log into the database.
     static let requesterSettings = """
         PRAGMA synchronous = NORMAL;
         PRAGMA wal_autocheckpoint = 0;
@@ -191,7 +192,7 @@ struct StoreHeader: Sendable, Hashable {
     let version: Int64
 
     /// Reads the header of the database at `path`, one of `files`. With `checksVersion`, the version must be this
-    /// release's; a repair judges by the tables alone.
+    /// release's; a repair relies on the tables alone.
     ///
     /// - Throws: `damaged` if the file doesn't begin as a store does; `newerSchema`.
     init(_ files: StoreFiles, at path: String, checksVersion: Bool = true) throws(OutboxError) {

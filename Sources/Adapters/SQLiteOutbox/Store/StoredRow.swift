@@ -6,7 +6,7 @@ import TimeAndChance
 /// The checksum makes a row recognisable anywhere: on a page outside the tree, in an old write-ahead log, or with a
 /// wrong sequence.
 struct StoredRow: Sendable {
-    /// The columns of integers, which follow `sequence` in the table; the note and the checksum come last.
+    /// The integer columns, which follow `sequence` in the table; the note and the checksum come last.
     enum Column: Int, Sendable, CaseIterable {
         case time, latitude, longitude, altitude, speed, heading, accuracy, kind
 
@@ -33,7 +33,7 @@ struct StoredRow: Sendable {
     /// The names of all columns, for a SELECT that `init(_:)` reads.
     static let columns = (["sequence"] + Column.allCases.map(\.name) + ["note", "checksum"]).joined(separator: ", ")
 
-    /// The columns of a table of rows, as CREATE TABLE has them.
+    /// The column definitions of a table of rows, for CREATE TABLE.
     static let definition =
         (["sequence INTEGER PRIMARY KEY"] + Column.allCases.map { "\($0.name) INTEGER" }
         + ["note TEXT", "checksum INTEGER"]).joined(separator: ", ")
@@ -49,7 +49,7 @@ struct StoredRow: Sendable {
         integers = [8 of Int64?](repeating: nil)
     }
 
-    /// Reads the row that `statement` is at. Returns `nil` if it isn't what was written.
+    /// Reads the current row of `statement`. Returns `nil` if it isn't what was written.
     init?(_ statement: borrowing SQLiteStatement) {
         self.init(statement.integer(0)) { statement.value(Int32($0)) }
     }
@@ -115,15 +115,15 @@ struct StoredRow: Sendable {
         return Int64(Int32(bitPattern: checksum.value))
     }
 
-    /// The accepted numbers of updates and sequences: sums of these don't overflow, whatever a file contains.
+    /// The range of accepted update counts and sequences: their sums don't overflow, whatever a file contains.
     static let plausibleCounts = 0...OutboxCounters.Limit.record
-    /// The accepted sequences of updates; 0 is the ledger's.
+    /// The range of accepted sequences of updates; 0 is the ledger's.
     static let plausibleSequences = 1...OutboxCounters.Limit.record
-    /// The accepted milliseconds since 1970: the difference of any two doesn't overflow.
+    /// The range of accepted times in milliseconds since 1970: the difference of any two doesn't overflow.
     static let plausibleTimes: ClosedRange<Int64> = -(1 << 60)...1 << 60
 }
 
-/// A value of SQLite's, except for floating-point numbers and blobs, which no column has.
+/// An SQLite value, except for floating-point numbers and blobs, which no column has.
 enum StoredValue: Sendable, Hashable {
     case null
     case integer(Int64)

@@ -51,19 +51,19 @@ extension StoredRow {
         self[.accuracy] = Self.count(in: update.horizontalAccuracyMeters, unitsPerOne: LocationUpdate.unitsPerMeter)
     }
 
-    /// The number of units in `value`, rounded; `nil` if `value` is `nil` or has too many.
+    /// Returns the number of units in `value`, rounded; `nil` if `value` is `nil` or too large.
     private static func count(in value: Double?, unitsPerOne: Double) -> Int64? {
         value.flatMap { Int64(exactly: ($0 * unitsPerOne).rounded()) }
     }
 
-    /// The value of `column` in degrees; `nil` if it isn't an angle up to `limit`.
+    /// Returns the value of `column` in degrees; `nil` if it isn't an angle up to `limit`.
     fileprivate func degrees(_ column: Column, upTo limit: Int64) -> Double? {
         let units = Int64(LocationUpdate.unitsPerDegree)
         guard let count = self[column], -limit * units...limit * units ~= count else { return nil }
         return Double(count) / LocationUpdate.unitsPerDegree
     }
 
-    /// The value of `column` in metres or metres per second; `nil` if it has none.
+    /// Returns the value of `column` in metres or metres per second; `nil` if it is NULL.
     fileprivate func meters(_ column: Column) -> Double? {
         self[column].map { Double($0) / LocationUpdate.unitsPerMeter }
     }

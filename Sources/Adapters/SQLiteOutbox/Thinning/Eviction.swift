@@ -5,7 +5,7 @@ import TimeAndChance
 struct Eviction {
     private let maximumBytes: Int64
     private let maximumAge: Duration?
-    /// The end, per step, of a part of the backlog that has no complete block, which isn't read again.
+    /// Per step, the end of a range of the backlog that had no complete block, so that it isn't read again.
     private var exhaustedEnd: [ThinningStep: Int64] = [:]
 
     /// The number of rows that are thinned or evicted together, about 10 KiB.
@@ -30,8 +30,8 @@ struct Eviction {
         return try evict(store.rows.oldest(limit: Self.block), .oldest, store, &next) || isThinned
     }
 
-    /// Evicts a block of the updates that are older than the configured age, by times of fix. Returns whether there was
-    /// any.
+    /// Evicts a block of the updates whose time of fix is older than the configured age. Returns whether any was
+    /// evicted.
     func evictByAge(_ store: OutboxStore, _ next: inout OutboxCounters) throws(OutboxError) -> Bool {
         guard let maximumAge, let newest = next.newest else { return false }
         let earliest = newest.update.timeOfFix.advanced(by: .zero - maximumAge)

@@ -3,13 +3,14 @@ import Reporting
 import StrictJSON
 import TimeAndChance
 
-/// The choice of updates that a backlog can lose while the others still show where the vehicle was and when, by the
-/// rules of `TrackSimplification`.
+/// The choice of updates that can be removed from a backlog while the rest still show where the vehicle was and when,
+/// by the rules of `TrackSimplification`.
 ///
 /// It always keeps the ends of drives, the first and last update of each stop, and the fastest and slowest update of
 /// each leg in between.
 enum TrackThinning {
-    /// The indices that are kept: first and last, those in `fixed`, and others. `tolerance` is in metres.
+    /// Returns the indices that are kept: the first, the last, those in `fixed`, and as many others as the tolerance
+    /// requires. `tolerance` is in metres.
     static func kept(of updates: [LocationUpdate], tolerance: Double, fixed: Set<Int> = []) -> [Int] {
         guard !updates.isEmpty else { return [] }
         let marks = landmarks(of: updates).union(fixed).sorted()
@@ -20,7 +21,7 @@ enum TrackThinning {
             }
     }
 
-    /// The indices that are kept whatever the tolerance.
+    /// Returns the indices that are kept whatever the tolerance.
     static func landmarks(of updates: [LocationUpdate]) -> Set<Int> {
         var landmarks: Set<Int> = [0, updates.count - 1]
         let standing = standing(updates)
@@ -35,8 +36,8 @@ enum TrackThinning {
         return landmarks
     }
 
-    /// The landmarks of a stop or of a leg between two stops. A stop has both ends; a leg has an end at which the drive
-    /// breaks off, its fastest and its slowest update.
+    /// Returns the landmarks of a stop or of a leg between two stops. Those of a stop are its ends. Those of a leg are
+    /// its fastest and its slowest update, and each end at which the drive breaks off.
     private static func marks(
         ofRun run: ClosedRange<Int>, isStanding: Bool, _ updates: [LocationUpdate]
     ) -> Set<Int> {
@@ -70,7 +71,7 @@ enum TrackThinning {
     }
 }
 
-/// A pass in which a backlog is thinned, coarser than the previous one.
+/// A pass that thins a backlog, more coarsely than the previous one.
 enum ThinningStep: Int, Sendable, Hashable, CaseIterable {
     case first, second, third, fourth, fifth
 
@@ -86,7 +87,7 @@ enum ThinningStep: Int, Sendable, Hashable, CaseIterable {
 
 /// The progress of each step through the backlog; part of the ledger's row.
 struct ThinningProgress: Sendable, Hashable {
-    /// The sequence, per step, up to which it has thinned the rows: that of a block's last row, which is kept until
+    /// Per step, the sequence up to which it has thinned the rows: that of a block's last row, which is kept because
     /// the next block begins with it.
     private var fronts = [Int64](repeating: 0, count: ThinningStep.allCases.count)
 

@@ -13,11 +13,11 @@ package final class OutboxReader {
 
     private static let rowsAtOnce = 1000
 
-    /// - Throws: `missing`, `damaged`, `forbidden`, `newerSchema`, or another reason why it can't be read.
+    /// - Throws: `missing`, `damaged`, `forbidden`, `newerSchema`, or another reason why the outbox can't be read.
     package init(path: String) throws(OutboxError) {
-        guard Self.isThere(path) else { throw OutboxError(.missing, path: path) }
+        guard Self.exists(path) else { throw OutboxError(.missing, path: path) }
         let files = try withSystem(path, StoreFiles(at: path, for: EffectiveUser.expected(at: path)))
-        // Users other than its owner may read it, too.
+        // Users other than its owner may read the outbox, too.
         if let status = try withSystem(path, FileStatus(at: files.path)) {
             try withSystem(path, FileSystem.requireOwnFile(at: files.path, for: status.owner))
         }
@@ -27,17 +27,17 @@ package final class OutboxReader {
         self.connection = connection
     }
 
-    /// The ledger with reasons and times. Counts every pending update.
+    /// Returns the ledger with reasons and times. Counts every pending update.
     package func summary() throws(OutboxError) -> StoreSummary {
         let bytes = try withSystem(
             files.path, files.disk.fileSize(at: files.path) + files.disk.fileSize(at: files.log))
         try connection.execute("BEGIN")
-        defer { do { try connection.execute("COMMIT") } catch {} }  // it has only read
+        defer { do { try connection.execute("COMMIT") } catch {} }  // nothing has been written
         let pending = try rows.countPending(atMost: bytes / StoreFormat.minimumRowBytes)
         return StoreSummary(try rows.counters(pendingCount: pending))
     }
 
-    /// At most 1000 pending updates after `sequence`, in order of acceptance; empty at the end.
+    /// Returns at most 1000 pending updates after `sequence`, in order of acceptance; none at the end.
     package func pending(after sequence: Int64) throws(OutboxError) -> [StoredUpdate] {
         try rows.oldest(after: sequence, limit: Self.rowsAtOnce).map(\.stored)
     }
@@ -53,13 +53,14 @@ package final class OutboxReader {
         }
     }
 
-    /// The last quarantined updates, in order of acceptance, and the damage if some of them are unreadable.
+    /// Returns the last quarantined updates, in order of acceptance, and the damage if some of them are unreadable.
     package func quarantined() throws(OutboxError) -> (updates: [QuarantinedUpdate], damage: OutboxError?) {
         try rows.readableQuarantined()
     }
 
-    /// Whether there is a file. If that can't be determined, opening the file reports the reason.
-    private static func isThere(_ path: String) -> Bool {
+    /// Whether there is a file at `path`. Returns `true` if that can't be determined: opening the file then reports the
+    /// reason.
+    private static func exists(_ path: String) -> Bool {
         do throws(SystemError) { return try FileSystem.entry(at: path) != nil } catch { return true }
     }
 

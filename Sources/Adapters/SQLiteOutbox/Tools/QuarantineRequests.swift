@@ -34,14 +34,14 @@ package final class OutboxRequester {
         return connection.lastInsertedID
     }
 
-    /// Takes the answer to a request; `nil` while the request waits.
+    /// Returns the answer to a request and removes both; `nil` while there is no answer.
     package func answer(to id: Int64) throws(OutboxError) -> QuarantineAnswer? {
         guard let answer = try fetchAnswer(id) else { return nil }
         try remove.run(id)
         return answer
     }
 
-    /// Withdraws a request. Returns the answer if the owner has given one; `nil` if nothing was done.
+    /// Withdraws a request. Returns the answer if the owner has already carried the request out; otherwise `nil`.
     package func withdraw(_ id: Int64) throws(OutboxError) -> QuarantineAnswer? {
         try connection.execute("BEGIN IMMEDIATE")
         let answer = try fetchAnswer(id)
@@ -172,7 +172,7 @@ package struct QuarantinedUpdate: Sendable, Hashable {
     }
 }
 
-/// The table of the tools' requests, one row per request, with the answer once it was handled.
+/// The table of the tools' requests, one row per request, with the answer once the request has been handled.
 final class RequestTable {
     private let unanswered: SQLiteStatement
     private let write: SQLiteStatement
@@ -180,7 +180,7 @@ final class RequestTable {
 
     /// The maximum number of requests that are handled at a time.
     static let atOnce = 16
-    /// The number of kept answers that no tool has fetched, because it was ended.
+    /// The maximum number of answers that are kept although no tool has fetched them, because the tool was ended.
     private static let kept: Int64 = 64
 
     init(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
@@ -190,7 +190,7 @@ final class RequestTable {
         forget = try SQLiteStatement(connection, "DELETE FROM requests WHERE answer IS NOT NULL AND id < ?1")
     }
 
-    /// The requests without an answer, oldest first; `nil` for one that can't be read.
+    /// Returns the requests without an answer, oldest first; a request is `nil` if it can't be read.
     func open() throws(OutboxError) -> [(id: Int64, request: QuarantineRequest?)] {
         defer { unanswered.reset() }
         try unanswered.bind(Int64(Self.atOnce), at: 1)

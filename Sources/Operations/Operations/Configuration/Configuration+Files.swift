@@ -133,7 +133,7 @@ extension Configuration {
     /// outbox runs, or if this user can't see whether it does.
     func proveStatusPort() throws(AgentError) {
         guard case .loopback(_, 1...) = statusAddress, OutboxConfiguration.owner(ofOutboxAt: outbox.path) == nil,
-            OutboxConfiguration.veil(overOwnerOfOutboxAt: outbox.path) == nil
+            OutboxConfiguration.accessObstacle(toOwnerOfOutboxAt: outbox.path) == nil
         else { return }
         do throws(ListenError) { _ = try ListeningSocket(on: statusAddress) } catch {
             if case .system(_, let cause) = error, cause.number == EACCES {

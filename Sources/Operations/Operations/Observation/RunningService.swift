@@ -114,7 +114,7 @@ package struct RunningService: Sendable {
     /// Returns why this user can't know whether a service runs.
     private static func veil(over outboxPath: String, at address: LocalAddress, _ error: SystemError) -> String? {
         guard [ECONNREFUSED, ENOENT].contains(error.number),
-            let place = OutboxConfiguration.veil(overOwnerOfOutboxAt: outboxPath)
+            let place = OutboxConfiguration.accessObstacle(toOwnerOfOutboxAt: outboxPath)
         else { return nil }
         return
             "nothing listens on \(address): the service is not running, or goes by another configuration than this, which "
