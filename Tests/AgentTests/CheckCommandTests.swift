@@ -62,18 +62,18 @@ struct CheckCommand {
         Case(
             part: authorization, with: #"{"type": "command", "command": ["~/bin/token"]}"#,
             line:
-                "authorization: authorization.command: there is no ~/bin/token, because only a shell reads ~ as a home; "
+                "authorization: authorization.command: there is no ~/bin/token, because only a shell expands ~; "
         ),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["/bin/echo token"]}"#,
             line:
                 "authorization: authorization.command: there is no /bin/echo token; write the program and each "
-                + "argument as separate texts: [\"/bin/echo\", \"argument\"]"),
+                + "argument as separate strings: [\"/bin/echo\", \"argument\"]"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["cat /x/t | head -n 1"]}"#,
             line:
                 "authorization: authorization.command: there is no cat /x/t | head -n 1; write the program and each "
-                + "argument as separate texts: [\"cat\", \"argument\"]; for a shell, write "),
+                + "argument as separate strings: [\"cat\", \"argument\"]; for a shell, write "),
         Case(
             part: receiver, with: #"{"type": "serial", "device": "ttyUSB0"}"#,
             line: "receiver: receiver.device is \"ttyUSB0\""),
@@ -97,7 +97,7 @@ struct CheckCommand {
             line: "outbox: outbox.path: DIRECTORY/o is a directory, not a file; specify a file in that directory"),
         Case(
             part: "DIRECTORY/o/outbox.sqlite", with: "/proc/outbox.sqlite",
-            line: "outbox: outbox.path: /proc/outbox.sqlite can't be made, because /proc is not "),
+            line: "outbox: outbox.path: /proc/outbox.sqlite can't be created, because /proc is not "),
         Case(
             part: "DIRECTORY/o/outbox.sqlite", with: "/dev/full",
             line: "outbox: outbox.path: /dev/full is a device, not a file; choose another path"),
@@ -113,11 +113,12 @@ struct CheckCommand {
         ),
         Case(
             part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/open/o/outbox.sqlite",
-            line: "outbox: outbox.path: DIRECTORY/open/o/outbox.sqlite can't be made, because DIRECTORY/open is not "),
+            line: "outbox: outbox.path: DIRECTORY/open/o/outbox.sqlite can't be created, because DIRECTORY/open is not "),
         Case(
             part: "DIRECTORY/token", with: "DIRECTORY/open",
             line:
-                "authorization: the token comes from the file DIRECTORY/open, which holds a secret and is open to every user; "
+                "authorization: the token comes from the file DIRECTORY/open, which holds a secret and can be read by "
+                + "every user; "
         ),
         Case(
             part: "DIRECTORY/token", with: "DIRECTORY/none",
@@ -127,14 +128,16 @@ struct CheckCommand {
             with:
                 #"{"type": "http", "url": "https://b.internal/", "headers": {"Authorization": {"file": "DIRECTORY/open"}}}"#,
             line:
-                "authorization: header Authorization comes from the file DIRECTORY/open, which holds a secret and is open to "
+                "authorization: header Authorization comes from the file DIRECTORY/open, which holds a secret and can be "
+                + "read by "
         ),
         Case(
             part: authorization,
             with:
                 #"{"type": "http", "url": "https://b.internal/", "method": "POST", "body": {"file": "DIRECTORY/open"}}"#,
             line:
-                "authorization: authorization.body comes from the file DIRECTORY/open, which holds a secret and is open to "
+                "authorization: authorization.body comes from the file DIRECTORY/open, which holds a secret and can be "
+                + "read by "
         ),
         Case(
             part: authorization, with: #"{"type": "http", "url": "https://backend.example.com/{vehicleId}"}"#,
@@ -147,7 +150,7 @@ struct CheckCommand {
             line: "upload: upload.endpoint has a path after https://fleetengine.googleapis.com, and"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["DIRECTORY/none"]}"#,
-            line: "authorization: authorization.command: there is no DIRECTORY/none; check that it is installed"),
+            line: "authorization: authorization.command: there is no DIRECTORY/none; check that the program is installed"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["DIRECTORY/token"]}"#,
             line: "authorization: authorization.command: DIRECTORY/token is not executable; run chmod +x "),
@@ -156,15 +159,16 @@ struct CheckCommand {
             line: "authorization: authorization.command: there is no program no-such-program in PATH"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["DIRECTORY/o"]}"#,
-            line: "authorization: authorization.command: DIRECTORY/o is a directory, not a program; name a program"),
+            line: "authorization: authorization.command: DIRECTORY/o is a directory, not a program; specify a program"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["DIRECTORY/windows"]}"#,
-            line: "authorization: authorization.command: DIRECTORY/windows has the line ends of Windows; run"),
+            line: "authorization: authorization.command: DIRECTORY/windows has Windows line endings; run"),
         Case(
             part: authorization,
             with: #"{"type": "command", "command": ["/bin/true"], "environment": {"KEY": {"file": "DIRECTORY/open"}}}"#,
             line:
-                "authorization: variable KEY comes from the file DIRECTORY/open, which holds a secret and is open to every "
+                "authorization: variable KEY comes from the file DIRECTORY/open, which holds a secret and can be read by "
+                + "every "
         ),
         Case(
             part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"DIRECTORY/none\"",
@@ -269,19 +273,18 @@ struct CheckCommand {
     @Test(arguments: [
         (
             "DIRECTORY/none/private",
-            "is in a directory that does not exist, so that the vehicle is never private; make the directory"
+            "is in a directory that does not exist, so the vehicle is never private; create the directory"
         ),
         (
             "DIRECTORY/open/private",
-            "is in a directory that does not exist, so that the vehicle is never private; make the directory"
+            "is in a directory that does not exist, so the vehicle is never private; create the directory"
         ),
         (
             "/proc/waypost/private",
-            "is in a directory that does not exist, so that the vehicle is never private; make the directory"
+            "is in a directory that does not exist, so the vehicle is never private; create the directory"
         ),
-        ("DIRECTORY/closed/private", "can't be seen by uid 64995, so that the vehicle is always private; open its"),
-        ("DIRECTORY/o/private", nil),
-        ("DIRECTORY/o", "is a directory, so that the vehicle is always private; name a file"),
+        ("DIRECTORY/closed/private", "can't be seen by uid 64995, so the vehicle is always private; give that user"),
+        ("DIRECTORY/o/private", nil), ("DIRECTORY/o", "is a directory, so the vehicle is always private; use the path"),
     ])
     func looksAtTheDirectoryOfThePrivateSwitch(path: String, words: String?) async throws {
         try FileSystem.createDirectory(at: directory.path("closed"))
@@ -301,8 +304,7 @@ struct CheckCommand {
 
     /// A switch that is on, that is in memory, and that goes with the service.
     @Test(arguments: [
-        ("DIRECTORY/open", "exists now, so that the vehicle is private"),
-        ("/dev/shm/no-switch", "is in memory, so that"),
+        ("DIRECTORY/open", "exists now, so the vehicle is private"), ("/dev/shm/no-switch", "is in memory, so"),
         ("/run/waypost/none/private", "is in /run/waypost, which systemd removes"),
     ])
     func notesWhereAPrivateSwitchIs(path: String, words: String) async throws {
@@ -340,7 +342,7 @@ struct CheckCommand {
             Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/disk/outbox.sqlite"))
         #expect(ending == .exited(isFull ? 78 : 0))
         let words =
-            "FAIL  outbox         outbox.path: only 0 kB are free at \(directory.path("disk")), and an outbox needs 1000 kB; "
+            "FAIL  outbox         outbox.path: only 0 kB are free at \(directory.path("disk")), but an outbox needs 1000 kB; "
         #expect(lines.contains { $0.hasPrefix(words) } == isFull, "\(lines)")
         withExtendedLifetime(disk) {}
     }
@@ -356,7 +358,8 @@ struct CheckCommand {
             Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/disk/outbox.sqlite"))
         #expect(ending == .exited(78))
         let words =
-            "FAIL  outbox         outbox.path: the file system of \(place) has \(inodes) inodes left, and an outbox needs 8 "
+            "FAIL  outbox         outbox.path: the file system of \(place) has \(inodes) inodes left, but an outbox "
+            + "needs 8;"
         #expect(lines.contains { $0.hasPrefix(words) }, "\(lines)")
     }
 
@@ -429,7 +432,7 @@ struct CheckCommand {
         let outbox = "/dev/shm/waypost-no-such-directory/outbox.sqlite"
         let (lines, ending) = try await check(Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: outbox))
         #expect(ending == .exited(0))
-        let words = "note  outbox         outbox.path: \(outbox) is in memory (tmpfs), so that "
+        let words = "note  outbox         outbox.path: \(outbox) is in memory (tmpfs), so "
         #expect(lines.contains { $0.hasPrefix(words) }, "\(lines)")
     }
 
@@ -591,7 +594,7 @@ struct CheckCommand {
         let (lines, ending) = try await check(Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: path))
         #expect(ending == .exited(0))
         let isThere = lines.contains {
-            $0.hasPrefix("note  outbox") && $0.contains("/new does not exist yet, and is made at")
+            $0.hasPrefix("note  outbox") && $0.contains("/new does not exist yet, and is created when")
         }
         #expect(isThere == isNoted, "\(lines)")
     }
@@ -601,7 +604,7 @@ struct CheckCommand {
         let (lines, ending) = try await check(
             Self.good.replacing(#""van-7""#, with: #""van-7", "service": "\#(service)", "stateOnStop": "OFFLINE""#))
         #expect(ending == .exited(0))
-        let words = "note  vehicle        vehicle.stateOnStop does nothing with scheduledTasks: "
+        let words = "note  vehicle        vehicle.stateOnStop has no effect with scheduledTasks: "
         #expect(lines.count == 1 + count && lines.count { $0.hasPrefix(words) } == count, "\(lines)")
     }
 
@@ -626,7 +629,7 @@ struct CheckCommand {
             Self.good.replacing("\"outbox\"", with: "\"status\": {\"listen\": \"127.0.0.1:0\"}, \"outbox\""))
         #expect(ending == .exited(0))
         #expect(
-            lines.contains { $0.hasPrefix("note  status         status.listen: port 0 is another port at") },
+            lines.contains { $0.hasPrefix("note  status         status.listen: port 0 means another port at") },
             "\(lines)")
     }
 
@@ -782,11 +785,11 @@ struct CheckCommand {
         try await check.isAtRest()
         for epoch in RecentDrive(epochs: 3) { try receiver.send(epoch) }
         _ = await check.end()
-        let words = "\(bench.devicePath) is also open in sleep (process \(other.processID)); stop it, or have it leave"
+        let words = "\(bench.devicePath) is also open in sleep (process \(other.processID)); each byte reaches"
         let lines = check.output.lines.map(\.text).filter { $0.contains("  receiver  ") }
         #expect(lines.count == 2 && lines.first?.contains("fix of ") == true, "\(check.output.text)")
         #expect(
-            lines.last?.hasPrefix("note  receiver       each byte goes to one reader, and \(words)") == true, "\(lines)"
+            lines.last?.hasPrefix("note  receiver       \(words)") == true, "\(lines)"
         )
     }
 

@@ -45,8 +45,8 @@ struct ClientCertificate {
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
         #expect(
             try await words(key)
-                == "waypost: authorization.clientKeyFile comes from the file \(key), which holds a secret and is open to "
-                + "every user; run chmod o= \(key)\n")
+                == "waypost: authorization.clientKeyFile comes from the file \(key), which holds a secret and can be "
+                + "read by every user; run chmod o= \(key)\n")
         let sealed = try await ChildProcess(
             arguments: [
                 "/usr/bin/openssl", "pkcs8", "-topk8", "-in", server.clientCertificate.key, "-out",

@@ -26,7 +26,7 @@ struct CommandErrors {
 
     static let logs: [(Log, String)] = [
         (.missing, "does not exist"), (.directory, "is a directory"), (.empty, "is empty"), (.utf16, "is UTF-16 text"),
-        (.cutArchive, "ends in the middle of the archive"),
+        (.cutArchive, "is a truncated archive"),
     ]
     static let cases =
         logs.flatMap { log, says in
@@ -245,7 +245,8 @@ struct CommandErrors {
         #expect(
             lines(outcome.standardError) == [
                 "waypost: \(directory.path("outbox.sqlite")): in use by waypost run --config \(config) "
-                    + "(process \(service.processID)); stop it first (kill \(service.processID)), or give another outbox path"
+                    + "(process \(service.processID)); stop it first (kill \(service.processID)), or use another "
+                    + "outbox path"
             ])
         #expect(await service.terminate().ending == .exited(0))
     }

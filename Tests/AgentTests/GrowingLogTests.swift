@@ -98,7 +98,7 @@ import WaypostTestSupport
         #expect(outcome.ending != .exited(0))
         #expect(
             String(decoding: outcome.standardError, as: UTF8.self).contains(
-                "live.nmea can't be replayed, because it is read twice"))
+                "live.nmea can't be replayed, because it must be read twice"))
     }
 
     @Test func refusesAnArchive() async throws {
@@ -133,7 +133,7 @@ import WaypostTestSupport
         let (old, new) = (try #require(first), try #require(second))
         try append(old.sentences, to: log)
         let service = try bench.start { $0.receiver = #"{"type": "file", "path": "\#(log)", "follow": true}"# }
-        #expect(await service.errors.line(saying: "waiting for what is appended") != nil)
+        #expect(await service.errors.line(saying: "waiting for new lines") != nil)
         try append(new.sentences, to: log)
         #expect(await bench.arrival(of: new) != nil)
         #expect(bench.arrivals.lines.count == 1, "what was in the file before is not reported")

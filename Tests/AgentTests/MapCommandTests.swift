@@ -95,9 +95,9 @@ struct MapCommands {
         let page = directory.path("page.html")
         let outcome = try await BuiltProgram.run(["map", directory.path("cut.nmea.gz"), "-o", page])
         #expect(outcome.ending == .exited(65))
-        #expect(text(outcome.standardError).contains("ends in the middle of the archive"))
+        #expect(text(outcome.standardError).contains("is a truncated archive"))
         let html = try String(contentsOfFile: page, encoding: .utf8)
-        #expect(html.contains("<b>Not the whole log:</b>") && html.contains("ends in the middle of the archive"))
+        #expect(html.contains("<b>Not the whole log:</b>") && html.contains("is a truncated archive"))
     }
 
     @Test func leaveNoFileForALogWithoutAFix() async throws {

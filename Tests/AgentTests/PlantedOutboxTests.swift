@@ -157,7 +157,7 @@ struct PlantedOutbox {
         let outcome = try await BuiltProgram.run(["check", "--config", config])
         #expect(outcome.ending == .exited(0), "\(text(outcome.standardError))")
         let note =
-            "\(directory.path("o/outbox.sqlite")) is in a directory of uid 12345; run the service as that user"
+            "\(directory.path("o/outbox.sqlite")) is in a directory that belongs to uid 12345; run the service as that user"
         #expect(text(outcome.standardOutput).contains(note))
     }
 

@@ -35,7 +35,7 @@ import Operations
     @Test(
         arguments: [
             (.connectionFailed, "check the vehicle's network and upload.endpoint"), (.cancelled, "no answer"),
-            (.tlsFailed, "check that upload.endpoint names a port for https"),
+            (.tlsFailed, "check that the port of upload.endpoint speaks https"),
         ] as [(HTTPTransportError.Code, String)])
     func saysWhatToDoWithoutAnAnswer(code: HTTPTransportError.Code, end: String) {
         guard case .retry(let reason, nil) = ReadOutcome(of: HTTPTransportError(code, "no answer")) else {

@@ -82,6 +82,8 @@ import WaypostTestSupport
         #expect(try FileSystem.names(inDirectory: place) == ["log-000001.txt"])
         let replay = try await BuiltProgram.run(["replay", place, "--config", config])
         #expect(replay.ending == .exited(65))
-        #expect(String(decoding: replay.standardError, as: UTF8.self).contains("is a directory; name the logs in it"))
+        #expect(
+            String(decoding: replay.standardError, as: UTF8.self).contains(
+                "a directory; specify the logs in it"))
     }
 }

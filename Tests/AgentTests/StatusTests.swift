@@ -81,7 +81,7 @@ import WaypostTestSupport
         monitor.observe(.rejected(fix, .notAdvancing))
         #expect(
             monitor.snapshot.reasonForNoFix
-                == "1 fix rejected; of the last one, the time is not after that of the last fix")
+                == "1 fix rejected; of the last one, the time isn't later than the last fix's")
         monitor.observe(.fix(fix))
         #expect(monitor.snapshot.reasonForNoFix == nil)
     }
@@ -441,10 +441,12 @@ import WaypostTestSupport
         monitor.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
         #expect(
             lines.all == [
-                "<4>Fleet Engine busy: 503 message; wait until it passes",
-                "<3>token refused: the issuer answered 403; run waypost token; correct authorization, or the backend",
-                "<4>Fleet Engine busy: 503 message; wait until it passes (59 more times since last logged)",
-                "<3>token refused: the issuer answered 403; run waypost token; correct authorization, or the backend "
+                "<4>Fleet Engine busy: 503 message; wait; Waypost retries by itself",
+                "<3>token request rejected: the issuer answered 403; run waypost token, and correct the "
+                    + "configuration's authorization section or the backend",
+                "<4>Fleet Engine busy: 503 message; wait; Waypost retries by itself (59 more times since last logged)",
+                "<3>token request rejected: the issuer answered 403; run waypost token, and correct the "
+                    + "configuration's authorization section or the backend "
                     + "(59 more times since last logged)",
                 "<6>delivery works again; 1 update delivered at once",
             ])

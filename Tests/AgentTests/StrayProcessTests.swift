@@ -76,8 +76,9 @@ import WaypostTestSupport
         let first = try strayID(in: directory)
         #expect(
             service.errors.text.contains(
-                "token command /bin/sh left process \(first) running; the command is not started again before it has "
-                    + "ended; change the command so that it ends what it starts, and end process \(first)"))
+                "token command /bin/sh left process \(first) running; the command is not started again until that "
+                    + "process has ended; change the command to end the processes that it starts, and end process "
+                    + "\(first)"))
         #expect(
             await service.errors.line(saying: "token command /bin/sh: its process \(first) runs as another user") != nil
         )
@@ -143,7 +144,9 @@ import WaypostTestSupport
                 Fixtures.url("nmea/tunnel.nmea").path, config,
             ], environment: BuiltProgram.environment)
         #expect(
-            await service.errors.line(saying: "/proc is another namespace's: what token command /bin/sh leaves") != nil)
+            await service.errors.line(
+                saying: "/proc belongs to another namespace, so processes left by token command "
+                    + "/bin/sh leaves") != nil)
         #expect(await seen.wait { !$0.isEmpty })
         #expect(seen.lines.first?.text == "1")
         service.signal(SIGKILL)
@@ -199,8 +202,8 @@ import WaypostTestSupport
         ).run()
         #expect(
             String(decoding: outcome.standardError, as: UTF8.self)
-                == "waypost: token command /bin/sh failed with status 3: no; run it by hand as the "
-                + "service's user\n")
+                == "waypost: token command /bin/sh failed with status 3: no; run the command by hand as the service's "
+                + "user\n")
     }
 
     private func configure(_ script: String, in directory: TemporaryDirectory, timeout: Int = 1) throws -> String {

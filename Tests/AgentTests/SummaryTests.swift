@@ -69,7 +69,7 @@ import WaypostTestSupport
             "rejected     2  checksum does not agree, first in line 5\n",
             "             1  no checksum, in line 7 (--accept-missing-checksum accepts them)\n",
             "fixes        none in 0 epochs\n",
-            "warnings     antenna line open: the receiver reports it; check the antenna's plug and cable (2\n",
+            "warnings     antenna line open: reported by the receiver; check the antenna's plug and cable (2\n",
         ] {
             #expect(text.contains(words), "no \"\(words)\" in \(text)")
         }

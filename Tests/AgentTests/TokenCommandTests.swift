@@ -65,7 +65,7 @@ struct TokenCommands {
         ),
         (
             "consumer/t",
-            "FAIL     the token for vehicle van-7 names no vehicle (it may be a consumer's); "
+            "FAIL     the token for vehicle van-7 names no vehicle (it may be a consumer token); "
                 + "the issuer must set vehicleid"
         ),
     ])
@@ -90,7 +90,7 @@ struct TokenCommands {
         ("consumer/other", 1, "FAIL     the token ", "is for trip other; check the trip id and the endpoint"),
         (
             "driver/van-7", 1, "FAIL     the token ",
-            "names no trip (it may be a driver's); the issuer must set tripid"
+            "names no trip (it may be a driver token); the issuer must set tripid"
         ),
     ])
     func fetchesAPassengersTokenForATrip(subject: String, exit: Int32, begins: String, ends: String) async throws {
@@ -219,7 +219,7 @@ struct TokenCommands {
         let path = try directory.write(answer.utf8, to: "van-7.jwt", mode: 0o600)
         let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: directory)
         let (page, _) = try await run(["token"], config, exit: 0)
-        #expect(page.contains(#"van-7.jwt: its "TOKEN_EXPIRATION" "tomorrow" is no expiry; "#), "\(page)")
+        #expect(page.contains(#"van-7.jwt: its "TOKEN_EXPIRATION" "tomorrow" isn't an expiry; "#), "\(page)")
     }
 
     /// A clock that nothing keeps right ends no token: it may be years ahead.
@@ -259,7 +259,7 @@ struct TokenCommands {
     /// Backends that give any trip's token, only that of a known trip, and another trip's.
     @Test(arguments: [
         ("/token/consumer/{tripId}", "ok    trip token     ", "consumer of trip waypost-check, "),
-        ("/nowhere/{tripId}", "note  trip token     ", "try one that does: waypost token --trip ID"),
+        ("/nowhere/{tripId}", "note  trip token     ", "try an existing trip: waypost token --trip ID"),
         ("/token/consumer/other", "FAIL  trip token     ", "is for trip other; check the trip id and the endpoint"),
     ])
     func ofATripIsOneLineOfTheOnlineCheck(path: String, begins: String, says: String) async throws {

@@ -18,9 +18,9 @@ import WaypostTestSupport
     @Test(
         arguments: [
             (0, nil), (-600, nil), (3000, nil),
-            (10_800, "ago by this host's clock; the issuer must make a new one, or set"),
-            (-601, "10 min ahead of this host's clock, and"),
-            (-7200, "2 h ahead of this host's clock, and Fleet Engine accepts 10 min; set the clock that is wrong"),
+            (10_800, "ago by this host's clock; the issuer must make a new token; if a clock"),
+            (-601, "10 min ahead of this host's clock, but"),
+            (-7200, "2 h ahead of this host's clock, but Fleet Engine accepts 10 min; set the clock that is wrong"),
         ] as [(Int64, String?)])
     func isToldOfATokenFromTheFuture(host: Int64, words: String?) throws {
         let configuration = try Configurations.read(Configurations.smallest)
@@ -46,7 +46,7 @@ import WaypostTestSupport
             (nil, nil), (30, nil), (7, nil),
             (
                 3,
-                "the certificate of the token endpoint ends on 2001-09-12T01:46:40Z, in 3 days; renew it before"
+                "the token endpoint's certificate expires on 2001-09-12T01:46:40Z, in 3 days; renew it before then"
             ),
         ] as [(Int?, String?)])
     func isToldOfACertificateThatEndsSoon(days: Int?, note: String?) throws {
@@ -77,7 +77,7 @@ import WaypostTestSupport
             (
                 "exp", "1000086400",
                 "FAIL the token fits VEHICLE and the service sends it, but Fleet Engine rejects an exp more than an hour "
-                    + "ahead; the issuer must set an earlier one"
+                    + "ahead; the issuer must set an earlier exp"
             ),
             (
                 "exp", "1000003600000",

@@ -111,7 +111,7 @@ import WaypostTestSupport
         Case(
             events: [(0, .fix(fix)), (0, delivered), (10, unreachable), (99, missing)], until: 100,
             codes: [.networkUnavailable, .receiverUnavailable]),
-        // Deliveries have ended, and no stage has reported why.
+        // Deliveries have ended, but no stage has reported why.
         Case(events: [(0, .fix(fix)), (0, delivered), (170, .fix(fix))], until: 179, codes: []),
         Case(events: [(0, .fix(fix)), (0, delivered), (170, .fix(fix))], until: 180, codes: [.nothingDelivered]),
         Case(events: [(60, .fix(fix)), (200, .fix(fix))], until: 239, codes: []),
@@ -150,9 +150,9 @@ import WaypostTestSupport
         #expect(
             report.verdict(at: Self.now).text
                 == """
-                Token refused, since 09:25 UTC
+                Token request rejected, since 09:25 UTC
                 the issuer answered 403
-                Run waypost token; correct authorization, or the backend.
+                Run waypost token, and correct the configuration's authorization section or the backend.
                 1,204 updates are safe in the outbox.
 
                 The next attempt is in 250 s.

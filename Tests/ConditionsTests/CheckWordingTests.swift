@@ -15,51 +15,52 @@ import Testing
             ),
             (
                 .deviceNotAllowed("/dev/ttymxc0", unit: "waypost.service"),
-                "receiver.device: waypost.service does not allow /dev/ttymxc0; run systemctl edit waypost, and write "
-                    + "[Service] and below it DeviceAllow=/dev/ttymxc0 rw"
+                "receiver.device: waypost.service does not allow /dev/ttymxc0; run systemctl edit waypost, and add "
+                    + "DeviceAllow=/dev/ttymxc0 rw under [Service]"
             ),
             (
                 .privateSwitch(.directory, path: "/p"),
-                "vehicle.privateModeFile: /p is a directory, so that the vehicle is always private; name a file, which the "
-                    + "switch makes and removes"
+                "vehicle.privateModeFile: /p is a directory, so the vehicle is always private; use the path of a file, "
+                    + "which the switch creates and removes"
             ),
             (
                 .privateSwitch(.withoutDirectory, path: "/p"),
-                "vehicle.privateModeFile: /p is in a directory that does not exist, so that the vehicle is never private; "
-                    + "make the directory, or correct the path"
+                "vehicle.privateModeFile: /p is in a directory that does not exist, so the vehicle is never private; "
+                    + "create the directory, or correct the path"
             ),
             (
                 .privateSwitch(.hidden(from: "uid 7"), path: "/p"),
-                "vehicle.privateModeFile: /p can't be seen by uid 7, so that the vehicle is always private; open its "
-                    + "directory to that user (chmod o+x)"
+                "vehicle.privateModeFile: /p can't be seen by uid 7, so the vehicle is always private; give that user "
+                    + "access to its directory (chmod o+x)"
             ),
             (
                 .privateSwitch(.on, path: "/p"),
-                "vehicle.privateModeFile: /p exists now, so that the vehicle is private; remove it to end private mode"
+                "vehicle.privateModeFile: /p exists now, so the vehicle is private; remove the file to end private mode"
             ),
             (
                 .outbox(.notWritable(directory: "/d", user: "uid 7", reason: "Permission denied")),
-                "outbox.path: uid 7 can't write in /d: Permission denied; run chown on it for that user, or choose another "
-                    + "path"
+                "outbox.path: uid 7 can't write in /d: Permission denied; change its owner to that user (chown), or "
+                    + "choose another path"
             ),
             (
                 .outbox(.tooFewInodes(directory: "/d", left: 2, needed: 8)),
-                "outbox.path: the file system of /d has 2 inodes left, and an outbox needs 8 files; remove some files (df "
+                "outbox.path: the file system of /d has 2 inodes left, but an outbox needs 8; remove some files (df "
                     + "-i), or choose another path"
             ),
             (
                 .outbox(.tooLittleSpace(directory: "/d", freeBytes: 12_000, neededBytes: 300_000)),
-                "outbox.path: only 12 kB are free at /d, and an outbox needs 300 kB; free some, or choose another path"
+                "outbox.path: only 12 kB are free at /d, but an outbox needs 300 kB; free space there, or choose "
+                    + "another path"
             ),
             (
                 .outbox(.notAllowed(path: "/data/o", directory: "/data", unit: "waypost.service")),
-                "outbox.path: /data/o can't be made, because waypost.service does not let the service write in /data; choose a "
-                    + "path in /var/lib/waypost, or run systemctl edit waypost, and write [Service] and below it "
-                    + "ReadWritePaths=/data"
+                "outbox.path: /data/o can't be created, because waypost.service does not allow the service to write in "
+                    + "/data; choose a path in /var/lib/waypost, or run systemctl edit waypost and add "
+                    + "ReadWritePaths=/data under [Service]"
             ),
             (
                 .economy(updates: 30, span: .seconds(60)),
-                "economy: a crash may lose the updates of the last 60 s, 30 at most; write \"full\", which loses none"
+                "economy: a crash may lose the updates of the last 60 s, at most 30; set it to \"full\" to lose none"
             ),
         ] as [(CheckFinding, String)])
     func sayWhatIsWrongAndWhatToDo(finding: CheckFinding, sentence: String) {
@@ -77,8 +78,8 @@ import Testing
             ),
             (
                 .otherConfiguration(.file("/other", checked: "/c"), service: "waypost runs"),
-                "waypost runs; it uses another file, /other, and not /c; check that one (--config /other), or name this "
-                    + "one in its unit (systemctl edit waypost)"
+                "waypost runs; it uses another file, /other, not /c; check that file (--config /other), or set "
+                    + "this one in the service's unit (systemctl edit waypost)"
             ),
             (
                 .staleFix(
@@ -98,17 +99,18 @@ import Testing
             ),
             (
                 .noFix(receiving, cause: .dateTooEarly, within: .seconds(30)),
-                "/dev/gnss: receiving, but no fix within 30 s: \(Condition(ReceiverWarning.dateTooEarly).line); read a "
-                    + "recorded log with receiver.type file, or with waypost replay"
+                "/dev/gnss: receiving, but no fix within 30 s: \(Condition(ReceiverWarning.dateTooEarly).line); to "
+                    + "read a recorded log, set receiver.type to file or use waypost replay"
             ),
             (
                 .fixTime(fix: "fix", behind: .seconds(-7240), .ownSynchronized),
-                "fix; its time is 2 h ahead of this machine's, which is synchronized; it may state local time: set it to UTC"
+                "fix; its time is 2 h ahead of this machine's, which is synchronized; the receiver may send local "
+                    + "time: set it to UTC"
             ),
             (
                 .fixTime(fix: "fix", behind: .seconds(8000), .fleetEngine),
-                "fix; its time is 2 h behind Fleet Engine's; switch the receiver off and on, then update its firmware, or "
-                    + "replace it"
+                "fix; its time is 2 h behind Fleet Engine's; turn the receiver off and on; if that doesn't help, "
+                    + "update its firmware or replace the receiver"
             ),
             (
                 .fixTime(fix: "fix", behind: .seconds(8000), .ownUnsynchronized),

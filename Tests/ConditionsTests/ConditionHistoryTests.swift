@@ -89,8 +89,8 @@ import WaypostTestSupport
         }
         #expect(
             conditions.takeLines(at: .seconds(600)).map(\.text.description) == [
-                "Fleet Engine busy: 503; wait until it passes",
-                "Fleet Engine busy: 503; wait until it passes (59 more times since last logged)",
+                "Fleet Engine busy: 503; wait; Waypost retries by itself",
+                "Fleet Engine busy: 503; wait; Waypost retries by itself (59 more times since last logged)",
             ])
     }
 

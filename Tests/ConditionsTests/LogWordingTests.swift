@@ -13,54 +13,60 @@ import Testing
     /// One row for each form of a sentence.
     @Test(
         arguments: [
-            (.directory, "a.log is a directory; name the logs in it"),
+            (.directory, "a.log is a directory; specify the logs in it"),
             (.packed(by: "xz", command: "xz -d"), "a.log is packed with xz; unpack it first (xz -d)"),
             (
                 .utf16(encoding: "UTF-16LE"),
                 "a.log is UTF-16 text; convert it first: iconv -f UTF-16LE -t UTF-8 LOG > NEW"
             ),
-            (.zeroDevice, "a.log is a device that gives only zeros; name a log or a serial port"),
+            (.zeroDevice, "a.log is a device that yields only zeros; use a log or a serial port"),
             (.empty, "a.log is empty; record the receiver's output into it first"),
             (.packedTwice, "a.log is packed twice; unpack it once (gunzip)"),
             (.archiveWithoutContents, "a.log holds nothing; record the receiver's output into it first"),
             (
                 .archiveContinued(at: 7),
-                "a.log is an archive followed by something else, from byte 7 on; cut it off there"
+                "a.log is an archive followed by other data from byte 7 on; cut the file off there"
             ),
             (
                 .archiveDamaged(reason: "incorrect data check", near: 9),
                 "a.log is a damaged archive (incorrect data check) near byte 9; copy it again"
             ),
             (.followedArchive, "a.log is a gzip archive, which can't be followed; unpack it (gunzip)"),
-            (.notOpened(.pattern), "a.log does not exist; write it without quotes, so that the shell expands it"),
-            (.notOpened(.address), "a.log is not a file; fetch it first, and name the file"),
-            (.archiveCutShort, "a.log ends in the middle of the archive; copy it again"),
+            (
+                .notOpened(.pattern),
+                "a.log does not exist; write the pattern without quotes, so that the shell expands it"
+            ),
+            (.notOpened(.address), "a.log is not a file; download it first, and specify the file"),
+            (.archiveCutShort, "a.log is a truncated archive; copy it again"),
             (.notOpened(.missing), "a.log does not exist; check the path"),
             (.notOpened(.forbidden(closedDirectory: nil)), "a.log can't be read by this user; run chmod a+r a.log"),
-            (.foreign(.gpx), "a.log is a GPX track without sentences; use the receiver's log that it was made of"),
-            (.foreign(.token), "a.log is a token; name a receiver's log"),
+            (.foreign(.gpx), "a.log is a GPX track without sentences; use the receiver's log that it was made from"),
+            (.foreign(.token), "a.log is a token; use a receiver's log"),
             (
                 .wrongChecksums(sentences: 30),
-                "a.log holds 30 sentences, and not one checksum is right; use the log as it was recorded: it was altered "
+                "a.log holds 30 sentences, none with a correct checksum; use the log as it was recorded: it was "
+                    + "altered "
                     + "afterwards, or damaged on the line"
             ),
             (
                 .missingChecksums(sentences: 1, logs: 1),
                 "a.log holds no fix, but 1 sentence without a checksum; if the receiver sends none, set "
-                    + "receiver.acceptMissingChecksum to true, or give replay, fixes and map --accept-missing-checksum"
+                    + "receiver.acceptMissingChecksum to true, or run replay, fixes or map with "
+                    + "--accept-missing-checksum"
             ),
             (
                 noFix(.undated(2)),
-                "no fix with a date in a.log: 2 fixes, but no RMC or ZDA sentence that dates them; have the receiver send RMC "
-                    + "or ZDA too, and record again"
+                "no fix with a date in a.log: 2 fixes, but no RMC or ZDA sentence that dates them; have the receiver "
+                    + "also send RMC or ZDA, and record again"
             ),
             (
                 noFix(.noPositionSentences, isRecorded: false),
-                "no fix in a.log: no sentence states a position with its time; have the receiver send RMC and GGA"
+                "no fix in a.log: no sentence contains a position with its time; have the receiver send RMC and GGA"
             ),
             (
                 noFix(.otherShips),
-                "no fix in a.log: AIS messages of other ships, and no position of this vehicle; use the sentences of a GNSS receiver"
+                "no fix in a.log: AIS messages of other ships, but no position of this vehicle; use the sentences of a "
+                    + "GNSS receiver"
             ),
             (
                 noFix(
@@ -71,8 +77,8 @@ import Testing
             ),
             (
                 noFix(.noPositionSentences, isRecorded: false, leftOut: FixAbsence.LeftOut(3, of: 4)),
-                "no fix in a.log: 3 of 4 sentences left out because of wrong checksums; in the rest, no sentence states a "
-                    + "position with its time; check the cable, and what changes the sentences on their way"
+                "no fix in a.log: 3 of 4 sentences left out because of wrong checksums; in the rest, no sentence "
+                    + "contains a position with its time; check the cable, and any program that alters the sentences"
             ),
         ] as [(LogFault, String)])
     func sayWhatIsWrongAndWhatToDo(fault: LogFault, sentence: String) {
@@ -92,18 +98,18 @@ import Testing
             ),
             (
                 .disordered(previous: "b", end: "10:00", next: "a", begin: "9:00"),
-                "a begins at 9:00, before the previous log, b, ends at 10:00; give logs in the order of their times, each as "
-                    + "it was recorded"
+                "a begins at 9:00, before the previous log, b, ends at 10:00; list logs in chronological order, each "
+                    + "as it was recorded"
             ),
             (
                 .timeGoesBack(log: "a.log", times: 1),
-                "a.log: the time goes back 1 time; a fix after such a step back is replayed a millisecond after the "
-                    + "previous one; give logs in the order of their times, each as it was recorded"
+                "a.log: the time goes back 1 time; a fix after a step back is replayed a millisecond after the "
+                    + "previous fix; list logs in chronological order, each as it was recorded"
             ),
             (
                 .timeGoesBack(log: "a.log", times: 2),
-                "a.log: the time goes back 2 times; a fix after such a step back is replayed a millisecond after the "
-                    + "previous one; give logs in the order of their times, each as it was recorded"
+                "a.log: the time goes back 2 times; a fix after a step back is replayed a millisecond after the "
+                    + "previous fix; list logs in chronological order, each as it was recorded"
             ),
         ] as [(LogRemark, String)])
     func sayWhatToKnowOfALogInUse(remark: LogRemark, sentence: String) { #expect("\(remark)" == sentence) }

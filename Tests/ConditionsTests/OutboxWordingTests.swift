@@ -28,39 +28,40 @@ import WaypostTestSupport
                 + "system (df -i)"),
         Case(
             error: OutboxError(.locked, path: "/o", .held(by: holder)),
-            sentence: "/o: in use by waypost run (process 12); stop it first (kill 12), or give another outbox path"),
+            sentence: "/o: in use by waypost run (process 12); stop it first (kill 12), or use another outbox path"),
         Case(
             error: OutboxError(.locked, path: "/o", .held(by: nil)),
-            sentence: "/o: in use by another process; stop it first, or give another outbox path"),
+            sentence: "/o: in use by another process; stop it first, or use another outbox path"),
         Case(
             error: OutboxError(.busy, path: "/o", .logInUse),
             sentence: "/o: another program has locked the outbox (another program is reading its write-ahead log); "
-                + "wait until it is done, or end it (fuser -v /o names it)"),
+                + "wait until it is done, or end it (fuser -v /o shows it)"),
         Case(
             error: OutboxError(.busy, path: "/o"), isForTool: true,
-            sentence: "/o: another program has locked the outbox; try again, or end that program (fuser -v /o names it)"
+            sentence: "/o: another program has locked the outbox; try again, or end that program (fuser -v /o shows it)"
         ),
         Case(
             error: OutboxError(.damaged, path: "/o", .rowUnreadable(6)),
-            sentence: "/o: damaged, and not repaired (update 6 fails its checksum); check the disk, or give an outbox "
-                + "path on another one"),
+            sentence: "/o: damaged, and not repaired (update 6 fails its checksum); check the disk, or use an outbox "
+                + "path on another disk"),
         Case(
             error: OutboxError(.damaged, path: "/o", .rowUnreadable(6)), isForTool: true,
             sentence: "/o: damaged (update 6 fails its checksum); the service repairs it at its next start"),
         Case(
             error: OutboxError(.damagedAgain, path: "/o", .notSQLite),
-            sentence: "/o: damaged again after a repair (it is not a SQLite database); check the disk, or give an "
-                + "outbox path on another one; the repair is tried again in ten minutes, or at a restart"),
+            sentence: "/o: damaged again after a repair (it is not a SQLite database); check the disk, or use an "
+                + "outbox path on another disk; the repair is retried in ten minutes, or at a restart"),
         Case(
             error: OutboxError(.readOnly, path: "/o", denied),
             sentence: "/o: the file system is read-only (open /o: Permission denied); run waypost check, which knows "
-                + "the unit's sandbox; if the kernel made it so after errors (journalctl -k), check the disk and mount "
+                + "the unit's sandbox; if the kernel remounted it after errors (journalctl -k), check the disk and "
+                + "mount "
                 + "it writable again"),
-        Case(error: OutboxError(.closed), sentence: "the outbox has been closed; nothing is accepted any longer"),
+        Case(error: OutboxError(.closed), sentence: "the outbox has been closed and accepts nothing"),
         Case(
             error: OutboxError(.newerSchema, path: "/o", .schema(found: 2, known: 1)),
-            sentence: "/o: written by a newer release (its schema is 2, this release knows up to 1); install that "
-                + "release again, or give another outbox path"),
+            sentence: "/o: written by a newer release (its schema is 2, but this release knows only up to 1); install "
+                + "the newer release again, or use another outbox path"),
         Case(
             error: OutboxError(
                 .refused, path: "/o", .refusal("/o is a directory, not a file", remedy: "name a file in it")),
@@ -68,23 +69,23 @@ import WaypostTestSupport
         Case(
             error: OutboxError(.forbidden, path: "/o", denied),
             sentence: "/o: the outbox can't be read or written (open /o: Permission denied); check that its path is a "
-                + "file in a directory that this user may write, on a sound disk"),
+                + "file in a directory that this user may write, on a working disk"),
         Case(
             error: OutboxError(.forbidden, path: "/o", denied), isForTool: true,
             sentence: "/o: this user may not read or write the outbox (open /o: Permission denied); use sudo"),
         Case(
             error: OutboxError(.missing, path: "/o"),
-            sentence: "/o: there is no outbox yet; waypost run makes it, and so does replay with --outbox /o"),
+            sentence: "/o: there is no outbox yet; waypost run creates it, and so does replay with --outbox /o"),
         Case(
             error: OutboxError(.ofAnotherVehicle, path: "/o", .ofVehicle("van-7", pending: 2, configured: "van-8")),
-            sentence: "/o: 2 updates of van-7 are pending and would be sent as van-8's; configure van-7 until nothing "
+            sentence: "/o: 2 updates of van-7 are pending and would be sent for van-8; configure van-7 until nothing "
                 + "is pending, or set outbox.path to another file"),
         Case(
             error: OutboxError(.silent),
-            sentence: "the outbox does not answer; check its disk (dmesg), it may be dying"),
+            sentence: "the outbox does not answer; check its disk (dmesg); it may be failing"),
         Case(
             error: OutboxError(.silent, .opening),
-            sentence: "the outbox is not open yet; check its disk (dmesg), it may be dying"),
+            sentence: "the outbox is not open yet; check its disk (dmesg); it may be failing"),
     ]
 
     @Test(arguments: cases) func namesFileCauseAndRemedy(of example: Case) {
@@ -114,14 +115,15 @@ import WaypostTestSupport
         #expect(conditions.map(\.code) == Self.warnings.map { ConditionCode($0) })
         #expect(
             conditions.map(\.explanation.description) == [
-                "/o is older than it was: its log was removed, or an old copy was restored; it has 1 accepted update "
-                    + "and had 3; those in between are lost or uncounted, and some delivered ones are sent again; restore "
-                    + "or remove all files of the outbox together",
-                "/o-wal was removed or replaced while the outbox was in use: a crash now loses what is not in the "
-                    + "database yet; find out what removed it, and remove no file of the outbox alone",
-                "/o-wal has grown to 17 MB: another program has been reading the outbox for long; end that program "
-                    + "(fuser -v /o-wal names it)",
-                "/o.reserve is a directory, not a file; updates are stored nevertheless; move it away",
+                "the log of /o was removed, or an old copy of /o was restored; it has 1 accepted update, but had 3; "
+                    + "the rest are lost or uncounted, and some delivered updates will be sent again; restore or remove "
+                    + "all files of the outbox together",
+                "/o-wal was removed or replaced while the outbox was in use: a crash now loses the updates that are "
+                    + "not in the database yet; find out what removed it, and remove no file of the outbox alone",
+                "/o-wal has grown to 17 MB: another program has been reading the outbox for a long time; end that "
+                    + "program "
+                    + "(fuser -v /o-wal shows it)",
+                "/o.reserve is a directory, not a file; updates are still stored; move it away",
             ])
     }
 
@@ -130,8 +132,8 @@ import WaypostTestSupport
         let condition = Condition(OutboxWarning.olderStore(path: "/o", accepted: 10, previously: 10))
         #expect(
             condition.explanation.description
-                == "/o is older than it was: its log was removed, or an old copy was restored; it has all of its 10 "
-                + "accepted updates, and some delivered ones are sent again; restore or remove all files of the outbox "
+                == "the log of /o was removed, or an old copy of /o was restored; it has all of its 10 accepted "
+                + "updates, but some delivered updates will be sent again; restore or remove all files of the outbox "
                 + "together")
     }
 
@@ -141,15 +143,15 @@ import WaypostTestSupport
         #expect(
             Condition(nothing, at: .zero).line.description
                 == "outbox damaged: /o was rebuilt (it is not a SQLite database); the damaged file is now /o.damaged-1; "
-                + "0 pending updates salvaged, 0 lost; its ledger was unreadable, so some of these may have been "
-                + "delivered; check the disk (dmesg) if this happens again")
+                + "0 pending updates salvaged, 0 lost; its ledger was unreadable, so some of the salvaged updates may "
+                + "have been delivered; check the disk (dmesg) if this happens again")
         let some = OutboxRecovery(
             path: "/o", cause: .ledgerMismatch, renamedTo: nil, salvaged: 7, lost: 1...2, foundLedger: true,
             repeated: 3)
         #expect(
             Condition(some, at: .zero).line.description
                 == "outbox damaged: /o was rebuilt (its ledger does not match its rows); nothing was left of it; 7 "
-                + "pending updates salvaged, 1 to 2 lost; up to 3 of those salvaged may have been delivered before and "
-                + "are sent again; check the disk (dmesg) if this happens again")
+                + "pending updates salvaged, 1 to 2 lost; up to 3 of the salvaged updates may have been delivered before "
+                + "and are sent again; check the disk (dmesg) if this happens again")
     }
 }

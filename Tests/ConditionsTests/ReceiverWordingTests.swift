@@ -17,10 +17,10 @@ import Testing
                 "add the user to the group that owns the device (usermod -aG dialout USER) and restart"
             ),
             (
-                .baudRateRejected(460_800), "its driver does not support 460800 baud",
-                "choose a rate that it supports"
+                .baudRateRejected(460_800), "the driver does not support 460800 baud",
+                "choose a supported rate"
             ),
-            (.notASerialPort, "not a serial port", "name a device such as /dev/ttyUSB0"),
+            (.notASerialPort, "not a serial port", "use a device such as /dev/ttyUSB0"),
             (
                 .notOpened("cannot be flushed: Input/output error"), "cannot be flushed: Input/output error",
                 "check the device and the kernel's log (dmesg)"
@@ -36,7 +36,7 @@ import Testing
             ),
             (
                 .lost("hung up"), "lost (hung up)",
-                "check plug and cable; it is reopened as soon as it is back"
+                "check the plug and cable; Waypost reconnects as soon as the receiver is back"
             ),
             (
                 .silent(.serial(baudRate: 9600, wasFound: false), .seconds(5), alsoOpenIn: nil), "silent for 5 s",
@@ -50,7 +50,7 @@ import Testing
             ),
             (
                 .silent(.udp(host: "192.0.2.1"), .seconds(5), alsoOpenIn: nil), "silent for 5 s",
-                "check that the sender sends to this address and port"
+                "check that the sender uses this address and port"
             ),
             (
                 .noSentence(.serial(baudRate: 4800, wasFound: false), .seconds(5), alsoOpenIn: gpsd),
@@ -70,7 +70,7 @@ import Testing
             (.otherSpeaker(.gpsd), "gpsd answers, with its JSON reports", "set receiver.type to gpsd"),
             (
                 .gpsd(.unknownDevice("/dev/a", others: ["/dev/b"])), "does not have /dev/a, but /dev/b",
-                "correct receiver.device, or add it to gpsd (gpsdctl add /dev/a)"
+                "correct receiver.device, or add the device to gpsd (gpsdctl add /dev/a)"
             ),
         ] as [(ReceiverFault, String, String)])
     func sayWhatIsWrongAndWhatToDo(fault: ReceiverFault, cause: String, remedy: String) {

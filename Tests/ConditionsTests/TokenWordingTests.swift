@@ -72,7 +72,7 @@ import VehicleAuthorization
             ),
             (
                 .rejected(endpoint, EndpointRejection(status: 503, message: "closed")),
-                "token endpoint https://b.example/t answered 503: it can't answer now; it says \"closed\"",
+                "token endpoint https://b.example/t answered 503: it could not answer; it says \"closed\"",
                 "see the backend's log"
             ),
             (
@@ -89,12 +89,12 @@ import VehicleAuthorization
                 .unusableAnswer(endpoint, .invalidJSON(.other, line: 1, column: 9, bytes: 8, mediaType: "text/html")),
                 "token endpoint https://b.example/t gave 8 bytes of text/html that are not valid JSON (line 1, column 9); "
                     + "expected the token, bare or in JSON under \"jwt\"",
-                "check whether it was cut off, or is rewritten in place"
+                "check whether the answer is cut off, or its file is rewritten in place"
             ),
             (
                 .unusableAnswer(command, .lookalike(.surrounded, .bareText)),
                 "token command /bin/token gave a token with other text around it",
-                "print the token alone: other words belong on standard error"
+                "print only the token, and other text to standard error"
             ),
             (
                 .unusableAnswer(endpoint, .missingKey(keys: ["k"], others: 0, .lookalike(.apiKey, under: "k"))),
@@ -105,12 +105,12 @@ import VehicleAuthorization
             (
                 .unusableAnswer(file, .nothing(isNull: false)),
                 "token file /run/token gave nothing; expected the token, bare or in JSON under \"jwt\"",
-                "write a token to the file, and put it in place by renaming"
+                "write a token to a temporary file, and rename that file into place"
             ),
             (
                 .expired(file, .overWhenGiven(.synchronizedHost)),
                 "token file /run/token gave a token that had already expired by this host's clock, which is synchronized",
-                "the issuer must make a new one: check its clock and cache"
+                "the issuer must make a new token: check its clock and cache"
             ),
             (
                 .wrongClaims(.otherSubject(["w "]), van7), "the token for vehicle van-7 is for vehicle \"w \"",
@@ -128,17 +128,17 @@ import VehicleAuthorization
             (
                 .commandFailed(command, .exited(3, CommandFault.Output(lines: ["no login", "see the manual"]))),
                 "token command /bin/token failed with status 3: no login (also: see the manual)",
-                "run it by hand as the service's user"
+                "run the command by hand as the service's user"
             ),
             (
                 .commandFailed(command, .timedOut(.seconds(15), CommandFault.Output(hasOutput: true))),
                 "token command /bin/token took longer than 15 s and was ended, with nothing on standard error (its standard "
                     + "output may be a token, and is not shown)",
-                "run it by hand as the service's user, or raise authorization.timeoutSeconds"
+                "run the command by hand as the service's user, or raise authorization.timeoutSeconds"
             ),
             (
                 .programUnusable(key: "authorization.command", .carriageReturn("/bin/token")),
-                "authorization.command: /bin/token has the line ends of Windows",
+                "authorization.command: /bin/token has Windows line endings",
                 #"run sed -i 's/\r$//' /bin/token"#
             ),
             (
@@ -148,17 +148,17 @@ import VehicleAuthorization
             ),
             (
                 .sourceUnusable(SourceFault("the token", .file("/run/token"), .openToEveryUser(isMounted: false))),
-                "the token comes from the file /run/token, which holds a secret and is open to every user",
+                "the token comes from the file /run/token, which holds a secret and can be read by every user",
                 "run chmod o= /run/token"
             ),
             (
                 .invalidSetting(key: "authorization.url", .noValue(placeholder: "tripId", van7)),
                 "authorization.url needs {tripId}, but the token is for vehicle van-7",
-                "use a placeholder that it has"
+                "use a placeholder that fits"
             ),
             (
                 .providerFailed(.notCalledBack(.seconds(30))), "the token provider did not call back within 30 s",
-                "make it call its completion handler on every path"
+                "make the provider call its completion handler on every path"
             ),
             (.reported(.unavailable, "the app says no"), "the app says no", ""),
         ] as [(TokenFault, String, String)])
@@ -179,25 +179,26 @@ import VehicleAuthorization
         arguments: [
             (
                 .questionableToken(.claims(.noKeyID, van7)),
-                "the token for vehicle van-7 names no key; the issuer must set kid to the service account's private key id"
+                "the token for vehicle van-7 has no key id; the issuer must set kid to the service account's private "
+                    + "key id"
             ),
             (
                 .questionableToken(
                     .expiry(
                         .stated(StatedExpiry(key: "ttl", text: "60", meaning: .span(60)), seconds: 60, own: 3600), file)
                 ),
-                "token file /run/token: its \"ttl\" 60 leaves 60 s, the token's own exp 3600 s; it is renewed by the "
-                    + "earlier; the issuer must state the same end in both"
+                "token file /run/token: its \"ttl\" 60 leaves 60 s, the token's own exp 3600 s; the earlier end "
+                    + "applies; the issuer must state the same end in both"
             ),
             (
                 .shortLivedTokens(van7, lifetime: .seconds(200), minimumLife: .seconds(300)),
-                "tokens for vehicle van-7 have 200 s of life when they arrive; the issuer must give new ones, with clearly more "
-                    + "than 300 s (an hour is usual)"
+                "tokens for vehicle van-7 have only 200 s left when they arrive; the issuer must return new tokens "
+                    + "with clearly more than 300 s left (an hour is usual)"
             ),
             (
                 .processesLeft(command: "/bin/token", count: 0, unendable: 7),
-                "token command /bin/token left process 7 running; the command is not started again before it has "
-                    + "ended; change the command so that it ends what it starts, and end process 7"
+                "token command /bin/token left process 7 running; the command is not started again until that process "
+                    + "has ended; change the command to end the processes that it starts, and end process 7"
             ),
         ] as [(AuthorizationWarning, String)])
     func sayWhatToCorrect(warning: AuthorizationWarning, sentence: String) { #expect("\(warning)" == sentence) }

@@ -218,7 +218,7 @@ import WaypostTestSupport
     @Test func beginsAtTheEndOfExistingContent() async throws {
         try append(epoch(second: 1))
         let ending = try await observe(LiveReceiver.growingFile(path)) { observer in
-            await observer.state(saying: "open, waiting for what is appended")
+            await observer.state(saying: "open, waiting for new lines")
             try append(epoch(second: 2))
             #expect(await observer.second() == 2)
             unsafe rename(path, path + ".1")

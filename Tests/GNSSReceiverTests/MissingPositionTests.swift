@@ -59,16 +59,16 @@ import WaypostTestSupport
     @Test(arguments: [
         (
             sentence("GPGSV,1,1,01,01,40,083,46"),
-            "sentences arrive, but none that states a position; switch RMC and GGA on in the receiver"
+            "sentences arrive, but none contains a position; turn on RMC and GGA in the receiver"
         ),
         (
             sentence("GPGSV,1,1,01,01,40,083,46")
                 + String(repeating: void.replacing(",V,", with: ",A,"), count: 3),
-            "sentences arrive, many with a wrong checksum, and none states a position; check the cable"
+            "sentences arrive, but many have a wrong checksum and none contains a position; check the cable"
         ),
         (
             sentence("AIVDM,1,1,,A,13u?etPv2;0n:dDPwUM1U1Cb069D,0", start: "!"),
-            "AIS messages of other ships arrive, and no position of this vehicle; name the port of a GNSS receiver"
+            "AIS messages of other ships arrive, but no position of this vehicle; use the port of a GNSS receiver"
         ),
     ])
     func isBlamedOnTheSentencesIfNoneStatesAPosition(text: String, words: String) async throws {
@@ -92,8 +92,8 @@ import WaypostTestSupport
             await observer.state(saying: "open at")
             try terminal.send(Self.signed)
             let words =
-                "all sentences with a position are rejected: longitude out of range; record a minute of it, and see "
-                + "waypost fixes --explain"
+                "all sentences with a position are rejected: longitude out of range; record a minute of the receiver's "
+                + "output and run waypost fixes --explain"
             #expect(await observer.state(saying: words)?.kind == .waiting)
             // Each state is a log line, so it isn't repeated.
             try terminal.send(Self.signed)

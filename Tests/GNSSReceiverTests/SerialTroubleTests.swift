@@ -47,7 +47,7 @@ import WaypostTestSupport
                     await Task.yield()
                 }
             }
-            let words = "readable text arrives, so that baudRate 9600 is right, but no NMEA sentence for 0 s; "
+            let words = "readable text arrives, so baudRate 9600 is right, but no NMEA sentence for 0 s; "
             #expect(await observer.state(saying: words) != nil)
             sending.cancel()
         }

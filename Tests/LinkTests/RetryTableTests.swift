@@ -119,7 +119,7 @@ import WaypostTestSupport
         } + [
             // Three updates, two, and one; then that one is delivered, and the others after it.
             Row("captive portal: 413 to everything", first(strange(413, "<html>too large</html>"), times: 3)) {
-                ($0.waits, $0.requests, $0.words) = ([1], 6, "not Fleet Engine")
+                ($0.waits, $0.requests, $0.words) = ([1], 6, "not from Fleet Engine")
             }
         ]
 

@@ -2,15 +2,15 @@ package import Reporting
 import ReportedText
 
 extension ActiveConditions {
-    /// A warning of the receiver ends if it isn't repeated within this time.
+    /// How long a receiver's warning lasts unless it is repeated.
     private static let warningLife = Duration.seconds(600)
-    /// Fixes come every second or so: one that was rejected longer ago says nothing about the present.
+    /// How long a rejection matters. Fixes come about every second, so an older rejection says nothing about now.
     private static let rejectionLife = Duration.seconds(30)
 
-    /// Begins to measure the time without a fix.
+    /// Starts measuring the time without a fix.
     package mutating func start(at now: Duration) { restart(.noPosition, on: .fixes, at: now) }
 
-    /// Notes what an event shows.
+    /// Updates the conditions after an event.
     ///
     /// - Parameters:
     ///   - event: the event.
@@ -27,7 +27,7 @@ extension ActiveConditions {
         case .rejected(_, let rejection):
             raise(Condition(rejection), on: .rejections, at: now, until: now + Self.rejectionLife)
         case .privateModeBegan:
-            // Each beginning is logged, however soon it comes after the last one.
+            // Each start is logged, no matter how soon it follows the previous one.
             let facts = Condition.Facts.number(Int64(now / .milliseconds(1)))
             raise(
                 Condition(.privateMode, "position not stored, sent or shown", facts: facts), on: .one(.privateMode),
@@ -42,7 +42,8 @@ extension ActiveConditions {
             supersede(.reading)
             raise(Condition(error, isStoring: true), on: .storing, at: now)
         case .dropped(let count):
-            let cause: ReportedText = "\(text: count.counted("update")); the outbox accepts none, and memory is full"
+            let cause: ReportedText =
+                "\(text: count.counted("update")), because the outbox accepts none and memory is full"
             raise(Condition(.updatesDropped, cause), on: .one(.updatesDropped), at: now, until: now + .seconds(3600))
         case .outboxFailed(let error):
             if active(.storing) == nil { raise(Condition(error), on: .reading, at: now) }
@@ -66,7 +67,7 @@ extension ActiveConditions {
         if let condition = Condition(state) {
             raise(condition, on: .receiver, at: now)
         } else if state.kind == .starting {
-            supersede(.receiver)  // what is being tried isn't known to work
+            supersede(.receiver)  // it isn't known yet whether this attempt will work
         } else {
             clear(.receiver, at: now)
         }
@@ -80,10 +81,10 @@ extension ActiveConditions {
         if isFirst { noteDelivery(at: now, isLive: true) }
     }
 
-    /// Begins to measure the time without a delivery: from now on there is something to deliver.
+    /// Starts measuring the time without a delivery, because from now on there is something to deliver.
     private mutating func noteDelivery(at now: Duration, isLive: Bool) {
         guard isLive, active(.one(.privateMode)) == nil else { return }
-        let cause: ReportedText = "updates are due, and no stage has reported why none arrives"
+        let cause: ReportedText = "updates are due, but no stage has reported why none is delivered"
         restart(Condition(.nothingDelivered, cause), on: .silence, at: now)
     }
 }

@@ -1,11 +1,11 @@
 package import ReportedText
 
-/// The conditions that are active, and what the log should say about them.
+/// The active conditions and the lines that the log should write about them.
 ///
-/// Each topic has at most one condition at a time: a new one takes the place of the previous one, and the topic keeps
-/// the time at which it began. A condition is logged when it becomes visible, when its code or facts change, and again
-/// after ten minutes with the number of repetitions. The end of a topic is logged if its beginning was. Whatever comes
-/// and goes, the same condition is logged once in ten minutes.
+/// Each topic has at most one condition at a time. A new condition replaces the previous one, and the topic keeps its
+/// start. A condition is logged when it becomes visible, when its code or facts change, and again after ten minutes
+/// with the number of repetitions. The end of a topic is logged if its start was. The same condition is logged at most
+/// once in ten minutes, even if it ends and starts again.
 package struct ActiveConditions: Sendable {
     /// The subject of a condition.
     package enum Topic: Sendable, Hashable {
@@ -14,15 +14,15 @@ package struct ActiveConditions: Sendable {
         case rejections
         /// The time since the last fix.
         case fixes
-        /// Updates are sent from memory only.
+        /// Storing updates: while this has a condition, updates are sent from memory only.
         case storing
-        /// Nothing can be read from the outbox.
+        /// Reading from the outbox.
         case reading
         case renewal
         case delivery
         /// The time since the last delivery.
         case silence
-        /// A condition that stands alone.
+        /// A condition that has a topic to itself.
         case one(ConditionCode)
     }
 
@@ -46,13 +46,13 @@ package struct ActiveConditions: Sendable {
     private struct State {
         var condition: Condition
         let since: Duration
-        /// When it ends by itself.
+        /// The time at which the condition ends by itself; `nil` if it doesn't.
         var expiry: Duration?
-        /// Whether the condition, as it is, has been logged since the topic began.
+        /// Whether the condition, with its current code and facts, has been logged since the topic began.
         var isLogged = false
     }
 
-    /// A line that was written.
+    /// A line that has been written.
     private struct Written {
         let at: Duration
         var repetitions = 0
@@ -60,14 +60,14 @@ package struct ActiveConditions: Sendable {
 
     private struct Memory {
         var lines: [Key: Written] = [:]
-        /// Whether a beginning was logged of which no end has been.
+        /// Whether the topic's start has been logged, but not its end.
         var isOpen = false
     }
 
-    /// How often the same condition is logged.
+    /// The interval at which the same condition is logged again.
     package static let reminderInterval = Duration.seconds(600)
-    /// Conditions that began no farther apart began together, such as those that a start meets.
-    private static let concurrence = Duration.seconds(5)
+    /// The maximum difference between the starts of conditions that began together, such as those found at startup.
+    private static let simultaneityWindow = Duration.seconds(5)
 
     private var states: [Topic: State] = [:]
     private var memories: [Topic: Memory] = [:]
@@ -75,13 +75,13 @@ package struct ActiveConditions: Sendable {
 
     package init() {}
 
-    /// Notes that `condition` is met.
+    /// Records that `condition` has occurred.
     ///
     /// - Parameters:
     ///   - condition: the condition.
-    ///   - topic: what it is about.
+    ///   - topic: its topic.
     ///   - now: the present.
-    ///   - expiry: when it ends unless it is met again; `nil` if only `clear` ends it.
+    ///   - expiry: when the condition ends unless it occurs again; `nil` if only `clear` ends it.
     package mutating func raise(
         _ condition: Condition, on topic: Topic, at now: Duration, until expiry: Duration? = nil
     ) {
@@ -95,19 +95,19 @@ package struct ActiveConditions: Sendable {
         if !log(topic, at: now) { memories[topic]?.lines[Key(condition)]?.repetitions += 1 }
     }
 
-    /// Replaces what is active on `topic`, if anything is: more is known about its cause.
+    /// Replaces the condition that is active on `topic`, if any, because more is known about its cause.
     package mutating func change(_ topic: Topic, to condition: Condition) {
         guard let before = states[topic]?.condition else { return }
         states[topic]?.condition = condition
         if Key(before) != Key(condition) { states[topic]?.isLogged = false }
     }
 
-    /// Notes that `condition` is still met: unlike `raise`, this isn't a repetition.
+    /// Records that `condition` still lasts. Unlike `raise`, this doesn't count as a repetition.
     package mutating func hold(_ condition: Condition, on topic: Topic, at now: Duration) {
         if states[topic] == nil { raise(condition, on: topic, at: now) } else { change(topic, to: condition) }
     }
 
-    /// Ends what is active on `topic`. `news` is added to the line about it.
+    /// Ends the condition that is active on `topic`. `news` is appended to the line about its end.
     package mutating func clear(_ topic: Topic, at now: Duration, news: ReportedText = "") {
         guard let state = states.removeValue(forKey: topic), var memory = memories[topic] else { return }
         memory.lines = memory.lines.filter { now - $0.value.at < Self.reminderInterval }
@@ -119,7 +119,7 @@ package struct ActiveConditions: Sendable {
         memories[topic] = memory
     }
 
-    /// Ends what is active on `topic`, because something else says more.
+    /// Ends the condition that is active on `topic` without a line, because another one says more.
     package mutating func supersede(_ topic: Topic) { states[topic] = nil }
 
     /// Restarts `condition`, which measures the time since something last happened, at `now`.
@@ -128,7 +128,7 @@ package struct ActiveConditions: Sendable {
         states[topic] = State(condition: condition, since: now)
     }
 
-    /// Takes the lines that the log should write at `now`.
+    /// Removes and returns the lines that the log should write at `now`.
     package mutating func takeLines(at now: Duration) -> [Line] {
         expire(at: now)
         for (topic, state) in states where !state.isLogged && isVisible(state, at: now) && !isHidden(topic, at: now) {
@@ -143,15 +143,15 @@ package struct ActiveConditions: Sendable {
         states[topic].map { ActiveCondition(condition: $0.condition, since: $0.since) }
     }
 
-    /// Returns the conditions to show at `now`. The one that began first comes first, because no later one can have
-    /// caused it. Conditions that began together are in the order in which a position meets them. A wrong clock, which
-    /// may cause anything, precedes all; conditions that need no attention follow.
+    /// Returns the conditions to show at `now`, ordered by their start, because a later condition can't have caused an
+    /// earlier one. Conditions that began together are in the order in which a position passes their stages. A wrong
+    /// clock comes first, because it may cause any of the others; conditions that need no attention come last.
     package func visible(at now: Duration) -> [ActiveCondition] {
         let shown = states.filter { isVisible($0.value, at: now) && !isHidden($0.key, at: now) }
         let inOrder = shown.sorted { $0.key.rank($0.value.condition.code) < $1.key.rank($1.value.condition.code) }
         let sorted = inOrder.reduce(into: [ActiveCondition]()) { sorted, next in
             let found = ActiveCondition(condition: next.value.condition, since: next.value.since)
-            let later = sorted.firstIndex { found.since + Self.concurrence < $0.since }
+            let later = sorted.firstIndex { found.since + Self.simultaneityWindow < $0.since }
             sorted.insert(found, at: later ?? sorted.endIndex)
         }
         return sorted.filter { $0.code == .hostClockWrong }
@@ -172,7 +172,7 @@ package struct ActiveConditions: Sendable {
         for (topic, state) in states where state.expiry.map({ now >= $0 }) ?? false { clear(topic, at: now) }
     }
 
-    /// Logs the condition of `topic` unless it was logged lately. Returns whether it did.
+    /// Logs the condition of `topic` unless it was logged recently. Returns whether it logged.
     private mutating func log(_ topic: Topic, at now: Duration) -> Bool {
         guard let state = states[topic] else { return false }
         let key = Key(state.condition)
@@ -190,7 +190,7 @@ package struct ActiveConditions: Sendable {
 }
 
 extension ActiveConditions.Topic {
-    /// The topics that explain this one when something is visible on them.
+    /// The topics whose visible conditions explain this topic's condition.
     fileprivate var explanations: [Self] {
         switch self {
         case .fixes: [.receiver, .rejections]
@@ -201,15 +201,16 @@ extension ActiveConditions.Topic {
         }
     }
 
-    /// The end of a condition that lasted less isn't logged: one fix may be wrong.
+    /// The minimum duration of a condition whose end is logged. It is a minute for rejections, because a single fix may
+    /// be wrong.
     fileprivate var shortestEnded: Duration { self == .rejections ? .seconds(60) : .zero }
 
-    /// The text of the log at the end of a condition.
+    /// Returns the text for the log at the end of a condition.
     fileprivate func end(of code: ConditionCode) -> ReportedText {
         switch self {
         case .receiver: "receiver works again"
-        case .rejections: "fixes are accepted again"
-        case .fixes: "there is a position again"
+        case .rejections: "fixes accepted again"
+        case .fixes: "position available again"
         case .storing: "outbox accepts updates again"
         case .reading: "outbox works again"
         case .renewal: "token renewed again"
@@ -219,7 +220,7 @@ extension ActiveConditions.Topic {
         }
     }
 
-    /// The place in the order in which a position meets the topics.
+    /// Returns a rank that sorts conditions in the order in which a position passes their stages and topics.
     fileprivate func rank(_ code: ConditionCode) -> Int {
         let stage = ConditionCode.Stage.allCases.firstIndex(of: code.stage) ?? 0
         let place: [Self] = [.receiver, .rejections, .fixes, .storing, .renewal, .reading, .delivery, .silence]

@@ -3,7 +3,7 @@ import ReportedText
 import VehicleAuthorization
 
 extension Condition {
-    /// The condition that an upload which isn't a success shows; `nil` if it was delivered.
+    /// Creates the condition for an upload that failed; `nil` if it was delivered.
     package init?(_ outcome: DeliveryOutcome) {
         guard let fault = outcome.fault else { return nil }
         guard case .answered(let answer) = fault else {
@@ -21,7 +21,7 @@ extension Condition {
         self.init(code, answer.cause, facts: .answer(status: answer.status))
     }
 
-    /// The condition that a fault shows.
+    /// Creates the condition for a delivery fault.
     package init(_ fault: DeliveryFault) {
         switch fault {
         case .noPermit(let missing): self.init(missing)
@@ -33,12 +33,12 @@ extension Condition {
         case .aborted(let reason, let lost):
             self.init(.networkUnavailable, lost.cause(of: reason), facts: .aborted(reason))
         case .everythingRejected(let fault):
-            self.init(.everythingRejected, "\(fault.message); it rejects one update after another")
+            self.init(.everythingRejected, "\(fault.message); Fleet Engine rejects one update after another")
         case .invalidAddress(let message): self.init(.serviceRefuses, message)
         }
     }
 
-    /// The condition that a missing token shows.
+    /// Creates the condition for a missing permit.
     package init(_ missing: MissingPermit) {
         guard let fault = missing.tokenFault else {
             self.init(.tokenSourceFailed, "\(missing.fault)")
@@ -58,7 +58,7 @@ extension Condition {
 }
 
 extension ConditionCode {
-    /// The code of an answer by its subject and status alone.
+    /// Creates the code for an answer from its subject and status alone.
     fileprivate init(_ answer: ServiceAnswer) {
         if case .error(_, about: let subject?) = answer.body {
             self =
@@ -76,7 +76,7 @@ extension ConditionCode {
             case 404: .vehicleUnknown
             case 429: .throttled
             case 501 where answer.isOfService: .apiDisabled
-            // The front of Fleet Engine writes HTML now and then, and so does a proxy whose server is away.
+            // Fleet Engine's front end sometimes answers with HTML, and so does a proxy whose server is down.
             case 408, 409, 499, 500...: answer.isOfService ? .serviceBusy : .gatewayError
             default: .serviceRefuses
             }
@@ -105,8 +105,8 @@ extension ServiceAnswer {
         case (_, 300..<400): "\(status) redirect, not followed"
         case (_, 511): "511 network authentication required"
         case (.empty, _): "\(status) with an empty body"
-        case (.html, _): "\(status) with HTML, not Fleet Engine"
-        case (.other, _): "\(status) with a body that is not Fleet Engine's"
+        case (.html, _): "\(status) with HTML, not from Fleet Engine"
+        case (.other, _): "\(status) with a body that isn't from Fleet Engine"
         }
     }
 }
@@ -117,7 +117,7 @@ extension LostExchange {
         return switch reason {
         case .networkChanged: "\(origin): the network changed, and no answer came on the old connection\(route)"
         case .newerPosition:
-            "\(origin): no answer while a newer position waited; it goes first, on a new connection\(route)"
+            "\(origin): no answer while a newer position waited, which now goes first on a new connection\(route)"
         }
     }
 }

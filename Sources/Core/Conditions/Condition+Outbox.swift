@@ -2,11 +2,11 @@ package import Reporting
 import ReportedText
 
 extension Condition {
-    /// The condition that a failure of the outbox is.
+    /// Creates the condition for a failure of the outbox.
     ///
     /// - Parameters:
     ///   - error: the failure.
-    ///   - isStoring: whether updates can't be stored, so that they are sent from memory.
+    ///   - isStoring: whether storing updates failed, so they are sent from memory.
     package init(_ error: OutboxError, isStoring: Bool = false) {
         let code: ConditionCode =
             switch error.code {
@@ -23,23 +23,24 @@ extension Condition {
         self.init(code, Wording(cause, wording.remedy), facts: .outbox(error.code))
     }
 
-    /// The damage that a repair has ended. Each repair is logged; `now` distinguishes them.
+    /// Creates the condition for damage that a repair has ended. Each repair is logged; `now` tells them apart.
     package init(_ recovery: OutboxRecovery, at now: Duration) {
         self.init(.outboxDamaged, recovery.wording, facts: .number(Int64(now / .milliseconds(1))))
     }
 
-    /// The condition that a warning of the outbox is.
+    /// Creates the condition for a warning of the outbox.
     package init(_ warning: OutboxWarning) { self.init(ConditionCode(warning), warning.wording) }
 
-    /// Updates were rejected for good.
+    /// Creates the condition for `count` updates that have been rejected permanently.
     package init(quarantined count: Int64) {
         self.init(
-            .updatesQuarantined, "Fleet Engine rejects \(text: count.counted("update"))", facts: .number(count))
+            .updatesQuarantined, "Fleet Engine has rejected \(text: count.counted("update"))", facts: .number(count))
     }
 }
 
 extension ConditionCode {
-    /// The code of a warning of the outbox. Each warning has its own code, so that the end of one leaves the others.
+    /// Creates the code for a warning of the outbox. Each warning has its own code, so that ending one doesn't end the
+    /// others.
     package init(_ warning: OutboxWarning) {
         self =
             switch warning {

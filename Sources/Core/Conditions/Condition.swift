@@ -3,8 +3,8 @@ package import ReportedText
 
 /// A condition with its cause.
 package struct Condition: Sendable, Hashable {
-    /// The facts that distinguish the causes of one code. What changes with every attempt, such as a time, isn't here:
-    /// conditions with equal facts are the same condition.
+    /// The facts that distinguish the causes of one code. Conditions with the same code and equal facts are the same
+    /// condition, so details that change with every attempt, such as a time, aren't included.
     package enum Facts: Sendable, Hashable {
         case none
         case answer(status: Int)
@@ -13,13 +13,13 @@ package struct Condition: Sendable, Hashable {
         case outbox(OutboxError.Code)
         /// The label of a `FixRejection`.
         case rejection(String)
-        /// Which one of several events of its kind.
+        /// A number that distinguishes several events of the same kind.
         case number(Int64)
     }
 
     package let code: ConditionCode
     package let facts: Facts
-    /// Why, in one sentence without a full stop.
+    /// The cause, in one sentence without a full stop.
     package let cause: ReportedText
     /// The remedy for this cause; the code's remedy if the cause has none.
     package let remedy: ReportedText
@@ -39,16 +39,16 @@ package struct Condition: Sendable, Hashable {
     /// Cause and remedy in one line.
     package var explanation: ReportedText { "\(cause); \(remedy)" }
 
-    /// The line of the log.
+    /// The text for the log.
     package var line: ReportedText { "\(text: code.title): \(explanation)" }
 }
 
 extension ReportedText.StringInterpolation {
-    /// Appends text of the catalog, which holds nothing foreign.
+    /// Appends text from the catalog, which contains nothing from outside.
     mutating func appendInterpolation(text: String) { appendLiteral(text) }
 }
 
-/// A condition that is active, and since when.
+/// An active condition with its start.
 package struct ActiveCondition: Sendable, Hashable {
     package let condition: Condition
     package let since: Duration

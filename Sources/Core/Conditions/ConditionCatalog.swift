@@ -12,73 +12,75 @@ extension ConditionCode.Stage {
 }
 
 extension ConditionCode {
-    /// A receiver gives a fix every second or so, and needs a minute to its first.
+    /// A receiver sends a fix about every second, and needs up to a minute for its first.
     private static let longestWithoutFix = Duration.seconds(90)
-    /// An update or a heartbeat goes out every minute, and may fail twice.
+    /// An update or a heartbeat is sent at least every minute, and may fail twice.
     private static let longestWithoutDelivery = Duration.seconds(180)
 
     fileprivate static let receiver: [Self: Entry] = [
         .receiverUnavailable: Entry(
             .error, "receiver unavailable",
-            "check the receiver's plug, power and cable, and receiver in the configuration"),
+            "check the receiver's plug, power and cable, and the configuration's receiver section"),
         .noPosition: Entry(
             .warning, "no position",
-            "check the antenna's plug, cable and view of the sky; under a roof it passes by itself",
+            "check the antenna's plug, cable and view of the sky, unless the vehicle is under a roof",
             visibleAfter: longestWithoutFix),
         .noSatellites: Entry(
-            .warning, "no satellite heard",
-            "check the antenna's plug and cable; deep in a building it passes by itself",
+            .warning, "no satellite signals",
+            "check the antenna's plug and cable, unless the vehicle is deep inside a building",
             visibleAfter: longestWithoutFix),
         .weakSignals: Entry(
-            .warning, "satellites too weak",
-            "give the antenna a free view of the sky, and check its cable; under a roof it passes by itself",
+            .warning, "satellite signals too weak",
+            "give the antenna a clear view of the sky and check its cable, unless the vehicle is under a roof",
             visibleAfter: longestWithoutFix),
         .fixesRejected: Entry(.warning, "fixes rejected", "check the receiver and its antenna"),
         .fixTimesRejected: Entry(
-            .warning, "times of fixes rejected", "compare the receiver's date with this host's clock"),
-        .logEnded: Entry(.info, "log ended", "set receiver.follow to true if the log still grows"),
+            .warning, "fix times rejected", "compare the receiver's date with this host's clock"),
+        .logEnded: Entry(.info, "log ended", "set receiver.follow to true if the log is still growing"),
         .antennaOpen: Entry(.warning, "antenna line open", "check the antenna's plug and cable"),
         .antennaShort: Entry(.warning, "antenna line short-circuited", "check the antenna and its cable"),
         .foreignDatum: Entry(.warning, "datum isn't WGS 84", "set the receiver's datum to W84"),
         .sentencesDropped: Entry(
-            .warning, "receiver drops sentences", "raise its baud rate, or switch sentences off in it"),
-        .weekRolloverRepaired: Entry(.info, "receiver's dates repaired", "update the receiver's firmware"),
+            .warning, "receiver drops sentences", "raise the receiver's baud rate, or turn off some of its sentences"),
+        .weekRolloverRepaired: Entry(.info, "receiver's dates corrected", "update the receiver's firmware"),
         .dateTooEarly: Entry(
             .warning, "receiver's dates in the past",
-            "wait some minutes, then update the receiver's firmware"),
-        .datedByHost: Entry(.info, "fixes dated by this host's clock", "switch RMC or ZDA on in the receiver"),
+            "wait a few minutes; if the dates stay wrong, update the receiver's firmware"),
+        .datedByHost: Entry(.info, "fixes dated by this host's clock", "turn on RMC or ZDA in the receiver"),
         .motionContradicted: Entry(
             .warning, "speed or course contradicts the track", "check the receiver's settings and firmware"),
         .simulatedPositions: Entry(
-            .warning, "simulated positions not used", "switch simulated and manual positions off in the receiver"),
-        .zeroPosition: Entry(.warning, "position 0, 0 not used", "check the source of the device's position"),
+            .warning, "simulated positions not used", "turn off simulated and manual positions in the receiver"),
+        .zeroPosition: Entry(.warning, "position 0, 0 not used", "check where the device takes its position from"),
         .utf16Text: Entry(
-            .warning, "input is UTF-16 text", "convert it to plain text, for example with iconv -f UTF-16 -t ASCII"),
+            .warning, "input is UTF-16 text", "convert the input to plain text, such as with iconv -f UTF-16 -t ASCII"),
         .localTime: Entry(
             .warning, "sentences state local time", "set the device that writes the sentences to UTC"),
         .positionsUnreadable: Entry(
-            .warning, "sentences with a position unreadable", "record a minute, and see waypost fixes --explain"),
+            .warning, "position sentences unreadable",
+            "record a minute of the receiver's output and run waypost fixes --explain"),
         .receiverTimeWrong: Entry(
             .warning, "receiver's time wrong",
-            "switch the receiver off and on, then update its firmware, or replace it"),
+            "turn the receiver off and on; if that doesn't help, update its firmware or replace the receiver"),
     ]
 
     fileprivate static let outbox: [Self: Entry] = [
         .diskFull: Entry(.error, "disk full", "free space on the disk of outbox.path"),
         .outboxInUse: Entry(
-            .error, "outbox in use", "stop the other process, or give each its own outbox.path"),
-        .outboxBusy: Entry(.error, "outbox locked", "close the program that has locked its file"),
+            .error, "outbox in use", "stop the other process, or give each process its own outbox.path"),
+        .outboxBusy: Entry(.error, "outbox locked", "close the program that has locked the outbox's file"),
         .outboxUnusable: Entry(
-            .error, "outbox unusable", "check the directory of outbox.path, its owner and its disk (dmesg)"),
-        .outboxDamaged: Entry(.error, "outbox damaged", "check the disk (dmesg) and replace it"),
+            .error, "outbox unusable", "check the directory of outbox.path: its owner, its mode and its disk (dmesg)"),
+        .outboxDamaged: Entry(.error, "outbox damaged", "check the disk (dmesg), and replace it if it is failing"),
         .outboxTooNew: Entry(
-            .error, "outbox written by a newer release", "install that release again, or move the file away"),
+            .error, "outbox written by a newer release", "install the newer release again, or move the file away"),
         .outboxTooOld: Entry(
-            .warning, "outbox older than it was", "restore or remove all files of the outbox together"),
+            .warning, "outbox rolled back to an older state", "restore or remove all files of the outbox together"),
         .outboxLogRemoved: Entry(
-            .warning, "outbox's log removed", "find out what removed it, and remove no file of the outbox alone"),
+            .warning, "outbox's write-ahead log removed",
+            "find out what removed it, and remove no file of the outbox alone"),
         .outboxLogTooLong: Entry(
-            .warning, "outbox's log too long", "end the program that reads the file or keeps it open"),
+            .warning, "outbox's write-ahead log too long", "end the program that keeps the outbox open"),
         .outboxWithoutReserve: Entry(
             .warning, "no reserve for a full disk", "move away what is in the reserve's place"),
         .outboxNearlyFull: Entry(
@@ -88,9 +90,9 @@ extension ConditionCode {
         .updatesLost: Entry(
             .error, "pending updates lost",
             "find out why nothing is delivered, or raise outbox.maximumMegabytes and maximumAgeDays"),
-        .updatesDropped: Entry(.error, "oldest updates dropped", "resolve what is wrong with the outbox"),
+        .updatesDropped: Entry(.error, "oldest updates dropped", "fix the outbox (waypost why shows its condition)"),
         .updatesQuarantined: Entry(
-            .warning, "updates quarantined", "see waypost outbox list, then requeue or discard them"),
+            .warning, "updates quarantined", "run waypost outbox list, then requeue or discard the updates"),
     ]
 
     fileprivate static let token: [Self: Entry] = [
@@ -98,54 +100,59 @@ extension ConditionCode {
             .error, "token endpoint unreachable", "run waypost token, and check the network and the issuer"),
         .tokenEndpointTLS: Entry(
             .error, "no secure connection to the token issuer",
-            "check the certificates with waypost check, and the clock"),
+            "check the certificates (waypost check) and the clock"),
         .tokenRefused: Entry(
-            .error, "token refused", "run waypost token; correct authorization, or the backend"),
+            .error, "token request rejected",
+            "run waypost token, and correct the configuration's authorization section or the backend"),
         .tokenUnusable: Entry(
-            .error, "token unusable", "run waypost token, and compare with docs/token-endpoint.md"),
-        .tokenClaimsWrong: Entry(.error, "token claims wrong", "run waypost token, and correct what the issuer signs"),
-        .tokenSourceFailed: Entry(.error, "token source failed", "run waypost check, and correct authorization"),
+            .error, "token unusable", "run waypost token, and compare the answer with docs/token-endpoint.md"),
+        .tokenClaimsWrong: Entry(
+            .error, "token claims wrong", "run waypost token, and correct the claims that the issuer signs"),
+        .tokenSourceFailed: Entry(
+            .error, "token source failed",
+            "run waypost check, and correct the configuration's authorization section"),
         .tokenRenewalFailing: Entry(
-            .warning, "token not renewed", "run waypost token before the current token ends"),
+            .warning, "token not renewed", "run waypost token before the current token expires"),
         .tokenRejected: Entry(
             .error, "token rejected",
-            "sign tokens with a key of a service account of vehicle.providerId's project, and check the backend's clock"
+            "sign tokens with a service account's key from the project vehicle.providerId, and check the backend's "
+                + "clock"
         ),
         .tokenNotPermitted: Entry(
             .error, "token not permitted",
-            "name this vehicle in the token (waypost token shows it), sign it as a service account with the driver's "
-                + "role, or correct vehicle.providerId"),
+            "put this vehicle's id in the token (waypost token shows the token), sign as a service account with the "
+                + "driver role, or correct vehicle.providerId"),
     ]
 
     fileprivate static let delivery: [Self: Entry] = [
         .networkUnavailable: Entry(
             .warning, "Fleet Engine unreachable",
-            "wait for the network, then check the vehicle's network and upload.endpoint"),
+            "wait for coverage; if that doesn't help, check the vehicle's network and upload.endpoint"),
         .tlsFailed: Entry(
-            .warning, "no secure connection", "check that upload.endpoint names a port for https"),
+            .warning, "no secure connection", "check that the port of upload.endpoint speaks https"),
         .certificateOutsideItsTime: Entry(
-            .error, "certificate outside its time",
-            "set this host's clock; if it is right, a captive portal or a proxy answers: use another network, or "
-                + "correct upload.endpoint"),
+            .error, "certificate expired or not yet valid",
+            "set this host's clock; if the clock is right, a captive portal or a proxy is answering: use another "
+                + "network, or correct upload.endpoint"),
         .certificateUntrusted: Entry(
             .error, "certificate not trusted",
-            "sign in to the network (a captive portal), or use another one; set upload.caFile if the authority is "
-                + "your own"),
+            "log in to the network (a captive portal), or use another network; if the certificate authority is your "
+                + "own, set upload.caFile"),
         .intercepted: Entry(
             .error, "another server answers",
-            "sign in to the network (a captive portal or a proxy), or use another one; if there is none, correct "
-                + "upload.endpoint"),
+            "log in to the network (a captive portal or a proxy), or use another network; if no login is needed, "
+                + "correct upload.endpoint"),
         .answerUndecodable: Entry(
-            .error, "answers unreadable", "switch compression off in the proxy, or correct upload.endpoint"),
+            .error, "answers unreadable", "turn off compression in the proxy, or correct upload.endpoint"),
         .requestTooLarge: Entry(
             .warning, "request too large",
-            "raise the limit of the proxy on the route, or correct upload.endpoint"),
+            "raise the size limit of the proxy on the route, or correct upload.endpoint"),
         .throttled: Entry(
-            .warning, "Fleet Engine throttles", "wait, or lower upload.backlogUpdatesPerSecond"),
-        .serviceBusy: Entry(.warning, "Fleet Engine busy", "wait until it passes"),
+            .warning, "throttled by Fleet Engine", "wait, or lower upload.backlogUpdatesPerSecond"),
+        .serviceBusy: Entry(.warning, "Fleet Engine busy", "wait; Waypost retries by itself"),
         .gatewayError: Entry(
             .warning, "no answer from Fleet Engine",
-            "wait, then check the proxy on the route and upload.endpoint"),
+            "wait; if no answer comes, check the proxy on the route and upload.endpoint"),
         .serviceRefuses: Entry(.error, "Fleet Engine accepts no updates", "correct upload.endpoint"),
         .vehicleUnknown: Entry(
             .error, "vehicle unknown",
@@ -153,12 +160,13 @@ extension ConditionCode {
                 + "upload.endpoint"),
         .apiDisabled: Entry(
             .error, "Fleet Engine API disabled",
-            "enable it (gcloud services enable fleetengine.googleapis.com), or correct vehicle.providerId or "
+            "enable the API (gcloud services enable fleetengine.googleapis.com), or correct vehicle.providerId or "
                 + "vehicle.service"),
         .billingDisabled: Entry(
             .error, "billing disabled", "enable billing in the Google Cloud console, or correct vehicle.providerId"),
         .updateRejected: Entry(
-            .warning, "update rejected", "wait until smaller batches have found it, then see waypost outbox list"),
+            .warning, "update rejected",
+            "wait until smaller batches have isolated the update, then run waypost outbox list"),
         .everythingRejected: Entry(
             .error, "every update rejected",
             "check vehicle.service and upload.endpoint, and install the newest release of Waypost"),
@@ -167,18 +175,21 @@ extension ConditionCode {
     ]
 
     fileprivate static let service: [Self: Entry] = [
-        .hostClockWrong: Entry(.warning, "this host's clock wrong", "set it (NTP, or a real-time clock)"),
+        .hostClockWrong: Entry(
+            .warning, "this host's clock wrong", "synchronize the clock (NTP), or install a real-time clock"),
         .statusAddressUnavailable: Entry(
             .warning, "status address unavailable", "free the address, or change status.listen"),
         .privateZoneDistant: Entry(
             .warning, "private zone far away", "check that latitude and longitude are not swapped"),
         .recordingStopped: Entry(
-            .warning, "recording stopped", "give --record a directory with room that this user may write, and restart"),
+            .warning, "recording stopped",
+            "restart with --record and a directory that has free space and that the service's user may write"),
         .reloadRejected: Entry(.warning, "reload rejected", "correct the configuration and reload again"),
         .lastRunStalled: Entry(
-            .warning, "last run ended itself", "find the device or disk that hangs (journalctl -k)"),
+            .warning, "last run ended itself", "find the device or disk that hung (journalctl -k)"),
         .internalError: Entry(.error, "internal error", "report it with the file that waypost bundle writes"),
         .privateMode: Entry(
-            .info, "private mode on", "leave it on, remove vehicle.privateModeFile, or leave the private zone"),
+            .info, "private mode on",
+            "nothing to do; to end it, remove vehicle.privateModeFile or leave the private zone"),
     ]
 }

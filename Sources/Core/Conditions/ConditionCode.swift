@@ -1,6 +1,6 @@
-/// A condition of a running vehicle that an operator should know about. One code is one remedy and one alert.
+/// A condition of a running vehicle that an operator should know about. Each code has one remedy and one alert.
 ///
-/// The raw value is part of the contract: it is in the log, `/status`, the metrics and the alerts.
+/// The raw value is part of the contract: the log, `/status`, the metrics and the alerts use it.
 package enum ConditionCode: String, Sendable, Hashable, Codable, CaseIterable {
     // The receiver and its fixes.
     case receiverUnavailable = "receiver_unavailable"
@@ -84,7 +84,7 @@ package enum ConditionCode: String, Sendable, Hashable, Codable, CaseIterable {
 }
 
 extension ConditionCode {
-    /// How much a condition matters.
+    /// The severity of a condition.
     package enum Severity: String, Sendable, Hashable, Codable, CaseIterable {
         /// Noteworthy; nothing has to be done.
         case info
@@ -94,7 +94,7 @@ extension ConditionCode {
         case error
     }
 
-    /// The part of the pipeline that a condition belongs to, in the order in which a position meets them.
+    /// The part of the pipeline that a condition belongs to, in the order in which a position passes the parts.
     package enum Stage: String, Sendable, Hashable, Codable, CaseIterable {
         case receiver, outbox, token, delivery, service
     }
@@ -120,7 +120,7 @@ extension ConditionCode {
     /// A short description of the problem.
     package var title: String { Self.catalog[self].entry.title }
     package var remedy: String { Self.catalog[self].entry.remedy }
-    /// How long a condition lasts before it is shown and logged.
+    /// How long a condition must last before it is shown and logged.
     package var visibleAfter: Duration { Self.catalog[self].entry.visibleAfter }
 
     private static let catalog = Catalog()

@@ -13,9 +13,9 @@ package enum CheckFinding: Sendable, Hashable {
     /// The receiver's file doesn't exist.
     case logMissing(String)
     case logIsDirectory(String)
-    /// `user` can't see what is at a path, because a directory is closed to that user.
+    /// `user` can't see whether the path exists, because a directory is closed to that user.
     case hidden(key: String, path: String, user: String)
-    /// This user can't see what is at a path; `user` may.
+    /// This user can't see whether the path exists, but `user` can.
     case hiddenHere(key: String, path: String, user: String)
     /// The unit hides a directory from the service.
     case hiddenByUnit(key: String, path: String, directory: String, unit: String)
@@ -24,9 +24,9 @@ package enum CheckFinding: Sendable, Hashable {
     case outbox(Outbox)
     /// A crash may lose updates, because `outbox.durability` is `economy`.
     case economy(updates: Int, span: Duration)
-    /// Fleet Engine keeps no such state of a delivery vehicle.
+    /// A key sets a state that Fleet Engine doesn't keep for delivery vehicles.
     case stateWithoutEffect(key: String)
-    /// The status address has a free port.
+    /// The status address lets the system choose the port.
     case statusPortUnknown
 
     /// A finding about `vehicle.privateModeFile`.
@@ -80,46 +80,46 @@ extension CheckFinding {
         case .notASerialPort(let device, let kind):
             Wording(
                 "receiver.device: \(device) is \(kind), not a serial port",
-                "name a device such as /dev/ttyUSB0 (ls -l /dev/serial/by-id), or set receiver.type to file")
+                "use a device such as /dev/ttyUSB0 (ls -l /dev/serial/by-id), or set receiver.type to file")
         case .deviceNotAllowed(let device, let unit):
             Wording(
                 "receiver.device: \(unit) does not allow \(device)",
-                "run systemctl edit waypost, and write [Service] and below it DeviceAllow=\(device) rw")
+                "run systemctl edit waypost, and add DeviceAllow=\(device) rw under [Service]")
         case .deviceForbidden(let device, let user):
             Wording(
                 "receiver.device: \(user) can't open \(device)",
                 """
-                run chgrp dialout \(device) and chmod g+rw \(device), by a udev rule so that it stays \
+                run chgrp dialout \(device) and chmod g+rw \(device); to make this permanent, add a udev rule \
                 (99-waypost-gnss.rules among the examples)
                 """)
         case .logMissing(let path):
             Wording("receiver.path: \(path) does not exist", "check the path, and the program that writes it")
-        case .logIsDirectory(let path): Wording("receiver.path: \(path) is a directory", "name the file in it")
+        case .logIsDirectory(let path): Wording("receiver.path: \(path) is a directory", "specify a file in it")
         case .hidden(let key, let path, let user):
-            Wording("\(key): \(user) can't see \(path)", "open its directory to that user")
+            Wording("\(key): \(user) can't see \(path)", "give that user access to its directory")
         case .hiddenHere(let key, let path, let user):
             Wording("\(key): this user can't see \(path)", "run this as \(user)")
         case .hiddenByUnit(let key, let path, let directory, let unit):
             Wording(
                 "\(key): the service can't see \(path), because \(unit) hides \(directory) from it",
-                "use a path outside of it")
+                "use a path outside that directory")
         case .privateSwitch(let finding, let path):
             Wording("vehicle.privateModeFile: \(path) \(finding.wording.cause)", finding.wording.remedy)
         case .outbox(let finding): Wording("outbox.path: \(finding.wording.cause)", finding.wording.remedy)
         case .economy(let updates, let span):
             Wording(
-                "economy: a crash may lose the updates of the last \(span.spoken), \(updates) at most",
-                "write \"full\", which loses none")
+                "economy: a crash may lose the updates of the last \(span.spoken), at most \(updates)",
+                "set it to \"full\" to lose none")
         case .stateWithoutEffect(let key):
             Wording(
-                "\(key) does nothing with scheduledTasks: Fleet Engine keeps no such state of a delivery vehicle",
-                "leave it out")
+                "\(key) has no effect with scheduledTasks: Fleet Engine keeps no such state for delivery vehicles",
+                "remove the key")
         case .statusPortUnknown:
             Wording(
                 """
-                status.listen: port 0 is another port at each start, at which waypost status, why and watch and what \
-                collects metrics don't find the service
-                """, "write 127.0.0.1:9464")
+                status.listen: port 0 means another port at each start, so waypost status and waypost why, and the \
+                program that collects metrics, can't find the service
+                """, "set it to 127.0.0.1:9464")
         }
     }
 }
@@ -129,25 +129,25 @@ extension CheckFinding.PrivateSwitch {
         switch self {
         case .hidden(let user):
             Wording(
-                "can't be seen by \(user), so that the vehicle is always private",
-                "open its directory to that user (chmod o+x)")
+                "can't be seen by \(user), so the vehicle is always private",
+                "give that user access to its directory (chmod o+x)")
         case .directory:
             Wording(
-                "is a directory, so that the vehicle is always private",
-                "name a file, which the switch makes and removes")
-        case .on: Wording("exists now, so that the vehicle is private", "remove it to end private mode")
+                "is a directory, so the vehicle is always private",
+                "use the path of a file, which the switch creates and removes")
+        case .on: Wording("exists now, so the vehicle is private", "remove the file to end private mode")
         case .withoutDirectory:
             Wording(
-                "is in a directory that does not exist, so that the vehicle is never private",
-                "make the directory, or correct the path")
+                "is in a directory that does not exist, so the vehicle is never private",
+                "create the directory, or correct the path")
         case .inRuntimeDirectory:
             Wording(
                 "is in /run/waypost, which systemd removes whenever the service stops",
-                "name a file in another directory, such as /var/lib/vehicle")
+                "use a file in another directory, such as /var/lib/vehicle")
         case .inMemory:
             Wording(
-                "is in memory, so that a private time ends when the machine does",
-                "name a file on the disk, such as /var/lib/vehicle/private, or make it before Waypost starts")
+                "is in memory, so private mode ends when the machine restarts",
+                "use a file on disk, such as /var/lib/vehicle/private, or create the file before Waypost starts")
         }
     }
 }
@@ -159,44 +159,44 @@ extension CheckFinding.Outbox {
         switch self {
         case .below(let path, let place):
             Wording(
-                "\(path) can't be made, because \(place) is not a directory on a disk", "choose another path")
+                "\(path) can't be created, because \(place) is not a directory on a disk", "choose another path")
         case .readOnly(let path, let directory):
             Wording(
-                "\(path) can't be made, because \(directory) is mounted read-only",
-                "choose a path that can be written")
+                "\(path) can't be created, because \(directory) is mounted read-only",
+                "choose a writable path")
         case .notAllowed(let path, let directory, let unit):
             Wording(
-                "\(path) can't be made, because \(unit) does not let the service write in \(directory)",
+                "\(path) can't be created, because \(unit) does not allow the service to write in \(directory)",
                 """
-                choose a path in /var/lib/waypost, or run systemctl edit waypost, and write [Service] and below it \
-                ReadWritePaths=\(directory)
+                choose a path in /var/lib/waypost, or run systemctl edit waypost and add ReadWritePaths=\(directory) \
+                under [Service]
                 """)
         case .notWritable(let directory, let user, let reason):
             Wording(
                 "\(user) can't write in \(directory): \(reason)",
-                "run chown on it for that user, or choose another path")
+                "change its owner to that user (chown), or choose another path")
         case .tooFewInodes(let directory, let left, let needed):
             Wording(
-                "the file system of \(directory) has \(left) inodes left, and an outbox needs \(needed) files",
+                "the file system of \(directory) has \(left) inodes left, but an outbox needs \(needed)",
                 "remove some files (df -i), or choose another path")
         case .tooLittleSpace(let directory, let free, let needed):
             Wording(
-                "only \(free / 1000) kB are free at \(directory), and an outbox needs \(needed / 1000) kB",
-                "free some, or choose another path")
+                "only \(free / 1000) kB are free at \(directory), but an outbox needs \(needed / 1000) kB",
+                "free space there, or choose another path")
         case .ofAnotherUser(let path, let user):
-            Wording("\(path) is in a directory of \(user)", "run the service as that user")
+            Wording("\(path) is in a directory that belongs to \(user)", "run the service as that user")
         case .notMounted(let path, let place):
             Wording(
-                "\(path) is below \(place), which is in /etc/fstab and not mounted now", "run mount \(place)")
+                "\(path) is below \(place), which is in /etc/fstab but not mounted", "run mount \(place)")
         case .inMemory(let path):
             Wording(
-                "\(path) is in memory (tmpfs), so that a restart of the machine loses pending updates", Self.disk)
+                "\(path) is in memory (tmpfs), so a restart of the machine loses pending updates", Self.disk)
         case .inTemporaryDirectory(let path):
             Wording("\(path) is in /tmp, which many systems empty when they start", Self.disk)
         case .withoutDirectory(let directory):
             Wording(
-                "\(directory) does not exist yet, and is made at the start",
-                "if there should be an outbox, correct the path")
+                "\(directory) does not exist yet, and is created when the service starts",
+                "if there should already be an outbox, correct the path")
         }
     }
 }

@@ -1,7 +1,7 @@
 import ReportedText
 package import Reporting
 
-/// The wording of recorded logs that can't be read or give no fix.
+/// The wording of recorded logs that can't be read or contain no fix.
 extension FixSourceError: CustomStringConvertible {
     package var wording: Wording {
         switch reason {
@@ -17,7 +17,7 @@ extension FixSourceError: CustomStringConvertible {
 }
 
 extension LogFault {
-    /// The cause, which begins with `name`, and the remedy.
+    /// Returns the cause, which begins with `name`, and the remedy.
     func wording(for name: String) -> Wording {
         let name = ReportedText(name, limit: ReportedText.longestSentence)
         func fault(_ cause: ReportedText, _ remedy: ReportedText = "") -> Wording {
@@ -26,39 +26,41 @@ extension LogFault {
         switch self {
         case .stopped: return Wording("\(name): stopped", "")
         case .notOpened(let obstacle): return obstacle.wording(for: name)
-        case .directory: return fault("is a directory", "name the logs in it")
+        case .directory: return fault("is a directory", "specify the logs in it")
         case .empty: return fault("is empty", "record the receiver's output into it first")
-        case .zeroDevice: return fault("is a device that gives only zeros", "name a log or a serial port")
+        case .zeroDevice: return fault("is a device that yields only zeros", "use a log or a serial port")
         case .packed(let packer, let command):
             return fault("is packed with \(text: packer)", "unpack it first (\(text: command))")
         case .packedTwice: return fault("is packed twice", "unpack it once (gunzip)")
         case .followedArchive: return fault("is a gzip archive, which can't be followed", "unpack it (gunzip)")
         case .utf16(let encoding):
             return fault("is UTF-16 text", "convert it first: iconv -f \(text: encoding) -t UTF-8 LOG > NEW")
-        case .archiveCutShort: return fault("ends in the middle of the archive", "copy it again")
-        case .archiveWithoutContents: return fault("holds nothing", "record the receiver's output into it first")
+        case .archiveCutShort: return fault("is a truncated archive", "copy it again")
+        case .archiveWithoutContents:
+            return fault("is an archive without contents", "record the receiver's output into it first")
         case .archiveContinued(let byte):
-            return fault("is an archive followed by something else, from byte \(byte) on", "cut it off there")
+            return fault("is an archive followed by other data from byte \(byte) on", "cut the file off there")
         case .archiveDamaged(let reason, let byte):
             return fault("is a damaged archive (\(reason)) near byte \(byte)", "copy it again")
         case .readFailed(let reason, let bytes):
             return Wording("\(name): \(reason) after \(text: bytes.counted("byte"))", "check its disk")
         case .readableOnce:
-            return fault("can't be replayed, because it is read twice and isn't a file", "record it into one")
+            return fault(
+                "can't be replayed, because it must be read twice and isn't a file", "record it to a file first")
         case .tooManyFixes(let maximum):
-            return fault("holds more than \(maximum) fixes, too many for several vehicles", "cut it")
+            return fault("holds more than \(maximum) fixes, too many for several vehicles", "shorten the log")
         case .foreign(let kind): return fault("is \(kind.wording.cause)", kind.wording.remedy)
         case .wrongChecksums(let sentences):
             return fault(
-                "holds \(text: sentences.counted("sentence")), and not one checksum is right", LogRemark.altered)
+                "holds \(text: sentences.counted("sentence")), none with a correct checksum", LogRemark.altered)
         case .noSentence:
-            return fault("holds no NMEA 0183 sentence with a right checksum", "check that it is a receiver's log")
+            return fault("holds no NMEA 0183 sentence with a correct checksum", "check that it is a receiver's log")
         case .missingChecksums(let sentences, let logs):
             return fault(
                 "\(logs == 1 ? "holds" : "hold") no fix, but \(text: sentences.counted("sentence")) without a checksum",
                 """
-                if the receiver sends none, set receiver.acceptMissingChecksum to true, or give replay, fixes and map \
-                --accept-missing-checksum
+                if the receiver sends none, set receiver.acceptMissingChecksum to true, or run replay, fixes or map \
+                with --accept-missing-checksum
                 """)
         case .noFix(let absence): return absence.wording(for: name)
         }
@@ -68,14 +70,17 @@ extension LogFault {
 extension LogFault.Obstacle {
     fileprivate func wording(for name: ReportedText) -> Wording {
         switch self {
-        case .address: Wording("\(name) is not a file", "fetch it first, and name the file")
-        case .pattern: Wording("\(name) does not exist", "write it without quotes, so that the shell expands it")
+        case .address: Wording("\(name) is not a file", "download it first, and specify the file")
+        case .pattern:
+            Wording("\(name) does not exist", "write the pattern without quotes, so that the shell expands it")
         case .missing: Wording("\(name) does not exist", "check the path")
         case .forbidden(let directory?):
-            Wording("\(name) can't be read by this user", "open the directory \(directory) (chmod a+x)")
+            Wording(
+                "\(name) can't be read by this user", "give every user access to the directory \(directory) (chmod a+x)"
+            )
         case .forbidden(nil): Wording("\(name) can't be read by this user", "run chmod a+r \(name)")
         case .unreadableKind:
-            Wording("\(name) is a socket, or a missing device", "name a file, a pipe or a serial port")
+            Wording("\(name) is a socket, or a missing device", "use a file, a pipe or a serial port")
         case .other(let reason): Wording("\(name) can't be opened: \(reason)", "check its disk")
         }
     }
@@ -96,16 +101,16 @@ extension FixAbsence {
                 isRecorded
                 ? """
                 waypost fixes \(log) --explain \(line) shows the first; set the receiver to NMEA 0183
-                """ : "record a minute of it, and see waypost fixes --explain"
+                """ : "record a minute of the receiver's output and run waypost fixes --explain"
         case .undated(let count):
             subject = "no fix with a date"
             cause = "\(text: count.counted("fix", "fixes")), but no RMC or ZDA sentence that dates them"
-            remedy = "have the receiver send RMC or ZDA too"
+            remedy = "have the receiver also send RMC or ZDA"
         case .otherShips:
-            cause = "AIS messages of other ships, and no position of this vehicle"
+            cause = "AIS messages of other ships, but no position of this vehicle"
             remedy = "use the sentences of a GNSS receiver"
         case .noPositionSentences:
-            cause = "no sentence states a position with its time"
+            cause = "no sentence contains a position with its time"
             remedy = "have the receiver send RMC and GGA"
         case .invalidEpochs(let count):
             cause = """
@@ -132,7 +137,7 @@ extension FixAbsence.LeftOut {
 
 extension ForeignLogKind {
     fileprivate var wording: Wording {
-        let original: ReportedText = "use the receiver's log that it was made of"
+        let original: ReportedText = "use the receiver's log that it was made from"
         let nmea: ReportedText = "switch the receiver's output to NMEA, and record again"
         return switch self {
         case .gpx: Wording("a GPX track without sentences", original)
@@ -141,37 +146,38 @@ extension ForeignLogKind {
         case .markup: Wording("XML without sentences", original)
         case .json: Wording("JSON without sentences", original)
         case .page: Wording("a web page (HTML)", "save the log itself")
-        case .conflict: Wording("a text with conflict marks of git (<<<<<<<)", "use the log as it was recorded")
-        case .withoutDollar: Wording("sentences without the $ that begins each", "use the log as it was recorded")
-        case .gpsdReports: Wording("JSON reports of gpsd", "record the receiver's sentences with gpspipe -r")
+        case .conflict: Wording("a text with git conflict markers (<<<<<<<)", "use the log as it was recorded")
+        case .withoutDollar: Wording("sentences without the leading $", "use the log as it was recorded")
+        case .gpsdReports: Wording("gpsd's JSON reports", "record the receiver's sentences with gpspipe -r")
         case .runRecording:
-            Wording("the record of a run", "give its directory to waypost replay, or use receiver-*.nmea in it")
+            Wording(
+                "the recording of a run", "pass its directory to waypost replay, or use receiver-*.nmea in there")
         case .configuration:
-            Wording("a configuration", "name a receiver's log here, and the configuration after --config")
+            Wording("a configuration", "specify a receiver's log here, and the configuration with --config")
         case .rinex: Wording("RINEX: raw measurements without positions", "record the receiver's NMEA sentences")
         case .binaryFrames: Wording("binary output (UBX or RTCM) without an NMEA sentence", nmea)
         case .sirf: Wording("binary output of SiRF", nmea)
         case .canFrames:
             Wording("frames of a CAN bus (NMEA 2000)", "change the gateway's output to NMEA 0183, and record that")
         case .hexadecimal:
-            Wording("a dump in hexadecimal", "use the log itself (xxd -r makes it of what xxd printed)")
-        case .database: Wording("an SQLite database, perhaps an outbox", "name a receiver's log")
-        case .token: Wording("a token", "name a receiver's log")
+            Wording("a hexadecimal dump", "use the log itself (xxd -r restores it from xxd's output)")
+        case .database: Wording("an SQLite database, perhaps an outbox", "use a receiver's log")
+        case .token: Wording("a token", "use a receiver's log")
         case .modem:
             Wording(
                 "a modem's answers to AT commands",
                 "record the modem's NMEA port, which may need a start command (AT+CGPS=1, AT+QGPS=1)")
-        case .zeros: Wording("nothing but zeros, as a file may be after a power cut", "record again")
+        case .zeros: Wording("nothing but zeros, possibly because of a power cut", "record again")
         }
     }
 }
 
-/// The wording of what is wrong with logs that are used anyway.
+/// The wording of flaws in logs that are used anyway.
 extension LogRemark: CustomStringConvertible {
     fileprivate static let altered: ReportedText =
         "use the log as it was recorded: it was altered afterwards, or damaged on the line"
     private static let order: ReportedText =
-        "give logs in the order of their times, each as it was recorded"
+        "list logs in chronological order, each as it was recorded"
 
     package var description: String { wording.sentence.description }
 
@@ -186,7 +192,7 @@ extension LogRemark: CustomStringConvertible {
                 }
             let place: ReportedText = "\(leftOut.count == 1 ? "" : "the first ")in line \(line)"
             let cause: ReportedText = "\(log): \(leftOut.words) because \(checksum) (\(place))"
-            // A cable loses one in some hundreds; an editor or a conversion more.
+            // A cable damages one sentence in some hundreds; an editor or a conversion damages more.
             return leftOut.count * 100 < leftOut.of
                 ? Wording("\(cause), damaged on the line", "") : Wording(cause, Self.altered)
         case .disordered(let previous, let end, let next, let begin):
@@ -197,8 +203,8 @@ extension LogRemark: CustomStringConvertible {
         case .timeGoesBack(let log, let times):
             return Wording(
                 """
-                \(log): the time goes back \(text: times.counted("time")); a fix after such a step back is replayed \
-                a millisecond after the previous one
+                \(log): the time goes back \(text: times.counted("time")); a fix after a step back is replayed a \
+                millisecond after the previous fix
                 """, Self.order)
         }
     }

@@ -5,10 +5,10 @@ import VehicleAuthorization
 
 /// A finding of `waypost check --online`.
 package enum OnlineFinding: Sendable, Hashable {
-    /// Why the running service doesn't use the file that is checked.
+    /// The reason why the running service doesn't use the configuration that is checked.
     package enum OtherConfiguration: Sendable, Hashable {
         case file(String, checked: String)
-        /// A reload was rejected; with the line of its condition.
+        /// A reload was rejected; the text is its condition's log line.
         case rejectedReload(ReportedText, loadedAt: String)
         case changedSince(String, loadedAt: String)
     }
@@ -18,7 +18,7 @@ package enum OnlineFinding: Sendable, Hashable {
 
     /// A service runs and uses another configuration; `service` describes it.
     case otherConfiguration(OtherConfiguration, service: String)
-    /// A service runs for another vehicle, so far as this machine shows with the file that is checked.
+    /// A service runs for another vehicle; the reason is `nil` if it uses the file that is checked, as far as is known.
     case otherVehicle(String, OtherConfiguration?, service: String)
     /// Only `user` may open the outbox.
     case outboxClosed(path: String, user: String)
@@ -27,11 +27,11 @@ package enum OnlineFinding: Sendable, Hashable {
     case noAnswer(within: Duration)
     /// There was no fix in time; `cause` is a warning that explains it.
     case noFix(ReceiverState, cause: ReceiverWarning?, within: Duration)
-    /// The service that has the receiver has no recent fix.
+    /// The service that reads the receiver has no recent fix.
     case staleFix(state: ReportedText, age: Int?, isHeard: Bool)
     /// The time of the first fix, which `fix` describes, differs from a clock's; `behind` is negative if it is ahead.
     case fixTime(fix: String, behind: Duration, Clock)
-    /// Fleet Engine rejects a request about the vehicle alone.
+    /// Fleet Engine rejects a request that only concerns the vehicle.
     case vehicleRejected(ReportedText)
     /// The issuer gives no token for a trip that doesn't exist.
     case tripUnknown(ReportedText)
@@ -50,15 +50,15 @@ extension OnlineFinding {
                 "\(service), for another vehicle, \(vehicle)\(other.map { "; \($0.wording.cause)" as ReportedText } ?? "")",
                 other?.wording.remedy ?? "if this vehicle should run, run systemctl restart waypost")
         case .outboxClosed(let path, let user):
-            Wording("\(path) is not opened: only \(user) may", "run this as root (sudo)")
+            Wording("\(path) was not opened: only \(user) may open it", "run this as root (sudo)")
         case .otherReaders(let device, let holders):
             Wording(
-                "each byte goes to one reader, and \(device) is also open in \(holders.names)", holders.remedy)
+                "\(device) is also open in \(holders.names); each byte reaches only one reader", holders.remedy)
         case .noAnswer(let limit): Wording("no answer within \(limit.secondsText)", "check the receiver")
         case .noFix(let state, let cause?, let limit):
             Wording(
                 "\(state.sentence()), but no fix within \(limit.secondsText): \(Condition(cause).line)",
-                cause == .dateTooEarly ? "read a recorded log with receiver.type file, or with waypost replay" : "")
+                cause == .dateTooEarly ? "to read a recorded log, set receiver.type to file or use waypost replay" : "")
         case .noFix(let state, nil, let limit):
             Wording(
                 "\(state.sentence()), but no fix within \(limit.secondsText)", "check the antenna's view of the sky")
@@ -71,18 +71,19 @@ extension OnlineFinding {
         case .fixTime(let fix, let lag, let clock):
             Wording(
                 "\(fix); its time is \(lag.spoken) \(lag > .zero ? "behind" : "ahead of") \(clock.words)",
-                Self.isZone(lag) ? "it may state local time: set it to UTC" : clock.remedy)
+                Self.isZone(lag) ? "the receiver may send local time: set it to UTC" : clock.remedy)
         case .vehicleRejected(let cause):
             Wording(
                 cause,
                 "correct vehicle.providerId, vehicle.vehicleId, vehicle.service or upload.endpoint")
         case .tripUnknown(let error):
             Wording(
-                "\(error); the trip asked for does not exist", "try one that does: waypost token --trip ID")
+                "\(error); the requested trip does not exist", "try an existing trip: waypost token --trip ID")
         }
     }
 
-    /// Whether `difference` is that of a time zone, to a minute: they are quarters of an hour apart, up to 14 hours.
+    /// Whether `difference` is a time zone's offset, give or take a minute. Offsets are multiples of a quarter of an
+    /// hour, up to 14 hours.
     private static func isZone(_ difference: Duration) -> Bool {
         let seconds = Swift.abs(difference.components.seconds)
         let quarter = Int64(900)
@@ -96,13 +97,13 @@ extension OnlineFinding.OtherConfiguration {
         switch self {
         case .file(let other, let checked):
             Wording(
-                "it uses another file, \(other), and not \(checked)",
-                "check that one (--config \(other)), or name this one in its unit (systemctl edit waypost)")
+                "it uses another file, \(other), not \(checked)",
+                "check that file (--config \(other)), or set this one in the service's unit (systemctl edit waypost)")
         case .rejectedReload(let line, let loadedAt):
             Wording("it uses the configuration loaded at \(loadedAt); \(line)", "")
         case .changedSince(let file, let loadedAt):
             Wording(
-                "it uses the configuration loaded at \(loadedAt), and \(file) has been changed since",
+                "it uses the configuration loaded at \(loadedAt), but \(file) has been changed since",
                 """
                 run systemctl reload waypost (for new credentials or environment values, systemctl restart waypost)
                 """)
@@ -121,7 +122,8 @@ extension OnlineFinding.Clock {
 
     fileprivate var remedy: ReportedText {
         switch self {
-        case .ownSynchronized, .fleetEngine: "switch the receiver off and on, then update its firmware, or replace it"
+        case .ownSynchronized, .fleetEngine:
+            "turn the receiver off and on; if that doesn't help, update its firmware or replace the receiver"
         case .ownUnsynchronized: "one of the two is wrong: set this machine's clock (timedatectl), and check again"
         }
     }

@@ -1,13 +1,13 @@
 package import ReportedText
 package import Reporting
 
-/// The only place that puts the outbox's failures, warnings and repairs into words.
+/// The only place that describes the outbox's failures, warnings and repairs.
 extension OutboxError: CustomStringConvertible {
     /// The file, the failure and the remedy.
     package var description: String { wording().sentence.description }
 
-    /// The failure with its file, and the remedy. A tool has other remedies than the service: it repairs nothing, keeps
-    /// nothing in memory, and is run by a person.
+    /// Returns the failure with its file, and the remedy. A tool's remedies differ from the service's, because a tool
+    /// repairs nothing, keeps nothing in memory, and is run by a person.
     package func wording(isForTool: Bool = false) -> Wording {
         let wording = (isForTool ? wordingForTool : nil) ?? wordingForService
         // The reason of a refusal names its own file.
@@ -20,40 +20,40 @@ extension OutboxError: CustomStringConvertible {
         case .noInodes: Wording("no inodes are left\(because)", "remove files from this file system (df -i)")
         case .newerSchema:
             Wording(
-                "written by a newer release\(because)", "install that release again, or give another outbox path")
+                "written by a newer release\(because)", "install the newer release again, or use another outbox path")
         case .locked:
-            Wording("in use by \(holderName)", "stop it first\(stopCommand), or give another outbox path")
+            Wording("in use by \(holderName)", "stop it first\(stopCommand), or use another outbox path")
         case .busy:
             Wording(
                 "another program has locked the outbox\(because)",
-                "wait until it is done, or end it (fuser -v \(path) names it)")
+                "wait until it is done, or end it (fuser -v \(path) shows it)")
         case .damaged:
-            Wording("damaged, and not repaired\(because)", "check the disk, or give an outbox path on another one")
+            Wording("damaged, and not repaired\(because)", "check the disk, or use an outbox path on another disk")
         case .damagedAgain:
             Wording(
                 "damaged again after a repair\(because)",
                 """
-                check the disk, or give an outbox path on another one; the repair is tried again in ten minutes, or at \
-                a restart
+                check the disk, or use an outbox path on another disk; the repair is retried in ten minutes, or at a \
+                restart
                 """)
         case .readOnly:
             Wording(
                 "the file system is read-only\(because)",
                 """
-                run waypost check, which knows the unit's sandbox; if the kernel made it so after errors (journalctl \
+                run waypost check, which knows the unit's sandbox; if the kernel remounted it after errors (journalctl \
                 -k), check the disk and mount it writable again
                 """)
         case .refused: wordingOfRefusal
         case .forbidden, .unusable:
             Wording(
                 "the outbox can't be read or written\(because)",
-                "check that its path is a file in a directory that this user may write, on a sound disk")
+                "check that its path is a file in a directory that this user may write, on a working disk")
         case .missing:
-            Wording("there is no outbox yet", "waypost run makes it, and so does replay with --outbox \(path)")
+            Wording("there is no outbox yet", "waypost run creates it, and so does replay with --outbox \(path)")
         case .ofAnotherVehicle: wordingForOtherVehicle
         case .silent:
-            Wording("the outbox \(cause?.text ?? "does not answer")", "check its disk (dmesg), it may be dying")
-        case .closed: Wording("the outbox has been closed; nothing is accepted any longer", "")
+            Wording("the outbox \(cause?.text ?? "does not answer")", "check its disk (dmesg); it may be failing")
+        case .closed: Wording("the outbox has been closed and accepts nothing", "")
         }
     }
 
@@ -63,7 +63,7 @@ extension OutboxError: CustomStringConvertible {
         case .busy:
             Wording(
                 "another program has locked the outbox\(because)",
-                "try again, or end that program (fuser -v \(path) names it)")
+                "try again, or end that program (fuser -v \(path) shows it)")
         case .damaged: Wording("damaged\(because)", "the service repairs it at its next start")
         case .forbidden: Wording("this user may not read or write the outbox\(because)", "use sudo")
         default: nil
@@ -77,12 +77,12 @@ extension OutboxError: CustomStringConvertible {
 
     private var wordingForOtherVehicle: Wording {
         guard case .ofVehicle(let other, let pending, let configured) = cause else {
-            return Wording("it is another vehicle's", "")
+            return Wording("it belongs to another vehicle", "")
         }
         return Wording(
             """
             \(text: pending.counted("update")) of \(other) \(pending == 1 ? "is" : "are") pending and would be sent \
-            as \(configured)'s
+            for \(configured)
             """,
             "configure \(other) until nothing is pending, or set outbox.path to another file")
     }
@@ -90,7 +90,7 @@ extension OutboxError: CustomStringConvertible {
     /// The cause in brackets.
     private var because: ReportedText { cause.map { " (\($0.text))" } ?? "" }
 
-    /// The owner of the outbox in a sentence.
+    /// The owner of the outbox, for use in a sentence.
     package var holderName: ReportedText { holder?.name ?? "another process" }
 
     private var stopCommand: ReportedText { holder.map { " (\($0.stopCommand))" } ?? "" }
@@ -104,30 +104,32 @@ extension OutboxError.Cause {
         case .system(_, let message): message
         case .refusal(let reason, _): reason
         case .held: "it is in use"
-        case .ofVehicle(let other, _, _): "it is \(other)'s"
+        case .ofVehicle(let other, _, _): "it belongs to \(other)"
         case .opening: "is not open yet"
-        case .noMemory: "SQLite has no memory"
-        case .journalMode(let mode): "its journal stays in the mode \(mode)"
+        case .noMemory: "SQLite is out of memory"
+        case .journalMode(let mode): "its journal mode stays \(mode)"
         case .logInUse: "another program is reading its write-ahead log"
         case .removedInUse: "it was removed or replaced while it was in use"
-        case .replacedRepeatedly: "it is replaced again and again"
+        case .replacedRepeatedly: "it keeps being replaced"
         case .notFile(let kind): "it is \(kind), not a file"
         case .databaseMissing: "the database is missing"
         case .empty: "it is empty"
         case .notSQLite: "it is not a SQLite database"
         case .notOutbox: "it is not an outbox"
-        case .schema(let found, let known): "its schema is \(found), this release knows up to \(known)"
-        case .foreignObject(let type, let name): "its schema has a \(type) \"\(name)\" that is not Waypost's"
+        case .schema(let found, let known): "its schema is \(found), but this release knows only up to \(known)"
+        case .foreignObject(let type, let name): "its schema has a \(type) \"\(name)\" that doesn't belong to Waypost"
         case .structure(let finding): finding
         case .ledgerUnreadable: "its ledger cannot be read"
         case .ledgerImpossible: "its ledger has impossible numbers"
         case .ledgerMismatch: "its ledger does not match its rows"
         case .rowUnreadable(let sequence): "update \(sequence) fails its checksum"
-        case .rowMisplaced(let sequence): "update \(sequence) is not in its place"
-        case .earlierCopy(let accepted, let known): "it is an earlier copy: update \(accepted), after update \(known)"
-        case .unsteady: "it is read differently each time"
-        case .logEndsBeforeUpdate(let sequence): "its write-ahead log does not lead to update \(sequence)"
-        case .logEndsBeforeRevision(let revision): "its write-ahead log does not lead to change \(revision)"
+        case .rowMisplaced(let sequence): "update \(sequence) is out of place"
+        case .earlierCopy(let accepted, let known):
+            "it is an earlier copy: it ends at update \(accepted), but had "
+                + "update \(known)"
+        case .unsteady: "each read returns different data"
+        case .logEndsBeforeUpdate(let sequence): "its write-ahead log ends before update \(sequence)"
+        case .logEndsBeforeRevision(let revision): "its write-ahead log ends before change \(revision)"
         }
     }
 }
@@ -141,25 +143,26 @@ extension OutboxWarning {
             let loss: ReportedText =
                 accepted < previously
                 ? """
-                it has \(text: known) and had \(previously); those in between are lost or uncounted, and some delivered \
-                ones are sent again
-                """ : "it has all of its \(text: known), and some delivered ones are sent again"
+                it has \(text: known), but had \(previously); the rest are lost or uncounted, and some delivered \
+                updates will be sent again
+                """ : "it has all of its \(text: known), but some delivered updates will be sent again"
             return Wording(
-                "\(path) is older than it was: its log was removed, or an old copy was restored; \(loss)", "")
+                "the log of \(path) was removed, or an old copy of \(path) was restored; \(loss)", "")
         case .removedLog(let path):
             return Wording(
                 """
-                \(path) was removed or replaced while the outbox was in use: a crash now loses what is not in the \
-                database yet
+                \(path) was removed or replaced while the outbox was in use: a crash now loses the updates that are \
+                not in the database yet
                 """, "")
         case .longLog(let path, let bytes):
             return Wording(
                 """
-                \(path) has grown to \(bytes / 1_000_000) MB: another program has been reading the outbox for long
+                \(path) has grown to \(bytes / 1_000_000) MB: another program has been reading the outbox for a long \
+                time
                 """,
-                "end that program (fuser -v \(path) names it)")
+                "end that program (fuser -v \(path) shows it)")
         case .noReserve(let reason, let remedy):
-            return Wording("\(reason); updates are stored nevertheless", remedy)
+            return Wording("\(reason); updates are still stored", remedy)
         }
     }
 }
@@ -173,9 +176,9 @@ extension OutboxRecovery {
         let count = isExact ? "\(lost.upperBound)" : "\(lost.lowerBound) to \(lost.upperBound)"
         let doubt: ReportedText =
             if !foundLedger {
-                "; its ledger was unreadable, so some of these may have been delivered"
+                "; its ledger was unreadable, so some of the salvaged updates may have been delivered"
             } else if repeated > 0 {
-                "; up to \(repeated) of those salvaged may have been delivered before and are sent again"
+                "; up to \(repeated) of the salvaged updates may have been delivered before and are sent again"
             } else {
                 ""
             }

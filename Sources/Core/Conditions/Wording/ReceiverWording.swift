@@ -1,17 +1,18 @@
 package import ReportedText
 package import Reporting
 
-/// The only place that words a receiver's state.
+/// The only place that describes a receiver's state.
 extension ReceiverState: CustomStringConvertible {
     package var description: String { sentence().description }
 
-    /// The state `elapsed` after it was reported: a receiver that stays silent has been silent for longer.
+    /// Returns a description of the state with the receiver's name, `elapsed` after the state was reported. A receiver
+    /// that was silent has then been silent for longer.
     package func sentence(after elapsed: Duration = .zero) -> ReportedText {
         let wording = wording(after: elapsed)
         return "\(source): \(wording.sentence)"
     }
 
-    /// Returns a description of the state with the remedy, without the receiver's name.
+    /// Returns a description of the state and the remedy, without the receiver's name.
     package func wording(after elapsed: Duration = .zero) -> Wording {
         switch self {
         case .starting(_, let start): Wording(start.words, "")
@@ -41,13 +42,13 @@ extension ReceiverStart {
             "looking for the baud rate, now \(baudRate) (no NMEA at \(tried.listed("and")))"
         case .connected: "connected, waiting for the first sentence"
         case .listening(let port): "listening on port \(port), waiting for the first sentence"
-        case .following: "open, waiting for what is appended"
+        case .following: "open, waiting for new lines"
         }
     }
 }
 
 extension ReceiverFault {
-    /// Returns cause and remedy, `elapsed` after the fault was reported.
+    /// Returns the cause and the remedy, `elapsed` after the fault was reported.
     package func wording(after elapsed: Duration = .zero) -> Wording {
         switch self {
         case .deviceMissing:
@@ -57,11 +58,11 @@ extension ReceiverFault {
                 "this user can't open it",
                 "add the user to the group that owns the device (usermod -aG dialout USER) and restart")
         case .deviceBusy(let holders): Wording("held by \(holders.names)", holders.remedy)
-        case .notASerialPort: Wording("not a serial port", "name a device such as /dev/ttyUSB0")
+        case .notASerialPort: Wording("not a serial port", "use a device such as /dev/ttyUSB0")
         case .unsupportedBaudRate(let baudRate, let supported):
             Wording("\(baudRate) is not a baud rate of a receiver", "use \(supported.listed("or"))")
         case .baudRateRejected(let baudRate):
-            Wording("its driver does not support \(baudRate) baud", "choose a rate that it supports")
+            Wording("the driver does not support \(baudRate) baud", "choose a supported rate")
         case .notOpened(let reason): Wording(reason, "check the device and the kernel's log (dmesg)")
         case .hostNotFound(let host, let message?):
             Wording("\(host) cannot be found (\(message))", "check the name and the network")
@@ -72,12 +73,13 @@ extension ReceiverFault {
         case .notConnected(let reason, isGPSD: true):
             Wording("cannot connect: \(reason)", "check that gpsd runs (systemctl status gpsd)")
         case .notListening(let reason):
-            Wording("cannot listen: \(reason)", "check that the address is this machine's, and the port is free")
+            Wording(
+                "cannot listen: \(reason)", "check that the address belongs to this machine and that the port is free")
         case .fileMissing:
-            Wording("does not exist", "check the program that writes it; it is read as soon as it exists")
+            Wording("does not exist", "check the program that writes the file; Waypost reads it as soon as it exists")
         case .fileUnusable(let fault): fault.wording(for: "it")
         case .lost(let reason):
-            Wording("lost (\(reason))", "check plug and cable; it is reopened as soon as it is back")
+            Wording("lost (\(reason))", "check the plug and cable; Waypost reconnects as soon as the receiver is back")
         case .closedByOtherSide:
             Wording("closed by the other side, opened again", "check that host and port are the receiver's")
         case .silent(let kind, let limit, let others): kind.silence(for: limit + elapsed).also(others)
@@ -96,7 +98,7 @@ extension ReceiverFault {
         case .positionsRejected(let field, let areAll):
             Wording(
                 "\(areAll ? "all" : "most") sentences with a position are rejected: \(field)",
-                "record a minute of it, and see waypost fixes --explain")
+                "record a minute of the receiver's output and run waypost fixes --explain")
         case .noPositionSentences(let input): input.wording
         case .noDate:
             Wording(
@@ -106,21 +108,22 @@ extension ReceiverFault {
         }
     }
 
-    static let checkLine: ReportedText = "check the cable, and what changes the sentences on their way"
+    static let checkLine: ReportedText = "check the cable, and any program that alters the sentences"
 }
 
 extension ReceiverFault.NoPosition {
     fileprivate var wording: Wording {
         switch self {
         case .otherSentences:
-            Wording("sentences arrive, but none that states a position", "switch RMC and GGA on in the receiver")
+            Wording("sentences arrive, but none contains a position", "turn on RMC and GGA in the receiver")
         case .wrongChecksums:
             Wording(
-                "sentences arrive, many with a wrong checksum, and none states a position", ReceiverFault.checkLine)
+                "sentences arrive, but many have a wrong checksum and none contains a position",
+                ReceiverFault.checkLine)
         case .otherShips:
             Wording(
-                "AIS messages of other ships arrive, and no position of this vehicle",
-                "name the port of a GNSS receiver")
+                "AIS messages of other ships arrive, but no position of this vehicle",
+                "use the port of a GNSS receiver")
         }
     }
 }
@@ -142,7 +145,7 @@ extension ReceiverLineKind {
         case .tcp:
             Wording(
                 silent,
-                "check that the server has data, and that it sends NMEA unasked (a web server waits to be asked)")
+                "check that the server has data, and that it sends NMEA unasked (a web server waits for requests)")
         case .udp(let host) where host == "127.0.0.1" || host == "::1" || host == "localhost":
             Wording(
                 silent,
@@ -150,12 +153,12 @@ extension ReceiverLineKind {
                 check that the sender is on this machine and sends to this port; for a router or another machine, set \
                 receiver.host to this machine's address, or to 0.0.0.0
                 """)
-        case .udp: Wording(silent, "check that the sender sends to this address and port")
+        case .udp: Wording(silent, "check that the sender uses this address and port")
         case .gpsd:
             Wording(
                 "no report for \(time.components.seconds) s",
                 """
-                check that gpsd's receiver is plugged in and works (gpsmon), and that it is gpsd that answers \
+                check that gpsd's receiver is plugged in and works (gpsmon), and that gpsd itself answers \
                 (gpspipe -w)
                 """)
         case .file:
@@ -173,15 +176,15 @@ extension ReceiverLineKind {
                 """
                 check baudRate, now \(baudRate) ("automatic" finds the right one), or switch the receiver's output to NMEA
                 """)
-        // Before the first sentence the line is closed sooner.
+        // Before the first sentence, the port is closed sooner.
         case .serial(let baudRate, wasFound: true):
             Wording(
-                "\(noise) at \(baudRate) baud, where there were some",
-                "check the receiver's output; the rate is searched for again")
-        case .tcp: Wording(noise, "check what the server sends")
-        case .udp: Wording(noise, "check what the sender sends")
+                "\(noise) at \(baudRate) baud, although there were some before",
+                "check the receiver's output; Waypost searches for the rate again")
+        case .tcp: Wording(noise, "check the server's output")
+        case .udp: Wording(noise, "check the sender's output")
         case .gpsd: silence(for: time)
-        case .file, .standardInput: Wording(noise, "check what is written to it")
+        case .file, .standardInput: Wording(noise, "check the output of the program that writes it")
         }
     }
 
@@ -190,7 +193,7 @@ extension ReceiverLineKind {
         case .serial(let baudRate, wasFound: false):
             Wording(
                 """
-                readable text arrives, so that baudRate \(baudRate) is right, but no NMEA sentence for \
+                readable text arrives, so baudRate \(baudRate) is right, but no NMEA sentence for \
                 \(time.components.seconds) s
                 """, BaudRateEvidence.otherPort)
         case .tcp:
@@ -208,11 +211,11 @@ extension BaudRateEvidence {
         start command (AT+CGPS=1, AT+QGPS=1, or mmcli -m any --location-enable-gps-nmea)
         """
     fileprivate static let otherPort: ReportedText = """
-        this is a modem's or a console's port, or a receiver that is not set to NMEA: name the receiver's port \
-        (receiver.device), or switch its output to NMEA
+        this is a modem's or a console's port, or a receiver that is not set to NMEA: set receiver.device to the \
+        receiver's port, or switch its output to NMEA
         """
     fileprivate static let acceptMissingChecksum: ReportedText =
-        "set receiver.acceptMissingChecksum to true if the receiver has none"
+        "set receiver.acceptMissingChecksum to true if the receiver sends none"
 
     /// Returns the result of the search for the baud rate, with the remedy.
     fileprivate func wording(at baudRate: Int, _ tried: [Int]) -> Wording {
@@ -244,7 +247,7 @@ extension OtherSpeaker {
         case .secureShell: Wording("an SSH server answers, not a receiver", "check host and port")
         case .caster:
             Wording(
-                "an NTRIP caster answers, with corrections and no positions", "name a server that sends NMEA")
+                "an NTRIP caster answers, which sends corrections but no positions", "use a server that sends NMEA")
         case .nmeaServer: Wording("NMEA sentences arrive, not gpsd's reports", "set receiver.type to tcp")
         }
     }
@@ -254,26 +257,30 @@ extension GPSDFault {
     fileprivate var wording: Wording {
         switch self {
         case .requestRejected(let message): Wording("rejects the request: \(message)", "check its version (gpsd -V)")
-        case .deviceLost(let device): Wording("has lost \(device)", "plug it in, or add it again (gpsdctl add)")
+        case .deviceLost(let device):
+            Wording("has lost \(device)", "plug the device in, or add it again (gpsdctl add)")
         case .noPosition(let device):
             Wording("\(device) has no position yet", "check the antenna's view of the sky")
         case .pastDates(let device):
             Wording(
-                "\(device) states dates in the past", "its fixes wait for a correct date: run it under open sky")
+                "\(device) reports dates in the past; fixes are held until the date is right",
+                "give its antenna a clear view of the sky")
         case .unknownDevice(let device, []):
             Wording(
                 "does not have \(device), nor any other receiver",
-                "plug it in, or add it to gpsd (gpsdctl add \(device))")
+                "plug the receiver in, or add it to gpsd (gpsdctl add \(device))")
         case .unknownDevice(let device, let others):
             Wording(
                 "does not have \(device), but \(others.map(\.description).joined(separator: " and "))",
-                "correct receiver.device, or add it to gpsd (gpsdctl add \(device))")
+                "correct receiver.device, or add the device to gpsd (gpsdctl add \(device))")
         case .noDevice:
-            Wording("has no receiver", "plug it in, name it in /etc/default/gpsd, or add it (gpsdctl add)")
+            Wording("has no receiver", "plug one in, list it in /etc/default/gpsd, or add it (gpsdctl add)")
         case .deviceNotOpened(let devices):
             Wording(
                 "cannot open \(devices.map(\.description).joined(separator: " and "))",
-                "check that it is plugged in and gpsd may read it")
+                devices.count == 1
+                    ? "check that it is plugged in and that gpsd may read it"
+                    : "check that they are plugged in and that gpsd may read them")
         }
     }
 }

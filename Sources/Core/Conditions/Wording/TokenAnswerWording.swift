@@ -4,25 +4,28 @@ import VehicleAuthorization
 /// The wording of answers without a usable token.
 extension AnswerFault {
     private static let incomplete: ReportedText =
-        "the issuer must give the whole signed token: header, payload and signature"
+        "the issuer must return the complete signed token: header, payload and signature"
 
     func wording(for origin: TokenOrigin) -> Wording {
-        let wording = gift(from: origin)
+        let wording = contentWording(from: origin)
         return Wording("\(origin) gave \(wording.cause)", wording.remedy)
     }
 
-    /// Returns a description of what was given instead of a token, with the remedy.
-    private func gift(from origin: TokenOrigin) -> Wording {
+    /// Returns a description of the answer's content, which isn't a token, and the remedy.
+    private func contentWording(from origin: TokenOrigin) -> Wording {
         let key = origin.tokenKey
         let expected: ReportedText = "expected the token, bare or in JSON under \"\(key)\""
         let means = origin.means
         switch self {
         case .nothing(let isNull): return Wording("\(isNull ? "null" : "nothing"); \(expected)", means.emptyRemedy)
         case .nothingPrinted(let said):
-            return Wording("no token on its standard output; it said: \(said.listed)", means.emptyRemedy)
+            return Wording(
+                "no token on its standard output; its standard error says: "
+                    + "\(said.listed)", means.emptyRemedy)
         case .page: return Wording("a page (HTML or XML), not a token", means.pageRemedy)
-        case .gzip: return Wording("bytes compressed with gzip; \(expected)", "switch off compression at their source")
-        case .utf16: return Wording("text in UTF-16; \(expected)", Mistake.encoding.remedy)
+        case .gzip:
+            return Wording("gzip-compressed data; \(expected)", "turn off compression where the token comes from")
+        case .utf16: return Wording("UTF-16 text; \(expected)", Mistake.encoding.remedy)
         case .invalidJSON(let mistake, let line, let column, let bytes, let type):
             return Wording(
                 """
@@ -47,7 +50,7 @@ extension AnswerFault {
         case .unsigned: return Wording("a token without a signature", Self.incomplete)
         case .shortSignature(let bytes, _):
             return Wording(
-                "a token whose signature has \(bytes) bytes, and RS256 needs 256 or more", Self.incomplete)
+                "a token whose signature has \(bytes) bytes, but RS256 needs at least 256", Self.incomplete)
         }
     }
 
@@ -57,9 +60,9 @@ extension AnswerFault {
 extension AnswerFault.Mistake {
     fileprivate var remedy: ReportedText {
         switch self {
-        case .singleQuotes: "use double quotes: JSON has no single ones"
+        case .singleQuotes: "use double quotes: JSON doesn't allow single quotes"
         case .encoding: "the issuer must write UTF-8"
-        case .other: "check whether it was cut off, or is rewritten in place"
+        case .other: "check whether the answer is cut off, or its file is rewritten in place"
         }
     }
 }
@@ -70,9 +73,9 @@ extension AnswerFault.Members {
         return switch self {
         case .shape(let name): "set \"tokenShape\": \"\(name)\""
         case .tokenUnder(let path): "set tokenKey to \"\(path)\""
-        case .consumersToken: "correct \(key): that is a consumer's token, and the driver's is needed"
-        case .driversToken: "correct \(key): that is a driver's token, and the trip's is needed"
-        case .serviceAccountKey: "keep that key at the issuer; \(AnswerFault.Lookalike.signing)"
+        case .consumersToken: "correct \(key): that is a consumer token, but a driver token is needed"
+        case .driversToken: "correct \(key): that is a driver token, but a trip's token is needed"
+        case .serviceAccountKey: "keep that service account key at the issuer; \(AnswerFault.Lookalike.signing)"
         case .login: "that is a login (OAuth); \(AnswerFault.Lookalike.signing)"
         case .lookalike(let kind, let path): "it has \(kind.words) under \"\(path)\": \(kind.remedy(origin.means))"
         case .reportedError: "it seems to report an error: see the issuer's log, or the answer itself"
@@ -90,9 +93,9 @@ extension AnswerFault.Lookalike {
         switch self {
         case .accessToken: "an OAuth access token, which Fleet Engine doesn't accept"
         case .apiKey: "an API key, which Fleet Engine doesn't accept"
-        case .pem: "a key or certificate in PEM"
+        case .pem: "a PEM key or certificate"
         case .writtenJSON: "JSON inside a string"
-        case .broken: "a token with white space in its middle"
+        case .broken: "a token with white space or line breaks inside it"
         case .surrounded: "a token with other text around it"
         case .encrypted: "an encrypted token (five parts)"
         case .plainBase64: "a token in plain base64 (with +, / or =)"
@@ -103,9 +106,9 @@ extension AnswerFault.Lookalike {
     fileprivate func remedy(_ means: TokenOrigin.Means) -> ReportedText {
         switch self {
         case .accessToken, .apiKey, .pem, .encrypted: Self.signing
-        case .surrounded where means == .command: "print the token alone: other words belong on standard error"
+        case .surrounded where means == .command: "print only the token, and other text to standard error"
         case .writtenJSON, .broken, .surrounded, .plainBase64, .encoded:
-            "give the token alone, in one line of base64url without padding"
+            "return only the token, as one line of base64url without padding"
         }
     }
 }
@@ -116,11 +119,11 @@ extension TokenOrigin.Means {
         switch self {
         case .endpoint: "see the issuer's log"
         case .command: CommandFault.byHand
-        case .file: "write a token to the file, and put it in place by renaming"
+        case .file: "write a token to a temporary file, and rename that file into place"
         }
     }
 
-    /// The remedy for a page in place of a token.
+    /// The remedy for a page instead of a token.
     fileprivate var pageRemedy: ReportedText {
         switch self {
         case .endpoint:
@@ -134,16 +137,17 @@ extension TokenOrigin.Means {
 /// The wording of tokens with wrong claims.
 extension ClaimFault {
     func wording(for context: AuthorizationContext) -> Wording {
-        let wording = judgement(of: context)
+        let wording = verdict(for: context)
         return Wording("the token for \(context) \(wording.cause)", wording.remedy)
     }
 
-    private func judgement(of context: AuthorizationContext) -> Wording {
+    /// Returns a clause that follows the token's name, and the remedy.
+    private func verdict(for context: AuthorizationContext) -> Wording {
         let kind: (noun: ReportedText, id: String, others: ReportedText) =
             switch context.subject {
-            case .vehicle(let id, _): ("vehicle", id, "a consumer's")
-            case .trip(let id): ("trip", id, "a driver's")
-            case .shipment(let id): ("shipment", id, "a driver's")
+            case .vehicle(let id, _): ("vehicle", id, "a consumer token")
+            case .trip(let id): ("trip", id, "a driver token")
+            case .shipment(let id): ("shipment", id, "a driver token")
             }
         func needs(_ setting: ReportedText) -> ReportedText { "the issuer must set \(setting)" }
         return switch self {
@@ -153,7 +157,7 @@ extension ClaimFault {
         case .identityToken(let issuer, _):
             Wording("is an identity token of \(issuer)", AnswerFault.Lookalike.signing)
         case .notYetValid(let seconds):
-            Wording("is not valid before \(seconds) s after its issue (nbf)", needs("nbf to iat, or leave it out"))
+            Wording("is not valid until \(seconds) s after its issue (nbf)", needs("nbf to iat, or omit nbf"))
         case .notAString(let claim, let kind):
             Wording("has a \(claim) that is \(kind)", needs("it to the id alone, as a string"))
         case .otherService(let claim):
@@ -169,10 +173,10 @@ extension ClaimFault {
         case .misspelled(let name, let claim): Wording("names its vehicle under \(name)", needs("\(claim)"))
         case .noSubject(let claim):
             Wording("names no \(kind.noun) (it may be \(kind.others))", needs("\(claim)"))
-        case .wholePath: Wording("names the vehicle with its whole path", needs("the id alone, \(kind.id)"))
+        case .wholePath: Wording("names the vehicle by its full path", needs("the id alone, \(kind.id)"))
         case .otherCase(let other):
             Wording(
-                "is for vehicle \(other), which differs from \(kind.id) in upper and lower case",
+                "is for vehicle \(other), which differs from \(kind.id) only in upper and lower case",
                 "correct vehicle.vehicleId, or the issuer must set the vehicle's own id")
         case .otherSubject(let names):
             Wording("is for \(kind.noun) \(names.listed)", "check the \(kind.noun) id and the endpoint")
@@ -182,7 +186,7 @@ extension ClaimFault {
 }
 
 extension [ReportedText] {
-    /// The first three, in quotes if white space around them would not be seen.
+    /// The first three texts, each in quotes if it is empty or begins or ends with white space.
     var listed: ReportedText {
         let shown = prefix(3).map { text in
             let edges = [text.description.first, text.description.last]

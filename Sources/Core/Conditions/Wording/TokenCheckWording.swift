@@ -2,11 +2,11 @@ package import ReportedText
 
 /// A finding of `waypost token` and `waypost check` about a token that the service sends.
 package enum TokenFinding: Sendable, Hashable {
-    /// The token ended this long ago by the host's clock, by which the service judges nothing.
+    /// The token expired this long ago by the host's clock, which the service doesn't use to judge tokens.
     case endedByHostClock(Duration)
     /// The token was issued this far ahead of the host's clock; Fleet Engine accepts less.
     case issuedAhead(Duration, accepted: Duration)
-    /// The certificate of the token endpoint ends soon.
+    /// The token endpoint's certificate expires soon.
     case certificateEnds(date: String, in: Duration)
     /// Fleet Engine will reject the token for an `exp` in milliseconds.
     case expiryInMilliseconds
@@ -22,21 +22,22 @@ extension TokenFinding {
         switch self {
         case .endedByHostClock(let time):
             Wording(
-                "the token ended \(time.spoken) ago by this host's clock",
-                "the issuer must make a new one, or set the clock that is wrong")
+                "the token expired \(time.spoken) ago by this host's clock",
+                "the issuer must make a new token; if a clock is wrong, set it")
         case .issuedAhead(let time, let accepted):
             Wording(
-                "the token is issued \(time.spoken) ahead of this host's clock, and Fleet Engine accepts \(accepted.spoken)",
+                "the token was issued \(time.spoken) ahead of this host's clock, but Fleet Engine accepts "
+                    + "\(accepted.spoken)",
                 "set the clock that is wrong")
         case .certificateEnds(let date, let time):
             Wording(
-                "the certificate of the token endpoint ends on \(date), in \(time.spoken)", "renew it before")
+                "the token endpoint's certificate expires on \(date), in \(time.spoken)", "renew it before then")
         case .expiryInMilliseconds:
             Wording(
                 "Fleet Engine rejects an exp in milliseconds, which is thousands of years ahead",
                 "the issuer must divide it by 1000")
         case .expiryTooFar:
-            Wording("Fleet Engine rejects an exp more than an hour ahead", "the issuer must set an earlier one")
+            Wording("Fleet Engine rejects an exp more than an hour ahead", "the issuer must set an earlier exp")
         }
     }
 }

@@ -1,9 +1,9 @@
 import ReportedText
 package import VehicleAuthorization
 
-/// The wording of commands, programs, files, credentials and settings that give no token.
+/// The wording of commands, programs, files, credentials and settings that provide no token.
 extension CommandFault {
-    static let byHand: ReportedText = "run it by hand as the service's user"
+    static let byHand: ReportedText = "run the command by hand as the service's user"
 
     func wording(for origin: TokenOrigin) -> Wording {
         switch self {
@@ -20,11 +20,11 @@ extension CommandFault {
         case .stillRuns(let processID):
             Wording(
                 "\(origin): its process \(processID) runs as another user and could not be ended",
-                "end process \(processID); the command is started again when it has ended")
+                "end process \(processID); the command is started again after that")
         case .isBeingEnded(let count):
             Wording(
                 "\(origin): \(count) of its processes are still being ended",
-                "check whether they start others without end, or wait for a device")
+                "check whether these processes keep starting others, or wait for a device")
         }
     }
 }
@@ -40,44 +40,45 @@ extension CommandFault.Output {
 
 extension ProgramFault {
     package var wording: Wording {
-        let wholePath: ReportedText = "check that it is installed, and write its whole path, from / on"
-        let otherProgram: ReportedText = "install the one for this machine (uname -m)"
-        let interpreter: ReportedText = "install it, or correct the first line"
+        let wholePath: ReportedText = "check that the program is installed, and write its absolute path"
+        let otherProgram: ReportedText = "install the build for this machine (uname -m)"
+        let interpreter: ReportedText = "install that interpreter, or correct the first line"
         return switch self {
         case .notInPath(let name): Wording("there is no program \(name) in PATH", wholePath)
         case .missing(let path): Wording("there is no \(path)", wholePath)
         case .homePath(let path):
-            Wording("there is no \(path), because only a shell reads ~ as a home", "write the whole path, from / on")
+            Wording("there is no \(path), because only a shell expands ~", "write the absolute path")
         case .commandLine(let program, let line):
             Wording(
                 "there is no \(line)",
                 """
-                write the program and each argument as separate texts: ["\(program)", "argument"]; for a shell, write \
+                write the program and each argument as separate strings: ["\(program)", "argument"]; for a shell, write \
                 ["/bin/sh", "-c", "..."]
                 """)
-        case .notAFile(let path, let kind): Wording("\(path) is \(kind), not a program", "name a program")
+        case .notAFile(let path, let kind): Wording("\(path) is \(kind), not a program", "specify a program")
         case .notExecutable(let path): Wording("\(path) is not executable", "run chmod +x \(path)")
         case .forbidden(let path):
             Wording(
-                "this user may not execute \(path), or its file system allows no programs (noexec)",
-                "allow it for that user (chmod), or move it")
-        case .otherProcessor(let path): Wording("\(path) is made for another kind of processor", otherProgram)
-        case .otherSystem(let path): Wording("\(path) is made for another system", otherProgram)
+                "this user may not execute \(path), or its file system is mounted with noexec",
+                "allow this user to execute the program (chmod), or move the program")
+        case .otherProcessor(let path): Wording("\(path) is built for another processor architecture", otherProgram)
+        case .otherSystem(let path): Wording("\(path) is built for another operating system", otherProgram)
         case .empty(let path): Wording("\(path) is empty", "install the program again")
         case .byteOrderMark(let path):
             Wording(
                 "\(path) begins with a byte order mark, which hides its first line",
                 "run sed -i '1s/^\\xEF\\xBB\\xBF//' \(path)")
         case .noInterpreter(let path):
-            Wording("\(path) is a script without an interpreter", "make its first line #!/bin/sh, or its own language")
+            Wording(
+                "\(path) is a script without an interpreter", "begin the script with #!/bin/sh or its own interpreter")
         case .carriageReturn(let path):
-            Wording("\(path) has the line ends of Windows", "run sed -i 's/\\r$//' \(path)")
+            Wording("\(path) has Windows line endings", "run sed -i 's/\\r$//' \(path)")
         case .interpreterMissing(let path, let name):
             Wording("\(path) begins with #!\(name), which is missing or not executable", interpreter)
         case .interpreterNotFound(let path, let line, let name, let directories):
-            Wording("\(path) begins with \(line), and there is no \(name) in \(directories)", interpreter)
-        case .noNullDevice: Wording("/dev/null is missing", "make it (mknod -m 666 /dev/null c 1 3)")
-        case .notStarted(let path, let reason): Wording("\(path) can't be started: \(reason)", "check it")
+            Wording("\(path) begins with \(line), but there is no \(name) in \(directories)", interpreter)
+        case .noNullDevice: Wording("/dev/null is missing", "create it (mknod -m 666 /dev/null c 1 3)")
+        case .notStarted(let path, let reason): Wording("\(path) can't be started: \(reason)", "check the program")
         }
     }
 }
@@ -86,7 +87,7 @@ extension SourceFault {
     package var wording: Wording {
         let place: ReportedText =
             switch source {
-            case .literal: "its text"
+            case .literal: "a literal value"
             case .file(let path): "the file \(path)"
             case .variable(let name): "the environment variable \(name)"
             case .credential(let name): "the credential \(name)"
@@ -98,43 +99,45 @@ extension SourceFault {
 
 extension SourceFault.Problem {
     fileprivate func wording(of source: SourceFault.Source) -> Wording {
-        let otherFile: ReportedText = "name the file that holds the secret"
+        let otherFile: ReportedText = "specify the file that holds the secret"
         switch self {
         case .notSet:
             return Wording("is not set", "set it for the service (Environment= or EnvironmentFile= in the unit)")
-        case .notAName: return Wording("is no credential's name", "write the name in the unit, without a directory")
+        case .notAName:
+            return Wording("is not a credential's name", "write the name from the unit, without a directory")
         case .noCredentials:
             return Wording(
                 "is missing, because systemd gave this process no credential",
                 """
-                name it in the unit (LoadCredential); outside the service set \
+                add the credential to the unit (LoadCredential); outside the service, set \
                 CREDENTIALS_DIRECTORY=/run/credentials/waypost.service
                 """)
         case .noSuchCredential:
             return Wording(
-                "systemd has not provided", "name it in the unit (LoadCredential or LoadCredentialEncrypted)")
+                "systemd has not provided",
+                "add the credential to the unit (LoadCredential or LoadCredentialEncrypted)")
         case .unreadable(let kind, let reason): return Wording("can't be read: \(reason)", kind.remedy)
         case .notAFile: return Wording("is not a file", otherFile)
         case .tooLarge(let bytes): return Wording("is larger than \(bytes) bytes", otherFile)
         case .openToEveryUser(let isMounted):
             var remedy: ReportedText = "mount it with mode 0440 (Docker: mode, Kubernetes: defaultMode)"
             if case .file(let path) = source, !isMounted { remedy = "run chmod o= \(path)" }
-            return Wording("holds a secret and is open to every user", remedy)
+            return Wording("holds a secret and can be read by every user", remedy)
         case .empty: return Wording("is empty", "write the value to it")
         case .serviceAccountKey:
             return Wording(
-                "holds the key of a service account, with which any program can sign tokens",
-                "keep it in the backend, and name the key that the backend gave this vehicle")
-        case .notUTF8: return Wording("is not text in UTF-8", "write it again in UTF-8")
-        case .severalLines: return Wording("has more than one line", "write the value alone, in one line")
+                "holds a service account's key, which allows any program to sign tokens",
+                "keep that key in the backend, and use the key that the backend issued to this vehicle")
+        case .notUTF8: return Wording("is not UTF-8 text", "save it as UTF-8")
+        case .severalLines: return Wording("has more than one line", "write only the value, on one line")
         case .notAKey:
             return Wording(
-                "doesn't hold a key alone, as the scheme bearer requires",
-                "remove quotes, spaces and the word of another scheme (Basic)")
+                "holds more than a key; the scheme bearer requires the key alone",
+                "remove quotes, spaces and the name of another scheme (Basic)")
         case .notAPair: return Wording("isn't a pair, as the scheme basic requires", "write user:password")
         case .unfilledVariable:
             return Wording(
-                "has a variable in ${}, which nothing fills in",
+                "contains a variable in ${}, which is not expanded",
                 "write {\"environment\": NAME, \"scheme\": \"bearer\"}")
         case .noScheme:
             return Wording(
@@ -147,8 +150,8 @@ extension SourceFault.FileFault {
     fileprivate var remedy: ReportedText {
         switch self {
         case .missing: "check the path, and the program that writes the file"
-        case .forbidden: "open it to the service's group, such as with chgrp waypost and chmod g+r"
-        case .linkLoop: "correct the link, which leads back to itself"
+        case .forbidden: "make the file readable by the service's group (chgrp waypost, chmod g+r)"
+        case .linkLoop: "correct the link, which points back to itself"
         case .other: "check the disk"
         }
     }
@@ -162,9 +165,9 @@ extension SettingFault {
                 "\(key) has the placeholder {\(name)}",
                 "use {vehicleId} for a vehicle, {tripId} for a trip, or {providerId}")
         case .noValue(let placeholder, let context):
-            Wording("\(key) needs {\(placeholder)}, but the token is for \(context)", "use a placeholder that it has")
+            Wording("\(key) needs {\(placeholder)}, but the token is for \(context)", "use a placeholder that fits")
         case .invalidURL(let problem): Wording("\(key) \(problem)", "")
-        case .noProgram: Wording("\(key) names no program", "write [\"/path/to/it\"]")
+        case .noProgram: Wording("\(key) doesn't name a program", "write [\"/path/to/program\"]")
         }
     }
 }

@@ -1,7 +1,7 @@
 import ReportedText
 public import VehicleAuthorization
 
-/// The wording of what should be corrected in tokens that are used.
+/// The wording of flaws in tokens that are used anyway.
 extension AuthorizationWarning: CustomStringConvertible {
     /// The observation and the remedy, never a token.
     public var description: String { wording.sentence.description }
@@ -10,17 +10,18 @@ extension AuthorizationWarning: CustomStringConvertible {
         switch self {
         case .shortLivedTokens(let context, let lifetime, let minimumLife):
             Wording(
-                "tokens for \(context) have \(lifetime.secondsText) of life when they arrive",
+                "tokens for \(context) have only \(lifetime.secondsText) left when they arrive",
                 """
-                the issuer must give new ones, with clearly more than \(minimumLife.secondsText) (an hour is usual)
+                the issuer must return new tokens with clearly more than \(minimumLife.secondsText) left (an hour is \
+                usual)
                 """)
         case .longLivedTokens(let context, let lifetime, let longestLife):
             Wording(
                 """
-                tokens for \(context) live \(lifetime.secondsText); Fleet Engine rejects an exp more than \
+                tokens for \(context) are valid for \(lifetime.secondsText), but Fleet Engine rejects an exp more than \
                 \(longestLife.secondsText) ahead
                 """,
-                "the issuer must give them that or less")
+                "the issuer must set an earlier exp")
         case .unknownLifetime(let context, let assumed):
             Wording(
                 """
@@ -30,34 +31,34 @@ extension AuthorizationWarning: CustomStringConvertible {
                 "the issuer must set exp and iat")
         case .rejectedTokenAgain(let context):
             Wording(
-                "Fleet Engine rejected the token for \(context), and its issuer gave the same one again",
-                "the issuer must make a new one each time")
+                "Fleet Engine rejected the token for \(context), but its issuer returned the same one again",
+                "the issuer must make a new token each time")
         case .oldTokenAgain(let context, let minimumLife):
             Wording(
                 """
-                the issuer gives the token for \(context) again with less than \(minimumLife.secondsText) of life left
+                the issuer returned the token for \(context) again with less than \(minimumLife.secondsText) left
                 """,
-                "the issuer must make a new one by then")
+                "the issuer must make a new token by then")
         case .questionableToken(let doubt): doubt.wording
         case .brokenContract(let words): Wording(ReportedText(words, limit: ReportedText.longestSentence), "")
         case .processesLeft(let command, _, let processID?):
             Wording(
                 """
-                token command \(command) left process \(processID) running; the command is not started again before it has \
-                ended
+                token command \(command) left process \(processID) running; the command is not started again until that \
+                process has ended
                 """,
-                "change the command so that it ends what it starts, and end process \(processID)")
+                "change the command to end the processes that it starts, and end process \(processID)")
         case .processesLeft(let command, let count, nil):
             Wording(
                 """
-                token command \(command) left \(count) processes running; the command is not started again before they \
+                token command \(command) left \(count) processes running; the command is not started again until they \
                 have ended
                 """,
-                "change the command so that it ends what it starts")
+                "change the command to end the processes that it starts")
         case .processesHidden(let command):
             Wording(
-                "/proc is another namespace's: what token command \(command) leaves running is not found",
-                "mount the right one (mount -t proc proc /proc)")
+                "/proc belongs to another namespace, so processes left by token command \(command) are not found",
+                "mount this namespace's /proc (mount -t proc proc /proc)")
         }
     }
 }
@@ -79,9 +80,9 @@ extension ClaimWarning {
         let number: ReportedText = "the issuer must write a number, in seconds since 1970"
         func object(_ claim: String) -> ReportedText { "the issuer must write an object with \(claim)" }
         return switch self {
-        case .noKeyID: Wording("names no key", "the issuer must set kid to the service account's private key id")
+        case .noKeyID: Wording("has no key id", "the issuer must set kid to the service account's private key id")
         case .noAccount(let claim): Wording("has no \(claim)", account)
-        case .twoAccounts: Wording("has another sub than iss", account)
+        case .twoAccounts: Wording("has a sub that differs from its iss", account)
         case .noSlash(let expected):
             Wording("has an aud without the slash at its end", "the issuer must set aud to \(expected)")
         case .authorizationIsNoObject(let kind, let claim):
@@ -90,7 +91,7 @@ extension ClaimWarning {
             Wording("has \(claim) outside an authorization claim", object(claim))
         case .noAuthorization(let claim): Wording("has no authorization claim", object(claim))
         case .serverToken:
-            Wording("is a server token, valid for every vehicle", "the issuer must give driver tokens")
+            Wording("is a server token, valid for every vehicle", "the issuer must make driver tokens")
         case .missing(let claim): Wording("has no \(claim)", number)
         case .noNumber(let claim): Wording("has an \(claim) that is not a number", number)
         case .noTime(let claim, let time): Wording("has the \(claim) \(time), which isn't a time", number)
@@ -103,7 +104,7 @@ extension ClaimWarning {
 extension ExpiryWarning {
     fileprivate var wording: Wording {
         let sameEnd: ReportedText = "the issuer must state the same end in both"
-        func fate(_ hasOwn: Bool) -> ReportedText { hasOwn ? "the token's own exp counts" : "it is ignored" }
+        func fate(_ hasOwn: Bool) -> ReportedText { hasOwn ? "the token's own exp applies" : "it is ignored" }
         switch self {
         case .dateBeforeIssue(let time):
             return Wording(
@@ -112,10 +113,10 @@ extension ExpiryWarning {
         case .dateAfterExpiry(let seconds):
             return Wording(
                 """
-                the Date of its answer is \(seconds) s after the token's own exp, but this machine's clock is not; the \
-                token is used
+                the Date of its answer is \(seconds) s after the token's own exp, but this machine's clock is before it; \
+                the token is used
                 """,
-                "set the clock of the server that sends that Date")
+                "set the clock of the server that sends this Date")
         case .unjudged:
             return Wording(
                 """
@@ -125,16 +126,16 @@ extension ExpiryWarning {
                 "the issuer must set iat")
         case .stated(let stated, let seconds, let own):
             let end = seconds > 0 ? "leaves \(seconds) s" : "says that the token ended \(-seconds) s ago"
-            let use = seconds < own ? "it is renewed by the earlier" : "exp counts"
+            let use = seconds < own ? "the earlier end applies" : "exp applies"
             return Wording("its \(stated.words) \(end), the token's own exp \(own) s; \(use)", sameEnd)
         case .otherFormat(let stated, let format, let hasOwn):
             return Wording(
-                "its \(stated.words) is no expiry in the format \(format.rawValue); \(fate(hasOwn))",
+                "its \(stated.words) isn't an expiry in the format \(format.rawValue); \(fate(hasOwn))",
                 "set expirationFormat to automatic")
         case .unreadable(let stated, let hasOwn):
             return Wording(
-                "its \(stated.words) is no expiry; \(fate(hasOwn))",
-                "the issuer must write it in seconds since 1970, or leave it out")
+                "its \(stated.words) isn't an expiry; \(fate(hasOwn))",
+                "the issuer must write it in seconds since 1970, or omit it")
         case .oldFile:
             return Wording(
                 "the file seems older than its token can be, or this host's clock is wrong",

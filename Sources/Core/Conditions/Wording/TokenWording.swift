@@ -2,20 +2,20 @@ package import ReportedText
 package import Reporting
 public import VehicleAuthorization
 
-/// The only place, with the files of its parts, that words the failure to get a token.
+/// The only place that describes the failure to get a token, together with the files for its parts.
 extension TokenFault {
     package var wording: Wording {
         switch self {
         case .incompleteContext(let context):
             switch context.subject {
             case .vehicle: Wording("no vehicle id is set", "set vehicle.vehicleId")
-            case .trip: Wording("no trip id is given", "name a trip")
-            case .shipment: Wording("no tracking id is given", "name a shipment")
+            case .trip: Wording("no trip id is specified", "specify a trip")
+            case .shipment: Wording("no tracking id is specified", "specify a shipment")
             }
         case .unsuitableContext(let context):
             Wording(
                 "the provider has no tokens for \(context.map { "\($0)" } ?? "a request without a context")",
-                "use a provider of the other kind: drivers' tokens are for vehicles, consumers' for trips")
+                "use the other kind of provider: driver tokens are for vehicles, consumer tokens for trips")
         case .unanswered(let origin, let fault, let message):
             Wording("\(origin): \(message)", fault.remedy(for: origin))
         case .rejected(let origin, let rejection): rejection.wording(for: origin)
@@ -30,8 +30,8 @@ extension TokenFault {
         case .reported(_, let message): Wording(message, "")
         case .noResources(let key, let reason):
             Wording(
-                "\(key): the system has no room for another process or thread now: \(reason)",
-                "raise the limits of processes and memory (ulimit -u, -v and -d, TasksMax=)")
+                "\(key): the system can't start another process or thread now: \(reason)",
+                "raise the limits on processes and memory (ulimit -u, -v and -d, TasksMax=)")
         case .cancelled: Wording("the request for a token was cancelled", "")
         }
     }
@@ -62,17 +62,17 @@ extension ExchangeFault {
         case .timedOut: return "check the network and the backend's load, or raise \(section).timeoutSeconds"
         case .answerBrokenOff: return "see the backend's log"
         case .connectionLost(isEncrypted: false):
-            return "see the backend's log, and use https if its port expects that"
-        // The alert about a certificate may be lost with the connection.
+            return "see the backend's log, and use https if the port expects it"
+        // The alert that rejects a certificate may have been lost with the connection.
         case .connectionLost(isEncrypted: true): return "see the backend's log, and \(origin.certificateRemedy)"
         case .tlsFailed:
-            return "check that \(section).url names a port for https, and \(origin.certificateRemedy)"
+            return "check that the port of \(section).url speaks https, and \(origin.certificateRemedy)"
         case .oldTLS: return "the backend must support TLS 1.2 or newer"
         case .certificateRequired, .certificateRejected: return origin.requiredCertificateRemedy
         case .untrustedCertificate(.outsideItsTime?):
             return "renew the backend's certificate, or set this machine's clock if it is wrong"
         case .untrustedCertificate(.ofAnotherName?):
-            return "correct the host in \(section).url, or give the backend a certificate for that name"
+            return "correct the host in \(section).url, or install a certificate for this host in the backend"
         case .untrustedCertificate(.ofUnknownAuthority?):
             return "if the authority is your own, add its certificate to \(section).caFile"
         case .untrustedCertificate(nil): return "\(url) and caFile, and the backend's certificate"
@@ -100,7 +100,7 @@ extension TokenOrigin {
             ? requiredCertificateRemedy : "\(requiredCertificateRemedy) if it requires a client certificate"
     }
 
-    /// The remedy if the backend doesn't know or accept who asks.
+    /// The remedy if the backend doesn't know or accept the client's credentials.
     fileprivate var authenticate: ReportedText {
         credentials.isEmpty
             ? "add \(section).headers or a client certificate" : "check \(credentials.joined(separator: " and "))"
@@ -133,12 +133,13 @@ extension EndpointRejection {
         case 406, 415, 422: return Wording("it doesn't accept the request's content", content)
         case 407:
             return Wording(
-                "a proxy on the route requires credentials", "allow the backend's address in it, or set its user")
+                "a proxy on the route requires credentials",
+                "allow the backend's address in the proxy, or configure the proxy's user and password")
         case 511:
             return Wording(
                 "the network requires a login (a captive portal)", "log in there, or use another network")
         case 502, 504: return Wording("a proxy got no answer from the backend", "check that the backend runs")
-        case 408, 425, 429, 500...: return Wording("it can't answer now", "see the backend's log")
+        case 408, 425, 429, 500...: return Wording("it could not answer", "check the backend's log")
         default: return Wording("it rejects the request", "check \(section).url and the backend's log")
         }
     }
@@ -163,17 +164,17 @@ extension EndpointRejection.Detail {
             return Wording("it rejects our client certificate", origin.requiredCertificateRemedy)
         case .spentGrant:
             return Wording(
-                "its grant was used before or has expired",
+                "the grant has already been used or has expired",
                 """
-                give the vehicle a grant that lasts: the service, waypost check and waypost token each spend a refresh \
-                token for single use
+                give the vehicle a lasting grant: the service, waypost check and waypost token each use up a \
+                single-use refresh token
                 """)
         }
     }
 }
 
 extension TokenOrigin {
-    /// The credentials are known, and don't give a right to this token.
+    /// The wording for credentials that the backend knows, but that don't permit this token.
     fileprivate var denial: Wording {
         let keys = credentials.isEmpty ? "\(section).headers" : credentials.joined(separator: " and ")
         return switch subject {
@@ -190,11 +191,12 @@ extension TokenOrigin {
 extension ExpiryFault {
     fileprivate func wording(for origin: TokenOrigin?) -> Wording {
         let giver = origin.map { "\($0)" } ?? "the issuer"
-        let newOne: ReportedText = "the issuer must make a new one: check its clock and cache"
+        let newOne: ReportedText = "the issuer must make a new token: check its clock and cache"
         switch self {
         case .endsBeforeIssue:
             return Wording(
-                "\(giver) gave a token whose exp is not after its iat", "the issuer must set exp to the token's end")
+                "\(giver) gave a token whose exp is not after its iat",
+                "the issuer must set exp to the time when the token expires")
         case .overWhenGiven(let judge):
             let by: ReportedText =
                 switch judge {
@@ -204,29 +206,29 @@ extension ExpiryFault {
                 }
             return Wording("\(giver) gave a token that had already expired\(by)", newOne)
         case .overWhenReceived(let context):
-            return Wording("the token for \(context) had expired when it came", newOne)
+            return Wording("the token for \(context) had already expired when it arrived", newOne)
         }
     }
 }
 
 extension ProviderFault {
     fileprivate var wording: Wording {
-        let callBack: ReportedText = "make it call its completion handler on every path"
+        let callBack: ReportedText = "make the provider call its completion handler on every path"
         return switch self {
         case .silent(let time):
             Wording("the token provider gave neither a token nor an error in \(time.spoken)", callBack)
         case .notCalledBack(let time): Wording("the token provider did not call back within \(time.spoken)", callBack)
         case .heldUp(let time):
-            Wording("the token provider was held up by another fetchToken for \(time.spoken)", callBack)
+            Wording("the token provider was blocked by another fetchToken for \(time.spoken)", callBack)
         case .busy:
-            Wording("the token provider has not returned from an earlier fetchToken, whose time is over", callBack)
+            Wording("the token provider has not returned from an earlier fetchToken, which has timed out", callBack)
         case .emptyAnswer:
             Wording("the token provider called back with neither a token nor an error", callBack)
         case .noCompletionForm:
             Wording(
                 "the token provider has no fetchToken(with:completion:)", "implement it, or the async form")
-        case .gaveUp: Wording("the token provider gave up: it reported a cancellation", "see its own log")
-        case .failed(let message): Wording("the token provider failed: \(message)", "see its own log")
+        case .gaveUp: Wording("the token provider gave up: it reported a cancellation", "see the provider's log")
+        case .failed(let message): Wording("the token provider failed: \(message)", "see the provider's log")
         }
     }
 }
