@@ -113,7 +113,8 @@ struct CheckCommand {
         ),
         Case(
             part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/open/o/outbox.sqlite",
-            line: "outbox: outbox.path: DIRECTORY/open/o/outbox.sqlite can't be created, because DIRECTORY/open is not "),
+            line: "outbox: outbox.path: DIRECTORY/open/o/outbox.sqlite can't be created, because DIRECTORY/open is not "
+        ),
         Case(
             part: "DIRECTORY/token", with: "DIRECTORY/open",
             line:
@@ -150,7 +151,8 @@ struct CheckCommand {
             line: "upload: upload.endpoint has a path after https://fleetengine.googleapis.com, and"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["DIRECTORY/none"]}"#,
-            line: "authorization: authorization.command: there is no DIRECTORY/none; check that the program is installed"),
+            line:
+                "authorization: authorization.command: there is no DIRECTORY/none; check that the program is installed"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["DIRECTORY/token"]}"#,
             line: "authorization: authorization.command: DIRECTORY/token is not executable; run chmod +x "),

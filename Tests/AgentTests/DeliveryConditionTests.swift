@@ -86,7 +86,9 @@ import WaypostTestSupport
         let failure = Condition(.tokenRefused, Wording("it answered 403", "enrol the vehicle"))
         let condition = Condition(renewalFailedBy: failure, remaining: .seconds(240))
         #expect(condition.code == .tokenRenewalFailing)
-        #expect(condition.explanation == "it answered 403; the current token is in use for another 4 min; enrol the vehicle")
+        #expect(
+            condition.explanation == "it answered 403; the current token is in use for another 4 min; enrol the vehicle"
+        )
     }
 
     @Test func sayWhyAnExchangeWasAborted() {

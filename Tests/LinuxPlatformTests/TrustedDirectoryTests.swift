@@ -57,7 +57,9 @@ import WaypostTestSupport
     }
 
     @Test func haveARemedyIfNotTrusted() throws {
-        func words(_ directory: FileStatus) -> String? { DirectoryTrust.doubt(directory, Sharing.none, for: 1000)?.sentence }
+        func words(_ directory: FileStatus) -> String? {
+            DirectoryTrust.doubt(directory, Sharing.none, for: 1000)?.sentence
+        }
         #expect(
             words(FileStatus(kind: .directory, owner: 1001, permissions: 0o700))
                 == "belongs to uid 1001, who could put a link in the place of a file; choose a "

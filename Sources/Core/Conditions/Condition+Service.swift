@@ -12,8 +12,8 @@ extension Condition {
         self.init(.privateZoneDistant, "\(text: names): more than 1,000 km from the vehicle")
     }
 
-    /// Creates the condition for a recording in `directory` that has ended because of `reason`. `remedy` is empty if the
-    /// code's remedy helps.
+    /// Creates the condition for a recording in `directory` that has ended because of `reason`. `remedy` is empty if
+    /// the code's remedy helps.
     package init(recordingIn directory: String, endedBy reason: ReportedText, remedy: ReportedText) {
         self.init(.recordingStopped, Wording("\(directory): \(reason); reporting continues", remedy))
     }
@@ -35,8 +35,8 @@ extension Condition {
             Wording("\(failure.cause); the current token is in use for another \(remaining.spoken)", failure.remedy))
     }
 
-    /// Creates the condition for a status address that Waypost can't listen on because of `reason`. `remedy` is empty if
-    /// the code's remedy helps.
+    /// Creates the condition for a status address that Waypost can't listen on because of `reason`. `remedy` is empty
+    /// if the code's remedy helps.
     package init(statusAddressUnavailable reason: ReportedText, remedy: ReportedText) {
         self.init(.statusAddressUnavailable, Wording(reason, remedy))
     }
@@ -50,7 +50,8 @@ extension Condition {
         self.init(.receiverTimeWrong, "\(lag.spoken) \(text: side) the present; positions are sent with this time")
     }
 
-    /// Creates the condition for a host's clock that is `offset` ahead of another clock, or slow if `offset` is negative.
+    /// Creates the condition for a host's clock that is `offset` ahead of another clock, or behind if `offset` is
+    /// negative.
     package init(hostClockOffset offset: Duration, from other: ClockSource) {
         let side = offset > .zero ? "ahead of" : "behind"
         let clock = other == .fleetEngine ? "Fleet Engine's" : "the receiver's"
