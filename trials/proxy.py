@@ -117,9 +117,9 @@ class Proxied(Installed):
     def reject_the_login(self) -> str:
         self.write_password(WRONG)
         self.system.call("systemctl", "restart", "waypost")
-        self.pending_because("it rejects user and password")
+        self.pending_because("it rejects the user and password")
         refused = self.system.attempt("waypost", "check", "--online")
-        if refused.returncode == 0 or "it rejects user and password" not in refused.stdout:
+        if refused.returncode == 0 or "it rejects the user and password" not in refused.stdout:
             raise Failed(f"the check of a wrong password: {refused.stdout}{refused.stderr}")
         self.write_password(PASSWORD)
         self.system.call("systemctl", "restart", "waypost")

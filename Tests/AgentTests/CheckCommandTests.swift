@@ -104,7 +104,7 @@ struct CheckCommand {
         Case(
             part: #""outbox":"#, with: #""status": {"listen": "unix:DIRECTORY/none/status"}, "outbox":"#,
             line:
-                "status: status.listen: cannot listen on unix:DIRECTORY/none/status: No such file or directory; make DIRECTORY/none "
+                "status: status.listen: cannot listen on unix:DIRECTORY/none/status: No such file or directory; create DIRECTORY/none "
         ),
         Case(
             part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/open",
@@ -509,8 +509,8 @@ struct CheckCommand {
         let http = #"{"type": "http", "url": "https://b.internal/t", "headers": {"X-Key": \#(value)}}"#
         let (lines, ending) = try await check(Self.good.replacing(Self.authorization, with: http))
         #expect(ending == .exited(0))
-        let words = "note  authorization  header X-Key takes "
-        let end = " with the quotes around the value, which are sent too; remove them unless they belong to it"
+        let words = "note  authorization  header X-Key uses "
+        let end = " with quotes around the value, which are sent too; remove the quotes unless they belong to the value"
         #expect(lines.contains { $0.hasPrefix(words) && $0.hasSuffix(end) } == isNoted, "\(lines)")
         #expect(!lines.contains { $0.contains("hunter2") })
     }

@@ -167,7 +167,7 @@ struct PlantedOutbox {
         let outcome = try await BuiltProgram.run([command, "--config", config])
         #expect(outcome.ending == .exited(78))
         let words = text(outcome.standardError + outcome.standardOutput)
-        #expect(words.contains("\(path) is a file, not a socket, and is left alone; choose "))
+        #expect(words.contains("\(path) is a file, not a socket, and is left unchanged; choose "))
         #expect(try content("file") == "worth keeping")
     }
 

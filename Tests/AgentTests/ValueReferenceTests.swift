@@ -149,7 +149,7 @@ import WaypostTestSupport
         (#"{"environment": "EMPTY"}"#, "environment variable EMPTY, which is not set; set it, for the service by "),
         (
             #"{"credential": "id"}"#,
-            "credential id, which is missing: systemd hasn't passed it; name it in the unit (LoadCredential or "
+            "credential id, which is missing: systemd hasn't passed it; list the credential in the unit (LoadCredential or "
         ),
         (#"{"credential": "../id"}"#, "credential ../id, which isn't a valid credential name; write the name "),
         (#"{"credential": ".."}"#, "credential .., which isn't a valid credential name; write the name "),
@@ -164,7 +164,7 @@ import WaypostTestSupport
         #expect(
             problem("\"v\"", #"{"credential": "id"}"#)
                 == "\"vehicle.vehicleId\" takes its value from the credential id, which is missing: systemd has "
-                + "passed no credentials to this process; name it in the unit (LoadCredential), or outside the "
+                + "passed no credentials to this process; list the credential in the unit (LoadCredential), or outside the "
                 + "service set CREDENTIALS_DIRECTORY=/run/credentials/waypost.service")
     }
 

@@ -6,7 +6,7 @@ import Testing
 /// The only place that words what a receiver does: what is wrong, and what to do.
 @Suite struct ReceiverWordings {
     private static let gpsd = DeviceHolders(
-        names: "gpsd (process 7)", remedy: "read from it instead (receiver.type gpsd)")
+        names: "gpsd (process 7)", remedy: "read from gpsd instead (receiver.type gpsd)")
 
     /// One row for each form of a sentence.
     @Test(
@@ -25,7 +25,7 @@ import Testing
                 .notOpened("cannot be flushed: Input/output error"), "cannot be flushed: Input/output error",
                 "check the device and the kernel's log (dmesg)"
             ),
-            (.deviceBusy(gpsd), "held by gpsd (process 7)", "read from it instead (receiver.type gpsd)"),
+            (.deviceBusy(gpsd), "held by gpsd (process 7)", "read from gpsd instead (receiver.type gpsd)"),
             (
                 .unsupportedBaudRate(12, supported: [4800, 9600, 19_200]), "12 is not a baud rate of a receiver",
                 "use 4800, 9600 or 19200"
@@ -55,7 +55,7 @@ import Testing
             (
                 .noSentence(.serial(baudRate: 4800, wasFound: false), .seconds(5), alsoOpenIn: gpsd),
                 "bytes arrive but no NMEA sentence for 5 s; also open in gpsd (process 7)",
-                "read from it instead (receiver.type gpsd)"
+                "read from gpsd instead (receiver.type gpsd)"
             ),
             (
                 .readableText(.tcp, "login:", .seconds(5), alsoOpenIn: nil),

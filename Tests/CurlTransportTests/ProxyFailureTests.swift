@@ -16,13 +16,13 @@ import Testing
     @Test(
         arguments: [
             (407, false, .loginRequired, "it requires a user and password; set upload.proxy.user and upload.proxy."),
-            (407, true, .loginRejected, "it rejects user and password; check upload.proxy.user and upload.proxy."),
-            (401, true, .loginRejected, "it rejects user and password; check upload.proxy.user and upload.proxy."),
-            (403, true, .serverForbidden, "it doesn't allow example.com:443; change its rules to allow that"),
-            (502, true, .serverUnreachable, "it got no connection to example.com:443; check the proxy's network, and"),
-            (405, true, .notAProxy, "it makes no tunnels (CONNECT); correct upload.proxy.url"),
-            (302, true, .intercepted, "a captive portal answers in its place; sign in there, or use another network"),
-            (511, true, .intercepted, "a captive portal answers in its place; sign in there, or use another network"),
+            (407, true, .loginRejected, "it rejects the user and password; check upload.proxy.user and upload.proxy."),
+            (401, true, .loginRejected, "it rejects the user and password; check upload.proxy.user and upload.proxy."),
+            (403, true, .serverForbidden, "it doesn't allow example.com:443; allow the server in the proxy's rules"),
+            (502, true, .serverUnreachable, "it could not connect to example.com:443; check the proxy's network, and"),
+            (405, true, .notAProxy, "it doesn't support tunnels (CONNECT); correct upload.proxy.url"),
+            (302, true, .intercepted, "a captive portal answered in its place; sign in to the portal, or use another network"),
+            (511, true, .intercepted, "a captive portal answered in its place; sign in to the portal, or use another network"),
         ] as [(Int, Bool, HTTPTransportError.ProxyFault, String)])
     func isNamedByTheProxysAnswer(
         status: Int, hasLogin: Bool, fault: HTTPTransportError.ProxyFault, words: String
@@ -48,7 +48,7 @@ import Testing
             (CURLE_PEER_FAILED_VERIFICATION, .unreachable, "the certificate of the proxy http://p.test:3128 is not"),
             (CURLE_SSL_CONNECT_ERROR, .unreachable, "no secure connection to the proxy http://p.test:3128: words"),
             (CURLE_RECV_ERROR, .unreachable, "the proxy http://p.test:3128 closed the connection: words"),
-            (CURLE_WEIRD_SERVER_REPLY, .notAProxy, "another program answers at http://p.test:3128: words"),
+            (CURLE_WEIRD_SERVER_REPLY, .notAProxy, "the server at http://p.test:3128 isn't a proxy: words"),
             (CURLE_PROXY, .refused, "the proxy http://p.test:3128 made no connection: words; check its rules, "),
         ] as [(CURLcode, HTTPTransportError.ProxyFault, String)])
     func isNamedByLibcurlsCode(curl: CURLcode, fault: HTTPTransportError.ProxyFault, words: String) throws {

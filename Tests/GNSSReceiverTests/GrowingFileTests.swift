@@ -14,7 +14,7 @@ import WaypostTestSupport
         FileStatus(kind: .file, owner: 0, bytes: bytes, identity: FileStatus.Identity(volume: volume, number: number))
     }
 
-    static let looks: [(Int64, FileStatus, FileStatus?, GrowthChange)] = [
+    static let looks: [(Int64, FileStatus, FileStatus?, LogFileChange)] = [
         (10, file(1, 10), file(1, 10), .none), (10, file(1, 10), nil, .none), (10, file(1, 9), file(1, 9), .truncated),
         (10, file(1, 0), file(1, 0), .truncated), (10, file(1, 9), nil, .truncated),
         (10, file(1, 10), file(2, 0), .replaced), (10, file(1, 10), file(1, 10, volume: 7), .replaced),
@@ -22,8 +22,8 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: looks)
-    func areDetected(offset: Int64, open: FileStatus, there: FileStatus?, change: GrowthChange) {
-        #expect(GrowthChange(readTo: offset, of: open, there: there) == change)
+    func areDetected(offset: Int64, open: FileStatus, there: FileStatus?, change: LogFileChange) {
+        #expect(LogFileChange(readTo: offset, of: open, current: there) == change)
     }
 }
 

@@ -80,7 +80,7 @@ import WaypostTestSupport
         await yieldTurns { !HoldingProcess.others(withDevice: terminal.path).isEmpty }
         let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600, timeout: .milliseconds(40))
         await observe(receiver) { observer in
-            let words = "also open in gpsd (process \(daemon.processID)); read from it instead (receiver.type gpsd)"
+            let words = "also open in gpsd (process \(daemon.processID)); read from gpsd instead (receiver.type gpsd)"
             #expect(await observer.state(saying: words) != nil)
         }
     }

@@ -9,17 +9,17 @@ import WaypostTestSupport
     @Test(arguments: [
         (
             Listener.process(HoldingProcess(processID: 812, command: "waypost", unit: "waypost")),
-            "waypost (process 812) holds it; stop it (systemctl stop waypost), or choose another port (0 takes a free one)"
+            "waypost (process 812) holds it; stop it (systemctl stop waypost), or choose another port (0 selects a free one)"
         ),
         (
             .user(998),
             "a process of uid 998 holds it; find it as root (ss -ltnp sport = :9464) and stop it, or choose another port "
-                + "(0 takes a free one)"
+                + "(0 selects a free one)"
         ),
         (
             nil,
             "another process holds it; find it as root (ss -ltnp sport = :9464) and stop it, or choose another port "
-                + "(0 takes a free one)"
+                + "(0 selects a free one)"
         ),
     ])
     func haveARemedy(listener: Listener?, words: String) {

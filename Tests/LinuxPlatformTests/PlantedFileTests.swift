@@ -61,7 +61,7 @@ import WaypostTestSupport
         try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: victim)
         unsafe lchown(place, 12345, 12345)
         let error = #expect(throws: SystemError.self) { try Writer.replacement.write(to: place) }
-        #expect(error?.reason.hasPrefix("\(place) is a link of uid 12345") == true)
+        #expect(error?.reason.hasPrefix("\(place) is a link that belongs to uid 12345") == true)
         #expect(try isUnharmed)
     }
 

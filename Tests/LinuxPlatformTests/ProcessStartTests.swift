@@ -37,7 +37,7 @@ import WaypostTestSupport
             ),
             (
                 1 << 40, -1,
-                "each asks for a stack of 1048576 MiB, lower that (ulimit -s, LimitSTACK=); if that does not "
+                "each requires a stack of 1048576 MiB, reduce it (ulimit -s, LimitSTACK=); if that does not "
                     + "help, raise the limit of the user's processes (ulimit -u, LimitNPROC=), or that of the control "
                     + "group (TasksMax=)"
             ),
@@ -54,7 +54,7 @@ import WaypostTestSupport
         #expect(
             words
                 == "no thread can be started: Operation not permitted; this container's runtime is older than the system "
-                + "call clone3 and refuses it, so update it (Docker 20.10.10 with libseccomp 2.5, or newer)")
+                + "call clone3 and rejects it; update the runtime (Docker 20.10.10 with libseccomp 2.5, or newer)")
     }
 
     /// A reload may be requested before the main thread waits for signals.

@@ -59,8 +59,8 @@ import WaypostTestSupport
     @Test(arguments: [
         ("gpsd", "receiver.type gpsd"), ("ModemManager", "ID_MM_DEVICE_IGNORE, see 99-waypost-gnss.rules"),
         ("agetty", "systemctl disable --now serial-getty@ttyS0"), ("brltty", "brltty-udev"),
-        ("waypost", "stop the other Waypost"), ("minicom", "stop it, or have it leave the device alone"),
-        (nil, "stop it, or have it leave the device alone"),
+        ("waypost", "stop the other Waypost"), ("minicom", "stop the program, or have it leave the device alone"),
+        (nil, "stop the program, or have it leave the device alone"),
     ])
     func hasARemedyForEachHolder(command: String?, words: String) {
         let holder = HoldingProcess(processID: 7, command: command)

@@ -62,20 +62,20 @@ import WaypostTestSupport
         }
         #expect(
             words(FileStatus(kind: .directory, owner: 1001, permissions: 0o700))
-                == "belongs to uid 1001, who could put a link in the place of a file; choose a "
-                + "directory of uid 1000, or run this as its owner")
+                == "belongs to uid 1001, who could replace a file with a link; choose a "
+                + "directory that belongs to uid 1000, or run this as its owner")
         #expect(
             words(FileStatus(kind: .directory, owner: 1000, group: 50, permissions: 0o770))
-                == "may be written by members of gid 50, who could put a link in the place of a file; run "
+                == "may be written by members of gid 50, who could replace a file with a link; run "
                 + "chmod go-w on it, or choose another directory")
         #expect(
             DirectoryTrust.doubt(
                 FileStatus(kind: .directory, owner: 0, group: 2000, permissions: 0o2775), .sticky, for: 1000)?.sentence
-                == "may be written by members of gid 2000, who could put a link in the place of a file; run chmod +t on "
-                + "it (a Kubernetes volume with fsGroup is so), or choose another directory")
+                == "may be written by members of gid 2000, who could replace a file with a link; run chmod +t on "
+                + "it (usual for a Kubernetes volume with fsGroup), or choose another directory")
         #expect(
             words(FileStatus(kind: .directory, owner: 0, permissions: 0o1777))
-                == "may be written by everybody, who could put a link in the place of a file; choose a directory in it, or "
+                == "may be written by every user, who could replace a file with a link; choose a directory in it, or "
                 + "choose another directory")
     }
 
@@ -179,7 +179,7 @@ import WaypostTestSupport
         let error = #expect(throws: SystemError.self) { try DirectoryTrust.require(directory.path("link")) }
         #expect(
             error?.description
-                == "\(directory.path("link")) is a link of uid 12345 and is not followed; remove it, "
+                == "\(directory.path("link")) is a link that belongs to uid 12345 and is not followed; remove it, "
                 + "or choose another path")
     }
 
@@ -187,7 +187,7 @@ import WaypostTestSupport
         arguments: [
             ("closed/file", 0o600, nil), ("closed/file", 0o644, nil),
             ("closed/file", 0o666, "can be changed by every user; run chmod go-w on it"),
-            ("open/file", 0o600, "can be replaced: the directory OPEN may be written by everybody"),
+            ("open/file", 0o600, "can be replaced: the directory OPEN may be written by every user"),
             ("closed/none", 0o600, nil),
         ] as [(String, Int, String?)])
     func exposesAFile(path: String, mode: Int, words: String?) throws {

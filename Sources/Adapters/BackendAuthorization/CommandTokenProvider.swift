@@ -6,9 +6,9 @@ package import VehicleAuthorization
 
 /// Runs a program that prints a token: the bare token, or JSON like an endpoint's answer.
 ///
-/// No shell is involved. The program gets a small environment: `PATH`, `HOME`, `LANG`, the configured variables (for
-/// example a proxy), `WAYPOST_PROVIDER_ID`, and those of `WAYPOST_VEHICLE_ID`, `WAYPOST_TASK_ID`, `WAYPOST_TRIP_ID` and
-/// `WAYPOST_TRACKING_ID` that the context has.
+/// The program runs without a shell, in a small environment: `PATH`, `HOME`, `LANG`, the configured variables (for
+/// example a proxy), and `WAYPOST_PROVIDER_ID`. `WAYPOST_VEHICLE_ID`, `WAYPOST_TASK_ID`, `WAYPOST_TRIP_ID` and
+/// `WAYPOST_TRACKING_ID` are set if the context has a value for them.
 package final class CommandTokenProvider: TokenProvider {
     private let arguments: [String]
     private let section: String
@@ -20,7 +20,7 @@ package final class CommandTokenProvider: TokenProvider {
     private let wallClock: @Sendable () -> Double
     private let present: @Sendable () -> Double?
     private let report: @Sendable (AuthorizationWarning) -> Void
-    /// Processes left behind are reported once. Those of later runs are reported when they prevent a start.
+    /// Whether processes left behind have been reported. Those of later runs are reported when they prevent a start.
     private let hasReportedStrays = Locked(false)
 
     /// - Parameters:
@@ -32,9 +32,10 @@ package final class CommandTokenProvider: TokenProvider {
     ///   - format: the place of the token in JSON output.
     ///   - timeLimit: the time after which the program and its group are killed.
     ///   - wallClock: seconds since 1970; shortens a token's life.
-    ///   - present: the same if something keeps that clock right; ends a token.
+    ///   - present: seconds since 1970 if something keeps the clock right, otherwise `nil`; shows that a token has
+    ///     expired.
     ///   - report: notified once of a process left behind, and once of a `/proc` that hides processes.
-    /// - Throws: `.misconfigured` if no program is named.
+    /// - Throws: `.misconfigured` if no program is specified.
     package init(
         arguments: [String], section: String = "authorization", environment: [String: Secret] = [:],
         processEnvironment: [String: String] = ProcessEnvironment.variables, providerID: String,
@@ -75,7 +76,7 @@ package final class CommandTokenProvider: TokenProvider {
             arguments: expanded, environment: childEnvironment(for: context, adding: added), timeLimit: timeLimit)
         let outcome: ChildProcess.Outcome
         do { outcome = try await child.run() } catch { throw await startFailure(error, of: expanded[0]) }
-        tell(outcome.remains, of: origin)
+        reportStrays(outcome.remains, of: origin)
         let said = Self.informativeLines(outcome, secrets)
         if let failure = failure(outcome, origin, said) { throw AuthorizationError(failure) }
         if !said.isEmpty, AnswerKind(outcome.standardOutput) == .nothing {
@@ -91,7 +92,7 @@ package final class CommandTokenProvider: TokenProvider {
         if error.number == EAGAIN || error.number == ENOMEM {
             return AuthorizationError(.noResources(key, "\(error.reason)"))
         }
-        // The error names no file: it is the program, or the source of its standard input.
+        // The error names no file. The missing one may be the program, or `/dev/null`, which is its standard input.
         if error.number == ENOENT, !ChildProcess.hasNullDevice {
             return AuthorizationError(.programUnusable(key: key, .noNullDevice))
         }
@@ -103,7 +104,7 @@ package final class CommandTokenProvider: TokenProvider {
         return AuthorizationError(.programUnusable(key: key, problem))
     }
 
-    private func tell(_ remains: ChildTable.Remains, of source: TokenOrigin) {
+    private func reportStrays(_ remains: ChildTable.Remains, of source: TokenOrigin) {
         let first = remains.refused.first.map { Int($0) }
         guard first != nil || remains.unended > 0 else { return }
         if !hasReportedStrays.withLock({ exchange(&$0, with: true) }) {

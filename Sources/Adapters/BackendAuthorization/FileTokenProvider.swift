@@ -4,9 +4,9 @@ package import VehicleAuthorization
 
 /// Reads the token from a file that another program replaces: the bare token, or JSON like an endpoint's answer.
 ///
-/// The file is read at each request, so that a new one is noticed. A half-written file is rejected, and read again at
-/// the next request; the writer avoids that by renaming. The file's time of modification counts as the time of issue,
-/// so that a token never seems younger than it is.
+/// The file is read at each request, so that a new file is noticed. A half-written file is rejected, and read again at
+/// the next request; the writer can avoid that by renaming a complete file. The file's time of modification serves as
+/// the time of issue, so that a token never seems younger than it is.
 package final class FileTokenProvider: TokenProvider {
     private let pathTemplate: String
     private let section: String
@@ -16,7 +16,7 @@ package final class FileTokenProvider: TokenProvider {
     private let present: @Sendable () -> Double?
 
     /// `path` may contain placeholders such as `{vehicleId}` and `{tripId}`, whose values are percent-encoded. Errors
-    /// name the `section` of the configuration. `present` is the clock if something keeps it right.
+    /// name the `section` of the configuration. `present` is the time if something keeps the clock right.
     package init(
         path: String, section: String = "authorization", providerID: String,
         format: TokenAnswerFormat = TokenAnswerFormat(),
@@ -49,7 +49,7 @@ package final class FileTokenProvider: TokenProvider {
         return answer.living(left, warning: life != nil && left == nil ? .oldFile : nil)
     }
 
-    /// Returns the rest of `lifetime`, which began when the file was written.
+    /// Returns the remaining part of `lifetime`, which began when the file was written.
     ///
     /// If a file seems older than its token, or comes from the future, the system's clock is probably wrong. Then the
     /// lifetime is unknown, and Fleet Engine decides.

@@ -8,7 +8,7 @@ struct FoundToken: Sendable {
     /// The token, without white space at either end.
     let text: String
     let place: AnswerFault.Place
-    /// The answer's statement of the token's end.
+    /// The token's expiry according to the answer.
     private(set) var statedEnd: JSONValue?
 
     init(in bytes: [UInt8], _ format: TokenAnswerFormat, from origin: TokenAnswer.Origin) throws(AnswerFault) {
@@ -56,7 +56,7 @@ struct FoundToken: Sendable {
         return text
     }
 
-    /// Parses the token. Rejects one that was cut off or never signed.
+    /// Parses the token. Rejects a token that was cut off or never signed.
     func parsed() throws(AnswerFault) -> JSONWebToken {
         let token: JSONWebToken
         do { token = try JSONWebToken(text) } catch {
@@ -91,7 +91,7 @@ extension AnswerFault.Mistake {
     }
 }
 
-/// The kind of an issuer's answer, judged by its first bytes.
+/// The kind of an issuer's answer, recognised by its first bytes.
 enum AnswerKind: Sendable, Hashable {
     case nothing
     /// HTML or XML.

@@ -19,11 +19,12 @@ package final class HTTPTokenProvider: TokenProvider {
     ///   - settings: the endpoint.
     ///   - section: the section of the configuration, for errors.
     ///   - providerID: replaces `{providerId}`.
-    ///   - transport: sends the requests, and knows the endpoint's authorities.
+    ///   - transport: sends the requests, and has the certificate authorities for the endpoint.
     ///   - sendsCertificate: whether the transport sends a client certificate, for errors.
     ///   - environment: the source of secrets that are kept in variables.
     ///   - wallClock: seconds since 1970; shortens a token's life if the endpoint states no time.
-    ///   - present: the same if something keeps that clock right; ends a token in that case.
+    ///   - present: seconds since 1970 if something keeps the clock right, otherwise `nil`; shows that a token has
+    ///     expired.
     /// - Throws: `.misconfigured` if the address isn't a URL.
     package init(
         _ settings: HTTPTokenSettings, section: String = "authorization", providerID: String,
@@ -52,7 +53,7 @@ package final class HTTPTokenProvider: TokenProvider {
             .endpoint, settings.urlSource.map { "at the URL in \($0)" } ?? request.url.withoutQueryValues,
             section: section, tokenKey: settings.format.tokenKey, subject: context.subject,
             credentials: keys.map { "\(section).\($0)" })
-        let endpoint = TokenEndpointFaults(origin, url: request.url, secrets: secrets)
+        let endpoint = TokenFaultClassifier(origin, url: request.url, secrets: secrets)
         let response: HTTPResponse
         do { response = try await transport.send(request) } catch { throw endpoint.failure(error) }
         if let rejection = endpoint.rejection(response) { throw rejection }
@@ -94,7 +95,7 @@ package final class HTTPTokenProvider: TokenProvider {
             let text = try Placeholders(providerID: providerID, context: context)
                 .expanding(template, isForm ? .form : .json, name: "\(section).body")
             body = Array(text.utf8)
-            // A body in the configuration has names and keys in plain words, which an answer may contain too.
+            // A body in the configuration contains ordinary words as names and keys, which an answer may contain, too.
             if case .literal? = settings.body {} else { secrets += [template, text] }
             secrets += text.split { !$0.isLetter && !$0.isNumber && !"-_+=/.~".contains($0) }
                 .filter { $0.contains { !$0.isLetter && $0 != "_" } }.map(String.init)
@@ -125,11 +126,11 @@ private struct RequestTexts: Sendable {
 
 /// A backend's token endpoint, and the request to it.
 package struct HTTPTokenSettings: Sendable, Hashable {
-    /// The address. `{providerId}`, and those of `{vehicleId}`, `{taskId}`, `{tripId}` and `{trackingId}` that the
-    /// context has, are replaced anywhere in it, percent-encoded.
+    /// The endpoint's URL. `{providerId}` is replaced anywhere in it, percent-encoded, and so are `{vehicleId}`,
+    /// `{taskId}`, `{tripId}` and `{trackingId}` if the context has a value for them.
     package var url: String
-    /// A description of the credential that contains the address, shown instead of it; `nil` if it comes from
-    /// elsewhere.
+    /// A description of the credential that contains the URL, to be shown in its place; `nil` if the URL isn't from a
+    /// credential.
     package var urlSource: String?
     package var method: HTTPMethod
     package var headers: [HeaderTemplate]

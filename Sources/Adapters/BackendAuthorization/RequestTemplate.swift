@@ -5,7 +5,7 @@ package import VehicleAuthorization
 
 /// A request header whose value may be a secret.
 package struct HeaderTemplate: Sendable, Hashable {
-    /// How the value is made from the secret.
+    /// The form of the value that contains the secret.
     package enum Scheme: String, Sendable, Hashable, CaseIterable {
         case verbatim
         /// `Bearer` followed by the secret.
@@ -24,19 +24,20 @@ package struct HeaderTemplate: Sendable, Hashable {
         self.scheme = scheme
     }
 
-    /// Checks that the value can be made; see `value`.
+    /// Checks that the value can be formed; see `value`.
     package func prove() throws(AuthorizationError) {
         _ = try value(environment: ProcessEnvironment.variables)
     }
 
-    /// A likely mistake in a value that is sent unchanged: quotes around it, copied from a settings file.
+    /// A likely error in a value that is sent unchanged: quotes around it, copied from a settings file. `nil` if there
+    /// is none.
     package var doubt: String? {
         guard scheme == .verbatim, let text = try? value(environment: ProcessEnvironment.variables).value,
             [text[...], text.split(separator: " ").last ?? ""].contains(where: \.isInQuotes)
         else { return nil }
         return
-            "header \(name) takes \(secret.sourceName) with the quotes around the value, which are sent too; remove them unless "
-            + "they belong to it"
+            "header \(name) uses \(secret.sourceName) with quotes around the value, which are sent too; remove the quotes unless "
+            + "they belong to the value"
     }
 
     /// Returns the value to send, and the secret in it. May read a file, so don't call it on the shared pool.
@@ -55,7 +56,7 @@ package struct HeaderTemplate: Sendable, Hashable {
         switch scheme {
         case .verbatim: return (secret, secret)
         case .bearer:
-            // Some store the scheme with the key.
+            // Some users store the scheme with the key.
             let key = FoundToken.stripped(secret)
             guard !key.contains(where: { $0.isWhitespace || $0 == "\"" }) else { throw fault(.notAKey) }
             return ("Bearer \(key)", key)

@@ -39,7 +39,7 @@ package enum Secret: Sendable, Hashable {
         }
     }
 
-    /// The source, as a fact about a failure.
+    /// The source, for the error of a failure.
     var source: SourceFault.Source {
         switch self {
         case .literal: .literal
@@ -160,7 +160,7 @@ extension String {
 
 /// Runs `body`, which reads a token or a secret, on a dedicated thread, because files may hang.
 ///
-/// - Throws: `.unavailable` if the system has no room for a thread; `keys` says what needs it.
+/// - Throws: `.unavailable` if the system has no room for a thread; `keys` are the settings that need the thread.
 func readOnThread<Value: Sendable>(
     named name: String, for keys: String, _ body: @escaping @Sendable () throws(AuthorizationError) -> Value
 ) async throws(AuthorizationError) -> Value {

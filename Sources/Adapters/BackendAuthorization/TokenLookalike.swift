@@ -2,8 +2,9 @@ import StrictJSON
 import VehicleAuthorization
 
 extension AnswerFault.Lookalike {
-    /// `text`: a text that isn't a token, without white space at either end. `nil` for an unknown kind of
-    /// text.
+    /// Recognises a text that isn't a token. Returns `nil` if its kind is unknown.
+    ///
+    /// - Parameter text: the text, without white space at either end.
     init?(_ text: String) {
         let solid = text.filter { !$0.isWhitespace }
         if text.hasPrefix("ya29.") {

@@ -73,18 +73,20 @@ package enum TokenProgram {
         return problem(of: path, Opening(beginning), refusal) { FileSystem.isAllowed(.execute, at: $0) }
     }
 
-    /// Checks for a shell command: a program and its arguments in one text. `nil` if the first word isn't a program.
+    /// Checks for a shell command: a program and its arguments in one text. Returns `nil` if the first word isn't a
+    /// program.
     private static func problem(ofWholeLine line: String) -> ProgramFault? {
         guard let blank = line.firstIndex(of: " ") else { return nil }
         let program = String(line[..<blank])
-        let isThere =
+        let exists =
             program.contains(where: { $0 == "/" })
             ? (try? FileStatus(behind: program)) != nil
             : directories.contains { FileSystem.isAllowed(.execute, at: "\($0)/\(program)") }
-        return isThere ? .commandLine(program: program, line: line) : nil
+        return exists ? .commandLine(program: program, line: line) : nil
     }
 
-    /// Judges a program by its first bytes. `isProgram` returns whether a path is a program.
+    /// Returns why a program with this `opening` can't be started; `nil` if nothing is found. `isProgram` returns
+    /// whether a path is a program.
     static func problem(
         of path: String, _ opening: Opening, _ refusal: CInt?, isProgram: (String) -> Bool
     ) -> ProgramFault? {

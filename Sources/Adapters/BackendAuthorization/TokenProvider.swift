@@ -25,13 +25,13 @@ package struct TokenAnswer: Sendable {
     package let origin: TokenOrigin
     /// The issuer's clock when it answered, in seconds since 1970; `nil` if it stated none.
     package let issuerTime: Double?
-    /// When the endpoint's certificate ends, if the transport reports it.
+    /// The time at which the endpoint's certificate expires, if the transport reports it.
     package let certificateEnd: UTCTime?
-    /// The answer's statement of the token's end.
+    /// The token's expiry according to the answer.
     package let statedExpiry: StatedExpiry?
-    /// Whether that statement fits the token's own `exp`.
+    /// Whether `statedExpiry` is consistent with the token's own `exp`.
     package let statedFits: Bool
-    /// Whether only this machine's clock, which something keeps right, says that the token has expired.
+    /// Whether the token has expired only according to this machine's clock, which something keeps right.
     private let isOverHere: Bool
 
     /// The facts about an answer that are known before it is read.
@@ -41,7 +41,7 @@ package struct TokenAnswer: Sendable {
         var mediaType: String?
         /// The issuer's clock, in seconds since 1970.
         var issuerTime: Double?
-        /// When the endpoint's certificate ends.
+        /// The time at which the endpoint's certificate expires.
         var certificateEnd: UTCTime?
         /// This machine's clock, in seconds since 1970.
         var localTime: Double
@@ -55,7 +55,7 @@ package struct TokenAnswer: Sendable {
 
     /// - Parameters:
     ///   - bytes: the whole answer.
-    ///   - origin: where and when it came from.
+    ///   - origin: the source and the time of the answer.
     ///   - format: the place of the token.
     /// - Throws: `.unusableAnswer`, without any part of the answer except the names of its keys.
     package init(_ bytes: [UInt8], from origin: Origin, format: TokenAnswerFormat) throws(AuthorizationError) {
@@ -94,7 +94,7 @@ package struct TokenAnswer: Sendable {
 
     /// Returns the token if it hasn't expired.
     ///
-    /// - Throws: `.unusableAnswer`, with the clock or statement by which it has expired.
+    /// - Throws: `.unusableAnswer`, with the clock or the statement that shows the expiry.
     package func unexpiredToken() throws(AuthorizationError) -> AuthorizationToken {
         guard let lifetime = token.lifetime, lifetime <= .zero else { return token }
         if let end = parsed.expiry, let issued = parsed.timeOfIssue, end <= issued {

@@ -4,7 +4,7 @@ import HTTPMessages
 import ReportedText
 import TimeAndChance
 
-/// A libcurl transfer handle with one owner, which frees it exactly once. Remove it from its `CurlMulti` before.
+/// A libcurl transfer handle with one owner, which frees it exactly once. Remove it from its `CurlMulti` first.
 @safe struct CurlEasy: ~Copyable {
     /// Identifies handles in libcurl's reports.
     struct Identity: Hashable {
@@ -78,8 +78,8 @@ import TimeAndChance
 }
 
 extension CurlEasy {
-    /// When the server's own certificate ends, which is the first of its chain. `nil` if this transfer made no TLS
-    /// connection, or if its options don't request the chain.
+    /// The time at which the server's own certificate, the first of its chain, expires. `nil` if this transfer made no
+    /// TLS connection, or if its options don't request the chain.
     var certificateEnd: UTCTime? {
         guard let chain = unsafe ccurl_get_certificates(handle)?.pointee, unsafe chain.num_of_certs > 0,
             unsafe chain.certinfo != nil
@@ -98,7 +98,7 @@ extension CurlEasy {
 }
 
 extension CurlEasy {
-    /// Sets the options that every transfer shares: the trusted authorities, and what is never done.
+    /// Sets the options that every transfer shares: the trusted authorities, and the features that are never used.
     mutating func applySafety(_ options: CurlTransportOptions) {
         set(CURLOPT_NOSIGNAL, true)
         note(unsafe ccurl_restrict_protocols(handle))
@@ -130,7 +130,8 @@ extension CurlEasy {
         set(CURLOPT_ACCEPT_ENCODING, "")
     }
 
-    /// Sends every request through a tunnel of `proxy`, which sees the server's name but neither request nor answer.
+    /// Sends every request through a tunnel that `proxy` makes. The proxy sees the server's name but neither request
+    /// nor answer.
     private mutating func apply(_ proxy: HTTPProxy, caFile: String?) {
         set(CURLOPT_PROXY, proxy.origin)
         set(CURLOPT_NOPROXY, "")  // for every host, whatever the environment says
@@ -189,7 +190,7 @@ extension CurlEasy {
             }
             guard !field.value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) else {
                 throw HTTPTransportError(
-                    .transportFailed, "\(origin): the value for header \(field.name) holds a line break or control byte"
+                    .transportFailed, "\(origin): the value for header \(field.name) contains a line break or control byte"
                 )
             }
             // libcurl sends a field with an empty value only if it ends with a semicolon.

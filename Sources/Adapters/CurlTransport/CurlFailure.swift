@@ -34,13 +34,13 @@ struct CurlFailure {
                 "the answer's header is larger than \(CurlAnswer.headerLimit) bytes"
             case .malformedResponse: "the answer is not HTTP: \(message)"
             case .unknownContentEncoding:
-                "the answer is compressed (Content-Encoding), which was not asked for, and can't be decoded"
+                "the answer is compressed (Content-Encoding), which was not requested, and can't be decoded"
             case .responseTooLarge: "the answer is larger than \(limits.responseBytes) bytes"
             case .cancelled: "cancelled"
             case .transportFailed where curl == CURLE_SSL_CERTPROBLEM:
                 "the client certificate or its key cannot be used (PEM files, the key without a pass phrase): \(message)"
             case .transportFailed where curl == CURLE_SSL_CACERT_BADFILE:
-                "the file of certificate authorities cannot be read: install ca-certificates, or name a file in caFile (\(message))"
+                "the file of certificate authorities cannot be read: install ca-certificates, or specify a file in caFile (\(message))"
             case .transportFailed: "\(message) (libcurl code \(curl.rawValue))"
             }
     }
@@ -59,7 +59,8 @@ struct CurlFailure {
         }
     }
 
-    /// Maps libcurl's codes. All others can't occur with our settings, or are the transport's own failures.
+    /// Maps libcurl's codes. The codes that aren't listed can't occur with our settings, or are the transport's own
+    /// failures.
     static func code(for curl: CURLcode) -> HTTPTransportError.Code {
         switch curl {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .nameNotResolved

@@ -83,8 +83,8 @@ struct CurlLoop {
         }
     }
 
-    /// Cancels an exchange, even one that has finished or not begun. Closes its connection, which may be the reason for
-    /// the abort.
+    /// Cancels an exchange, even one that has finished or not begun. Closes its connection, which may have caused the
+    /// cancellation.
     private mutating func cancel(_ exchange: CurlExchange) {
         guard let transfer = transfers.values.first(where: { $0.exchange === exchange }) else {
             return exchange.finishCancelled("cancelled")
@@ -161,7 +161,8 @@ struct CurlLoop {
         transfers[transfer.easy.identity] = nil
     }
 
-    /// The wait without transfers is ended by a message only, because libcurl handles its own deadlines.
+    /// The time until the next deadline of a transfer. Without transfers, only a message ends the wait; libcurl handles
+    /// its own deadlines.
     private func timeToNextDeadline() -> Duration {
         guard let next = transfers.values.map(\.deadline).min() else { return .seconds(3600) }
         return max(.zero, ContinuousClock.now.duration(to: next))

@@ -2,7 +2,7 @@ import CCurl
 import HTTPMessages
 import ReportedText
 
-/// Why the configured proxy made no connection, as far as libcurl and the proxy's answer say.
+/// The reason why the configured proxy made no connection, as far as libcurl and the proxy's answer reveal it.
 struct CurlProxyFailure {
     let fault: HTTPTransportError.ProxyFault
     let cause: ReportedText
@@ -29,19 +29,19 @@ struct CurlProxyFailure {
                 .loginRequired, "\(said): it requires a user and password", "set \(key).user and \(key).password")
         case 401, 407:
             self.init(
-                .loginRejected, "\(said): it rejects user and password", "check \(key).user and \(key).password")
+                .loginRejected, "\(said): it rejects the user and password", "check \(key).user and \(key).password")
         case 403:
-            self.init(.serverForbidden, "\(said): it doesn't allow \(server)", "change its rules to allow that")
+            self.init(.serverForbidden, "\(said): it doesn't allow \(server)", "allow the server in the proxy's rules")
         case 500, 502, 503, 504:
             self.init(
-                .serverUnreachable, "\(said): it got no connection to \(server)",
+                .serverUnreachable, "\(said): it could not connect to \(server)",
                 "check the proxy's network, and its log")
         case 400, 404, 405, 501:
-            self.init(.notAProxy, "\(said): it makes no tunnels (CONNECT)", "correct \(key).url")
+            self.init(.notAProxy, "\(said): it doesn't support tunnels (CONNECT)", "correct \(key).url")
         case 300..<400, 511:
             self.init(
-                .intercepted, "\(said): a captive portal answers in its place",
-                "sign in there, or use another network")
+                .intercepted, "\(said): a captive portal answered in its place",
+                "sign in to the portal, or use another network")
         default: self.init(.refused, "\(said) for \(server)", "check the proxy's log")
         }
     }
@@ -83,7 +83,7 @@ struct CurlProxyFailure {
         case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
             self.init(.unreachable, "the proxy \(name) closed the connection: \(message)", check)
         case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL:
-            self.init(.notAProxy, "another program answers at \(name): \(message)", "correct \(key).url")
+            self.init(.notAProxy, "the server at \(name) isn't a proxy: \(message)", "correct \(key).url")
         default: return nil
         }
     }

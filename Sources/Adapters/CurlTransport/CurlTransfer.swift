@@ -59,7 +59,7 @@ import ReportedText
         connectCallbacks()
         guard self.easy.setupCode == CURLE_OK else {
             throw HTTPTransportError(
-                .transportFailed, "\(origin): libcurl refused a setting (\(curlMessage(self.easy.setupCode)))")
+                .transportFailed, "\(origin): libcurl rejected a setting (\(curlMessage(self.easy.setupCode)))")
         }
     }
 
@@ -78,7 +78,7 @@ import ReportedText
             bytesReceived: easy.number(CURLINFO_HEADER_SIZE) + easy.size(CURLINFO_SIZE_DOWNLOAD_T))
     }
 
-    /// Whether it has had a connection, to the server or to a proxy that has answered.
+    /// Whether the transfer has had a connection, to the server or to a proxy that has answered.
     var isConnected: Bool { isReady || easy.number(CURLINFO_HTTP_CONNECTCODE) != 0 }
 
     /// The only address family that its connection may use; `nil` if any may.
@@ -154,8 +154,8 @@ import ReportedText
     /// HTTP/2 would continue to use it.
     func abandonConnection() { easy.set(CURLOPT_FORBID_REUSE, true) }
 
-    /// Uses no connection that has been idle for more than a second (libcurl closes those that it meets), and no
-    /// address that was looked up before. Any of several addresses may be tried first.
+    /// Uses no connection that has been idle for more than a second (libcurl closes the ones that it finds), and no
+    /// address from an earlier lookup. Any of several addresses may be tried first.
     func useFreshConnection() {
         easy.set(CURLOPT_MAXAGE_CONN, 1)
         easy.set(CURLOPT_DNS_CACHE_TIMEOUT, 0)
@@ -256,7 +256,7 @@ final class CurlExchange: Sendable {
     typealias Outcome = Result<HTTPResponse, HTTPTransportError>
 
     let request: HTTPRequest
-    /// The task that waits for the outcome. The first answer takes it.
+    /// The task that waits for the outcome; `nil` once it has been answered.
     private let waiter = Locked<CheckedContinuation<Outcome, Never>?>(nil)
     private let cancelled = Locked(false)
 
@@ -275,7 +275,7 @@ final class CurlExchange: Sendable {
         }
     }
 
-    /// Answers that the exchange did not begin.
+    /// Answers the task that the exchange was cancelled.
     func finishCancelled(_ cause: ReportedText) {
         finish(.failure(HTTPTransportError(.cancelled, "\(request.url.origin): \(cause)")))
     }
@@ -291,7 +291,7 @@ struct CurlAnswer {
 
     private(set) var headers = HTTPHeaders()
     private(set) var body: [UInt8] = []
-    /// The exceeded limit.
+    /// A message about the exceeded limit; `nil` if none has been exceeded.
     private(set) var excess: ReportedText?
     private let bodyLimit: Int
     private var headerBytes = 0

@@ -1,8 +1,9 @@
-/// The number of transfers that libcurl gets at once, and of connections that it may open for them. Pure.
+/// The number of transfers that libcurl is given at once, and of connections that it may open for them. Pure.
 ///
-/// libcurl visits every transfer whenever it handles one, and opens a connection for each that finds no room. So it
-/// gets only as many as there is room for: over HTTP/1.1 one per connection, over HTTP/2 the streams of a few
-/// connections. Until the first answer shows the protocol, that is the capacity of one HTTP/2 connection.
+/// libcurl iterates over every transfer for each event, and opens a new connection for each transfer that doesn't fit
+/// on an open one. So it is given only as many transfers as fit: over HTTP/1.1 one per connection, over HTTP/2 the
+/// streams of a few connections. Until the first answer shows the protocol, the limit is the capacity of one HTTP/2
+/// connection.
 struct TransferPlaces: Sendable, Hashable {
     /// The number of streams that a server must allow per connection (RFC 9113, section 6.5.2).
     private static let streams = 100

@@ -67,7 +67,7 @@ extension LostExchange.CertificateFault {
 }
 
 extension MissingPermit {
-    /// Converts the error of an issuer that gave no token.
+    /// Converts the error of an issuer that issued no token.
     package init(_ error: AuthorizationError) {
         self.init(Cause(error.code), error.fault, retryAfter: error.retryAfter)
     }

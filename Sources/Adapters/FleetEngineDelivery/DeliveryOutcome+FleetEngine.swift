@@ -16,7 +16,7 @@ extension DeliveryOutcome {
 
     /// Judges an answer that must name `resource`. The tests have the table of outcomes.
     package init(of response: HTTPResponse, to request: HTTPRequest, naming resource: String, account: String) {
-        // First, because it is the answer to nearly every request.
+        // This comes first, because it is the answer to nearly every request.
         if response.status == 200, Self.isResource(response.body, named: resource) {
             self = .delivered
             return
@@ -42,12 +42,12 @@ extension DeliveryOutcome {
             self = .retry(fault, after: after)
         case _ where error != nil: self = .retry(fault, after: after)
         // Not from Fleet Engine: a redirect, HTML, an empty 200, or a 400, 401, 403 or 404 without its error body. It
-        // is no verdict on the update or the token.
+        // isn't a verdict on the update or the token.
         default: self = .intercepted(fault)
         }
     }
 
-    /// Judges an exchange with the server at `origin` that brought no answer.
+    /// Judges an exchange with the server at `origin` that ended without an answer.
     package init(of error: HTTPTransportError, from origin: String) {
         let fault = DeliveryFault.unanswered(LostExchange(error, origin: origin))
         switch error.code {
@@ -60,7 +60,7 @@ extension DeliveryOutcome {
         }
     }
 
-    /// Sent only by captive portals (RFC 6585, section 6).
+    /// The status that only captive portals send (RFC 6585, section 6).
     private static let networkAuthenticationRequired = 511
 
     /// Whether `body` is the resource `name`, which Fleet Engine's answer repeats.

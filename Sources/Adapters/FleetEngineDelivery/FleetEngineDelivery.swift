@@ -5,8 +5,8 @@ package import Reporting
 import TimeAndChance
 package import VehicleAuthorization
 
-/// Delivers a vehicle's updates to Fleet Engine. The provider is asked for a token at every update. Token and update
-/// are sent in one request.
+/// Delivers a vehicle's updates to Fleet Engine. Each update requests a token from the provider, and is sent with it in
+/// one request.
 package struct FleetEngineDelivery: Delivery {
     private let vehicle: VehicleName
     private let endpoint: HTTPURL
@@ -64,7 +64,7 @@ package struct FleetEngineDelivery: Delivery {
         do throws(HTTPTransportError) {
             let response = try await transport.send(request)
             let outcome = DeliveryOutcome(of: response, to: request, for: vehicle)
-            // So that it isn't handed out again.
+            // The provider must not return this token again.
             if case .prepareAgain = outcome { await authorization.discard(token, for: context) }
             return DeliveryResult(
                 outcome, traffic: Traffic(response.traffic),
@@ -88,7 +88,7 @@ private struct TokenPermit: DeliveryPermit {
 }
 
 extension VehicleState {
-    /// `nil` if the presence is unknown, so that updates don't contain it.
+    /// Returns `nil` if the presence is unknown, so that updates contain no state.
     init?(_ presence: Presence) {
         switch presence {
         case .online: self = .online

@@ -2,7 +2,7 @@ import HTTPMessages
 import LinuxPlatform
 import ReportedText
 
-/// The host names under which clients of this machine may ask the service.
+/// The host names under which clients on this machine may address the service.
 ///
 /// DNS rebinding can lead a browser to a loopback address under a name that a foreign page's owner chose; the request
 /// then states that name as its host. A request from a foreign page states the page's origin or, for an image or a
@@ -34,7 +34,7 @@ struct AllowedHosts: Sendable, Hashable {
                     hosts.contains(host: field.value.dropFirst(scheme.count))
                 else { throw .foreignOrigin(Self.shown(field.value)) }
             case "sec-fetch-site" where field.value.lowercased() == "cross-site": throw .foreignSite
-            // Any page can have a browser prefetch, which then doesn't state the page.
+            // Any page can make the browser prefetch a URL, in a request that doesn't state the page.
             case "sec-purpose", "purpose": throw .foreignSite
             default: break
             }

@@ -44,7 +44,7 @@ struct HTTPConnection {
         phase = .reading(deadline: now + limits.time)
     }
 
-    /// Whether the handler has a request of this connection.
+    /// Whether the handler is handling a request of this connection.
     var isHandling: Bool { if case .handling = phase { true } else { false } }
 
     var wantsToRead: Bool {
@@ -56,7 +56,7 @@ struct HTTPConnection {
 
     var wantsToWrite: Bool { !output.isEmpty }
 
-    /// Whether nothing more will be sent, so that the client may see the end of the stream.
+    /// Whether everything has been sent, so that the client may see the end of the stream.
     var hasSentEverything: Bool { if case .draining = phase { true } else { false } }
 
     var ending: Ending? { if case .ended(let ending) = phase { ending } else { nil } }
@@ -77,7 +77,7 @@ struct HTTPConnection {
         return nextRequest(now: now)
     }
 
-    /// The client sends no more bytes.
+    /// Records that the client sends no more bytes.
     mutating func receiveEnd() { phase = .ended(.close) }
 
     /// Accepts the handler's answer.
@@ -93,7 +93,7 @@ struct HTTPConnection {
         }
     }
 
-    /// The socket accepted `count` bytes of `output`. Returns the next request if it has already arrived.
+    /// Records that the socket accepted `count` bytes of `output`. Returns the next request if it has already arrived.
     mutating func wrote(_ count: Int, now: Duration) -> ServedRequest? {
         output.removeFirst(count)
         guard output.isEmpty, case .writing(_, let next) = phase else { return nil }
@@ -119,7 +119,7 @@ struct HTTPConnection {
         }
     }
 
-    /// The socket has failed.
+    /// Records that the socket has failed.
     mutating func fail() { phase = .ended(.close) }
 
     private mutating func nextRequest(now: Duration) -> ServedRequest? {

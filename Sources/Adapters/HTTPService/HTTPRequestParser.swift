@@ -3,8 +3,8 @@ package import ReportedText
 
 /// Turns the bytes of one connection into requests (RFC 9112), in whatever pieces they arrive.
 ///
-/// Strict where leniency lets two parsers disagree on where a request ends: CRLF only, no folded lines, no space
-/// before a colon, one length. After an error the parser can't be used again.
+/// It is strict wherever leniency would let two parsers disagree on the end of a request: CRLF only, no folded lines,
+/// no space before a colon, one length. After an error the parser can't be used again.
 package struct HTTPRequestParser: Sendable {
     /// The part of a request that comes next.
     private enum Part: Sendable {
@@ -20,7 +20,7 @@ package struct HTTPRequestParser: Sendable {
     private let limits: HTTPServiceLimits
     private var part = Part.requestLine
     private var buffer: [UInt8] = []
-    /// The index of the first byte that is not parsed yet.
+    /// The index of the first byte that hasn't been parsed yet.
     private var position = 0
     private var request = ServedRequest(.get, "/")
     /// Bytes of the request line, the headers and the trailers.
@@ -235,7 +235,7 @@ package struct HTTPRequestError: Error, Sendable, Hashable, CustomStringConverti
         Self(421, "the host \"\(host)\" is not served here; use 127.0.0.1, [::1] or localhost")
     }
     package static func foreignOrigin(_ origin: ReportedText) -> Self {
-        Self(403, "pages of \"\(origin)\" have no access; only pages of this machine have")
+        Self(403, "pages of \"\(origin)\" have no access; only pages from this machine have access")
     }
     package static func unsupportedTransferCoding(_ coding: ReportedText) -> Self {
         Self(501, "the transfer coding \"\(coding)\" is not implemented; use chunked")
@@ -247,7 +247,7 @@ package struct HTTPRequestError: Error, Sendable, Hashable, CustomStringConverti
     package static func bodyTooLarge(limit: Int) -> Self { Self(413, "the body is larger than \(limit) bytes") }
 }
 
-/// The limits on what one client, and all of them together, may cost the service.
+/// The limits on the resources that one client, or all clients together, may use.
 package struct HTTPServiceLimits: Sendable, Hashable {
     /// Request line, headers and trailers together.
     package var headBytes: Int
@@ -256,7 +256,7 @@ package struct HTTPServiceLimits: Sendable, Hashable {
     /// The time that a connection may be idle, that a request may take to arrive, and that a client may take to read
     /// the answer.
     package var time: Duration
-    /// The number of open connections. One more closes the oldest that has no request in progress.
+    /// The maximum number of open connections. A further one closes the oldest that has no request in progress.
     package var connections: Int
 
     package init(

@@ -2,8 +2,8 @@ package import LinuxPlatform
 
 /// A small HTTP/1.1 server for this machine only: the agent's status, and the simulator.
 ///
-/// It listens from its creation, so that its address is known before `run`. One thread owns all sockets; handlers run
-/// as child tasks of `run`. Cancelling `run` closes every connection at once.
+/// It listens as soon as it is created, so that its address is known before `run`. One thread owns all sockets;
+/// handlers run as child tasks of `run`. Cancelling `run` closes every connection at once.
 package struct HTTPService: Sendable {
     /// Answers one request. Calls run concurrently, at most one per open connection.
     package typealias Handler = @Sendable (ServedRequest) async -> ServedResponse
@@ -15,7 +15,7 @@ package struct HTTPService: Sendable {
 
     /// Listens on `address`.
     ///
-    /// - Throws: If the address is in use or not permitted.
+    /// - Throws: if the address is in use or not permitted.
     package init(
         listeningOn address: LocalAddress, limits: HTTPServiceLimits = HTTPServiceLimits(), handler: @escaping Handler
     ) throws(ListenError) {

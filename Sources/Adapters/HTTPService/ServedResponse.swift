@@ -1,15 +1,15 @@
 package import HTTPMessages
 
-/// An answer, and how it is delivered.
+/// An answer, and the way to deliver it.
 package struct ServedResponse: Sendable, Hashable {
-    /// How much of the answer the client gets. All but `.whole` are faults for tests and the simulator.
+    /// The part of the answer that the client receives. All cases but `.whole` are faults for tests and the simulator.
     package enum Delivery: Sendable, Hashable {
         case whole
         /// The first bytes, then silence until the client closes the connection.
         case stall(afterBytes: Int)
         /// The first bytes, then a reset (RST) instead of an orderly end.
         case reset(afterBytes: Int)
-        /// The connection is closed cleanly without a byte.
+        /// Nothing: the connection is closed cleanly.
         case drop
     }
 
@@ -55,7 +55,7 @@ func renderedResponse(_ response: HTTPResponse, to method: HTTPMethod?, keepsAli
     var head = "HTTP/1.1 \(response.status) \(phrase)\r\n"
     if response.headers["Date"] == nil { head += "Date: \(date)\r\n" }
     for field in response.headers.fields {
-        // A line end in a value could start another header.
+        // A line break in a value could start another header.
         head += "\(field.name): \(String(field.value.unicodeScalars.filter { $0.value >= 0x20 }))\r\n"
     }
     if hasBody { head += "Content-Length: \(response.body.count)\r\n" }

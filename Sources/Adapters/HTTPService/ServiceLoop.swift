@@ -31,7 +31,7 @@ struct ServiceLoop {
     private var acceptsFrom = Duration.zero
     private var buffer = [UInt8](repeating: 0, count: 65536)
 
-    /// The time without accepting after a failure, such as that no descriptor is free.
+    /// The time during which no connection is accepted after a failure, for example because no descriptor is free.
     private static let acceptPause = Duration.milliseconds(100)
 
     init(
@@ -65,7 +65,7 @@ struct ServiceLoop {
 
     /// Waits for an event, then serves each ready connection once and accepts at most one.
     private mutating func waitAndServe() {
-        // While a request is handled, its connection is not polled: it takes part again with the answer.
+        // While a request is handled, its connection isn't polled. It is polled again once the answer is there.
         let open = peers.filter { !$0.value.connection.isHandling }
         let hasRoom = open.count > 0 || peers.count < limits.connections
         let accepts = hasRoom && now >= acceptsFrom
@@ -77,7 +77,7 @@ struct ServiceLoop {
             let events = (peer.connection.wantsToRead ? POLLIN : 0) | (peer.connection.wantsToWrite ? POLLOUT : 0)
             polled.append(pollfd(fd: peer.socket.raw, events: Int16(events), revents: 0))
         }
-        guard unsafe poll(&polled, nfds_t(polled.count), timeout) >= 0 else { return }  // a signal came
+        guard unsafe poll(&polled, nfds_t(polled.count), timeout) >= 0 else { return }  // interrupted by a signal
         for (number, entry) in zip(open.keys, polled.dropFirst(2)) { serve(number, hasEvent: entry.revents != 0) }
         if polled[1].revents != 0 { accept() }
     }

@@ -7,10 +7,10 @@ struct RecordedRead: Sendable {
     let bytes: [UInt8]
 }
 
-/// The part of a recording that isn't written yet. Its size is limited.
+/// The part of a recording that hasn't been written yet. Its size is limited.
 ///
-/// A comment line (`# 2026-11-21T20:32:54.544Z`) before a sentence says when that sentence was read. Decoders, gpsd's
-/// too, pass over such lines.
+/// A comment line (`# 2026-11-21T20:32:54.544Z`) before a sentence says when that sentence was read. Decoders,
+/// including gpsd's, skip such lines.
 struct RecordingBacklog: Sendable {
     /// Bytes for the two files.
     struct Contents: Sendable {
@@ -26,7 +26,7 @@ struct RecordingBacklog: Sendable {
     static let maximumBytes = 1 << 20
     /// The minimum time between two time comments.
     private static let timeInterval = Duration.milliseconds(250)
-    /// The bytes with which a line of a receiver, or of gpsd, begins. Others may be within a binary frame.
+    /// The bytes that a line from a receiver or gpsd can start with. Any other byte may belong to a binary frame.
     private static let lineStarts = Set("$!\\{".utf8)
 
     private var contents = Contents()
@@ -35,7 +35,7 @@ struct RecordingBacklog: Sendable {
     private var lastTime: UTCTime?
     private var lost = 0
 
-    /// Notes that the next read doesn't follow the last one.
+    /// Records that the next read doesn't follow the last one.
     mutating func breakOff() { isBrokenOff = true }
 
     mutating func add(_ read: RecordedRead) {

@@ -2,13 +2,13 @@ import Glibc
 import LinuxPlatform
 import TimeAndChance
 
-/// Where a recording is kept, and how much of it.
+/// The location and the size of a recording.
 package struct RecordingSettings: Sendable {
-    /// The directory. It is made if it is missing, for its owner only.
+    /// The directory. If it is missing, it is created for its owner only.
     let directory: String
-    /// The release that records.
+    /// The release that makes the recording.
     let version: String
-    /// The size that the two files of a number have together when the next number begins.
+    /// The combined size of a pair of files at which the next pair begins.
     let segmentBytes: Int
     /// The maximum number of pairs of files. The oldest are removed.
     let segments: Int
@@ -20,19 +20,19 @@ package struct RecordingSettings: Sendable {
         self.segments = max(1, segments)
     }
 
-    /// The interval between two writes, and so the maximum that a power cut costs.
+    /// The interval between two writes: a power cut loses at most this much of the recording.
     static let flushInterval = Duration.seconds(5)
 }
 
-/// The names of the two files of a number.
+/// The names of the two files with a number.
 package enum RecordingName {
     static func receiver(_ number: Int) -> String { "receiver-\(padded(number)).nmea" }
     static func log(_ number: Int) -> String { "log-\(padded(number)).txt" }
 
-    /// Far more than any run makes, and far from where numbers end.
+    /// The accepted numbers: far more than any run uses, and far from overflow.
     private static let numbers = 1...999_999_999
 
-    /// The number of a file of either kind; `nil` for any other name.
+    /// Returns the number of a file of either kind; `nil` for any other name.
     package static func number(of name: String) -> Int? {
         number(of: name, between: "receiver-", and: ".nmea") ?? number(of: name, between: "log-", and: ".txt")
     }
@@ -48,7 +48,7 @@ package enum RecordingName {
     }
 }
 
-/// Writes the files of a recording: pairs of limited size, the newest few of them. It is used on one thread.
+/// Writes the files of a recording: pairs of limited size, of which only the newest are kept. It is used on one thread.
 ///
 /// The files hold positions and no secrets; only their owner may read them.
 struct RecordingFiles {
@@ -64,7 +64,7 @@ struct RecordingFiles {
         self.settings = settings
         let clock = isSynchronized ? "synchronised" : "not synchronised"
         header = Array("# waypost \(settings.version), run of \(start), host's clock \(clock)\n".utf8)
-        try DirectoryTrust.require(settings.directory, .none, missing: .made)  // old files are known by their names
+        try DirectoryTrust.require(settings.directory, .none, missing: .made)  // old files are recognised by their names
         number = try FileSystem.names(inDirectory: settings.directory).compactMap(RecordingName.number).max() ?? 0
         try beginNext()
     }
@@ -73,7 +73,7 @@ struct RecordingFiles {
     mutating func write(_ contents: RecordingBacklog.Contents) throws(SystemError) {
         var receiver = contents.receiver[...]
         if written > 0, written + contents.count > settings.segmentBytes {
-            // What precedes the first time comment belongs to an epoch of the full file.
+            // The bytes before the first time comment belong to an epoch of the full file.
             let rest = contents.firstTime ?? 0
             try append(receiver[..<rest], to: RecordingName.receiver(number))
             receiver = receiver[rest...]

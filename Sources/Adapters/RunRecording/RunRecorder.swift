@@ -11,14 +11,14 @@ package import TimeAndChance
 package final class RunRecorder: ReportingObserver, ReceiverTap {
     private struct State {
         var backlog = RecordingBacklog()
-        /// The reads that wait for the judgement of their fixes; `nil` if the vehicle is never private.
+        /// The reads whose fixes haven't been judged yet; `nil` if the vehicle is never private.
         var unjudged: UnjudgedReads?
     }
 
     private let now: @Sendable () -> UTCTime
     private let state = Locked(State())
 
-    /// A recorder that writes the times of `now`, the host's clock.
+    /// Creates a recorder that takes its times from `now`, the host's clock.
     package init(now: @escaping @Sendable () -> UTCTime) { self.now = now }
 
     /// Records nothing within `zones`, and nothing while the private switch is on, from now on.
@@ -67,7 +67,7 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
         }
     }
 
-    /// Records a line of the log, which is one printable line without a time.
+    /// Records a log line. It must be one printable line without a timestamp.
     package func note(logLine: String) {
         let now = now()
         state.withLock { state in
@@ -80,7 +80,7 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
 }
 
 extension RunRecorder {
-    /// Writes the recording until the task is cancelled. Returns the reason if the recording ended before, such as a
+    /// Writes the recording until the task is cancelled. Returns the reason if the recording ended earlier, such as a
     /// full disk.
     package func write(_ settings: RecordingSettings) async -> SystemError? {
         do throws(SystemError) {

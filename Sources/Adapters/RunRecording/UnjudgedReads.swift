@@ -2,7 +2,7 @@ import GNSS
 import Reporting
 import TimeAndChance
 
-/// The reads of a vehicle that may be private, until the fixes that were made of them are judged. Pure.
+/// The reads of a vehicle that may be private, until the fixes made from them have been judged. Pure.
 ///
 /// The reads between two fixes are released if both fixes were reported and follow each other closely: only then is it
 /// known that the vehicle wasn't private in between. An epoch without a position is never released, because the
@@ -20,7 +20,7 @@ struct UnjudgedReads: Sendable {
     private static let maximumBytes = 1 << 16
     /// The maximum time between two fixes.
     private static let maximumGap = Duration.seconds(10)
-    /// The maximum number of fixes that wait for their judgement.
+    /// The maximum number of fixes that haven't been judged.
     private static let maximumSegments = 100
 
     private var mode: PrivateMode
@@ -33,9 +33,9 @@ struct UnjudgedReads: Sendable {
     /// The time at which the last fix was made; `nil` if reads were dropped since then.
     private var lastFixMade: UTCTime?
     private var segments: [Segment] = []
-    /// Whether the fix before the first segment was reported, and nothing was dropped since then.
+    /// Whether the fix before the first segment has been reported and nothing has been dropped since.
     private(set) var isKnownPublic = false
-    /// Whether the first of the next reads may hold the end of a segment that wasn't released.
+    /// Whether the first of the next reads may contain the end of a segment that wasn't released.
     private var firstReadIsInDoubt = true
 
     init(zones: [PrivateZone]) { mode = PrivateMode(zones: zones) }
@@ -55,7 +55,7 @@ struct UnjudgedReads: Sendable {
 
     mutating func fixMade(_ fix: Fix, at now: UTCTime) {
         guard mode.mayDisclose(fix), segments.count < Self.maximumSegments else { return forget() }
-        // The read that completed this fix may hold the beginning of the next one. It counts for both segments.
+        // The read that completed this fix may contain the beginning of the next one, so it counts for both segments.
         let count = max(0, reads.count - 1)
         let isClose = lastFixMade.map { (.zero...Self.maximumGap).contains($0.duration(to: now)) } ?? false
         let isComplete = isClose && decoder.statistics.epochs.void == voidEpochs

@@ -70,7 +70,7 @@ struct LineSplitter: Sendable {
     }
 }
 
-/// Combines gpsd's reports on one connection to fixes, or to the fault that prevents them.
+/// Combines gpsd's reports on one connection into fixes, or into the fault that prevents fixes.
 ///
 /// gpsd reports on all of its receivers. The first receiver with a fix is used as long as it has fixes, because
 /// alternating fixes from two antennas would make a vehicle jump.
@@ -85,7 +85,7 @@ struct GPSDSession: Sendable {
     private var devices: [String: Bool]?
     private var chosen: String?
     private var lastFixAt = Duration.zero
-    /// The newest values of the chosen receiver, or of any while none is chosen.
+    /// The newest values of the chosen receiver, or of any receiver while none is chosen.
     private var sky: (device: String, hdop: Double?, satellitesUsed: Int?)?
     /// The satellites that were listed since `takeSky` last returned them.
     private var newSky: Sky?
@@ -115,7 +115,7 @@ struct GPSDSession: Sendable {
             note(path, isOpen: isOpen, emit)
             return false
         case .rejection(let message):
-            rejection = message.shown
+            rejection = message.loggable
             return false
         case .position(let device, let time, let fix):
             guard isWanted(device) else { return false }
@@ -154,18 +154,18 @@ struct GPSDSession: Sendable {
     var obstacle: GPSDFault? {
         if let rejection { return .requestRejected(rejection) }
         guard chosen == nil, let devices else { return nil }
-        if let lost { return .deviceLost(lost.shown) }
+        if let lost { return .deviceLost(lost.loggable) }
         if let unfixed {
-            let device = unfixed.device.shown
+            let device = unfixed.device.loggable
             return unfixed.hasPastDates ? .pastDates(device) : .noPosition(device)
         }
-        let names = devices.keys.sorted().map(\.shown)
+        let names = devices.keys.sorted().map(\.loggable)
         if let wantedDevice, devices[wantedDevice] == nil {
-            return .unknownDevice(wantedDevice.shown, others: names)
+            return .unknownDevice(wantedDevice.loggable, others: names)
         }
         if devices.isEmpty { return .noDevice }
         guard !devices.contains(where: { isWanted($0.key) && $0.value }) else { return nil }
-        return .deviceNotOpened(wantedDevice.map { [$0.shown] } ?? names)
+        return .deviceNotOpened(wantedDevice.map { [$0.loggable] } ?? names)
     }
 
     private func isWanted(_ device: String) -> Bool { wantedDevice == nil || wantedDevice == device }
@@ -217,5 +217,5 @@ struct GPSDSession: Sendable {
 
 extension String {
     /// The text in a form that is safe to log.
-    fileprivate var shown: ReportedText { ReportedText(self, limit: 100) }
+    fileprivate var loggable: ReportedText { ReportedText(self, limit: 100) }
 }

@@ -21,7 +21,7 @@ extension LiveReceiver {
 struct GPSDEndpoint: ReceiverEndpoint {
     let host: String
     let port: Int
-    /// Whether gpsd sends sentences too, because a recording is replayed from sentences.
+    /// Whether gpsd should also send sentences, which a recording needs to be replayed.
     var wantsSentences = false
 
     var name: String { "gpsd \(host):\(port)" }
@@ -36,7 +36,7 @@ struct GPSDEndpoint: ReceiverEndpoint {
     }
 
     func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault {
-        // Whatever the trouble, because gpsd also sends reports that aren't its receivers'.
+        // The trouble doesn't matter, because gpsd also sends reports that don't come from a receiver.
         .silent(.gpsd, limit, alsoOpenIn: nil)
     }
 }

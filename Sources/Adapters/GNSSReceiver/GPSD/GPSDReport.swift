@@ -50,12 +50,12 @@ enum GPSDReport: Sendable, Hashable {
         }
     }
 
-    /// gpsd is built for four to six.
+    /// The maximum number of devices that are read. gpsd is built for four to six.
     static let maximumDevices = 16
 
     private static func device(_ object: JSONValue) -> (path: String, isOpen: Bool)? {
         guard let path = object["path"]?.stringValue else { return nil }
-        // The time of opening; absent or 0 if it isn't open.
+        // `activated` is the time of opening; it is absent or 0 if the device isn't open.
         let isOpen = object["activated"].map { $0.doubleValue != 0 } ?? false
         return (path, isOpen)
     }
@@ -135,7 +135,7 @@ extension Satellite {
     }
 }
 
-/// Systems by the numbers of u-blox and gpsd, without those that aren't used on roads.
+/// The systems by their numbers in u-blox's protocol and gpsd, without those that aren't used on roads.
 private let systems: [Int64: SatelliteSystem] = [
     0: .gps, 1: .sbas, 2: .galileo, 3: .beiDou, 5: .qzss, 6: .glonass, 7: .navIC,
 ]

@@ -5,13 +5,13 @@ import TimeAndChance
 ///
 /// Until gpsd knows a receiver's cycle, it sends several reports per epoch, each with more values; for some receivers
 /// it always does. The first report may contain a speed that gpsd computed from two positions and the receiver corrects
-/// later. So the last report of an epoch counts. It is recognised by its number, which is that of the previous epoch,
-/// or else by a pause or the next epoch. Later reports of the same epoch give no fix.
+/// later. So the last report of an epoch is used. It is recognised by counting, if the epoch has as many reports as the
+/// previous one, or else by a pause or by the next epoch. Later reports of the same epoch produce no fix.
 struct ReportAssembler: Sendable {
-    /// Times that differ by less belong to one epoch, like those of sentences.
+    /// Times that differ by less belong to one epoch, as they do for sentences.
     private static let toleranceMilliseconds: Int64 = 10
     private static let maximumPause = Duration.milliseconds(250)
-    /// The number of remembered times: a clock that stops or jumps back gives no new fix.
+    /// The number of remembered times: a clock that stops or jumps back produces no new fix.
     private static let rememberedTimes = 8
 
     /// The newest report of the current epoch until it is emitted.
@@ -44,12 +44,12 @@ struct ReportAssembler: Sendable {
         if let time, !isOfThisEpoch(time) { complete(emit) } else { pending = nil }
     }
 
-    /// The time at which a quiet line completes the current epoch; `nil` if no epoch waits.
+    /// The time at which a quiet line completes the current epoch; `nil` if no epoch is pending.
     var idleDeadline: Duration? {
         pending == nil ? nil : lastReportAt + min(Self.maximumPause, interval * 3 / 10)
     }
 
-    /// Notes that nothing has arrived until `now`. Completes the epoch once its deadline has passed.
+    /// Called when nothing has arrived until `now`. Completes the epoch once its deadline has passed.
     mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) {
         if let idleDeadline, idleDeadline <= now { complete(emit) }
     }

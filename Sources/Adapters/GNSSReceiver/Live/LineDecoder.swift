@@ -2,21 +2,21 @@ import GNSS
 import ReportedText
 import Reporting
 
-/// Decodes the bytes of one open line to fixes. All times are on one monotonic scale.
+/// Decodes the bytes of one open line into fixes. All times are on one monotonic scale.
 ///
 /// It is called once per read, not once per sentence.
 protocol LineDecoder: Sendable {
     /// Decodes the next bytes. Returns the number of sentences or reports that prove that a receiver is connected.
     mutating func take(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int
-    /// Notes that nothing has arrived until `now`. Completes the current epoch once its deadline has passed.
+    /// Called when nothing has arrived until `now`. Completes the current epoch once its deadline has passed.
     mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void)
-    /// Notes the end of the line. Completes the current epoch.
+    /// Called at the end of the line. Completes the current epoch.
     mutating func finish(_ emit: (Fix) -> Void)
-    /// The time at which a quiet line completes the current epoch; `nil` if no epoch waits.
+    /// The time at which a quiet line completes the current epoch; `nil` if no epoch is pending.
     var idleDeadline: Duration? { get }
-    /// Returns a kind of warning that has occurred since it was last returned; `nil` if no other has occurred.
+    /// Returns a kind of warning that has occurred since this function last returned it; `nil` if there is none.
     mutating func takeWarning() -> ReceiverWarning?
-    /// Returns the satellites in view; `nil` if nothing was stated about them since the last call.
+    /// Returns the satellites in view; `nil` if nothing has been reported about them since the last call.
     mutating func takeSky(at now: Duration) -> Sky?
     /// A fault reported by the other side that prevents fixes.
     var obstacle: ReceiverFault? { get }
@@ -51,7 +51,7 @@ struct SentenceDecoder: LineDecoder {
     /// The counts at the last fix.
     private var atLastFix = DecoderStatistics.PositionCounts()
     private var hasWarnedOfRejections = false
-    private var owesWarningOfRejections = false
+    private var isRejectionWarningPending = false
     /// The program that the first bytes reveal.
     private var speaker: OtherSpeaker?
     private var hasBegun = false
@@ -78,7 +78,7 @@ struct SentenceDecoder: LineDecoder {
             hasWarnedOfRejections = false
         } else if !hasWarnedOfRejections, statistics.rejection(since: atLastFix) != nil {
             hasWarnedOfRejections = true
-            owesWarningOfRejections = true
+            isRejectionWarningPending = true
         }
         return sentences - before
     }
@@ -86,8 +86,8 @@ struct SentenceDecoder: LineDecoder {
     mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) { decoder.lineIsIdle(at: now, emit) }
     mutating func finish(_ emit: (Fix) -> Void) { decoder.finish(emit) }
     mutating func takeWarning() -> ReceiverWarning? {
-        guard owesWarningOfRejections else { return decoder.takeWarning() }
-        owesWarningOfRejections = false
+        guard isRejectionWarningPending else { return decoder.takeWarning() }
+        isRejectionWarningPending = false
         return .positionsRejected
     }
     mutating func takeSky(at now: Duration) -> Sky? { decoder.takeSky(at: now) }
@@ -103,7 +103,7 @@ struct SentenceDecoder: LineDecoder {
             return findings
         }
         findings.lacksChecksums = statistics.isMostly(.missingChecksum)
-        // Bytes that began like a sentence are judged as one.
+        // Bytes that start like a sentence count as a rejected sentence, not as text.
         findings.isReadableText =
             statistics.rejectedSentences == 0 && !findings.hasBinaryFrames && text.isReadable
         findings.textBeginning = text.beginning
@@ -186,7 +186,7 @@ extension OtherSpeaker {
 }
 
 extension DecoderStatistics {
-    /// Whether more than half of the rejected sentences are rejected for `reason`. Noise contains a `$` sometimes too.
+    /// Whether more than half of the rejected sentences are rejected for `reason`. Noise sometimes contains a `$`, too.
     func isMostly(_ reason: SentenceRejection) -> Bool { rejections(reason).count * 2 > rejectedSentences }
 
     var rejectedSentences: Int { SentenceRejection.allCases.reduce(0) { $0 + rejections($1).count } }
@@ -221,14 +221,14 @@ extension DecoderStatistics {
         return PositionRejection(rejected: rejected, stated: stated, most: most)
     }
 
-    /// The rejection because of which a log has no fixes.
+    /// The rejection that explains why a log has no fixes; `nil` if the log has fixes or another reason explains it.
     var rejection: PositionRejection? { epochs.fixes == 0 ? rejection() : nil }
 }
 
-/// Sentences with a position that were rejected for a field that their receiver writes in its own way.
+/// Position sentences that were rejected because of a field that the receiver writes in its own way.
 struct PositionRejection {
     let rejected: Int
     let stated: Int
-    /// The field for which most of them were rejected.
+    /// The field that caused the most rejections.
     let most: FieldFaultCount
 }

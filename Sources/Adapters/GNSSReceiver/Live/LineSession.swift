@@ -1,17 +1,17 @@
 import GNSS
 import Reporting
 
-/// The decoding of one open line from its opening to its loss, and the judgement of the line.
+/// The decoder and the watch of one open line, from its opening to its loss.
 ///
 /// It has no descriptor and no clock; all times are on one monotonic scale.
 struct LineSession: Sendable {
     private var decoder: any LineDecoder
     private(set) var watch: LineWatch
-    /// The idle deadline that has passed already; the decoder may keep the epoch back longer.
+    /// The idle deadline that has passed already; the decoder may hold the epoch back for longer.
     private var passedDeadline: Duration?
     private var skyTakenAt: Duration?
 
-    /// The minimum time between two skies: the sky changes slowly, and a receiver states it in many sentences.
+    /// The minimum time between two skies: the sky changes slowly, and a receiver reports it in many sentences.
     private static let skyInterval = Duration.seconds(1)
 
     init(decoder: any LineDecoder, watch: LineWatch) {
@@ -25,7 +25,8 @@ struct LineSession: Sendable {
 
     /// The trouble of a line on which bytes arrive, but no sentence.
     var noise: LineTrouble { readableText ?? .noise }
-    /// The trouble of a line on which no bytes arrive. A sender of text may have sent a greeting and then wait.
+    /// The trouble of a line on which no bytes arrive. A sender of text may have sent a greeting and be waiting for an
+    /// answer.
     var silence: LineTrouble { readableText ?? .silence }
 
     private var readableText: LineTrouble? {
@@ -43,7 +44,7 @@ struct LineSession: Sendable {
         return watch.hasBytes ? .noise : .silence
     }
 
-    /// Decodes the next bytes and calls `made` for each fix. Returns the newest one.
+    /// Decodes the next bytes and calls `made` for each fix. Returns the newest fix.
     mutating func take(_ bytes: Span<UInt8>, at now: Duration, made: (Fix) -> Void = { _ in }) -> Fix? {
         var newest: Fix?
         let sentences = decoder.take(bytes, at: now) {
@@ -64,7 +65,7 @@ struct LineSession: Sendable {
         return sky
     }
 
-    /// Notes that nothing has arrived until `now`. Completes the current epoch once its deadline has passed.
+    /// Called when nothing has arrived until `now`. Completes the current epoch once its deadline has passed.
     mutating func lineIsIdle(at now: Duration) -> Fix? {
         let deadline = decoder.idleDeadline
         if let deadline, deadline <= now { passedDeadline = deadline }
@@ -73,7 +74,7 @@ struct LineSession: Sendable {
         return newest
     }
 
-    /// Notes the end of the line. Completes the current epoch.
+    /// Called at the end of the line. Completes the current epoch.
     mutating func finish() -> Fix? {
         var newest: Fix?
         decoder.finish { newest = $0 }

@@ -46,7 +46,7 @@ struct LineWatch: Sendable, Hashable {
     /// How long this line may be without a sentence.
     var limit: Duration { max(timeout, interval * 5) }
 
-    /// Notes bytes in which `sentences` ended.
+    /// Records bytes that completed the given number of sentences.
     mutating func bytesArrived(sentences: Int, at now: Duration) {
         lastByte = now
         hasBytes = true
@@ -96,7 +96,7 @@ struct PositionWatch: Sendable, Hashable {
     /// How long sentences may arrive without a position.
     private let timeout: Duration
     private var hasPosition = false
-    /// The last position, or the first sentence on this line; `nil` until there is either.
+    /// The time of the last position, or of the first sentence on this line; `nil` until there is either.
     private var since: Duration?
 
     init(timeout: Duration) { self.timeout = timeout }
@@ -109,7 +109,7 @@ struct PositionWatch: Sendable, Hashable {
         if withPosition || since == nil { since = now }
     }
 
-    /// Returns the judgement, which is valid while sentences arrive.
+    /// Returns the line's condition, assuming that sentences still arrive.
     func condition(at now: Duration) -> Condition {
         guard let since, now - since >= timeout else { return .good }
         return hasPosition ? .lost : .noneYet

@@ -62,7 +62,7 @@ private struct ReceiverLoop {
         /// The line ended before the first sentence, with the fault of the bytes if it is known.
         case endedWithoutSentence(ReceiverFault?)
         case lost(ReceiverFault)
-        /// The line was without a sentence long enough to be worth reopening.
+        /// The line has been without a sentence for so long that it is worth reopening.
         case overdue
     }
 
@@ -74,13 +74,13 @@ private struct ReceiverLoop {
     private let receiver: LiveReceiver
     private let stop: EventDescriptor
     private let mailbox: EventMailbox
-    /// Has room for a datagram of any size. A tty returns at most 4 KiB.
+    /// The buffer for reads, with room for a datagram of any size. A tty returns at most 4 KiB.
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
     private var reopening: ReopenWait
     private var position: PositionWatch
     private var interval = Duration.zero
     private var reported: ReceiverState?
-    /// Whether the line was reopened because it was silent, which isn't reported.
+    /// Whether the line was reopened because it was silent. Such a reopening isn't reported.
     private var isReopenedAfterSilence = false
     /// The counts of all sentences of a line that can't be reopened.
     private var statistics: DecoderStatistics?
@@ -192,13 +192,13 @@ private struct ReceiverLoop {
         }
     }
 
-    /// Returns the termination of a line that has ended or was lost, by the findings about its bytes.
+    /// Returns the termination of a line that has ended or been lost, according to the findings about its bytes.
     private func interpreted(_ termination: Termination, after session: LineSession) -> Termination {
         switch termination {
         case .endOfInput where !session.watch.hasSentence:
             let findings = session.findings
             return .endedWithoutSentence(endpoint.canReopen ? findings.otherSpeaker : findings.noiseFault)
-        // Another program that doesn't understand the request may reset the connection.
+        // Another program may reset the connection because it doesn't understand the request.
         case .lost where endpoint.canReopen:
             return session.findings.otherSpeaker.map { .endedWithoutSentence($0) } ?? termination
         default: return termination

@@ -14,7 +14,7 @@ struct ReadPace: Sendable, Hashable {
     private static let readCost = 128
 
     private var periodBegan: Duration
-    /// May exceed the portion by the last read; the next periods make up for it.
+    /// The cost of this period's reads. The last read may exceed the portion; the next periods make up for it.
     private var taken = 0
     private var hasFix = false
     /// Whether the previous period had a fix; true at first, because the line may have a backlog when it is opened.
@@ -24,16 +24,16 @@ struct ReadPace: Sendable, Hashable {
 
     private var portion: Int { hasFix || hadFix ? Self.generousPortion : Self.smallPortion }
 
-    /// Whether this period's portion isn't used up.
+    /// Whether some of this period's portion is left.
     var mayRead: Bool { taken < portion }
 
-    /// Notes a read of `count` bytes.
+    /// Records a read of `count` bytes.
     mutating func took(_ count: Int, withFix: Bool) {
         taken += count + Self.readCost
         if withFix { hasFix = true }
     }
 
-    /// Returns how long not to read the line; zero if it may be read.
+    /// Returns how long to pause reading; zero if the line may be read.
     mutating func rest(at now: Duration) -> Duration {
         let next = periodBegan + Self.period
         if now >= next {

@@ -3,9 +3,9 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// The place at which a live receiver is reached. It is reopened when the line is lost.
+/// The endpoint of a live receiver. The receiver's line is opened there, and again whenever it is lost.
 protocol ReceiverEndpoint: Sendable {
-    /// The name for operators, such as `/dev/ttyUSB0`.
+    /// The name to show operators, such as `/dev/ttyUSB0`.
     var name: String { get }
     /// Whether a line that ended or went silent can be reopened; standard input can't.
     var canReopen: Bool { get }
@@ -13,7 +13,7 @@ protocol ReceiverEndpoint: Sendable {
     /// Opens the line. May block, but not after `stop` is signalled.
     func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine
 
-    /// Returns the fault of a line that has brought no sentence for `limit`.
+    /// Returns the fault of a line on which no sentence has arrived for `limit`.
     func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault
 
     /// Returns a watch for the return of a missing line; `nil` if that can't be watched.
@@ -32,9 +32,9 @@ enum LineTrouble: Sendable, Hashable {
     case text(ReportedText?)
 }
 
-/// The reason why a line isn't opened.
+/// The reason why a line wasn't opened.
 enum ReceiverOpenError: Error, Sendable, Hashable {
-    /// A fault; the line will be tried again.
+    /// A fault. Opening will be tried again.
     case notNow(ReceiverFault)
     case stopped
 }

@@ -2,12 +2,11 @@ package import GNSS
 
 /// An observer of a live receiver's progress. It is called on the receiver's thread and must return at once.
 package protocol ReceiverProgress: Sendable {
-    /// Notes an iteration of the thread's loop. There is one at least every `ReceiverPace.longestTurn`, unless a call
-    /// blocks.
+    /// Called in each iteration of the thread's loop, at least every `ReceiverPace.longestTurn` unless a call blocks.
     func turned()
-    /// Notes a fix that was decoded from the bytes read so far.
+    /// Called with each fix that was decoded from the bytes read so far.
     func fixMade(_ fix: Fix)
-    /// Notes that the thread has ended.
+    /// Called when the thread has ended.
     func ended()
 }
 
@@ -15,11 +14,11 @@ package protocol ReceiverProgress: Sendable {
 ///
 /// With a tap, gpsd is also asked for the sentences of its receivers.
 package protocol ReceiverTap: Sendable {
-    /// Notes that the line was opened. The bytes that follow are decoded from the beginning.
+    /// Called when the line has been opened. The bytes that follow are decoded with a new decoder.
     func lineOpened()
-    /// Notes bytes before they are decoded.
+    /// Receives the raw bytes, before they are decoded.
     func received(_ bytes: Span<UInt8>)
-    /// Notes a fix that was decoded from the bytes read so far.
+    /// Called with each fix that was decoded from the bytes read so far.
     func fixMade(_ fix: Fix)
 }
 

@@ -25,7 +25,7 @@ struct ReopenSchedule: Sendable, Hashable {
 
 /// The wait before a line is reopened: until its delay is over, or until the line's device or file appears.
 struct ReopenWait {
-    /// The time in which udev sets owner and mode of a new device. It also limits how often a busy directory is
+    /// The time that udev needs to set the owner and mode of a new device. It also limits how often a busy directory is
     /// checked.
     private static let settlingTime = Duration.milliseconds(100)
 
@@ -34,7 +34,7 @@ struct ReopenWait {
 
     init(schedule: ReopenSchedule) { self.schedule = schedule }
 
-    /// Notes that the line was good: after the next loss the schedule starts over.
+    /// Records that the line was good, so the schedule starts over after the next loss.
     mutating func lineProvedGood() {
         schedule.reset()
         watch = nil

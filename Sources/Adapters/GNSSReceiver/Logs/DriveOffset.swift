@@ -4,7 +4,7 @@ import TimeAndChance
 
 /// The offset of a vehicle's drive from the log, in time and place, for a replay with many vehicles.
 package struct DriveOffset: Sendable, Hashable {
-    /// How much later the drive begins.
+    /// The time by which the drive begins later.
     package var delay: Duration
     private let northMeters: Double
     private let eastMeters: Double

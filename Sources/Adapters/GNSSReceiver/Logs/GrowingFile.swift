@@ -10,7 +10,7 @@ import Reporting
 final class GrowingFile {
     enum StartPosition: Sendable, Hashable {
         case start, end
-        /// The place of an earlier opening, if it is still the same file; otherwise the start.
+        /// The position that an earlier opening has reached, if the file is still the same; otherwise the start.
         case place(FileStatus.Identity?, offset: Int64)
     }
 
@@ -28,7 +28,7 @@ final class GrowingFile {
 
     /// The time between two checks.
     static let interval = Duration.milliseconds(250)
-    /// The errors of a missing file, or of one whose writer has created it but not yet permitted reading.
+    /// The errors for a file that is missing, or that its writer has created but not yet made readable.
     static let missing = [ENOENT, EACCES]
 
     private final class OpenFile {
@@ -74,7 +74,7 @@ final class GrowingFile {
         return Array(bytes.prefix(max(0, count)))
     }
 
-    /// Why the file can't be followed; `nil` if it can, as far as its first bytes show.
+    /// The reason why the file can't be followed; `nil` if it can, as far as its first bytes show.
     var fault: LogFault? {
         if kind == .directory { return .directory }
         let firstBytes = firstBytes
@@ -93,14 +93,14 @@ final class GrowingFile {
         case .end: break
         }
         let open = try FileStatus(of: file.descriptor)
-        switch GrowthChange(readTo: offset, of: open, there: try? FileStatus(behind: path)) {
+        switch LogFileChange(readTo: offset, of: open, current: try? FileStatus(behind: path)) {
         case .none: return .nothingYet
         case .truncated:
             try valueOrSystemError("begin \(path) again") { lseek(file.descriptor.raw, 0, SEEK_SET) }
             offset = 0
             return .truncated
         case .replaced:
-            // The writer's last bytes before it turned to the new file.
+            // The writer may have appended more bytes before it switched to the new file.
             if case .bytes(let count) = try read(into: &buffer) { return .bytes(count) }
             return try reopen() ? .replaced : .nothingYet
         }
@@ -126,7 +126,7 @@ final class GrowingFile {
 }
 
 /// The change of a growing file that has been read to its end, decided as `tail -F` does.
-enum GrowthChange: Sendable, Hashable {
+enum LogFileChange: Sendable, Hashable {
     case none
     /// The file is shorter than the part that has been read: its writer started over.
     case truncated
@@ -136,9 +136,9 @@ enum GrowthChange: Sendable, Hashable {
     /// - Parameters:
     ///   - offset: how far the open file has been read.
     ///   - open: the open file.
-    ///   - there: the file at its path, if one exists at the moment.
-    init(readTo offset: Int64, of open: FileStatus, there: FileStatus?) {
-        if let there, there.identity != open.identity {
+    ///   - current: the file that is now at the path, if there is one.
+    init(readTo offset: Int64, of open: FileStatus, current: FileStatus?) {
+        if let current, current.identity != open.identity {
             self = .replaced
         } else {
             self = open.bytes < offset ? .truncated : .none
@@ -148,22 +148,23 @@ enum GrowthChange: Sendable, Hashable {
 
 /// Decides when a pause of a growing file completes an epoch. It has no clock.
 ///
-/// A pause counts as on a live line, but only if the file ends with a complete line: a program that writes in blocks
-/// pauses in the middle of a sentence.
+/// A pause completes an epoch as it does on a live line, but only if the file ends with a complete line: a program that
+/// writes in blocks pauses in the middle of a sentence.
 struct GrowthPause: Sendable {
     private static let minimumTimeout = Duration.milliseconds(10)
 
-    /// The time for the decoder: the total time of waiting for bytes. It doesn't advance while bytes are read and used.
+    /// The decoder's time, which is the total time spent waiting for bytes. It doesn't advance while bytes are read and
+    /// used.
     private(set) var time = Duration.zero
     private var isAtLineEnd = true
 
-    /// Notes bytes that are decoded at `time`.
+    /// Records bytes that are decoded at `time`.
     mutating func bytesArrived(_ bytes: Span<UInt8>) {
         guard let last = bytes.indices.last else { return }
         isAtLineEnd = bytes[last] == UInt8(ascii: "\n") || bytes[last] == UInt8(ascii: "\r")
     }
 
-    /// Notes that nothing has arrived for another `duration`. Returns whether the pause counts.
+    /// Records that nothing has arrived for another `duration`. Returns whether the pause may complete an epoch.
     mutating func waited(_ duration: Duration) -> Bool {
         if isAtLineEnd { time += duration }
         return isAtLineEnd

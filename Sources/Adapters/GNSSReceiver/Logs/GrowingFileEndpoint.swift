@@ -42,7 +42,7 @@ private struct GrowingFileEndpoint: ReceiverEndpoint {
     }
 }
 
-/// A growing file as the loop sees it.
+/// A growing file in the role of an open line.
 private final class GrowingFileLine: ReceiverLine {
     private let file: GrowingFile
     private let nextStart: Locked<GrowingFile.StartPosition>

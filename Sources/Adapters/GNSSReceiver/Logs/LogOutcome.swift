@@ -14,9 +14,9 @@ package struct LogOutcome: Sendable {
     private let foreignKind: ForeignLogKind?
 
     /// - Parameters:
-    ///   - name: the name for operators.
-    ///   - statistics: the counts of its decoder.
-    ///   - beginning: its first bytes, unpacked.
+    ///   - name: the log's name to show operators.
+    ///   - statistics: the decoder's counts.
+    ///   - beginning: the log's first bytes, decompressed.
     ///   - ends: the times of the first and the last fix.
     package init(
         name: String, statistics: DecoderStatistics, beginning: [UInt8] = [],
@@ -28,7 +28,7 @@ package struct LogOutcome: Sendable {
         foreignKind = statistics.sentences == 0 ? ForeignLogKind(beginning, statistics) : nil
     }
 
-    /// Why the log can't be used: it has no sentence, with or without a checksum.
+    /// The reason why the log can't be used: it has no sentence, with or without a checksum. `nil` if it can be used.
     package var emptiness: FixSourceError? {
         // A dump has its sentences as text next to the figures, cut into lines.
         guard statistics.sentences == 0, foreignKind == .hexadecimal || !statistics.isMostly(.missingChecksum) else {
@@ -49,7 +49,7 @@ package struct LogOutcome: Sendable {
         statistics.sentences == 0 && emptiness == nil ? statistics.rejections(.missingChecksum).count : 0
     }
 
-    /// What was left out of a log that has sentences; `nil` if nothing was.
+    /// A remark about the sentences that were left out of a usable log; `nil` if none were.
     package var loss: LogRemark? {
         let mismatches = statistics.rejections(.checksumMismatch)
         let stumps = statistics.rejections(.malformedChecksum)
@@ -62,7 +62,7 @@ package struct LogOutcome: Sendable {
             log: name, FixAbsence.LeftOut(count, of: statistics.sentences + count), checksums, firstLine: line)
     }
 
-    /// The first of several logs that begins before the previous one ends; `nil` if they are in order.
+    /// Returns a remark about the first log that begins before the previous one ends; `nil` if the logs are in order.
     package static func disorder(of outcomes: [LogOutcome]) -> LogRemark? {
         let parts = outcomes.compactMap { outcome in outcome.ends.map { (outcome.name, $0) } }
         guard let (before, after) = zip(parts, parts.dropFirst()).first(where: { $1.1.first < $0.1.last }) else {
@@ -73,8 +73,8 @@ package struct LogOutcome: Sendable {
             begin: after.1.first.shortestDescription)
     }
 
-    /// Why input that has ended, recorded or a receiver's, gave no fix; `nil` if it gave one, or if a warning has said
-    /// why it didn't.
+    /// Returns the reason why input that has ended, recorded or live, produced no fix. Returns `nil` if it produced
+    /// one, or if a warning has already reported the reason.
     static func failure(of outcomes: [LogOutcome], isRecorded: Bool) -> FixSourceError? {
         let isExplained = outcomes.contains { outcome in
             outcome.statistics.epochs.fixes > 0
@@ -83,7 +83,7 @@ package struct LogOutcome: Sendable {
         return isExplained ? nil : absence(of: outcomes, isRecorded: isRecorded)
     }
 
-    /// Why logs have no fix that could be given.
+    /// Returns the reason why the logs contain no usable fix.
     package static func absence(of outcomes: [LogOutcome], isRecorded: Bool = true) -> FixSourceError {
         let name = outcomes.map(\.name).joined(separator: ", ")
         let bare = outcomes.reduce(0) { $0 + $1.sentencesWithoutChecksum }
@@ -115,7 +115,8 @@ package struct LogOutcome: Sendable {
 }
 
 extension ForeignLogKind {
-    /// Judges by the first bytes of a log, and by what a decoder met in it.
+    /// Recognises the kind by the first bytes of a log and by what a decoder found in it. Returns `nil` if the kind is
+    /// unknown.
     init?(_ bytes: [UInt8], _ statistics: DecoderStatistics) {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let content = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0).drop { $0 == 0x20 || 9...13 ~= $0 }
@@ -166,8 +167,8 @@ extension ForeignLogKind {
         }
     }
 
-    /// Whether a line in lower case is written by `candump`, `candump -L`, canboat's analyzer or a Yacht Devices
-    /// gateway.
+    /// Whether a line, in lower case, looks like output of `candump`, `candump -L`, canboat's analyzer or a Yacht
+    /// Devices gateway.
     private static func isCANFrame(_ line: String) -> Bool {
         func isIdentifier(_ text: Substring) -> Bool { text.count == 8 && text.allSatisfy(\.isHexDigit) }
         let words = line.split(separator: " ")

@@ -12,17 +12,17 @@ import TimeAndChance
 package actor LogReader {
     /// The content of a part of a log.
     package struct Chunk: Sendable {
-        /// The log's name for operators.
+        /// The log's name to show operators.
         package let name: String
         package let fixes: [Fix]
         let warnings: [ReceiverWarning]
-        /// How much of the log has been read, before unpacking.
+        /// The number of bytes of the log that have been read, before decompression.
         package let bytesRead: Int64
         /// The size of the log; `nil` for a pipe.
         package let totalBytes: Int64?
         /// Set in the log's last chunk.
         package let outcome: LogOutcome?
-        /// Why the log couldn't be opened or read further.
+        /// The reason why the log couldn't be opened or read further.
         package let failure: FixSourceError?
         /// Whether this is the last chunk of the last log.
         package let isLast: Bool
@@ -48,13 +48,13 @@ package actor LogReader {
     }
 
     package nonisolated let paths: [String]
-    /// The name of all logs together for operators.
+    /// The common name of all logs to show operators.
     nonisolated let name: String
     private let executor = ThreadExecutor(named: "gnss-log")
     private let newDecoder: NMEADecoder
     private let follows: Bool
     private let notify: @Sendable (String) -> Void
-    /// Ends every wait.
+    /// The signal that ends every wait.
     private let stop: EventDescriptor
     private var buffer: [UInt8]
     private var remaining: ArraySlice<String>
@@ -84,7 +84,7 @@ package actor LogReader {
         log = OpenLog(decoder: decoder)
     }
 
-    /// Returns the name for operators of the logs at `paths` together.
+    /// Returns the common name of the logs at `paths` to show operators.
     static func name(of paths: [String]) -> String {
         paths.count == 1 ? RecordedLog.name(of: paths[0]) : "\(paths.count) logs"
     }
@@ -100,7 +100,7 @@ package actor LogReader {
         }
     }
 
-    /// Opens every log once, so that a wrong name is reported before the first fix; except pipes, which can be opened
+    /// Opens every log once, so that a wrong name is reported before the first fix. Skips pipes, which can be opened
     /// only once, and a followed log.
     package func requireAll() throws(FixSourceError) {
         for path in follows ? paths.dropLast() : paths[...] where !RecordedLog.isReadOnce(path) {
@@ -151,7 +151,7 @@ package actor LogReader {
         }
     }
 
-    /// Opens the growing file. Returns `false` if it is missing, as one of the errors `missing` shows.
+    /// Opens the growing file. Returns `false` if opening fails with one of the errors in `missing`.
     private func openGrowing(missing: [CInt]) throws(FixSourceError) -> Bool {
         let file: GrowingFile
         do throws(SystemError) { file = try GrowingFile(path: log.path, from: .start) } catch {
@@ -181,14 +181,14 @@ package actor LogReader {
                     decode(count, emit)
                     return true
                 case .truncated:
-                    notify("\(logName) was truncated: it is read from its start again")
+                    notify("\(logName) was truncated; reading it again from the start")
                     // The new content is another recording.
                     log.decoder.finish(emit)
                     log.decoder = newDecoder
                     log.pause = GrowthPause()
                     continue
                 case .replaced:
-                    notify("\(logName) was replaced: the new file is read")
+                    notify("\(logName) was replaced; reading the new file")
                     if let fault = file.fault { throw FixSourceError(log: log.path, fault) }
                     continue
                 case .writersGone where file.kind == .device: return false
@@ -206,7 +206,7 @@ package actor LogReader {
         let bytes = buffer
         let new = bytes.span.extracting(first: count)
         if log.beginning.isEmpty { log.beginning = Array(bytes.prefix(min(count, 1024))) }
-        // The time of a recorded log doesn't advance, so that no pause completes an epoch.
+        // The time of a recorded log doesn't advance, so no pause completes an epoch.
         log.decoder.decode(new, receivedAt: log.pause.time, emit)
         log.pause.bytesArrived(new)
     }

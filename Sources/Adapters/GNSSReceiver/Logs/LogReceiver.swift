@@ -3,8 +3,8 @@ package import Reporting
 
 /// Fixes from recorded logs, plain or gzip, one after another as if they were one; `-` is standard input.
 ///
-/// A log is read no faster than its fixes are consumed, and memory doesn't grow with its length. A damaged log gives
-/// the fixes before the damage, then the error. Logs without a fix give an error with the reason.
+/// A log is read no faster than its fixes are consumed, and memory doesn't grow with its length. A damaged log yields
+/// the fixes before the damage, then the error. Logs without a fix yield an error with the reason.
 package struct LogReceiver: FixSource {
     private let paths: [String]
     private let decoder: NMEADecoder

@@ -50,7 +50,7 @@ package struct LogReplay: FixSource {
     /// Creates a replay of the logs at `paths`.
     ///
     /// - Parameters:
-    ///   - paths: the logs, in the order of their times.
+    ///   - paths: the logs, in chronological order.
     ///   - options: the user's choices.
     ///   - decoder: decodes the sentences.
     ///   - clock: paces the replay.
@@ -99,9 +99,9 @@ package struct LogReplay: FixSource {
         return shifted
     }
 
-    /// Reads all logs once. A damaged log counts up to the damage.
+    /// Reads all logs once. A damaged log is surveyed up to the damage.
     ///
-    /// - Throws: an error if there is no fix, unless a followed log may still get one.
+    /// - Throws: an error if there is no fix, unless a followed log may still receive one.
     package func survey() async throws(FixSourceError) -> LogSurvey {
         if let loadedFixes { return loadedFixes.survey }
         if options.follows, isReadOnce { return LogSurvey() }
@@ -248,7 +248,7 @@ private struct Playback {
         if options.keepsTime {
             fix.timeOfFix = fix.timeOfFix.advanced(by: keptTimeOffset)
         } else {
-            // Not later than `now`, because the system clock may have been set back.
+            // No fix may be later than `now`, because the system clock may have been set back.
             fix.timeOfFix = min(timeline.planned.map { start.advanced(by: $0) } ?? now, now)
         }
         return .fix(fix)
@@ -336,7 +336,8 @@ struct ReplayTimeline: Sendable, Hashable {
     }
 
     private let speed: ReplaySpeed
-    /// How long before the replay the log begins, in whole milliseconds so that times between fixes don't change.
+    /// How long before the start of the replay the first fix is dated, in whole milliseconds so that times between
+    /// fixes don't change.
     private let lead: Duration
     /// The number of surveyed fixes left in the first pass; negative for later fixes.
     private var plannedFixes: Int

@@ -10,11 +10,11 @@ package final class RecordedLog {
     package let name: String
     /// The size of the file; `nil` for a pipe.
     let totalBytes: Int64?
-    /// How much of the file has been read, before unpacking.
+    /// The number of bytes of the file that have been read, before decompression.
     private(set) var bytesRead: Int64 = 0
 
     private let descriptor: OwnedDescriptor
-    /// Ends the wait for a pipe. A file never blocks.
+    /// The signal that ends the wait for a pipe. A file never blocks.
     private let stop: EventDescriptor
     private var archive: GzipStream?
     private var isAtEnd = false
@@ -22,12 +22,11 @@ package final class RecordedLog {
     private var input = [UInt8](repeating: 0, count: 1 << 16)
     private var taken = 0
     private var filled = 0
-    /// Whether the format of the text, after unpacking, has been checked.
+    /// Whether the format of the decompressed text has been checked.
     private var isTextChecked = false
 
     /// Opens `path`, or standard input for `-`, and checks its format. `stop` ends the wait for a quiet pipe.
     ///
-    /// `stop` ends the wait for a pipe whose other end is quiet.
     ///
     /// - Throws: `cannotOpen` or `notALog`.
     package init(path: String, stop: EventDescriptor) throws(FixSourceError) {
@@ -133,17 +132,18 @@ package final class RecordedLog {
 
 /// Questions about a log that need only its path.
 extension RecordedLog {
-    /// Returns the name for operators.
+    /// Returns the name to show operators.
     static func name(of path: String) -> String { path == "-" ? "standard input" : path }
 
-    /// Whether it can be read only once, and reading may block: a pipe, a terminal, a socket, or `-`, standard input.
+    /// Whether the log can be read only once and reading may block: a pipe, a terminal, a socket, or `-`, standard
+    /// input.
     static func isReadOnce(_ path: String) -> Bool {
         if path == "-" { return true }
         guard let kind = try? FileStatus(behind: path).kind else { return false }
         return kind != .file && kind != .directory
     }
 
-    /// Whether it is a gzip archive; `false` if it can't be read.
+    /// Whether the log is a gzip archive; `false` if it can't be read.
     package static func isArchive(_ path: String) -> Bool {
         guard !isReadOnce(path), let beginning = try? FileSystem.read(64, at: 0, of: path) else { return false }
         return LogFileKind(firstBytes: beginning.span) == .gzip
@@ -194,7 +194,7 @@ enum LogFileKind: Sendable, Hashable {
         ([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], "7-Zip", "7z x"), (Array("Rar!".utf8), "RAR", "unrar x"),
     ]
 
-    /// Why text of this kind can't be used; `nil` if it can.
+    /// The reason why text of this kind can't be used; `nil` if it can.
     var fault: LogFault? {
         switch self {
         case .plain: nil

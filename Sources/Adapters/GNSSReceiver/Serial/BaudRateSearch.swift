@@ -1,18 +1,18 @@
 import LinuxPlatform
 import Reporting
 
-/// Searches for the baud rate of a receiver, by the evidence while the line was open at each rate.
+/// Searches for the baud rate of a receiver, based on the evidence seen while the line was open at each rate.
 ///
 /// One sentence with a correct checksum decides. A binary frame doesn't: a receiver that also sends NMEA sends a
-/// sentence within the same trial, and one that doesn't gives no fix at any rate; but the fault names the rate of the
-/// frames. The search never ends, because a receiver may start late or be switched to NMEA.
+/// sentence within the same trial, and one that doesn't yields no fix at any rate. But the fault reports the rate of
+/// the frames. The search never ends, because a receiver may start late or be switched to NMEA.
 struct BaudRateSearch: Sendable, Hashable {
-    /// The most likely rate first.
+    /// The rates to try, most likely first.
     static let candidates = [9600, 115_200, 38_400, 4800, 57_600, 230_400, 460_800]
-    /// Long enough for a whole burst of a receiver that sends every second or every two seconds.
+    /// The usual duration of a trial: long enough for a whole burst of a receiver that sends every one or two seconds.
     private static let standardTrial = Duration.milliseconds(2500)
 
-    /// The rate at which the line is open, or to open it next.
+    /// The rate at which the line is open, or will be opened next.
     private(set) var rate: Int
     private var lastGood: Int?
     /// The rates tried in this round, in order.
@@ -21,13 +21,13 @@ struct BaudRateSearch: Sendable, Hashable {
     private var best = BaudRateEvidence.silence
     /// The first rate with `best`.
     private var bestAt: Int?
-    /// Whether the fault has been reported; then each further rate isn't.
+    /// Whether the fault has been reported. If so, further rates aren't reported.
     private var isFaultReported = false
     private let usualTrial: Duration
 
     /// - Parameters:
-    ///   - trial: how long a rate is tried; twice as long for `lastGood`, because its receiver may be starting.
-    ///   - lastGood: the rate that was right last time.
+    ///   - trial: how long a rate is tried; `lastGood` is tried twice as long, because the receiver may be starting.
+    ///   - lastGood: the rate that worked last time.
     init(trial: Duration = Self.standardTrial, lastGood: Int? = nil) {
         usualTrial = trial
         self.lastGood = lastGood
@@ -45,8 +45,8 @@ struct BaudRateSearch: Sendable, Hashable {
         isFaultReported = false
     }
 
-    /// Notes that the line was closed after a trial, or because a good line was without sentences for long, and moves
-    /// `rate` on. Returns the fault to report if all rates have been tried.
+    /// Records that the line was closed, after a trial or because a good line has long been without sentences. Advances
+    /// `rate`. Returns the fault to report if all rates have been tried.
     mutating func lineClosed(after evidence: BaudRateEvidence) -> ReceiverFault? {
         if evidence == .sentences {
             isFaultReported = true
@@ -75,7 +75,7 @@ struct BaudRateSearch: Sendable, Hashable {
         isFaultReported = false
     }
 
-    /// Whether to report the rate that is tried now.
+    /// Whether to report the rate that is being tried.
     var isOpeningReported: Bool { !isFaultReported }
 
     /// The state to report for the line that has just been opened.
@@ -105,7 +105,7 @@ struct RateTrial: Sendable {
     let rate: Int
     private let found: @Sendable (Int) -> Void
 
-    /// Calls `found` with the rate after the first sentence.
+    /// Creates a trial of the search's current rate. After the first sentence, `found` is called with the rate.
     init(_ search: Locked<BaudRateSearch>, found: @escaping @Sendable (Int) -> Void = { _ in }) {
         self.search = search
         self.found = found
@@ -123,7 +123,7 @@ struct RateTrial: Sendable {
         found(rate)
     }
 
-    /// Notes that the line was closed without a sentence. Returns the fault to report, if any.
+    /// Records that the line was closed without a sentence. Returns the fault to report, if any.
     func lineClosed(after evidence: BaudRateEvidence) -> ReceiverFault? {
         search.withLock { $0.lineClosed(after: evidence) }
     }

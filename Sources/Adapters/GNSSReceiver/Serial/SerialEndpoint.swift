@@ -29,7 +29,7 @@ extension LiveReceiver {
 /// A serial device by its path, with a known baud rate or a search, in which each opening tries one rate
 /// (`BaudRateSearch`).
 ///
-/// A USB device that acts as a serial port works at any rate, so the search ends with the first. Nothing is ever
+/// A USB device that acts as a serial port works at any rate, so the search ends with the first rate. Nothing is ever
 /// written.
 struct SerialEndpoint: ReceiverEndpoint {
     private enum Rate: Sendable {
@@ -100,7 +100,8 @@ struct SerialEndpoint: ReceiverEndpoint {
         return ReceiverFault(trouble, on: kind, for: limit, alsoOpenIn: others)
     }
 
-    /// `nil` if the system has no inotify descriptor left; the line is then only tried at times.
+    /// Returns `nil` if the system has no inotify descriptor left. The line is then retried only at the scheduled
+    /// times.
     func watchForReturn() -> DirectoryWatch? { try? DirectoryWatch(for: device) }
 }
 

@@ -10,7 +10,8 @@ import Glibc
 /// These checks hold only for directories that exist. A free name in a directory such as `/tmp` can become another
 /// user's link at any time, so no path with a missing directory is used.
 package enum DirectoryTrust {
-    /// The rights of other users in the directory itself. In its ancestors they have none, unless those are sticky.
+    /// The rights of other users in the directory itself. In its ancestors other users have no rights, unless the
+    /// ancestor is sticky.
     package enum Sharing: Sendable, Hashable {
         /// No rights: files are recognised as this user's own by their names.
         case none
@@ -24,7 +25,7 @@ package enum DirectoryTrust {
     package enum Missing: Sendable, Hashable {
         /// Throw `ENOENT`.
         case refused
-        /// Create it for this user only. It is checked like any other before the next one is created in it.
+        /// Create the directory, for this user only. It is checked like any other before the next one is created in it.
         case made
         /// Accept that: the caller does nothing with the path, or creates it later.
         case allowed
@@ -77,7 +78,7 @@ package enum DirectoryTrust {
         return true
     }
 
-    /// Creates a directory in one that was checked. Another process may have been faster.
+    /// Creates a directory in one that has been checked. Another process may have created it first.
     private static func make(_ directory: String, in place: String) throws(SystemError) {
         guard unsafe mkdir(directory, 0o700) == 0 || errno == EEXIST else {
             throw SystemError(call: "create directory \(directory)", number: errno)
@@ -106,26 +107,27 @@ package enum DirectoryTrust {
     ///
     /// `sharing`: what other users may do in it; `nil` for an ancestor of the directory that is used.
     package static func doubt(_ directory: FileStatus, _ sharing: Sharing?, for user: UInt32) -> SystemError.Refusal? {
-        let danger = "could put a link in the place of a file"
+        let danger = "could replace a file with a link"
         guard directory.owner == 0 || directory.owner == user else {
             return SystemError.Refusal(
                 "belongs to \(FileStatus.words(directory.owner)), who \(danger)",
-                "choose a directory of \(FileStatus.words(user)), or run this as its owner")
+                "choose a directory that belongs to \(FileStatus.words(user)), or run this as its owner")
         }
         // Only its owner can replace the directory if its parent is sticky.
         if sharing == .any { return nil }
         // Other users can create files in a sticky directory, and can change only their own.
         if directory.isSticky, sharing != Sharing.none { return nil }
         let shared = directory.permissions & 0o022
-        // In an ancestor, a group with the owner's own number is the owner (useradd makes one for each user).
+        // In an ancestor, a group with the owner's own number has the owner as its only member (useradd creates one per
+        // user).
         if shared == 0 || (shared == 0o020 && sharing == nil && directory.group == directory.owner) { return nil }
-        let others = shared & 0o002 != 0 ? "everybody" : "members of gid \(directory.group)"
+        let others = shared & 0o002 != 0 ? "every user" : "members of gid \(directory.group)"
         // Kubernetes restores the mode of such a volume at each start, but leaves the sticky bit alone.
         let isVolume = directory.permissions & 0o2022 == 0o2020 && sharing != Sharing.none
         let advice =
             directory.isSticky
             ? "choose a directory in it"
-            : isVolume ? "run chmod +t on it (a Kubernetes volume with fsGroup is so)" : "run chmod go-w on it"
+            : isVolume ? "run chmod +t on it (usual for a Kubernetes volume with fsGroup)" : "run chmod go-w on it"
         return SystemError.Refusal(
             "may be written by \(others), who \(danger)", "\(advice), or choose another directory")
     }
@@ -140,7 +142,7 @@ package enum DirectoryTrust {
                 return "belongs to \(FileStatus.words(status.owner)), who can change it; run chown root on it"
             }
             let shared = status.permissions & 0o022
-            // A group with the owner's own number is the owner (useradd makes one for each user).
+            // A group with the owner's own number has the owner as its only member (useradd creates one for each user).
             if shared == 0 || shared == 0o020 && status.group == status.owner { return nil }
             let others = shared & 0o002 != 0 ? "every user" : "the members of gid \(status.group)"
             return "can be changed by \(others); run chmod go-w on it"
@@ -161,11 +163,11 @@ package enum DirectoryTrust {
         throw SystemError(
             refusing: path,
             because: .init(
-                "\(path) is a link of \(FileStatus.words(status.owner)) and is not followed",
+                "\(path) is a link that belongs to \(FileStatus.words(status.owner)) and is not followed",
                 "remove it, or choose another path"))
     }
 
-    /// The components of the absolute path, last one first.
+    /// Returns the components of the absolute path, last one first.
     private static func components(of path: String) throws(SystemError) -> [String] {
         guard !path.hasPrefix("/") else { return split(path) }
         guard let directory = unsafe getcwd(nil, 0) else {

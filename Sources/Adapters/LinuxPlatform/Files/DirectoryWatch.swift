@@ -24,7 +24,7 @@ package final class DirectoryWatch {
 
     /// Watches `path`, which need not exist, nor any of its directories. Skips directories that can't be read.
     ///
-    /// - Throws: if the system gives no inotify descriptor.
+    /// - Throws: if the system provides no inotify descriptor.
     package init(for path: String) throws(SystemError) {
         self.path = path
         descriptor = OwnedDescriptor(
@@ -57,7 +57,7 @@ package final class DirectoryWatch {
         var now: [CInt: Set<String>] = [:]
         var next: String? = path
         for _ in 0...Self.longestChainOfLinks {
-            guard let step = next, let (directory, name) = watch(wayTo: step) else { break }
+            guard let step = next, let (directory, name) = watch(towards: step) else { break }
             now[directory, default: []].insert(name)
             next = FileSystem.linkTarget(at: step).map {
                 $0.hasPrefix("/") ? $0 : FileSystem.parent(of: step) + "/" + $0
@@ -68,7 +68,7 @@ package final class DirectoryWatch {
     }
 
     /// Watches the nearest existing directory of `path`. Returns it with the name that is expected in it.
-    private func watch(wayTo path: String) -> (directory: CInt, name: String)? {
+    private func watch(towards path: String) -> (directory: CInt, name: String)? {
         var found = watchNearestDirectory(above: path)
         // Something created before the watch began caused no event: repeat until the result is stable.
         for _ in 0..<Self.longestChainOfLinks {

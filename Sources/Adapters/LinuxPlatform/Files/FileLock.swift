@@ -71,7 +71,8 @@ package struct FileLock: ~Copyable, Sendable {
         return holder
     }
 
-    /// Opens the file at `path`, or returns the descriptor with which an earlier run of the service holds its lock.
+    /// Opens the file at `path`, or returns the descriptor through which an earlier run of the service still holds its
+    /// lock.
     private static func opened(
         _ path: String, _ open: () throws(SystemError) -> OwnedDescriptor
     ) throws(Failure) -> OwnedDescriptor {

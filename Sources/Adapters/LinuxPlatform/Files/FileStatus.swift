@@ -112,10 +112,10 @@ extension FileStatus {
             ? SystemError.Refusal("has \(names) names (hard links)", "remove all but one, or choose another path") : nil
     }
 
-    /// Whether this process's user can write to it without touching other users' files.
+    /// Whether this process's user can write to the file without touching other users' files.
     package var isOwnFile: Bool { doubt(writtenBy: geteuid()) == nil }
 
-    /// A user's name in messages.
+    /// Returns a user's name for messages.
     package static func words(_ user: UInt32) -> String {
         if user == unmappedUser, isInUserNamespace {
             return "uid \(user) (a user that this user namespace lacks: map it, or change the owner from outside)"

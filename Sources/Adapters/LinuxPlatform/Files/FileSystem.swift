@@ -65,24 +65,24 @@ package enum FileSystem {
         return status.bytes
     }
 
-    /// The bytes that this user can still write to the file system of `path`, without the part reserved for root; `nil`
-    /// if it doesn't say.
+    /// Returns the number of bytes that this user can still write to the file system of `path`, without the part
+    /// reserved for root; `nil` if unknown.
     package static func freeBytes(at path: String) -> Int64? {
         var status = statvfs()
         guard unsafe statvfs(path, &status) == 0, status.f_blocks > 0 else { return nil }
         return Int64(exactly: Double(status.f_bavail) * Double(status.f_frsize))
     }
 
-    /// The number of files that can still be created on the file system of `path`; `nil` if it doesn't say or counts
-    /// none.
+    /// Returns the number of files that can still be created on the file system of `path`; `nil` if the file system
+    /// doesn't count them.
     package static func freeFiles(at path: String) -> Int64? {
         var status = statvfs()
         guard unsafe statvfs(path, &status) == 0, status.f_files > 0 else { return nil }
         return Int64(exactly: Double(status.f_favail))
     }
 
-    /// Creates an empty directory in `directory`, which needs as much as a file, and removes it. Returns the error if
-    /// that fails.
+    /// Creates an empty directory in `directory`, which needs as much space as a file, and removes it. Returns the
+    /// error if that fails.
     package static func obstacleToWriting(in directory: String) -> SystemError? {
         let path = "\(directory)/waypost-check-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
         guard unsafe mkdir(path, 0o700) == 0 else { return SystemError(call: "write in \(directory)", number: errno) }
@@ -221,8 +221,8 @@ package enum FileSystem {
 
     /// Removes a file from a trusted directory. A missing file is not an error.
     ///
-    /// In a sticky directory only the user's own files are removed, even by root, which the kernel would allow to
-    /// remove any.
+    /// In a sticky directory only the user's own files are removed. That applies to root as well, although the kernel
+    /// would let root remove any file.
     package static func removeFile(
         at path: String, in sharing: DirectoryTrust.Sharing = .sticky
     ) throws(SystemError) {

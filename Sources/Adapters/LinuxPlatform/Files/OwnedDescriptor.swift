@@ -121,7 +121,7 @@ extension OwnedDescriptor {
         try self.init(opening: end, found: status, O_NOFOLLOW)
     }
 
-    /// Opens for writing what was checked before, and nothing that has replaced it since.
+    /// Opens the file or device with the checked `status` for writing. Rejects anything that has replaced it since.
     init(opening path: String, found status: FileStatus, _ flags: CInt = 0) throws(SystemError) {
         let opened = try OwnedDescriptor(opening: path, O_WRONLY | O_APPEND | O_NOCTTY | flags)
         guard try FileStatus(of: opened).identity == status.identity else { throw Self.refusal(of: path) }
@@ -133,12 +133,12 @@ extension OwnedDescriptor {
             refusing: path, because: .init("\(path) has just been replaced", "choose another path"))
     }
 
-    /// Whether this process was started with it as standard output or error.
+    /// Whether this process was started with that file as its standard output or error.
     package static func isHandedOver(_ status: FileStatus) -> Bool {
         ["/dev/stdout", "/dev/stderr"].contains { (try? FileStatus(behind: $0))?.identity == status.identity }
     }
 
-    /// Whether this process has it open.
+    /// Whether this process has that file open.
     private static func isOpen(_ status: FileStatus) -> Bool {
         FileSystem.visibleNames(inDirectory: "/proc/self/fd")
             .contains { (try? FileStatus(behind: "/proc/self/fd/\($0)"))?.identity == status.identity }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A failed system call, or one that wasn't made because of what it could have done.
+/// A failed system call, or a call that wasn't made because it could have done harm.
 package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The attempted operation, such as `open /dev/ttyUSB0`.
     package let call: String
@@ -52,7 +52,7 @@ extension SystemError {
     }
 }
 
-/// Calls `body`, again if a signal interrupts it. Throws an error that names `call` if it returns -1.
+/// Calls `body`, repeatedly if signals interrupt it. Throws an error that names `call` if it returns -1.
 @discardableResult
 package func valueOrSystemError<Value: FixedWidthInteger>(
     _ call: @autoclosure () -> String, _ body: () -> Value

@@ -94,7 +94,7 @@ extension ChildProcess.Ending {
     }
 }
 
-/// A running child process with this process's ends of its pipes. Must be brought to its end by `finish`.
+/// A running child process with this process's ends of its pipes. Every value must be consumed by `finish`.
 struct StartedProcess: ~Copyable {
     private let program: String
     private let processID: pid_t
@@ -118,7 +118,7 @@ struct StartedProcess: ~Copyable {
             throw error
         }
         ChildTable.didStart(processID)
-        // It isn't reaped yet, so the id still belongs to it even if it has ended.
+        // The process hasn't been reaped, so the id still belongs to it even if it has ended.
         do {
             exit = OwnedDescriptor(owning: try valueOrSystemError("watch \(program)") { clinux_pidfd_open(processID) })
         } catch {
@@ -270,7 +270,7 @@ private func withStringVector<Result>(
     var pointers: [UnsafeMutablePointer<CChar>?] = unsafe strings.map { unsafe strdup($0) } + [nil]
     defer { unsafe pointers.forEach { unsafe free($0) } }
     return unsafe pointers.withUnsafeMutableBufferPointer { buffer in
-        guard let start = buffer.baseAddress else { preconditionFailure("the vector has at least its end") }
+        guard let start = buffer.baseAddress else { preconditionFailure("the vector has at least its terminating nil") }
         return unsafe body(start)
     }
 }

@@ -20,7 +20,7 @@ package enum ChildTable {
         var survivors: [pid_t: String] = [:]
         /// Programs with processes that were killed but had not ended when a sweep ended, and the number of those.
         var unended: [String: Int] = [:]
-        /// Whether a thread is still killing those.
+        /// Whether a thread is still killing those processes.
         var isReaping = false
         /// Increases when a child is started or reaped. A list of children from an earlier generation is invalid,
         /// because a process id may have been reused.
@@ -43,7 +43,7 @@ package enum ChildTable {
 
     private static let state = Locked(State())
 
-    /// Decided before the first program is started.
+    /// Whether this process adopts orphans. Decided before the first program is started.
     private static let adopts: Bool =
         getpid() != 1 && findsChildren && Descendant.all.isEmpty && clinux_adopt_orphans() == 0
 
@@ -54,7 +54,7 @@ package enum ChildTable {
     /// Whether processes that programs leave behind keep running because there is no `/proc` to find them.
     package static var cannotFindChildren: Bool { state.withLock { $0.mayAdopt } && !findsChildren }
 
-    /// Allows adoption. For a process that has no children but those of this table.
+    /// Allows adoption. Call it only in a process whose children are all in this table.
     static func allowAdoption() { state.withLock { $0.mayAdopt = true } }
 
     /// Call before a program is started. Every call is followed by one of `didEnd`.
@@ -72,7 +72,7 @@ package enum ChildTable {
 
     static func didStart(_ processID: pid_t) { state.withLock { _ = $0.running.insert(processID) } }
 
-    /// Notes that a program has been reaped, or could not be started (`nil`).
+    /// Records that a program has been reaped, or could not be started (`nil`).
     static func didEnd(_ processID: pid_t?) {
         state.withLock { state in
             state.underWay -= 1
@@ -82,8 +82,8 @@ package enum ChildTable {
         collectOrphans()
     }
 
-    /// Reaps ended children that no thread waits for. Only in the first process of a container, which inherits every
-    /// orphan; it kills none of them.
+    /// Reaps ended children that no thread waits for. Does so only in the first process of a container, which inherits
+    /// every orphan and kills none of them.
     ///
     /// A program's own thread reaps it or registers it first. Both are followed by `didEnd`, which calls this again.
     static func collectOrphans() {
@@ -99,8 +99,8 @@ package enum ChildTable {
         }
     }
 
-    /// Notes that a program has not ended although it was killed, or may not be killed (`isRefused`). It is remembered
-    /// until it has ended.
+    /// Records that a program hasn't ended although it was killed, or that this user may not kill it (`isRefused`). The
+    /// program is remembered until it has ended.
     static func abandon(_ processID: pid_t, of program: String, isRefused: Bool) -> Remains {
         let isSwept = !isRefused && state.withLock { $0.mayAdopt } && adopts
         if !isSwept { state.withLock { $0.survivors[processID] = program } }
@@ -118,16 +118,17 @@ package enum ChildTable {
             }
             var remains = Remains(unended: state.unended[program] ?? 0)
             for processID in state.survivors.keys.sorted() where state.survivors[processID] == program {
-                // It may belong to this user by now.
+                // The process may belong to this user by now.
                 if kill(processID, SIGKILL) == 0 { remains.unended += 1 } else { remains.refused.append(processID) }
             }
             return remains
         }
     }
 
-    /// Kills the processes that programs left behind, unless a program is running: then its end will.
+    /// Kills the processes that programs left behind, unless a program is running. In that case they are killed when it
+    /// ends.
     ///
-    /// Returns the ones that could not be killed, and remembers them under `program`, which has ended.
+    /// Returns the processes that could not be killed, and remembers them under `program`, which has ended.
     static func endOrphans(of program: String) -> Remains {
         let mayAdopt = state.withLock { $0.mayAdopt }
         guard mayAdopt, adopts else { return Remains() }
@@ -139,8 +140,8 @@ package enum ChildTable {
         return remains
     }
 
-    /// Continues to kill what `endOrphans` could not kill in its time. Runs on the calling thread: while processes fork
-    /// without end, the system has no room for another thread.
+    /// Continues to kill the processes that `endOrphans` could not kill within its time limit. Runs on the calling
+    /// thread: while processes fork without end, the system has no room for another thread.
     static func keepReaping() {
         func program() -> String? {
             state.withLock { state in
@@ -158,7 +159,7 @@ package enum ChildTable {
         }
     }
 
-    /// Kills every program and the processes that they left behind. For the end of this process.
+    /// Kills every program and the processes that they left behind. Called before this process ends.
     package static func endAll() {
         let hasStarted = state.withLock { state in
             state.isClosed = true
@@ -173,8 +174,8 @@ package enum ChildTable {
         _ = end { _ in true }
     }
 
-    /// Reaps the programs that `endAll` killed, before this process executes its program again: the next image knows
-    /// nothing of them.
+    /// Reaps the programs that `endAll` killed. Called before this process re-executes its program, because the next
+    /// image doesn't know of them.
     static func collectAll() {
         let end = MonotonicTime.now + .milliseconds(500)
         for processID in state.withLock({ $0.running }) {

@@ -31,8 +31,8 @@ extension Descendant {
         self.init(status: String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Whether it can't start a process: it is stopped, traced or dead, or waits in the kernel, where a pending signal
-    /// acts before a fork. An unknown state counts as still.
+    /// Whether the process is unable to start another one: it is stopped, traced or dead, or waits in the kernel, where
+    /// a pending signal acts before a fork. A process in an unknown state counts as still.
     var isStill: Bool { state.map { "TtZXxD".contains($0) } ?? true }
 
     /// Returns those of `processes` that descend from process `root`, each after its parent.
@@ -49,7 +49,7 @@ extension Descendant {
         return found
     }
 
-    /// All descendants of this process, including those that have ended and are not yet reaped.
+    /// All descendants of this process, including those that have ended but haven't been reaped.
     static var all: [Descendant] {
         let own = getpid()
         let shown = FileSystem.visibleNames(inDirectory: "/proc").compactMap(pid_t.init).compactMap(Self.init(reading:))
@@ -63,7 +63,8 @@ extension Descendant {
         return all(of: own, among: shown + hidden)
     }
 
-    /// Sends a signal to this process, and to no other that has got its id since. Returns whether that isn't allowed.
+    /// Sends a signal to this process, but not to another one that has been given its id since. Returns whether sending
+    /// it is forbidden.
     ///
     /// A child keeps its id until it is reaped, which the caller must prevent. A more distant descendant may have been
     /// reaped by its parent. So it is signalled through a pidfd, after checking that it and its parent are still the
@@ -89,7 +90,7 @@ enum SweepStep: Hashable {
     case stop([Descendant])
     case kill([Descendant])
 
-    /// `isUrgent`: whether stopping has been tried often, so that they may be waking each other.
+    /// `isUrgent`: whether stopping has been tried so often that the processes may be waking each other.
     init(for descendants: [Descendant], isUrgent: Bool) {
         let moving = descendants.filter { !$0.isStill }
         self =

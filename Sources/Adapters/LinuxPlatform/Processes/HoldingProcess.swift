@@ -31,16 +31,16 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
 
     package var isUnit: Bool { unit != nil }
 
-    /// Whether it is Waypost's service, as far as its command line can be read.
+    /// Whether the process is Waypost's service, as far as its command line can be read.
     package var isService: Bool { commandLine?.hasPrefix("waypost run") ?? false }
 
-    /// Whether it is stopped, by Control-Z or a signal, so that it can neither answer nor end.
+    /// Whether the process has been stopped, by Control-Z or a signal, so that it can neither answer nor end.
     package var isStopped: Bool { Descendant(reading: processID)?.state == "T" }
 
-    /// The command that ends it. A unit is stopped, because it would be started again.
+    /// The command that ends the process. A unit is stopped, because systemd would restart a killed one.
     package var ending: String { unit.map { "systemctl stop \($0)" } ?? "kill \(processID)" }
 
-    /// The remedy that replaces it with a new process.
+    /// The remedy that replaces the process with a new one.
     package var renewal: String {
         unit.map { "restart it (systemctl restart \($0))" } ?? "end it (kill \(processID)) and start it again"
     }
@@ -74,8 +74,8 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
         return "waypost" + words.joined()
     }
 
-    /// A process that a unit starts itself is a child of systemd; one that a shell or a timer starts within a unit
-    /// isn't.
+    /// Returns the unit that started a process. The process is then a child of systemd, unlike a process that a shell
+    /// or a timer starts within a unit.
     private static func unit(ofProcess processID: Int32) -> String? {
         guard let parent = Descendant(reading: processID)?.parent, commandName(ofProcess: parent) == "systemd",
             let bytes = try? FileSystem.read(4096, at: 0, of: "/proc/\(processID)/cgroup")

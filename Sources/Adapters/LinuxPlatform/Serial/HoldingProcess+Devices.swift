@@ -23,20 +23,20 @@ extension HoldingProcess {
     package func remedy(for path: String) -> String {
         switch command {
         case "gpsd":
-            "read from it instead (receiver.type gpsd), or stop it (systemctl disable --now gpsd.socket gpsd)"
-        case "ModemManager": "keep it away by udev (ID_MM_DEVICE_IGNORE, see 99-waypost-gnss.rules)"
+            "read from gpsd instead (receiver.type gpsd), or stop gpsd (systemctl disable --now gpsd.socket gpsd)"
+        case "ModemManager": "exclude the device with udev (ID_MM_DEVICE_IGNORE, see 99-waypost-gnss.rules)"
         case "getty", "agetty", "login":
             "end the login console (systemctl disable --now serial-getty@"
                 + "\(FileSystem.name(of: FileSystem.linkTarget(at: path) ?? path)))"
-        case "brltty": "keep it away (systemctl mask --now brltty-udev), or remove it"
+        case "brltty": "disable brltty (systemctl mask --now brltty-udev), or uninstall it"
         case "waypost": "a receiver has one reader: stop the other Waypost (\(ending))"
-        default: "stop it, or have it leave the device alone"
+        default: "stop the program, or have it leave the device alone"
         }
     }
 
     /// Returns how to find an unknown holder of the device at `path`.
     package static func remedy(for path: String) -> String {
-        "find it as root (fuser -v \(path)) and stop it; ModemManager, gpsd and login consoles open such devices"
+        "find the program as root (fuser -v \(path)) and stop it; ModemManager, gpsd and login consoles open such devices"
     }
 
     /// Returns the remedies for the holders, without repetition.

@@ -17,7 +17,7 @@ package enum EffectiveUser {
     package static func becomeOwner(ofDirectoryOf path: String) throws(SystemError) {
         guard geteuid() == 0, let directory = directory(of: path), directory.owner != 0 else { return }
         try valueOrSystemError("leave root's groups") { setgroups(0, nil) }
-        try valueOrSystemError("take the group \(directory.group)") { setegid(directory.group) }
+        try valueOrSystemError("set the group to \(directory.group)") { setegid(directory.group) }
         try valueOrSystemError("act as \(FileStatus.words(directory.owner))") { seteuid(directory.owner) }
     }
 
@@ -34,8 +34,8 @@ package enum EffectiveUser {
         let value = await body()
         if geteuid() != user {
             try valueOrSystemError("act as \(FileStatus.words(user)) again") { seteuid(user) }
-            try valueOrSystemError("take the group \(group) again") { setegid(group) }
-            try valueOrSystemError("take the groups again") { unsafe setgroups(groups.count, groups) }
+            try valueOrSystemError("restore the group \(group)") { setegid(group) }
+            try valueOrSystemError("restore the groups") { unsafe setgroups(groups.count, groups) }
         }
         return value
     }
@@ -53,7 +53,7 @@ package enum EffectiveUser {
         var ownGroups = [gid_t](repeating: 0, count: Int(max(0, getgroups(0, nil))))
         try valueOrSystemError("read the groups") { unsafe getgroups(CInt(ownGroups.count), &ownGroups) }
         let others = Array(groups)
-        try valueOrSystemError("take the groups of uid \(user)") {
+        try valueOrSystemError("use the groups of uid \(user)") {
             unsafe clinux_set_thread_groups(CInt(others.count), others)
         }
         defer {

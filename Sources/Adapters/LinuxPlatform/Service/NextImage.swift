@@ -7,7 +7,8 @@ import Glibc
 /// The message to the next image is handed over in a file in memory, so it appears on no disk, in no argument and in no
 /// variable.
 package struct NextImage: Sendable {
-    /// Names the process and its descriptors: `PID:FILE,LOCK,LOCK`. A value of another process is ignored.
+    /// The environment variable that lists the process and its descriptors: `PID:FILE,LOCK,LOCK`. A value from another
+    /// process is ignored.
     private static let variable = "WAYPOST_HANDOVER"
     /// The maximum size of the message, in bytes.
     private static let limit = 8 << 20

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Corrections that a program makes first, however it was started.
+/// Corrections that a program makes at its start, however it was started.
 ///
 /// For the `waypost` command only: they change state of the whole process, which in an app belongs to the app.
 package enum ProcessStart {
@@ -14,12 +14,12 @@ package enum ProcessStart {
         occupyStandardDescriptors()
         if UnwantedVariable.clearEnvironment() { executeAgain() }
         NextImage.receive()
-        signal(SIGCHLD, SIG_DFL)  // is inherited; if it were ignored, exit statuses of programs would be lost
+        signal(SIGCHLD, SIG_DFL)  // inherited: if it were ignored, exit statuses of programs would be lost
         StartNeeds.require()
         ChildTable.allowAdoption()
     }
 
-    /// Blocks SIGHUP, the request to reload. One that arrives early would end the process; it now waits for
+    /// Blocks SIGHUP, the request to reload. Unblocked, an early SIGHUP would end the process; blocked, it waits for
     /// `runService`. It stays blocked when the program is executed again.
     static func holdHangup() {
         var signals = sigset_t()
@@ -54,7 +54,7 @@ package enum ProcessStart {
 
 /// The environment of this process.
 package enum ProcessEnvironment {
-    /// The variables by name. As in the C library, the first of two with the same name counts.
+    /// The variables by name. If two have the same name, the first applies, as in the C library.
     package static var variables: [String: String] {
         var variables: [String: String] = [:]
         var next = unsafe clinux_environment()
@@ -80,23 +80,23 @@ package struct UnwantedVariable: Sendable {
     /// All unwanted variables. All others stay, such as `TZ`, `LANG`, systemd's, and those that the configuration
     /// names.
     package static let all: [UnwantedVariable] = [
-        .init(pattern: "SSLKEYLOGFILE", reason: "writes the secrets of every TLS connection to a file"),
-        .init(pattern: "SSL_CERT_FILE", reason: "adds authorities that are trusted; the configuration's caFile does"),
-        .init(pattern: "SSL_CERT_DIR", reason: "adds authorities that are trusted; the configuration's caFile does"),
-        .init(pattern: "OPENSSL_*", reason: "loads settings, engines and modules into TLS, switches ciphers off"),
-        .init(pattern: "GNUTLS_*", reason: "the same for a TLS library that libcurl's own dependencies load"),
+        .init(pattern: "SSLKEYLOGFILE", reason: "makes TLS write the secrets of every connection to a file"),
+        .init(pattern: "SSL_CERT_FILE", reason: "adds trusted authorities; use the configuration's caFile instead"),
+        .init(pattern: "SSL_CERT_DIR", reason: "adds trusted authorities; use the configuration's caFile instead"),
+        .init(pattern: "OPENSSL_*", reason: "loads settings, engines and modules into OpenSSL, or disables ciphers"),
+        .init(pattern: "GNUTLS_*", reason: "does the same to GnuTLS, which libcurl's dependencies may load"),
         .init(pattern: "CURL_*", reason: "chooses libcurl's authorities, TLS library and files"),
-        .init(pattern: "NETRC", reason: "names a file with credentials for hosts"),
-        .init(pattern: "*_PROXY", reason: "leads requests, and tokens in them, to another host"),
-        .init(pattern: "HOSTALIASES", reason: "makes a host's name lead to another one"),
-        .init(pattern: "LOCALDOMAIN", reason: "makes a host's name lead to another domain"),
-        .init(pattern: "RESOLV_*", reason: "makes the resolver read other files than the system's"),
-        .init(pattern: "GLIBC_TUNABLES", reason: "changes allocator and loader"),
+        .init(pattern: "NETRC", reason: "points to a file with credentials for hosts"),
+        .init(pattern: "*_PROXY", reason: "sends requests, with their tokens, to another host"),
+        .init(pattern: "HOSTALIASES", reason: "replaces a host's name with another one"),
+        .init(pattern: "LOCALDOMAIN", reason: "makes the resolver search for a host's name in another domain"),
+        .init(pattern: "RESOLV_*", reason: "makes the resolver read files other than the system's"),
+        .init(pattern: "GLIBC_TUNABLES", reason: "changes the allocator and the loader"),
         .init(pattern: "MALLOC_*", reason: "changes the allocator"),
         .init(pattern: "SQLITE_*", reason: "writes parts of the outbox to another directory"),
     ]
 
-    /// Whether `name` is such a variable.
+    /// Whether `name` matches the pattern.
     package func matches(_ name: String) -> Bool {
         let name = name.uppercased()
         if pattern.hasPrefix("*") { return name.hasSuffix(pattern.dropFirst()) }
@@ -104,7 +104,7 @@ package struct UnwantedVariable: Sendable {
         return name == pattern
     }
 
-    /// Removes all of them from this process's environment. Returns whether there were any.
+    /// Removes all unwanted variables from this process's environment. Returns whether there were any.
     ///
     /// Call it while there is one thread, because others may be reading the environment.
     static func clearEnvironment() -> Bool {
@@ -156,15 +156,15 @@ enum StartNeeds {
                 stack: clinux_default_stack_size()))
     }
 
-    /// Words a lack of threads. The system gives one reason (EAGAIN) for too few processes and for a stack without
-    /// memory. A negative `processLimit` means no limit.
+    /// Returns the message for a lack of threads. The system reports the same error (EAGAIN) for a process limit and
+    /// for a stack without memory. A negative `processLimit` means no limit.
     static func threadComplaint(
         started: Int, reason: CInt = EAGAIN, processLimit: Int, stack: Int
     ) -> String {
         if reason == EPERM {
             return
                 "no thread can be started: Operation not permitted; this container's runtime is older than the system "
-                + "call clone3 and refuses it, so update it (Docker 20.10.10 with libseccomp 2.5, or newer)"
+                + "call clone3 and rejects it; update the runtime (Docker 20.10.10 with libseccomp 2.5, or newer)"
         }
         let limit = processLimit < 0 ? "" : ", which is \(processLimit)"
         let processes =
@@ -172,7 +172,7 @@ enum StartNeeds {
             + "(TasksMax=)"
         let stacks =
             stack > usualStack
-            ? "each asks for a stack of \(stack >> 20) MiB, lower that (ulimit -s, LimitSTACK=); if that does not help, "
+            ? "each requires a stack of \(stack >> 20) MiB, reduce it (ulimit -s, LimitSTACK=); if that does not help, "
             : ""
         return "too few threads can be started: at least \(threads) are needed, \(started) started; "
             + stacks + processes
@@ -187,6 +187,6 @@ enum StartNeeds {
         let megabytes = (need + (1 << 20) - 1) >> 20
         LastLine.end(
             "not enough memory: \(megabytes) MiB must be left within the limits of address space and data; raise them "
-                + "(ulimit -v and -d, LimitAS= and LimitDATA=) or take them away")
+                + "(ulimit -v and -d, LimitAS= and LimitDATA=) or remove them")
     }
 }

@@ -11,8 +11,8 @@ package enum ResidentMemory {
         return pages.map { digits in digits.reduce(Int64(0)) { $0 * 10 + Int64($1) - 0x30 } * Int64(getpagesize()) }
     }
 
-    /// Releases the pages of code and constants that have been touched so far. The page cache supplies again those that
-    /// are needed.
+    /// Releases the pages of code and constants that have been touched so far. The page cache supplies the ones that
+    /// are needed again.
     ///
     /// Starting (dynamic linking, TLS set-up, reading the configuration) touches several times the code that the
     /// service needs afterwards. Only unmodified file pages are released (madvise(2), `MADV_DONTNEED` on segments that

@@ -1,20 +1,20 @@
 import CLinux
 import Glibc
 
-/// The way a service, or any other command, ends.
+/// The outcome of a service or of any other command.
 package enum ServiceEnding: Sendable {
     case exit(CInt)
-    /// A signal ended it before it was done.
+    /// A signal ended the command before it was done.
     case interrupted
     /// The program is executed again in this process.
     case execute(NextImage)
 }
 
-/// Requests to reload the configuration, from the thread that waits for signals. One is kept while another is carried
-/// out. A request that hasn't been taken is passed to the next image.
+/// Requests to reload the configuration, from the thread that waits for signals. While one request is being carried
+/// out, another is kept. A request that is still pending is passed to the next image.
 package final class ReloadRequests: Sendable {
     private let isPending = Locked(false)
-    /// Yields after each request.
+    /// Yields once per request.
     package let arrivals: AsyncStream<Void>
     private let arrival: AsyncStream<Void>.Continuation
 
@@ -102,7 +102,7 @@ private func awaitedSignals() -> sigset_t {
     return signals
 }
 
-/// The signal that wakes the main thread. By default it is ignored, so one from outside does nothing.
+/// The signal that wakes the main thread. Processes ignore it by default, so a signal from outside does nothing.
 private let wakingSignal = SIGURG
 
 /// Executes `image` on the main thread, the only one that accepts signals. Signals that arrive from now on are blocked,
@@ -141,7 +141,7 @@ private func waitForStop(
     _exit(128 + first)
 }
 
-/// Whether the process has a controlling terminal. One that hangs up is detached before SIGHUP is delivered.
+/// Whether the process has a controlling terminal. A terminal that hangs up is detached before SIGHUP is delivered.
 private var hasTerminal: Bool {
     do throws(SystemError) {
         _ = try OwnedDescriptor(opening: "/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK)

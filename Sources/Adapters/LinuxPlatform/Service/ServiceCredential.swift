@@ -11,20 +11,20 @@ package enum ServiceCredential {
             switch self {
             case .notAName: "isn't a valid credential name; write the name in the unit, without a directory"
             case .noneGiven:
-                "is missing: systemd has passed no credentials to this process; name it in the unit (LoadCredential), "
+                "is missing: systemd has passed no credentials to this process; list the credential in the unit (LoadCredential), "
                     + "or outside the service set CREDENTIALS_DIRECTORY=/run/credentials/waypost.service"
             case .notGiven:
-                "is missing: systemd hasn't passed it; name it in the unit (LoadCredential or LoadCredentialEncrypted)"
+                "is missing: systemd hasn't passed it; list the credential in the unit (LoadCredential or LoadCredentialEncrypted)"
             }
         }
     }
 
-    /// Whether the service manager gave credentials to a process with this `environment`.
+    /// Whether the service manager has passed credentials to a process with this `environment`.
     package static func isGiven(in environment: [String: String]) -> Bool {
         environment["CREDENTIALS_DIRECTORY"]?.isEmpty == false
     }
 
-    /// Returns the file of the credential `name`, by this process's `environment`.
+    /// Returns the path of the file with the credential `name`, according to this process's `environment`.
     package static func path(of name: String, in environment: [String: String]) throws(Problem) -> String {
         guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else { throw .notAName }
         guard let directory = environment["CREDENTIALS_DIRECTORY"], !directory.isEmpty else { throw .noneGiven }

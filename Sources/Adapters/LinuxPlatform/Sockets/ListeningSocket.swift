@@ -3,7 +3,7 @@ import Glibc
 
 /// A socket that accepts connections from this machine. Closing it removes a Unix socket's file.
 package final class ListeningSocket: Sendable {
-    /// The address for clients, with the real port.
+    /// The address for clients, with the port that is actually used.
     package let address: LocalAddress
     private let descriptor: Locked<OwnedDescriptor?>
 
@@ -20,7 +20,8 @@ package final class ListeningSocket: Sendable {
                 Self.removeAbandoned(path, target)
             }
             try valueOrSystemError("bind") { unsafe target.withPointer { unsafe bind(socket.raw, $0, $1) } }
-            // A client without a place in the queue retries after a second; 1024 can wait while a service is stopped.
+            // A client that finds the queue full retries after a second. The queue holds 1024 clients while a service
+            // is stopped.
             try valueOrSystemError("listen") { listen(socket.raw, 1024) }
             if case .loopback(let host, 0) = address {
                 self.address = .loopback(host: host, port: SocketAddress.port(of: socket.raw))
@@ -71,14 +72,14 @@ package final class ListeningSocket: Sendable {
             throw SystemError(
                 refusing: path,
                 because: .init(
-                    "\(path) is \(status.kind.rawValue), not a socket, and is left alone",
+                    "\(path) is \(status.kind.rawValue), not a socket, and is left unchanged",
                     "choose another path, such as unix:/run/waypost/status"))
         }
         guard status.owner == user else {
             throw SystemError(
                 refusing: path,
                 because: .init(
-                    "\(path) is a socket of \(FileStatus.words(status.owner)), and is left alone",
+                    "\(path) is a socket that belongs to \(FileStatus.words(status.owner)), and is left unchanged",
                     "choose another path"))
         }
     }
@@ -143,13 +144,13 @@ package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
             switch address {
             case .loopback(_, let port) where port < 1024 && error.number == EACCES: "choose a port from 1024 on"
             case .unix(let path) where [ENOENT, EACCES].contains(error.number):
-                "make \(FileSystem.parent(of: path)) for this user, or choose a path in an existing directory of this user"
+                "create \(FileSystem.parent(of: path)) for this user, or choose a path in an existing directory of this user"
             case .loopback, .unix: ""
             }
         return SystemError.Refusal(error.reason, remedy)
     }
 
-    /// Whether the path must not be used at all, whether or not a process listens.
+    /// Whether the path itself was rejected, so it doesn't matter if a process listens.
     package var isRefusal: Bool { if case .system(_, let error) = self { error.refusal != nil } else { false } }
 
     /// The process that holds the address, if this user may see it.
@@ -162,7 +163,7 @@ package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
         let (search, choice) =
             switch address {
             case .loopback(_, let port):
-                ("ss -ltnp sport = :\(port)", "choose another port (0 takes a free one)")
+                ("ss -ltnp sport = :\(port)", "choose another port (0 selects a free one)")
             case .unix(let path): ("ss -lxp src \(path)", "choose another path")
             }
         let remedy = "find it as root (\(search)) and stop it, or \(choice)"
@@ -199,8 +200,8 @@ enum Listener: Sendable, Hashable {
         self = .process(HoldingProcess(reading: credentials[0]))
     }
 
-    /// Looks up the socket's inode in the kernel's table, and the process whose descriptor links to it. If links are
-    /// hidden, the table has the user, which may have only one process, such as a service's user.
+    /// Looks up the socket's inode in the kernel's table, and the process whose descriptor links to it. If the links
+    /// are hidden, the table still shows the user, who may have only one process, as the user of a service does.
     private init?(onPort port: UInt16) {
         guard let socket = ["/proc/net/tcp", "/proc/net/tcp6"].lazy.compactMap({ Self.socket(on: port, in: $0) }).first
         else { return nil }

@@ -10,7 +10,7 @@ package struct NetworkWatch: Sendable {
     package init() throws(SystemError) {
         self.init(
             receivingFrom: OwnedDescriptor(
-                owning: try valueOrSystemError("listen to the network's changes") { clinux_open_route_announcements() })
+                owning: try valueOrSystemError("watch network changes") { clinux_open_route_announcements() })
         )
     }
 
@@ -44,18 +44,18 @@ package struct NetworkWatch: Sendable {
         }
     }
 
-    /// Receives a datagram. Returns whether it announces a new route. If the kernel had to drop announcements, they may
-    /// have.
+    /// Receives a datagram. Returns whether it announces a new route, or may have, because the kernel had to drop
+    /// announcements.
     private func receive(into buffer: inout [UInt8], _ routes: inout NetworkRoutes) throws(SystemError) -> Bool {
         let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(raw, $0.baseAddress, $0.count) }
         if count > 0 { return routes.take(buffer.span.extracting(first: count)) }
-        if count == 0 { throw SystemError(call: "read the network's changes", number: EPIPE) }
+        if count == 0 { throw SystemError(call: "read network changes", number: EPIPE) }
         switch errno {
         case ENOBUFS:
             routes.forgetAll()
             return true
         case EAGAIN, EINTR: return false
-        default: throw SystemError(call: "read the network's changes", number: errno)
+        default: throw SystemError(call: "read network changes", number: errno)
         }
     }
 }
@@ -194,7 +194,7 @@ struct NetworkRoutes: Sendable, Hashable {
         return hasNew
     }
 
-    /// Forgets everything after announcements were missed.
+    /// Forgets all routes, because announcements have been missed.
     mutating func forgetAll() { known = [] }
 
     private mutating func gain(_ route: NetworkRoute) -> Bool {

@@ -7,7 +7,7 @@ package struct SocketAddress {
     private var storage = sockaddr_storage()
     private let length: socklen_t
 
-    /// An address of 127.0.0.0/8 or `::1`; `nil` for any other.
+    /// Creates an address in 127.0.0.0/8, or `::1`. Returns `nil` for any other host.
     init?(loopbackHost host: String, port: UInt16) {
         var ipv4 = sockaddr_in()
         var ipv6 = sockaddr_in6()
@@ -29,10 +29,11 @@ package struct SocketAddress {
         }
     }
 
-    /// A Unix socket in the file system; `nil` if the path is too long.
+    /// Creates the address of a Unix socket in the file system. Returns `nil` if the path is too long.
     init?(path: String) { self.init(unixPath: path, length: MemoryLayout<sockaddr_un>.size) }
 
-    /// A Unix socket with an abstract name and no file (unix(7)); `nil` if the name is too long.
+    /// Creates the address of a Unix socket with an abstract name and no file (unix(7)). Returns `nil` if the name is
+    /// too long.
     init?(abstractName name: String) {
         // Every byte of an abstract name counts, so the address must end with the name.
         let nameOffset = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? MemoryLayout<sa_family_t>.size
@@ -80,11 +81,11 @@ package struct SocketAddress {
 ///
 /// `ListeningSocket` accepts nothing else, so it can't be given a public address.
 package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
-    /// `host` is a numeric loopback address, or `localhost`; port 0 takes a free one.
+    /// `host` is a numeric loopback address, or `localhost`; port 0 selects a free one.
     case loopback(host: String, port: UInt16)
     case unix(path: String)
 
-    /// Why a text isn't such an address. `description` is a predicate for the text.
+    /// The reason why a text isn't such an address. `description` is a predicate for the text.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
         case malformed(String)
         case missingPort(host: String)
@@ -100,7 +101,7 @@ package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
             case .missingPort(let host): "has no port; write \(host):PORT"
             case .missingHost(let port): "has no host; write 127.0.0.1:\(port)"
             case .bare(let path): "is a path; write unix:\(path)"
-            case .invalidPort(let port): "has the port \"\(port)\"; use 0 to 65535 (0 takes a free one)"
+            case .invalidPort(let port): "has the port \"\(port)\"; use 0 to 65535 (0 selects a free one)"
             case .notLoopback(let host):
                 "would let other machines reach \(host); use 127.0.0.1, ::1, localhost or unix:/PATH"
             case .pathTooLong: "is too long for a Unix socket; use at most 107 bytes"

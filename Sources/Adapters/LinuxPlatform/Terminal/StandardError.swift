@@ -8,7 +8,7 @@ import ReportedText
 /// is dropped and counted.
 package enum StandardError {
     private static let output = try? BackgroundOutput(named: "stderr", output: writeAll)
-    /// Whether the terminal's last line was drawn.
+    /// Whether the terminal's last line was written by `draw`.
     private static let hasDrawn = Locked(false)
     private static let clearing = Array("\r\u{1B}[2K".utf8)
 
@@ -17,7 +17,7 @@ package enum StandardError {
         put(bytes, notice: notice, isDrawn: false)
     }
 
-    /// Draws a line without a line end on a terminal. The next output replaces it. An empty line clears it.
+    /// Draws a line on a terminal, without a line break. The next output replaces it. An empty line clears it.
     package static func draw(_ bytes: [UInt8]) {
         guard isTerminal else { return }
         put(bytes, notice: notice(ofDropped:), isDrawn: !bytes.isEmpty)
@@ -84,8 +84,8 @@ package enum StandardError {
     }
 }
 
-/// An output that may hang, on a dedicated thread, so that a writer never waits. Writes that find no room are dropped,
-/// and the output reports their number as soon as it moves again.
+/// An output that may hang, on a dedicated thread, so that a writer never waits. Writes for which there is no room are
+/// dropped, and the output reports their number as soon as it resumes.
 package final class BackgroundOutput: Sendable {
     /// Makes the line that reports `dropped` writes.
     package typealias Notice = @Sendable (_ dropped: Int) -> [UInt8]
@@ -95,7 +95,7 @@ package final class BackgroundOutput: Sendable {
 
     private struct State {
         var waiting: [UInt8] = []
-        /// The number of writes that came after `waiting` and found no room.
+        /// The number of writes after `waiting` for which there was no room.
         var dropped = 0
         var notice: Notice?
         var isWriting = false

@@ -20,8 +20,8 @@ extension UTCTime {
         return UTCTime(millisecondsSince1970: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
-    /// The host's clock if the kernel knows that something (NTP, a reference clock) keeps it right (adjtimex(2));
-    /// otherwise `nil`.
+    /// The host's clock if, according to the kernel, NTP or a reference clock keeps it right (adjtimex(2)); otherwise
+    /// `nil`.
     package static var synchronizedSystem: UTCTime? {
         var state = timex()
         let result = unsafe adjtimex(&state)

@@ -8,7 +8,7 @@ struct SimulatorCommand {
     static let options = general + existing + tokens + faults
 
     private static let general: [OptionSpec] = [
-        .value("--listen", "HOST:PORT", "where to listen (default 127.0.0.1:8089; port 0 takes a free one)"),
+        .value("--listen", "HOST:PORT", "where to listen (default 127.0.0.1:8089; port 0 selects a free one)"),
         .value("--record", "FILE", "append everything that arrives to it, as JSON Lines"),
         .value("--record-uploads", "FILE", "the same, a line for each update: what map --reported draws"),
     ]

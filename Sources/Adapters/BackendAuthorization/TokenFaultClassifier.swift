@@ -4,7 +4,7 @@ import StrictJSON
 import VehicleAuthorization
 
 /// Interprets the rejections and failures of a token endpoint.
-struct TokenEndpointFaults {
+struct TokenFaultClassifier {
     let origin: TokenOrigin
     private let url: HTTPURL
     private let secrets: [String]
@@ -12,8 +12,8 @@ struct TokenEndpointFaults {
 
     /// - Parameters:
     ///   - origin: the endpoint for messages.
-    ///   - url: its address.
-    ///   - secrets: the secrets in the request, which no fact about the answer repeats.
+    ///   - url: the endpoint's URL.
+    ///   - secrets: the secrets in the request, which must not appear in any error.
     init(_ origin: TokenOrigin, url: HTTPURL, secrets: [String]) {
         self.origin = origin
         self.url = url
@@ -173,19 +173,20 @@ extension HTTPTransportError {
     /// Whether the server sent the TLS alert `certificate_required`, which TLS 1.3 sends after the handshake.
     fileprivate var demandsCertificate: Bool { detail.description.lowercased().contains("certificate required") }
 
-    /// Whether the server sent one of the TLS alerts of RFC 8446, section 6.2, by their names in OpenSSL.
+    /// Whether the server sent a TLS alert that rejects the client's certificate (RFC 8446, section 6.2), recognised by
+    /// OpenSSL's name for it.
     fileprivate var rejectsCertificate: Bool {
         let words = detail.description.lowercased()
         return ["certificate expired", "bad certificate", "certificate revoked", "certificate unknown", "unknown ca"]
             .contains { words.contains("alert \($0)") }
     }
 
-    /// Whether OpenSSL reports a mismatch of TLS versions, by an alert or before it.
+    /// Whether OpenSSL reports a mismatch of TLS versions, with or without an alert from the server.
     fileprivate var isOfOldTLS: Bool {
         ["protocol version", "unsupported protocol"].contains(where: detail.description.lowercased().contains)
     }
 
-    /// Whether the connection ended within an answer, by libcurl's message.
+    /// Whether the connection ended within an answer, according to libcurl's message.
     fileprivate var brokeOff: Bool { detail.description.contains("remaining") }
 }
 
