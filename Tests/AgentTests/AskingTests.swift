@@ -77,7 +77,8 @@ import WaypostTestSupport
         #expect(Operations.RunningService.hint(atOthers: []).isEmpty)
         #expect(
             Operations.RunningService.hint(atOthers: [one])
-                == "; waypost (process 7) runs by another configuration: to ask it, name that file with --config")
+                == "; waypost (process 7) runs with another configuration: to query it, specify that file with "
+                + "--config")
         #expect(
             Operations.RunningService.hint(atOthers: [one, one, one]).hasPrefix(
                 "; waypost (process 7) and 2 more run by"))
@@ -105,7 +106,8 @@ import WaypostTestSupport
         #expect(
             words
                 == "waypost (process \(getpid())) has the outbox /o/outbox.sqlite, but nothing answers within 10 s on "
-                + "127.0.0.1:9464: it hangs, or goes by another configuration (name its file with --config); end it (kill "
+                + "127.0.0.1:9464: it hangs, or uses another configuration (specify that file with --config); end it "
+                + "(kill "
                 + "\(getpid())) and start it again")
     }
 
@@ -196,7 +198,7 @@ import WaypostTestSupport
         let unheard =
             "\(owner) has the outbox \(bench.directory.path("outbox.sqlite")), but nothing listens on unix:\(address): "
         let lost =
-            unheard + "it goes by another configuration (name its file with --config), or its socket was removed; "
+            unheard + "it uses another configuration (specify that file with --config), or its socket was removed; "
             + "end it (kill \(service.processID)) and start it again"
         let why = try await BuiltProgram.run(["why", "--config", config])
         #expect(why.ending == .exited(69))
@@ -224,12 +226,14 @@ import WaypostTestSupport
         let bench = try ServiceBench()
         let outcome = try await BuiltProgram.run(["status", "--config", try bench.configure()])
         #expect(outcome.ending == .exited(69))
-        #expect(String(decoding: outcome.standardError, as: UTF8.self).contains("give it a number"))
+        #expect(String(decoding: outcome.standardError, as: UTF8.self).contains("set a fixed port"))
 
         let service = try bench.start()
         try #require(await service.errors.line(saying: "status at") != nil)
         let again = try await BuiltProgram.run(["why", "--config", bench.directory.path("config.json")])
-        let words = "(process \(service.processID)) has the outbox, and cannot be asked: status.listen is 127.0.0.1:0, "
+        let words =
+            "(process \(service.processID)) has the outbox, but cannot be queried: status.listen is "
+            + "127.0.0.1:0, "
         #expect(again.ending == .exited(69))
         #expect(String(decoding: again.standardError, as: UTF8.self).contains(words))
         #expect(await service.terminate().ending == .exited(0))

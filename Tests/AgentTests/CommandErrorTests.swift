@@ -262,7 +262,7 @@ struct CommandErrors {
         #expect(complaint.first?.contains(" (process \(own)) holds it; stop it (kill \(own)), or ") == true)
     }
 
-    /// Whose descriptors this user may not see, as those of a service.
+    /// The holder's descriptors can't be seen by this user, as with a service.
     @Test(.enabled(if: geteuid() == 0, "only root can act as two other users"))
     func nameAnotherUsersServiceByItsUser() async throws {
         let holder = try RunningProgram(

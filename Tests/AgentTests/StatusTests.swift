@@ -81,7 +81,7 @@ import WaypostTestSupport
         monitor.observe(.rejected(fix, .notAdvancing))
         #expect(
             monitor.snapshot.reasonForNoFix
-                == "1 fix rejected; of the last one, the time isn't later than the last fix's")
+                == "1 fix rejected; the last one because the time isn't later than the last fix's")
         monitor.observe(.fix(fix))
         #expect(monitor.snapshot.reasonForNoFix == nil)
     }
@@ -478,14 +478,14 @@ import WaypostTestSupport
             clock.advance(by: .milliseconds(250 + second))
             log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
         }
-        #expect(lines.all == ["<6>the first position of this run is delivered, 400 ms after its fix"])
+        #expect(lines.all == ["<6>first position of this run delivered, 400 ms after its fix"])
     }
 
     @Test func tellsAFirstDeliveryOfWhatTheLastRunLeft() {
         let log = log(logsFirstDelivery: true)
         log.observe(.uploading(Status.batch))
         log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
-        #expect(lines.all == ["<6>the first position of this run is delivered, from the previous run"])
+        #expect(lines.all == ["<6>first position of this run delivered, from the previous run"])
     }
 
     /// The next update was accepted between the reading of the batch and its upload.
@@ -498,7 +498,7 @@ import WaypostTestSupport
         }
         log.observe(.uploading(Status.batch))
         log.observe(.delivered(Status.batch, traffic: Traffic(), took: .zero))
-        #expect(lines.all == ["<6>the first position of this run is delivered"])
+        #expect(lines.all == ["<6>first position of this run delivered"])
     }
 
     /// A start is no trouble; a receiver that comes and goes is a condition.

@@ -162,8 +162,8 @@ import WaypostTestSupport
 
     @Test(
         arguments: [
-            ([(0, receiving)], Int64(0), "Starting\nThe service started 5 s ago, and has no position yet."),
-            ([(0, .fix(fix))], 1, "Starting\nThe service started 5 s ago, and its first update is on its way."),
+            ([(0, receiving)], Int64(0), "Starting\nThe service started 5 s ago and has no position yet."),
+            ([(0, .fix(fix))], 1, "Starting\nThe service started 5 s ago, and its first update is being delivered."),
             (
                 [(0, .fix(fix)), (2, delivered)], 49,
                 "All is well\nThe last delivery was 3 s ago, and 49 updates are pending."

@@ -1,13 +1,13 @@
-/// Encoding and decoding by `Codable` without Foundation: objects, arrays, texts, booleans, whole numbers and doubles.
+/// `Codable` support without Foundation, for objects, arrays, strings, booleans, integers and doubles.
 extension JSONValue {
-    /// Encodes `value`; optional members that are `nil` are left out.
+    /// Encodes `value`, omitting optional members that are `nil`.
     package init(encoding value: some Encodable) throws {
         let tree = EncodedTree()
         try tree.set(value)
         self = tree.value
     }
 
-    /// Decodes a value of this shape; other members are ignored.
+    /// Returns a value decoded from this one, ignoring members that `type` doesn't have.
     package func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
         let plain: Any? =
             switch type {
@@ -23,7 +23,7 @@ extension JSONValue {
     }
 }
 
-/// A value doesn't have the expected shape.
+/// The error for a value that doesn't have the expected shape.
 struct JSONShapeError: Error {}
 
 /// A value being encoded, and the container for its parts.
@@ -63,7 +63,7 @@ private final class EncodedTree: Encoder, UnkeyedEncodingContainer, SingleValueE
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
-    /// A new element if this is an array, and otherwise this value itself.
+    /// A new element if this is an array, otherwise this value itself.
     private var next: EncodedTree {
         guard elements != nil else { return self }
         let element = EncodedTree()

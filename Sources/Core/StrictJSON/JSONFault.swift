@@ -1,9 +1,9 @@
-/// Words a syntax error: one sentence with the remedy, for mistakes that people make by hand.
+/// Describes a syntax error in one sentence with a remedy, for errors that people make when they write JSON by hand.
 ///
-/// It is only made when a text isn't JSON, so it may scan the text again. The sentence repeats nothing of the text,
+/// It is created only if a text isn't JSON, so it may scan the text again. The sentence quotes nothing from the text,
 /// which may be a secret.
 struct JSONFault {
-    /// The token that the parser needs at the place.
+    /// The token that the parser expected at `offset`.
     enum Wanted {
         case document
         case value
@@ -25,11 +25,11 @@ struct JSONFault {
     var error: JSONValue.ParseError {
         if case .text(let opening) = wanted {
             guard let byte = here, byte != "\n", byte != "\r", byte != "\r\n" else {
-                return error("a string without a closing quote in its line; add it", at: opening)
+                return error("a string without a closing quote on its line; add the quote", at: opening)
             }
             return error("a control character in a string; write it as \\u and four digits")
         }
-        if let mistake { return error(mistake) }
+        if let foreignCharacter { return error(foreignCharacter) }
         if here == "}" || here == "]", previous == "," {
             return error("a trailing comma; remove it", at: previousOffset ?? offset)
         }
@@ -41,10 +41,10 @@ struct JSONFault {
             let closing = bytes[opening] == UInt8(ascii: "{") ? "}" : "]"
             let line = 1 + bytes[..<opening].count { $0 == UInt8(ascii: "\n") }
             return error(
-                "\"\(closing)\" is missing for the bracket in line \(line)", at: here == nil ? afterPrevious : offset)
+                "\"\(closing)\" is missing for the bracket on line \(line)", at: here == nil ? afterPrevious : offset)
         case (_, .document): return error("not JSON; a document begins with {")
         case (_, .value): return error("a value is missing here; write text in double quotes")
-        case (_, .key): return error("a key is missing here; write it in double quotes")
+        case (_, .key): return error("a key is missing here; write a key in double quotes")
         case (_, .colon): return error("\":\" is missing after the key")
         case (_, .separator):
             let isAttached = afterPrevious == offset && here != "\""
@@ -55,7 +55,7 @@ struct JSONFault {
         }
     }
 
-    /// Text that isn't UTF-8.
+    /// Returns the error for text that isn't UTF-8.
     static func encodingError(of bytes: [UInt8]) -> JSONValue.ParseError {
         var parser = Unicode.UTF8.ForwardParser()
         var rest = bytes.makeIterator()
@@ -64,18 +64,19 @@ struct JSONFault {
         return JSONValue.ParseError("the text is not UTF-8; save it as UTF-8", at: offset, in: bytes)
     }
 
-    /// A character that JSON has nowhere outside of strings.
-    private var mistake: String? {
+    /// The problem with a character that JSON doesn't allow outside strings; `nil` if the character is allowed.
+    private var foreignCharacter: String? {
         let rest = bytes[offset...]
         if rest.starts(with: "//".utf8) || rest.starts(with: "/*".utf8) || rest.first == UInt8(ascii: "#") {
-            return "a comment; JSON has none, remove it"
+            return "a comment, which JSON doesn't allow; remove it"
         }
         switch here {
-        case "“", "”", "„", "«", "»", "‘", "’", "‚", "'", "`": return "a quote that isn't JSON's; write \""
+        case "“", "”", "„", "«", "»", "‘", "’", "‚", "'", "`":
+            return "a quote that JSON doesn't allow; write \""
         case ";": return "a semicolon; write a comma"
         case "=": return "\"=\"; write \":\""
         case "\0", "\u{FEFF}": return "an invisible character; save the text as UTF-8 without a byte order mark"
-        case let space? where space.isWhitespace: return "a space that isn't JSON's; write a plain one"
+        case let space? where space.isWhitespace: return "a space that JSON doesn't allow; write a plain space"
         default: return nil
         }
     }
@@ -85,16 +86,17 @@ struct JSONFault {
     }
 
     private var here: Character? {
-        // No character is longer than this.
+        // No character that matters is longer than 16 bytes.
         String(decoding: bytes[offset..<min(offset + 16, bytes.count)], as: UTF8.self).first
     }
 
-    /// The last byte before the place that isn't white space.
+    /// The offset of the last byte before `offset` that isn't white space.
     private var previousOffset: Int? { bytes[..<offset].lastIndex { !" \t\r\n".utf8.contains($0) } }
 
     private var previous: Character? { previousOffset.map { Character(Unicode.Scalar(bytes[$0])) } }
 
-    /// The bracket of the innermost object or array that is open at the place. Everything before the place is JSON.
+    /// The offset of the bracket that opens the innermost object or array around `offset`. Everything before `offset`
+    /// is valid JSON.
     private var opening: Int? {
         var open: [Int] = []
         var isString = false

@@ -1,6 +1,6 @@
-/// Recursive descent over the bytes of one JSON document (RFC 8259).
+/// A recursive descent parser for the bytes of one JSON document (RFC 8259).
 struct JSONParser {
-    /// The maximum nesting, which bounds the stack.
+    /// The maximum nesting depth, which bounds the use of the stack.
     private static let maximumDepth = 64
 
     private let bytes: [UInt8]
@@ -46,7 +46,7 @@ struct JSONParser {
             guard peek == UInt8(ascii: "\"") else { throw unexpected(.key) }
             let key = try string()
             guard members[key] == nil else {
-                throw error("the key \"\(key.prefix(60))\" is in this object twice; remove one", at: start)
+                throw error("the key \"\(key.prefix(60))\" is in this object twice; remove one of them", at: start)
             }
             skipSpace()
             guard take(":") else { throw unexpected(.colon) }
@@ -92,7 +92,7 @@ struct JSONParser {
         guard let number = Double(text), number.isFinite else {
             throw error("a number that is too large: \(text.prefix(40))", at: start)
         }
-        // Beyond 2^53 a double no longer distinguishes neighbouring whole numbers.
+        // Beyond 2^53, a double can't distinguish neighbouring integers.
         if abs(number) <= 9_007_199_254_740_992, let integer = Int64(exactly: number) { return .integer(integer) }
         return .number(number)
     }
@@ -125,7 +125,7 @@ struct JSONParser {
         throw unexpected(.text(opening: opening))
     }
 
-    /// Reads an escape, or a surrogate pair of two, in the string that begins at `opening`.
+    /// Reads an escape, or two that form a surrogate pair, in the string that begins at `opening`.
     private mutating func escape(inStringFrom opening: Int) throws(JSONValue.ParseError) -> Unicode.Scalar {
         let start = index
         index += 1

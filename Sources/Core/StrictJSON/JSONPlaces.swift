@@ -4,11 +4,11 @@ package struct JSONPlaces: Sendable {
 
     package init() {}
 
-    /// Finds the members of `bytes`. Text that isn't JSON may give wrong lines but no failure.
+    /// Finds the members of the document in `bytes`. Text that isn't JSON may yield wrong lines, but never fails.
     package init(of bytes: [UInt8]) {
         var line = 1
         var index = 0
-        // The path of each open object and array, and that of the next value.
+        // The paths of the open objects and arrays, and the path of the next value.
         var open: [String] = []
         var pending = ""
         while index < bytes.count {

@@ -1,6 +1,6 @@
-/// A JSON document as a value, for text whose shape isn't known in advance, such as error bodies and token answers.
+/// A JSON value, for documents whose shape isn't known in advance, such as error bodies and token answers.
 ///
-/// Whole numbers that fit are `integer`, even if written `271.0` or `2.71e2`, as in protobuf's JSON mapping.
+/// A whole number that fits is an `integer`, even if written `271.0` or `2.71e2`, as in protobuf's JSON mapping.
 package enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
@@ -10,17 +10,18 @@ package enum JSONValue: Sendable, Hashable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// Reads one document strictly (RFC 8259): UTF-8, nothing after it, no key twice in an object, at most 64 levels.
+    /// Parses one document strictly (RFC 8259): it must be UTF-8 without trailing text or duplicate keys, and nested at
+    /// most 64 levels deep.
     package init(parsing bytes: [UInt8]) throws(ParseError) {
         var parser = JSONParser(bytes)
         self = try parser.document()
     }
 
-    /// Why a text is not an acceptable JSON document.
+    /// The reason why a text isn't an acceptable JSON document.
     package struct ParseError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The problem and its remedy, such as `a trailing comma; remove it`.
         package let problem: String
-        /// The place in bytes, counted from 0.
+        /// The offset in bytes, counted from 0.
         package let offset: Int
         /// The line, counted from 1.
         package let line: Int
@@ -36,7 +37,7 @@ package enum JSONValue: Sendable, Hashable {
             column = 1 + before[start...].count { $0 & 0xC0 != 0x80 }
         }
 
-        /// A description to follow the name of the text: `line 3, column 7: a trailing comma; remove it`.
+        /// A description that follows the text's name, such as `line 3, column 7: a trailing comma; remove it`.
         package var description: String { "line \(line), column \(column): \(problem)" }
     }
 }
@@ -55,10 +56,10 @@ extension JSONValue {
 
     package var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
 
-    /// A whole number.
+    /// The value if it is a whole number.
     package var integerValue: Int64? { if case .integer(let value) = self { value } else { nil } }
 
-    /// A number, whole or not.
+    /// The value if it is a number, whole or not.
     package var doubleValue: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -71,7 +72,7 @@ extension JSONValue {
     package var arrayValue: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
     package var objectValue: [String: JSONValue]? { if case .object(let value) = self { value } else { nil } }
 
-    /// The kind of value with its article, for error texts: `"a string"`.
+    /// The kind of value with its article, for error messages, such as `a string`.
     package var kind: String {
         switch self {
         case .null: "null"

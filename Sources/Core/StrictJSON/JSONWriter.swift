@@ -15,7 +15,7 @@ extension JSONValue {
     }
 }
 
-/// Writes JSON to the end of a text in UTF-8.
+/// Writes JSON as UTF-8 bytes.
 private struct JSONWriter {
     let isPretty: Bool
     private(set) var bytes: [UInt8] = []

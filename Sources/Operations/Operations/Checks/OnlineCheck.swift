@@ -38,7 +38,7 @@ package enum OnlineCheck {
         waits("service: waiting for its answer")
         let answer = await RunningService(configuration).ask()
         let service: StatusReport? = if case .report(let report, _) = answer { report } else { nil }
-        let isSilent = if case .mute = answer { true } else { false }
+        let isSilent = if case .unresponsive = answer { true } else { false }
         let isOurs = isSilent || service?.vehicle == configuration.vehicle.description
         let hasOutbox = await onThread(named: "check") { isOurs && uses(configuration.outbox.path, service) }
         if let service {
@@ -48,8 +48,8 @@ package enum OnlineCheck {
             try found(Self.service(service, isOurs: isOurs, difference))
         }
         switch answer {
-        case .stranger(let words), .mute(let words): try found(CheckLine(.fail, "service", words))
-        case .report, .nobody: break
+        case .otherProgram(let words), .unresponsive(let words): try found(CheckLine(.fail, "service", words))
+        case .report, .notRunning: break
         }
         waits("outbox: waiting for it to open")
         // Not concurrently with others, because root acts as the outbox's owner meanwhile.

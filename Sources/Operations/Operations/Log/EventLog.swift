@@ -14,7 +14,7 @@ package final class EventLog: ReportingObserver {
         var changes: [Duration] = []
     }
 
-    /// The maximum number of states of an intermittent receiver that are logged within `span`.
+    /// The maximum number of receiver states that are logged within `span`, in case the receiver is intermittent.
     private static let maximumChanges = 6
     private static let span = Duration.seconds(600)
 
@@ -29,8 +29,8 @@ package final class EventLog: ReportingObserver {
     /// - Parameters:
     ///   - log: receives the lines.
     ///   - clock: the clock.
-    ///   - logsFirstDelivery: whether the first delivery is logged, which is the success of a service.
-    ///   - isOfMany: whether the events are of many vehicles, so that those of one are routine.
+    ///   - logsFirstDelivery: whether the first delivery is logged, which shows that a service works.
+    ///   - isOfMany: whether the events come from many vehicles, so that those of a single vehicle are routine.
     package init(
         log: LogWriter, clock: MonotonicClock, logsFirstDelivery: Bool = false, isOfMany: Bool = false
     ) {
@@ -44,24 +44,24 @@ package final class EventLog: ReportingObserver {
         switch event {
         case .receiver(let receiver): note(receiver)
         case .tooSoon(let fix):
-            log.write(.debug, "fix of \(fix.timeOfFix) not reported: the last request began less than 5 s ago")
+            log.write(.debug, "fix of \(fix.timeOfFix) not reported: the last request was sent less than 5 s ago")
         case .accepted(let stored):
-            log.write(.debug, "accepted update \(stored.sequence) of \(stored.update.timeOfFix)")
+            log.write(.debug, "update \(stored.sequence) of \(stored.update.timeOfFix) accepted")
         case .delivered(let batch, let traffic, let took):
             log.write(
                 .debug,
-                "delivered \(batch.pending.count) in \(took), \(traffic.bytesSent) bytes sent, "
+                "\(batch.pending.count.counted("update")) delivered in \(took), \(traffic.bytesSent) bytes sent, "
                     + "\(traffic.bytesReceived) received")
         case .waiting(let delay): log.write(.debug, "next attempt in \(delay)")
         case .announced(let presence, _): log.write(levelOfOneVehicle, "vehicle is \(presence.words)")
-        case .withheld: log.write(.debug, "fix withheld: private mode is on, or was a moment ago")
+        case .withheld: log.write(.debug, "fix withheld: private mode is on, or was on a moment ago")
         default: break
         }
         let now = clock.now
         if let line = state.withLock({ $0.first.line(after: event, at: now) }) { log.write(.info, line) }
     }
 
-    /// Logs new states of the receiver. Its faults are conditions instead.
+    /// Logs a new state of the receiver, unless it is a fault, which is a condition instead.
     private func note(_ receiver: ReceiverState) {
         let now = clock.now
         let isLogged = state.withLock { state in
@@ -77,13 +77,13 @@ package final class EventLog: ReportingObserver {
 }
 
 extension Presence {
-    /// The name in upper case, as operators know it.
+    /// The state in upper case, as Fleet Engine's documentation writes it.
     package var words: String { rawValue.uppercased() }
 }
 
 /// The first delivery of a run, with the time from its fix to the acknowledgement.
 private struct FirstDelivery {
-    /// The time of a fix, and when it arrived.
+    /// The time of a fix, and the time at which it arrived.
     private struct Moment {
         let time: UTCTime
         let at: Duration
@@ -91,7 +91,7 @@ private struct FirstDelivery {
 
     var isLogged: Bool
     private var fix: Moment?
-    /// The first and the last fix of which an update was made, and the one that is being sent.
+    /// The first and the last fix that became an update, and the fix whose update is being sent.
     private var firstUpdate, update, sent: Moment?
 
     init(isLogged: Bool) { self.isLogged = isLogged }
@@ -106,19 +106,19 @@ private struct FirstDelivery {
         case .uploading(let batch): sent = update?.time == batch.last.timeOfFix ? update : nil
         case .delivered(let batch, _, _):
             isLogged = true
-            // An update that a newer one has overtaken belongs to this run, too.
+            // An update may belong to this run even if a newer one has overtaken it.
             let isOfThisRun = firstUpdate.map { $0.time <= batch.last.timeOfFix } ?? false
             let origin = isOfThisRun ? "" : ", from the previous run"
             let delay = sent.map { ", \(Self.text(now - $0.at)) after its fix" } ?? origin
             let others = batch.pending.count - (batch.lastIsPending ? 1 : 0)
-            let rest = others > 0 ? ", and \(others.counted("earlier one")) with it" : ""
-            return "the first position of this run is delivered\(delay)\(rest)"
+            let rest = others > 0 ? ", together with \(others.counted("earlier one"))" : ""
+            return "first position of this run delivered\(delay)\(rest)"
         default: break
         }
         return nil
     }
 
-    /// `40 ms`, `12 s`.
+    /// Returns a text such as `40 ms` or `12 s`.
     private static func text(_ delay: Duration) -> String {
         delay < .seconds(2) ? "\(Int(delay / .milliseconds(1))) ms" : delay.spoken
     }

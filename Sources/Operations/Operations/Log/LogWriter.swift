@@ -4,7 +4,7 @@ import ReportedText
 import StrictJSON
 import TimeAndChance
 
-/// Writes log lines to standard error: text for people, or JSON; with a priority prefix when journald reads it
+/// Writes log lines to standard error as text or JSON, with a priority prefix for the text if journald reads it
 /// (sd-daemon(3)).
 ///
 /// Writing never blocks on the reader: a journal that hangs must not hold up delivery.
@@ -16,8 +16,8 @@ package final class LogWriter: Sendable {
     private let hearsDebug: Bool
     private let output: (@Sendable ([UInt8]) -> Void)?
 
-    /// Creates a writer. `output` receives whole lines, which go to standard error if it is `nil`. `heard` receives
-    /// messages whatever level is logged; debug messages only if `hearsDebug`.
+    /// Creates a writer. `output` receives whole lines; if it is `nil`, they go to standard error. `heard` receives
+    /// messages regardless of the level that is logged, but debug messages only if `hearsDebug` is `true`.
     package init(
         level: LogLevel, format: LogFormat,
         isReadByJournal: Bool = ProcessEnvironment.variables["JOURNAL_STREAM"] != nil,
@@ -42,7 +42,7 @@ package final class LogWriter: Sendable {
         write(LogLevel(condition.code.severity), condition.line.description, code: condition.code)
     }
 
-    /// Writes one line if `level` is logged. `code` is the condition that it is about.
+    /// Writes one line if `level` is logged. `code` is the condition that the line is about.
     package func write(_ level: LogLevel, _ message: @autoclosure () -> String, code: ConditionCode? = nil) {
         if let heard, hearsDebug || level < .debug { heard(level, message().printable) }
         guard level <= self.level else { return }
@@ -51,9 +51,9 @@ package final class LogWriter: Sendable {
         StandardError.write(line, notice: notice(ofDropped:))
     }
 
-    /// Returns the line that replaces `count` dropped ones.
+    /// Returns a line that stands for `count` dropped lines.
     package func notice(ofDropped count: Int) -> [UInt8] {
-        line(.warning, "\(count.counted("log line")) dropped, nothing read standard error")
+        line(.warning, "\(count.counted("log line")) dropped: nothing read standard error")
     }
 
     private func line(_ level: LogLevel, _ message: String, _ code: ConditionCode? = nil) -> [UInt8] {
@@ -76,7 +76,7 @@ package final class LogWriter: Sendable {
 /// The format of log lines.
 package enum LogFormat: String, Sendable, Hashable, CaseIterable { case text, json }
 
-/// The amount that is logged; each level includes the previous ones.
+/// The level up to which messages are logged; each level includes the previous ones.
 package enum LogLevel: String, Sendable, Hashable, CaseIterable, Comparable {
     case error, warning, info, debug
 

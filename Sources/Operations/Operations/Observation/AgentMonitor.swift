@@ -23,28 +23,28 @@ package final class AgentMonitor: ReportingObserver {
         /// The number of times that the outbox didn't answer and was bypassed.
         package var storeBypasses = 0
         package var configuration = Loaded()
-        /// The time of its logs that a replay has reached, their length, and when the replay began.
+        /// A replay's position in its logs, their total length, and the time at which the replay began.
         package var progress: (reached: Duration, of: Duration, since: Duration)?
     }
 
     /// The receiver and its last fixes.
     package struct Receiver: Sendable {
         package var state: ReceiverState?
-        /// When the receiver reported that state.
+        /// The time at which the receiver reported `state`.
         package var stateAt = Duration.zero
-        /// The satellites that the receiver saw last.
+        /// The satellites that the receiver last reported.
         package var sky: (sky: Sky, at: Duration)?
         package var lastFix: (fix: Fix, at: Duration)?
-        /// When the last fix came that private mode withheld.
+        /// The time of the last fix that private mode withheld.
         package var withheldAt: Duration?
-        /// When the last fix came, withheld or not.
+        /// The time of the last fix, withheld or not.
         package var lastFixAt: Duration? { [lastFix?.at, withheldAt].compactMap(\.self).max() }
         /// The last fix that was rejected.
         package var lastRejection: FixRejection?
-        /// The last warning about something that gives no fix.
+        /// The last warning about a problem that prevents fixes.
         package var obstacle: ReceiverWarning?
 
-        /// The present by the time of the last fix; `nil` before the first.
+        /// Returns the present, derived from the time of the last fix; `nil` before the first fix.
         package func present(at now: Duration) -> UTCTime? {
             lastFix.map { $0.fix.timeOfFix.advanced(by: now - $0.at) }
         }
@@ -52,9 +52,9 @@ package final class AgentMonitor: ReportingObserver {
 
     /// The deliveries to Fleet Engine.
     package struct Delivery: Sendable {
-        /// When Fleet Engine acknowledged the last position, and the time of its fix.
+        /// The time of fix of the last delivered position, and the time at which Fleet Engine acknowledged it.
         package var last: (timeOfFix: UTCTime, at: Duration)?
-        /// The time of the next attempt, if the upload loop waits for it.
+        /// The time of the next attempt, if the upload loop is waiting for it.
         package var waitsUntil: Duration?
         /// The delays from the arrival of a fix to the acknowledgement.
         package var delays = DeliveryDelays()
@@ -62,33 +62,34 @@ package final class AgentMonitor: ReportingObserver {
 
     /// The current token.
     package struct Token: Sendable {
-        /// The time from which on it is no longer used; `nil` while there is no token.
+        /// The time until which the token is used; `nil` while there is no token.
         package var usedUntil: Duration?
-        /// The condition because of which there was no token, or the last one was rejected, and its time.
+        /// The condition that last prevented a token or rejected one, and its time.
         package var lastRejection: (code: ConditionCode, at: Duration)?
     }
 
-    /// The clocks that have stated the time.
+    /// The readings of other clocks.
     package struct Clocks: Sendable {
-        /// The offset of the host's clock from Fleet Engine's, or from the receiver's if Fleet Engine hasn't stated its
+        /// The offset of the host's clock from Fleet Engine's, or from the receiver's if Fleet Engine hasn't sent its
         /// time within ten minutes.
         package var offset: (offset: Duration, isServers: Bool, at: Duration)?
-        /// Fleet Engine's time with the last answer that stated it.
+        /// Fleet Engine's time in the last answer that contained it.
         package var server: (time: UTCTime, at: Duration)?
 
-        /// Fleet Engine's time at `now`; `nil` if it has never stated it.
+        /// Returns Fleet Engine's time at `now`; `nil` if no answer has contained it.
         func server(at now: Duration) -> UTCTime? { server.map { $0.time.advanced(by: now - $0.at) } }
 
-        /// Fleet Engine states its time in whole seconds, a receiver may state a wrong date.
+        /// Compares the host's clock with `time`. Fleet Engine's time takes precedence, although it is in whole
+        /// seconds, because a receiver may send a wrong date.
         fileprivate mutating func compare(_ time: UTCTime, isServers: Bool, with system: UTCTime, at now: Duration) {
             if !isServers, let offset, offset.isServers, now - offset.at < .seconds(600) { return }
             offset = (time.duration(to: system), isServers, now)
         }
     }
 
-    /// The configuration in force.
+    /// The current configuration.
     package struct Loaded: Sendable {
-        /// When it was read; `nil` if none is reloaded.
+        /// The time at which it was read; `nil` if it is never reloaded.
         package var loadedAt: UTCTime?
         package var file: String?
     }
@@ -105,10 +106,10 @@ package final class AgentMonitor: ReportingObserver {
     /// - Parameters:
     ///   - clock: the clock.
     ///   - log: receives a line when a condition begins, changes or ends.
-    ///   - isOfMany: whether the agent is that of many vehicles.
-    ///   - systemTime: the host's time, to be compared with others'; `nil` for recorded logs, which keep their dates
-    ///     and may pause.
-    ///   - synchronizedTime: the host's time while something keeps it right, otherwise `nil`.
+    ///   - isOfMany: whether the agent serves many vehicles.
+    ///   - systemTime: returns the host's time, to compare it with other clocks; `nil` for recorded logs, which keep
+    ///     their dates and may pause.
+    ///   - synchronizedTime: returns the host's time while it is synchronized, otherwise `nil`.
     package init(
         clock: MonotonicClock, log: LogWriter? = nil, isOfMany: Bool = false,
         systemTime: (@Sendable () -> UTCTime)? = nil,
@@ -126,28 +127,28 @@ package final class AgentMonitor: ReportingObserver {
 
     package var snapshot: Snapshot { state.withLock { $0 } }
 
-    /// Time since the start.
+    /// The time since the start.
     package var uptime: Duration { clock.now }
 
-    /// Notes a condition; without `life`, only `clear` ends it.
+    /// Records a condition, which ends after `life`, or with `clear`.
     package func raise(_ condition: Condition, on topic: ActiveConditions.Topic, for life: Duration? = nil) {
         change { state, now in state.conditions.raise(condition, on: topic, at: now, until: life.map { now + $0 }) }
     }
 
-    /// Notes that a condition still holds, which isn't a repetition.
+    /// Records that a condition still lasts. This doesn't count as a repetition.
     package func hold(_ condition: Condition, on topic: ActiveConditions.Topic) {
         change { state, now in state.conditions.hold(condition, on: topic, at: now) }
     }
 
-    /// Notes the end of a condition.
+    /// Records the end of a condition.
     package func clear(_ topic: ActiveConditions.Topic) {
         change { state, now in state.conditions.clear(topic, at: now) }
     }
 
-    /// Counts that the outbox did not answer and was bypassed.
+    /// Counts a bypass of the outbox, which didn't answer.
     package func countStoreBypass() { state.withLock { $0.storeBypasses += 1 } }
 
-    /// Counts the tokens that the provider was asked for, and notes how their renewal fares.
+    /// Counts requests for tokens, and records the outcome of renewals.
     package func note(_ event: TokenEvent) {
         switch event {
         case .asked: state.withLock { $0.counts.tokenFetches += 1 }
@@ -175,7 +176,7 @@ package final class AgentMonitor: ReportingObserver {
         }
     }
 
-    /// Notes how many updates are in quarantine.
+    /// Records how many updates are in quarantine.
     package func note(quarantined count: Int64) {
         change { state, now in
             let topic = ActiveConditions.Topic.one(.updatesQuarantined)
@@ -187,12 +188,12 @@ package final class AgentMonitor: ReportingObserver {
         }
     }
 
-    /// Notes how full the outbox is.
+    /// Records how full the outbox is.
     package func note(_ extent: StoreExtent) {
         change { state, now in
             let topic = ActiveConditions.Topic.one(.outboxNearlyFull)
             let share = extent.usedBytes * 100 / max(1, extent.maximumBytes)
-            // A little less, so that it doesn't come and go.
+            // The condition ends at a slightly lower share, so that it doesn't flap.
             let limit = state.conditions.active(topic) == nil ? 80 : 75
             guard share >= limit else { return state.conditions.clear(topic, at: now) }
             let condition = Condition(outboxFilledTo: share, ofBytes: extent.maximumBytes)
@@ -200,10 +201,10 @@ package final class AgentMonitor: ReportingObserver {
         }
     }
 
-    /// Notes which file the configuration is read from.
+    /// Records which file the configuration is read from.
     package func note(loadedFrom file: String) { state.withLock { $0.configuration.file = file } }
 
-    /// Notes that the configuration in force was read at `time`.
+    /// Records that the current configuration was read at `time`.
     package func note(loadedAt time: UTCTime) {
         change { state, now in
             state.configuration.loadedAt = time
@@ -211,7 +212,7 @@ package final class AgentMonitor: ReportingObserver {
         }
     }
 
-    /// Notes that a reload was rejected because of `problems`.
+    /// Records that a reload was rejected because of `problems`.
     package func note(rejectedReload problems: [String]) {
         change { state, now in
             state.conditions.raise(
@@ -272,19 +273,19 @@ package final class AgentMonitor: ReportingObserver {
 }
 
 extension AgentMonitor.Snapshot {
-    /// More than a slow serial port or a server's answer explains.
+    /// The maximum offset of a correct host clock. A slow serial port or a slow answer explains less.
     private static let clockTolerance = Duration.seconds(30)
-    /// The time by which a fix may be ahead of the present: whole seconds and the delay of an answer explain less.
+    /// The maximum time by which a fix may be ahead of the present. Whole seconds and a slow answer explain less.
     private static let longestAhead = Duration.seconds(60)
-    /// The maximum age of a fix: a slow serial port, or a receiver that wakes up, explains less.
+    /// The maximum age of a fix. A slow serial port, or a receiver that is waking up, explains less.
     private static let longestBehind = Duration.seconds(3600)
 
-    /// Why no fix was accepted, as far as the receiver's output shows; `nil` if one was, or none arrived.
+    /// The reason why no fix was accepted, if the receiver's output shows it; `nil` if one was accepted or none came.
     package var reasonForNoFix: String? {
         guard receiver.lastFixAt == nil else { return nil }
         if let rejection = receiver.lastRejection {
-            return
-                "\(counts.fixesRead.counted("fix", "fixes")) rejected; of the last one, \(Condition(rejection).cause)"
+            let rejected = counts.fixesRead.counted("fix", "fixes")
+            return "\(rejected) rejected; the last one because \(Condition(rejection).cause)"
         }
         return receiver.obstacle.map { "\(Condition($0).line)" }
     }
@@ -296,14 +297,14 @@ extension AgentMonitor.Snapshot {
         delivery.last = (batch.last.timeOfFix, now)
     }
 
-    /// Finds out whether a fix, or the host's clock, has a wrong time; the clock is judged by the receiver only if
-    /// nothing else knows the present.
+    /// Checks the time of a fix, or the host's clock. The receiver is used to check the clock only if no other source
+    /// knows the present.
     fileprivate mutating func compare(
         _ fix: Fix, with system: UTCTime, _ synchronized: UTCTime?, at now: Duration
     ) {
         clocks.compare(fix.timeOfFix, isServers: false, with: system, at: now)
         guard let present = clocks.server(at: now) ?? synchronized else {
-            return judge(offset: fix.timeOfFix.duration(to: system), from: .receiver, at: now)
+            return checkClock(offset: fix.timeOfFix.duration(to: system), from: .receiver, at: now)
         }
         let lag = fix.timeOfFix.duration(to: present)
         guard lag > Self.longestBehind || lag < .zero - Self.longestAhead else {
@@ -314,10 +315,10 @@ extension AgentMonitor.Snapshot {
 
     fileprivate mutating func compare(serverTime time: UTCTime, with system: UTCTime, at now: Duration) {
         clocks.compare(time, isServers: true, with: system, at: now)
-        judge(offset: time.duration(to: system), from: .fleetEngine, at: now)
+        checkClock(offset: time.duration(to: system), from: .fleetEngine, at: now)
     }
 
-    private mutating func judge(offset: Duration, from other: Condition.ClockSource, at now: Duration) {
+    private mutating func checkClock(offset: Duration, from other: Condition.ClockSource, at now: Duration) {
         guard offset > Self.clockTolerance || offset < .zero - Self.clockTolerance else {
             return conditions.clear(.one(.hostClockWrong), at: now)
         }
@@ -328,7 +329,7 @@ extension AgentMonitor.Snapshot {
 /// Counts of events since the agent started, for summaries, status and metrics.
 package struct DeliveryCounts: Sendable, Hashable {
     package var fixes = 0
-    /// Fixes that were withheld because the vehicle was private.
+    /// The number of fixes that were withheld because the vehicle was private.
     package var withheld = 0
     package var accepted = 0
     package var delivered = 0
@@ -339,12 +340,12 @@ package struct DeliveryCounts: Sendable, Hashable {
     package var rejectedFixes: [String: Int] = [:]
     package var receiverWarnings: [String: Int] = [:]
     package var notStored = 0
-    /// Updates that were never stored, because memory was full.
+    /// The number of updates that were never stored, because memory was full.
     package var dropped = 0
 
     package init() {}
 
-    /// All fixes that arrived, whether used or not.
+    /// The number of all fixes that arrived, used or not.
     package var fixesRead: Int { fixes + withheld + rejectedFixes.values.reduce(0, +) }
 
     package mutating func count(_ event: ReportingEvent) {
@@ -373,7 +374,7 @@ package struct DeliveryCounts: Sendable, Hashable {
     }
 }
 
-/// Several observers as one.
+/// An observer that forwards each event to several observers.
 package struct ReportingObservers: ReportingObserver {
     private let observers: [any ReportingObserver]
 
@@ -384,21 +385,23 @@ package struct ReportingObservers: ReportingObserver {
     }
 }
 
-/// The delays of live positions since the start, from the arrival of the fix to Fleet Engine's acknowledgement. A
-/// backlog and shape points, which wait for their update, aren't counted, because they would drown the live ones.
+/// The delays of live positions since the start, from the arrival of the fix to Fleet Engine's acknowledgement.
+/// Backlogs and shape points, which wait for their update, aren't counted, because they would outnumber the live
+/// positions.
 package struct DeliveryDelays: Sendable, Hashable, Codable {
-    /// The upper bounds in seconds of all `counts` but the last. They distinguish a passenger's map, an outage and a
-    /// night without a network.
+    /// The upper bounds in seconds of all `counts` but the last. They range from the delay of a passenger's map to an
+    /// outage and a night without a network.
     package static let bounds = [1, 2, 5, 10, 30, 60, 300, 900, 3600, 14_400, 86_400]
 
-    /// Deliveries by delay: each counts those up to its bound and above the previous bound; the last counts the rest.
+    /// The number of deliveries by delay. Each element counts the delays above the previous bound and up to its own;
+    /// the last element counts the rest.
     package private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
     /// The sum of all delays.
     package private(set) var sumMilliseconds: Int64 = 0
 
     package init() {}
 
-    /// Counts a delay. A negative one, after a clock was set back, counts as zero.
+    /// Counts a delay. A negative delay, which occurs after a clock was set back, counts as zero.
     package mutating func add(_ delay: Duration) {
         let delay = max(.zero, delay)
         counts[Self.bounds.firstIndex { delay <= .seconds($0) } ?? Self.bounds.count] += 1

@@ -2,15 +2,16 @@ import Conditions
 import LinuxPlatform
 package import Reporting
 
-/// Notices private zones that are implausibly far from every fix of a run: their coordinates are probably swapped.
+/// Reports private zones that are implausibly far from every fix of a run, because their coordinates are probably
+/// swapped.
 package final class DistantZones: ReportingObserver {
     private struct State {
-        /// The zones that are far from all fixes so far, by their indices in the configuration.
+        /// The indices in the configuration of the zones that have been far from all fixes so far.
         var distant: [Int]
         var hasFix = false
     }
 
-    /// How long the condition is shown: a vehicle may be far from its zones for a whole trip.
+    /// How long the condition is shown. It isn't longer, because a vehicle may be far from its zones for a whole trip.
     private static let life = Duration.seconds(3600)
 
     private let state: Locked<State>

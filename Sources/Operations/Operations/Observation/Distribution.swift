@@ -1,17 +1,17 @@
 import Glibc
 
-/// How values are distributed, in bounded memory and to a part of their size.
+/// A distribution of values, in bounded memory and with a relative precision.
 package struct Distribution: Sendable, Hashable {
     private let least: Double
     private let greatest: Double
     private let step: Double
-    /// Values by their size.
+    /// The number of values in each size class.
     private var counts: [Int] = []
     package private(set) var count = 0
     /// The greatest value; exact.
     package private(set) var most = 0.0
 
-    /// Tells values from `least` to `greatest` apart that differ by a factor of `step`.
+    /// Creates a distribution that distinguishes values between `least` and `greatest` by a factor of `step`.
     package init(from least: Double, to greatest: Double, step: Double) {
         (self.least, self.greatest, self.step) = (least, greatest, step)
     }
@@ -25,7 +25,7 @@ package struct Distribution: Sendable, Hashable {
         most = max(most, value)
     }
 
-    /// Returns the value that `share` of all values don't exceed; `nil` before the first.
+    /// Returns the value that `share` of all values don't exceed; `nil` if there are no values.
     package func value(of share: Double) -> Double? {
         guard count > 0 else { return nil }
         var rest = (Double(count) * share).rounded(.up)

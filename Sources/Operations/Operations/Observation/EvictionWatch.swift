@@ -1,23 +1,23 @@
 package import Conditions
 package import SQLiteOutbox
 
-/// Decides which evictions of pending updates an operator should know of.
+/// Decides which evictions of pending updates an operator should know about.
 ///
-/// Those that an operator discards, and those lost to damage, are reported elsewhere.
+/// Updates that an operator discards, and updates lost to damage, are reported elsewhere.
 package struct EvictionWatch: Sendable {
-    /// How long evictions are shown after the last one.
+    /// How long evictions are shown after the last eviction.
     package static let memory = Duration.seconds(3600)
 
     private let start: Evictions
     private var last: Evictions
 
-    /// Creates a watch for what is evicted after `start`.
+    /// Creates a watch for the evictions after `start`.
     package init(since start: Evictions) {
         self.start = start
         last = start
     }
 
-    /// Returns the conditions that new evictions are.
+    /// Returns the conditions for new evictions.
     package mutating func conditions(of evictions: Evictions) -> [Condition] {
         defer { last = evictions }
         func count(_ reasons: EvictionReason..., since before: Evictions) -> Int64 {

@@ -3,7 +3,7 @@ import LinuxPlatform
 package import Reporting
 import TimeAndChance
 
-/// Measures the errors of a follower of one vehicle, from the fixes and the updates that are made of them.
+/// Measures the errors of a follower of one vehicle by comparing its fixes with the updates made from them.
 package final class FollowerMeter: ReportingObserver {
     private let state = Locked(FollowerErrors())
 
@@ -22,15 +22,15 @@ package final class FollowerMeter: ReportingObserver {
     }
 }
 
-/// The errors of a follower that receives each update at once: of the live position, and of the reported track. Pure.
+/// The errors of a follower that receives each update at once, in the live position and in the reported track. Pure.
 ///
-/// The first fix after a gap or a jump, and the reported track across one, aren't judged, because nothing is promised
-/// there. Neither is the track from the last update before a private time to the first one after it.
+/// The first fix after a gap or a jump isn't measured, nor is the reported track across the gap, because nothing is
+/// promised there. The track from the last update before private mode to the first one after it isn't measured either.
 package struct FollowerErrors: Sendable {
-    /// The maximum number of fixes that wait for the update that reports the track to them; further ones aren't judged.
+    /// The maximum number of fixes that wait for the update that reports their track; more aren't measured.
     private static let longestWait = 4096
 
-    /// The live error in metres at each fix, after the update that is made of it.
+    /// The live error in metres at each fix, after the update that is made from the fix, if any.
     package private(set) var live = Distribution(from: 0.01, to: 1e7, step: 1.01)
     /// The error of the reported track in metres at each fix.
     package private(set) var track = Distribution(from: 0.01, to: 1e7, step: 1.01)
@@ -43,7 +43,7 @@ package struct FollowerErrors: Sendable {
 
     /// The last position that was reported.
     private var reported: Fix?
-    /// The last fix: an update may still be made of it.
+    /// The last fix, from which an update may still be made.
     private var latest: Moment?
     /// The fixes since the last position that was reported.
     private var waiting: [Moment] = []
@@ -72,8 +72,8 @@ package struct FollowerErrors: Sendable {
         continuity = TrackContinuity()
     }
 
-    /// Adds the next position that is reported, live or a shape point. A position that was sent from memory, or an
-    /// older one, brings nothing new when it is stored later.
+    /// Adds the next reported position, which is live or a shape point. A position that was sent from memory, or an
+    /// older one, adds nothing when it is stored later.
     package mutating func hear(_ update: LocationUpdate) {
         let next = Fix(update)
         let isPassed = waiting.first.map { next.timeOfFix < $0.fix.timeOfFix } ?? true

@@ -3,12 +3,13 @@ import LinuxPlatform
 package import Reporting
 package import TimeAndChance
 
-/// Measures the requests of a replay's vehicles: how long their answers took, and which failed.
+/// Measures the requests of a replay's vehicles: their durations and their failures.
 package final class RequestMeter: ReportingObserver {
     private let systemTime: (@Sendable () -> UTCTime)?
     private let state = Locked(RequestFigures())
 
-    /// `systemTime` is the host's if fixes carry the moment at which they are due; otherwise no lag is measured.
+    /// Creates a meter. `systemTime` returns the host's time if each fix carries the time at which it is due; without
+    /// it, no lag is measured.
     package init(systemTime: (@Sendable () -> UTCTime)? = nil) { self.systemTime = systemTime }
 
     package var figures: RequestFigures { state.withLock { $0 } }
@@ -33,7 +34,7 @@ package final class RequestMeter: ReportingObserver {
 }
 
 extension DeliveryFault {
-    /// The key by which a replay counts the fault: the status of an answer, or the reason for none.
+    /// The key under which a replay counts the fault: the status of an answer, or the reason for a missing answer.
     fileprivate var key: String {
         switch self {
         case .noPermit: "noToken"
@@ -56,11 +57,11 @@ extension LostExchange.Cause {
 
 /// The durations of requests, and the counts of failures by reason.
 package struct RequestFigures: Sendable, Hashable {
-    /// The durations in seconds, to 5 %; none is longer than the time limits.
+    /// The durations in seconds, to within 5 %. The time limits bound them.
     private var seconds = Distribution(from: 0.0001, to: 600, step: 1.05)
     /// Failures by status, or by the reason why there was no answer; `noToken` if there was no token.
     package private(set) var failures: [String: Int] = [:]
-    /// The maximum time by which a fix was read too late; `nil` if that isn't known.
+    /// The maximum delay with which a fix was read; `nil` if it isn't measured.
     package fileprivate(set) var longestLag: Duration?
 
     package init() {}
@@ -68,13 +69,13 @@ package struct RequestFigures: Sendable, Hashable {
     package var answers: Int { seconds.count }
     package var longestAnswer: Duration { .seconds(seconds.most) }
 
-    /// Counts an answer that came after `duration`.
+    /// Counts an answer that arrived after `duration`.
     package mutating func answered(after duration: Duration) { seconds.add(duration / .seconds(1)) }
 
     /// Counts a request that failed for `reason`.
     package mutating func failed(_ reason: String) { failures[reason, default: 0] += 1 }
 
-    /// Returns the time within which `share` of all answers came, to 5 %; `nil` before the first.
+    /// Returns the time within which `share` of all answers arrived, to within 5 %; `nil` before the first answer.
     package func time(of share: Double) -> Duration? { seconds.value(of: share).map { .seconds($0) } }
 
     /// A list of failures, the most frequent first, such as `12 x 503, 3 x timedOut`; `nil` if there are none.

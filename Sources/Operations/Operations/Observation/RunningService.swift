@@ -9,11 +9,13 @@ package struct RunningService: Sendable {
     private let address: LocalAddress
     private let outboxPath: String
 
-    /// The maximum time of an answer in seconds, and its maximum size in bytes.
-    private static let patience = 10
+    /// The time limit for an answer in seconds.
+    private static let timeout = 10
+    /// The maximum size of an answer in bytes.
     private static let longestAnswer = 1 << 20
 
-    /// The service of `configuration`; without one, the service at `address` or at the default address.
+    /// Creates a client of the service with `configuration`; without one, of the service at `address` or at the default
+    /// address.
     package init(_ configuration: Configuration?, at address: LocalAddress? = nil) {
         self.address = configuration?.statusAddress ?? address ?? .loopback(host: "127.0.0.1", port: 9464)
         outboxPath = configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite"
@@ -21,31 +23,32 @@ package struct RunningService: Sendable {
 
     /// Returns the state of the service, and the JSON text that it was decoded from.
     ///
-    /// - Throws: `.unavailable` if the service doesn't answer, with the reason of the last run's end and the remedy.
+    /// - Throws: `.unavailable` if the service doesn't answer, with the reason why the last run ended and the remedy.
     package func report() async throws(AgentError) -> (report: StatusReport, json: [UInt8]) {
         switch await ask() {
         case .report(let report, let json): return (report, json)
-        case .nobody(let words), .stranger(let words), .mute(let words): throw AgentError(.unavailable, words)
+        case .notRunning(let words), .otherProgram(let words), .unresponsive(let words):
+            throw AgentError(.unavailable, words)
         }
     }
 
-    /// The result of a query: a report, or why there is none, with the remedy.
+    /// The result of a query: a report, or the reason for its absence with the remedy.
     enum Answer: Sendable {
         case report(StatusReport, json: [UInt8])
-        case nobody(String)
+        case notRunning(String)
         /// Another program listens at the address.
-        case stranger(String)
-        /// The service seems to run and doesn't answer.
-        case mute(String)
+        case otherProgram(String)
+        /// The service seems to run but doesn't answer.
+        case unresponsive(String)
     }
 
     /// Queries the service.
     func ask() async -> Answer {
         let (address, outboxPath) = (address, outboxPath)
         if case .loopback(_, port: 0) = address {
-            let words = "status.listen is \(address), a free port, which is in the log only; give it a number"
-            guard let owner = await owner else { return .nobody(words) }
-            return .mute("\(owner) has the outbox, and cannot be asked: \(words)")
+            let words = "status.listen is \(address), a free port, which only the log shows; set a fixed port"
+            guard let owner = await owner else { return .notRunning(words) }
+            return .unresponsive("\(owner) has the outbox, but cannot be queried: \(words)")
         }
         let answer: Result<[UInt8], SystemError> = await onThread(named: "status") {
             do throws(SystemError) { return .success(try Self.ask(address)) } catch { return .failure(error) }
@@ -53,15 +56,15 @@ package struct RunningService: Sendable {
         switch answer {
         case .failure(let error):
             if let owner = await owner, let words = Self.silence(at: address, of: owner, outboxPath, error) {
-                return .mute(words)
+                return .unresponsive(words)
             }
             let user = EffectiveUser.current
             if case .unix = address, error.number == EACCES, user != 0 {
-                return .mute(
+                return .unresponsive(
                     "\(address) is closed to \(FileStatus.words(user)); run this as root (sudo), or see systemctl status waypost"
                 )
             }
-            return .nobody(
+            return .notRunning(
                 await onThread(named: "status") {
                     if let words = Self.veil(over: outboxPath, at: address, error) { return words }
                     let isElsewhere = [ECONNREFUSED, ENOENT].contains(error.number)
@@ -72,15 +75,15 @@ package struct RunningService: Sendable {
             let (status, body) = Self.parts(of: bytes)
             guard status == 200, let report = try? JSONValue(parsing: body).decoded(as: StatusReport.self) else {
                 let words = ReportedText(bytes: body, limit: 200)
-                return .stranger(
-                    "\(address) answers, but not with a status (\(status.map(String.init) ?? "no HTTP")): another program listens there, or status.listen is wrong; it says: \(words)"
+                return .otherProgram(
+                    "\(address) answers, but not with a status (\(status.map(String.init) ?? "no HTTP")): another program listens there, or status.listen is wrong; the answer: \(words)"
                 )
             }
             return .report(report, json: body)
         }
     }
 
-    /// The process that has the outbox open, whether it answers or not.
+    /// The service's process that has the outbox open, whether it answers or not; `nil` if there is none.
     private var owner: HoldingProcess? {
         get async {
             await onThread(named: "owner") { [outboxPath] in
@@ -90,7 +93,7 @@ package struct RunningService: Sendable {
         }
     }
 
-    /// Returns why a service that runs doesn't answer, with the remedy; `nil` if the error alone says it.
+    /// Returns the reason why a running service doesn't answer, with the remedy; `nil` if the error says enough.
     package static func silence(
         at address: LocalAddress, of owner: HoldingProcess, _ outboxPath: String, _ error: SystemError
     ) -> String? {
@@ -98,10 +101,10 @@ package struct RunningService: Sendable {
         switch error.number {
         case ECONNREFUSED, ENOENT:
             fact = "nothing listens on \(address)"
-            cause = "it goes by another configuration (name its file with --config), or its socket was removed"
+            cause = "it uses another configuration (specify that file with --config), or its socket was removed"
         case EAGAIN, ETIMEDOUT:
-            fact = "nothing answers within \(patience) s on \(address)"
-            cause = "it hangs, or goes by another configuration (name its file with --config)"
+            fact = "nothing answers within \(timeout) s on \(address)"
+            cause = "it hangs, or uses another configuration (specify that file with --config)"
         default: return nil
         }
         let remedy =
@@ -111,15 +114,16 @@ package struct RunningService: Sendable {
         return "\(owner) has the outbox \(outboxPath), but \(fact): \(remedy)"
     }
 
-    /// Returns why this user can't know whether a service runs.
+    /// Returns the reason why this user can't find out whether a service runs; `nil` if there is none.
     private static func veil(over outboxPath: String, at address: LocalAddress, _ error: SystemError) -> String? {
         guard [ECONNREFUSED, ENOENT].contains(error.number),
             let place = OutboxConfiguration.accessObstacle(toOwnerOfOutboxAt: outboxPath)
         else { return nil }
         return
-            "nothing listens on \(address): the service is not running, or goes by another configuration than this, which "
-            + "\(FileStatus.words(EffectiveUser.current)) may not see, as \(place) is closed to that user; ask as root, or "
-            + "see systemctl status waypost"
+            "nothing listens on \(address): the service is not running, or it uses another configuration than this "
+            + "one, "
+            + "but \(FileStatus.words(EffectiveUser.current)) can't find out, because \(place) is closed to that user; "
+            + "run this as root (sudo), or see systemctl status waypost"
     }
 
     private static func silence(at address: LocalAddress, _ error: SystemError) -> String {
@@ -127,19 +131,19 @@ package struct RunningService: Sendable {
         case ECONNREFUSED, ENOENT: "the service is not running: nothing listens on \(address)"
         // The time limit of a socket's call.
         case EAGAIN, ETIMEDOUT:
-            "the service does not answer within \(patience) s, though something listens on \(address)"
+            "the service does not answer within \(timeout) s, although something listens on \(address)"
         default: "the service does not answer: \(error)"
         }
     }
 
-    /// Returns how to query one of the other `services`, which don't listen here. The text is empty without services.
+    /// Returns how to query one of the other `services`, which don't listen here; empty if there are none.
     package static func hint(atOthers services: [HoldingProcess]) -> String {
         guard let service = services.first else { return "" }
         let rest = services.count == 1 ? "runs" : "and \(services.count - 1) more run"
-        return "; \(service) \(rest) by another configuration: to ask it, name that file with --config"
+        return "; \(service) \(rest) with another configuration: to query it, specify that file with --config"
     }
 
-    /// Returns why the last run ended, or where to look.
+    /// Returns the reason why the last run ended itself, if it did, and where to look.
     private static func hint(_ outboxPath: String, _ error: SystemError) -> String {
         let verb = error.number == EAGAIN || error.number == ETIMEDOUT ? "restart" : "start"
         let look = "\(verb) it (systemctl \(verb) waypost), and see systemctl status waypost, journalctl -u waypost"
@@ -149,7 +153,7 @@ package struct RunningService: Sendable {
     }
 
     private static func ask(_ address: LocalAddress) throws(SystemError) -> [UInt8] {
-        let socket = try connectedSocket(to: address, within: patience)
+        let socket = try connectedSocket(to: address, within: timeout)
         try socket.writeAll(Array("GET /status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8).span)
         var answer: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)

@@ -9,13 +9,13 @@ package enum MetricsProfile: String, Sendable {
     /// At most 12 series, for a metered connection: `GET /metrics?profile=fleet`.
     case fleet
 
-    /// Reads the profile that `request` names. Returns `nil` if no profile has that name.
+    /// Creates the profile that `request` names, or the full one without a name; `nil` if no profile has that name.
     init?(_ request: ServedRequest) {
         let name = request.queryItems?.last { $0.name == "profile" }?.value
         self.init(rawValue: name ?? "full")
     }
 
-    /// The families that the alerts of a fleet use.
+    /// The families that a fleet's alerts use.
     private static let fleetFamilies: Set = [
         "build_info", "uptime_seconds", "seconds_since_fix", "seconds_since_delivery", "private_mode", "updates",
         "oldest_pending_seconds", "token_seconds_left", "condition",
@@ -26,7 +26,7 @@ package enum MetricsProfile: String, Sendable {
 
 /// A family of metrics with its samples.
 private struct MetricFamily {
-    /// A value, with labels such as `state="pending"`.
+    /// A value with its labels, such as `state="pending"`.
     struct Sample {
         var labels = ""
         let value: any Numeric
@@ -38,7 +38,7 @@ private struct MetricFamily {
     let kind: Kind
     let help: String
     let samples: [Sample]
-    /// Whether it has one sample without labels.
+    /// Whether the family has a single sample without labels.
     let isSingle: Bool
 
     init(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample], isSingle: Bool = false) {
@@ -53,19 +53,20 @@ private struct MetricFamily {
         Self(name, .counter, help, [Sample(value: value)], isSingle: true)
     }
 
-    /// A gauge, which is absent while its figure isn't known.
+    /// Returns a gauge, which is absent while its figure isn't known.
     static func gauge(_ name: String, _ help: String, _ value: (any Numeric)?) -> Self {
         Self(name, .gauge, help, value.map { [Sample(value: $0)] } ?? [], isSingle: true)
     }
 
-    /// A counter with a sample for each value of `label`.
+    /// Returns a counter with a sample for each value of `label`.
     static func counts(_ name: String, _ help: String, by label: String, _ counts: [String: some Numeric]) -> Self {
         let samples = counts.sorted { $0.key < $1.key }
             .map { Sample(labels: "\(label)=\"\($0.key)\"", value: $0.value) }
         return Self(name, .counter, help, samples)
     }
 
-    /// Whether it is left out, because its figure isn't known; a family by label is declared before its first sample.
+    /// Whether the family is left out, because its figure isn't known. A family with labels is declared even if it has
+    /// no sample yet.
     var isAbsent: Bool { isSingle && samples.isEmpty }
 
     func text(_ profile: MetricsProfile) -> String {
@@ -87,11 +88,12 @@ extension StatusReport {
     }
 
     private var serviceMetrics: [MetricFamily] {
-        // The last part of the name in Fleet Engine; the others are the whole fleet's.
+        // The last part of the name in Fleet Engine; the other parts are the same for the whole fleet.
         let vehicleID = vehicle.split(separator: "/").last.map(String.init) ?? vehicle
         let build = "version=\"\(version.labelValue)\",vehicle=\"\(vehicleID.labelValue)\""
         let hash = configuration?.hash ?? ""
-        // Absent while it isn't active: a series per code would cost a metered SIM more than all others.
+        // A condition is absent while it isn't active: a series per code would cost more on a metered SIM than all the
+        // other series.
         let active = conditions.map { condition in
             let severity = condition.severity.rawValue
             return MetricFamily.Sample(
@@ -102,12 +104,12 @@ extension StatusReport {
             uniqueKeysWithValues: Stage.allCases.map { ($0.rawValue, counts.stageBypasses[$0.rawValue] ?? 0) })
         return [
             MetricFamily(
-                "build_info", .gauge, "Always 1; which release reports which vehicle, by which configuration.",
+                "build_info", .gauge, "Always 1; the labels are the release, the vehicle and the configuration's hash.",
                 [MetricFamily.Sample(labels: "\(build),configuration=\"\(hash)\"", value: 1)]),
             .gauge("uptime_seconds", "Seconds since the start.", uptimeSeconds),
             .gauge("healthy", "1 while nothing needs attention.", isHealthy ? 1 : 0),
             MetricFamily(
-                "condition", .gauge, "1 for each condition that is active; docs/conditions.md has the codes.", active),
+                "condition", .gauge, "1 for each active condition; docs/conditions.md lists the codes.", active),
             .gauge("private_mode", "1 while the vehicle's position isn't disclosed.", privateSeconds == nil ? 0 : 1),
             .counts("stage_bypasses_total", "How often a stalled stage was bypassed.", by: "stage", bypasses),
         ]
@@ -131,9 +133,10 @@ extension StatusReport {
                 "updates_dropped_total", "Updates that were never stored, because memory was full.", counts.dropped),
             .gauge("outbox_bytes", "Bytes of the outbox's database that are in use.", outbox.usedBytes),
             .gauge(
-                "outbox_maximum_bytes", "Bytes in use near which pending updates are thinned.", outbox.maximumBytes),
+                "outbox_maximum_bytes", "Limit of the bytes in use; near it, pending updates are thinned.",
+                outbox.maximumBytes),
             .gauge(
-                "oldest_pending_seconds", "Age of the oldest pending update by its time of fix; 0 while none is.",
+                "oldest_pending_seconds", "Age of the oldest pending update by its time of fix; 0 if there is none.",
                 outbox.usedBytes == nil ? nil : oldest),
         ]
     }
@@ -142,13 +145,14 @@ extension StatusReport {
         [
             .counter("fixes_total", "Fixes that were not rejected.", counts.fixes),
             .counts("fixes_rejected_total", "Fixes that were rejected.", by: "reason", counts.rejectedFixes),
-            .counts("receiver_warnings_total", "Warnings of the receiver.", by: "kind", counts.receiverWarnings),
+            .counts("receiver_warnings_total", "Warnings about the receiver.", by: "kind", counts.receiverWarnings),
             .gauge("seconds_since_fix", "Seconds since the last fix that was not rejected.", receiver.secondsSinceFix),
-            .gauge("satellites_used", "Satellites that the position is made of.", receiver.satellitesUsed),
+            .gauge("satellites_used", "Satellites used for the position.", receiver.satellitesUsed),
             .gauge("satellites_in_view", "Satellites that the receiver sees.", receiver.satellitesInView),
             .gauge("hdop", "Horizontal dilution of precision of the last fix; 1 is good.", receiver.hdop),
             .gauge(
-                "accuracy_meters", "Radius that holds the true position 68 times of 100.", receiver.accuracyMeters),
+                "accuracy_meters", "Radius that contains the true position with 68 % probability.",
+                receiver.accuracyMeters),
         ]
     }
 
@@ -156,22 +160,22 @@ extension StatusReport {
         [
             .counter("requests_total", "Requests sent to Fleet Engine.", counts.requests),
             .counter("retries_total", "Failed requests, except those that put delivery on hold.", counts.retries),
-            .counter("token_fetches_total", "Tokens asked of the issuer.", counts.tokenFetches),
+            .counter("token_fetches_total", "Tokens requested from the issuer.", counts.tokenFetches),
             .counter("sent_bytes_total", "Bytes of requests to Fleet Engine.", counts.bytesSent),
             .counter("received_bytes_total", "Bytes of answers from Fleet Engine.", counts.bytesReceived),
             .gauge("seconds_since_delivery", "Seconds since the last delivery.", delivery.secondsSinceDelivery),
             .gauge(
-                "token_seconds_left", "Seconds for which the current token is used; 0 without one.",
+                "token_seconds_left", "Seconds until the current token is no longer used; 0 without a token.",
                 token.map { $0.secondsLeft ?? 0 }),
             .gauge(
-                "seconds_since_token_rejection", "Seconds since no token was given, or one was not accepted.",
+                "seconds_since_token_rejection", "Seconds since a token was last denied or rejected.",
                 token?.lastRejectionSecondsAgo),
         ]
     }
 
     private var hostMetrics: [MetricFamily] {
         [
-            .gauge("disk_free_bytes", "Bytes that are free on the disk of the outbox.", host.freeDiskBytes),
+            .gauge("disk_free_bytes", "Free bytes on the outbox's disk.", host.freeDiskBytes),
             .gauge("resident_memory_bytes", "Memory of the service.", host.residentBytes),
             .gauge(
                 "clock_offset_seconds", "Seconds by which the host's clock is ahead.", host.clockOffsetSeconds),
@@ -180,10 +184,12 @@ extension StatusReport {
 }
 
 extension DeliveryDelays {
-    /// A histogram of Prometheus, whose buckets count everything below their ends.
+    /// The delays as a Prometheus histogram, whose buckets are cumulative.
     fileprivate var metrics: String {
         let name = "waypost_delivery_delay_seconds"
-        var text = "# HELP \(name) From the arrival of a live fix to its acknowledgement.\n# TYPE \(name) histogram\n"
+        var text =
+            "# HELP \(name) Time from the arrival of a live fix to its acknowledgement.\n# TYPE \(name) "
+            + "histogram\n"
         var count = 0
         for (end, more) in zip(Self.bounds.map(String.init) + ["+Inf"], counts) {
             count += more

@@ -3,16 +3,16 @@ import ReportedText
 import Reporting
 package import TimeAndChance
 
-/// The summary with which `waypost why`, the page and the screen begin.
+/// The summary at the beginning of `waypost why`, the page and the screen.
 package struct Verdict: Sendable, Hashable {
     package enum Kind: String, Sendable, CaseIterable {
         case well
-        /// Positions arrive, and earlier ones are still pending.
+        /// Positions arrive, but earlier ones are still pending.
         case catchingUp
         case trouble
     }
 
-    /// A line with its part in the verdict.
+    /// A line of the verdict with its role.
     package struct Line: Sendable, Hashable {
         package enum Part: String, Sendable, Hashable { case title, cause, remedy, safety }
 
@@ -21,33 +21,33 @@ package struct Verdict: Sendable, Hashable {
     }
 
     package let kind: Kind
-    /// The lines of each condition. If none needs attention, a summary of normal operation comes first.
+    /// The lines of each condition. If no condition needs attention, a summary of normal operation comes first.
     package let paragraphs: [[Line]]
 
-    /// All lines, with an empty one between two paragraphs.
+    /// All lines, with an empty line between paragraphs.
     package var text: String {
         paragraphs.map { $0.map(\.text).joined(separator: "\n") }.joined(separator: "\n\n")
     }
 }
 
 extension StatusReport {
-    /// The minimum number of pending updates of a backlog, which needs more than the next upload.
+    /// The minimum number of pending updates that count as a backlog, which takes more than one upload.
     private static let backlog = 50
-    /// The next attempt is mentioned if it is at least this many seconds away.
+    /// The minimum number of seconds until the next attempt for it to be mentioned.
     private static let minimumWait = 60
-    /// A heartbeat goes out every minute, and may fail twice.
+    /// The maximum number of seconds without a delivery: a heartbeat is sent every minute, and may fail twice.
     private static let longestSilence = 180
 
     /// Whether no condition needs attention.
     package var isWell: Bool { conditions.allSatisfy { $0.severity == .info } }
 
-    /// Returns the summary for a person; `now` is the present, for the times in it.
+    /// Returns the summary for people. `now` is the present, for the times in the summary.
     package func verdict(at now: UTCTime) -> Verdict {
         var paragraphs = conditions.map { lines(of: $0, at: now) }
         if isWell {
             // A private vehicle sends nothing, so its last delivery says nothing about its health.
             let isPrivate = conditions.contains { $0.code == ConditionCode.privateMode.rawValue }
-            if !isPrivate { paragraphs.insert(wellness, at: 0) }
+            if !isPrivate { paragraphs.insert(healthySummary, at: 0) }
             return Verdict(kind: isCatchingUp ? .catchingUp : .well, paragraphs: paragraphs)
         }
         if let seconds = delivery.nextAttemptSeconds, seconds >= Self.minimumWait {
@@ -70,16 +70,16 @@ extension StatusReport {
         ledger.pending >= Self.backlog && (delivery.secondsSinceDelivery ?? .max) <= Self.longestSilence
     }
 
-    private var wellness: [Verdict.Line] {
+    private var healthySummary: [Verdict.Line] {
         func lines(_ title: String, _ text: String) -> [Verdict.Line] {
             [Verdict.Line(part: .title, text: title), Verdict.Line(part: .cause, text: text)]
         }
         guard let delivered = delivery.secondsSinceDelivery else {
             let started = "The service started \(Duration.seconds(uptimeSeconds).spoken) ago"
             guard receiver.secondsSinceFix != nil else {
-                return lines("Starting", "\(started), and has no position yet.")
+                return lines("Starting", "\(started) and has no position yet.")
             }
-            return lines("Starting", "\(started), and its first update is on its way.")
+            return lines("Starting", "\(started), and its first update is being delivered.")
         }
         let rest = ledger.pending == 0 ? "nothing is" : Self.subject(ledger.pending)
         let last = "The last delivery was \(Duration.seconds(delivered).spoken) ago, and \(rest) pending."
@@ -87,12 +87,12 @@ extension StatusReport {
         return lines("Catching up", "\(last) The newest position goes first; the earlier ones follow by themselves.")
     }
 
-    /// `1 update is`, `12 updates are`.
+    /// Returns the beginning of a sentence, such as `1 update is` or `12 updates are`.
     static func subject(_ updates: Int64) -> String {
         "\(updates.counted("update")) \(updates == 1 ? "is" : "are")"
     }
 
-    /// `09:14 UTC`, with its date when that is another day's.
+    /// Returns a time such as `09:14 UTC`, with the date if it isn't today's.
     private static func moment(_ seconds: Int, before now: UTCTime) -> String {
         let time = now.advanced(by: .zero - .seconds(seconds))
         let text = time.description
@@ -103,6 +103,6 @@ extension StatusReport {
 }
 
 extension String {
-    /// The text with a capital letter at its beginning.
+    /// The text with its first letter capitalised.
     fileprivate var capitalizedSentence: String { prefix(1).uppercased() + dropFirst() }
 }

@@ -5,18 +5,18 @@ package import Reporting
 package import SQLiteOutbox
 package import TimeAndChance
 
-/// The state of the running service: the answer of `GET /status`, from which `/healthz` and `/metrics` are made.
+/// The state of the running service, which `GET /status` returns. `/healthz` and `/metrics` are derived from it.
 ///
-/// A figure that isn't known is absent.
+/// Figures that aren't known are absent.
 package struct StatusReport: Sendable, Hashable, Codable {
     package var version: String
     package var vehicle: String
-    /// The configuration in force; absent if none can be reloaded, such as in a replay.
+    /// The current configuration; absent if it can't be reloaded, such as in a replay.
     package var configuration: Loaded?
-    /// A description of when updates are made.
+    /// A description of when the service reports, such as at a fixed interval.
     package var reporting: String?
     package var uptimeSeconds: Int
-    /// The active conditions, the cause of the others first.
+    /// The active conditions, with a condition that may have caused others first.
     package var conditions: [ReportedCondition]
     /// How long the vehicle has been private; absent while it isn't.
     package var privateSeconds: Int?
@@ -28,7 +28,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package var counts: Counts
     package var host: Host
 
-    /// Facts about the service that the agent's snapshot doesn't have.
+    /// Facts about the service that the agent's snapshot doesn't contain.
     package struct Surroundings: Sendable {
         package var tokenProvider = ""
         package var reporting: String?
@@ -87,7 +87,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
             clockOffsetSeconds: offset.map { Int($0.components.seconds) })
     }
 
-    /// Returns what isn't lost while a condition is active.
+    /// Returns a clause about the updates that are safe while a condition is active; `nil` if there is nothing to say.
     private static func safety(while code: ConditionCode, pending: Int64) -> String? {
         switch (code.stage, code.severity) {
         case (.outbox, .error) where code != .updatesLost: "the last positions are kept in memory"
@@ -97,7 +97,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
         }
     }
 
-    /// Whether nothing keeps positions from arriving or from being stored for minutes.
+    /// Whether positions arrive and are stored: nothing has prevented that for five minutes.
     package var isHealthy: Bool {
         let isBlocked = conditions.contains { condition in
             let blocks =
@@ -112,8 +112,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
             || conditions.contains { $0.stage == .receiver && $0.severity != .info }
     }
 
-    /// The time after which the line for `systemctl status` should be renewed. It is short after a start until the
-    /// first delivery, because somebody may be waiting for it.
+    /// The interval at which the line for `systemctl status` should be updated. It is shorter between a start and the
+    /// first delivery, because somebody may be waiting for that.
     package var headlineInterval: Duration {
         delivery.secondsSinceDelivery == nil && uptimeSeconds < 300 ? .seconds(1) : .seconds(10)
     }
@@ -122,7 +122,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package var headline: String {
         let fix = receiver.secondsSinceFix.map { "last fix \($0) s ago" } ?? "no fix yet"
         let why = fixIsExpected ? "" : " (\(receiver.state))"
-        let earlier = delivery.timeOfFix.map { "last delivered fix of \($0)" } ?? "nothing delivered yet"
+        let earlier = delivery.timeOfFix.map { "last delivered fix: \($0)" } ?? "nothing delivered yet"
         let sent = delivery.secondsSinceDelivery.map { "last delivery \($0) s ago" } ?? earlier
         let found = conditions.map { "; \($0.title): \($0.cause)" }.joined()
         return "\(fix)\(why); \(sent); \(ledger.pending) pending\(found)"
@@ -139,13 +139,13 @@ extension StatusReport {
         package var timeOfFix: String?
         /// The quality of the last fix; `estimated` is dead reckoning.
         package var quality: String?
-        /// The accuracy of the last fix; like the members that follow, it is absent once it is half a minute old.
+        /// The accuracy of the last fix in metres. It and the members that follow are absent once half a minute old.
         package var accuracyMeters: Double?
         package var hdop: Double?
         package var satellitesUsed: Int?
         /// The number of satellites in `sky`.
         package var satellitesInView: Int?
-        /// The satellites that the receiver sees, by system.
+        /// The satellites in the receiver's view, by system.
         package var sky: [SystemInView]?
     }
 
@@ -154,7 +154,7 @@ extension StatusReport {
             package let number: Int
             package let elevationDegrees: Int?
             package let azimuthDegrees: Int?
-            /// C/N0; absent while the satellite isn't tracked.
+            /// The signal strength (C/N0); absent while the satellite isn't tracked.
             package let signalDecibelHertz: Int?
             package let used: Bool
         }
@@ -164,14 +164,14 @@ extension StatusReport {
         package let satellites: [SatelliteInView]
     }
 
-    /// The current token, never its text.
+    /// Facts about the current token, never its text.
     package struct Token: Sendable, Hashable, Codable {
-        /// The name of the provider, without anything that may be secret.
+        /// The name of the provider, without anything that may be a secret.
         package var provider: String
-        /// When the current token is no longer used, a moment before its end; absent while there is none.
+        /// The time until which the current token is used, shortly before it expires; absent while there is none.
         package var expiresAt: String?
         package var secondsLeft: Int?
-        /// The condition because of which no token came, or the last one was rejected.
+        /// The condition that last prevented a token or rejected one.
         package var lastRejection: String?
         package var lastRejectionSecondsAgo: Int?
     }
@@ -179,7 +179,7 @@ extension StatusReport {
     package struct Delivery: Sendable, Hashable, Codable {
         /// Seconds since the last delivery of this run.
         package var secondsSinceDelivery: Int?
-        /// The time of fix of the newest position that Fleet Engine has, which a restart keeps.
+        /// The time of fix of the newest position that Fleet Engine has received, also in earlier runs.
         package var timeOfFix: String?
         /// Seconds until the next attempt; absent if none is scheduled.
         package var nextAttemptSeconds: Int?
@@ -196,7 +196,7 @@ extension StatusReport {
         package let remedy: String
         /// Seconds since it began.
         package let seconds: Int
-        /// The updates that are safe; absent if nothing is at risk.
+        /// A clause about the updates that are safe; absent if none is at risk.
         package var safe: String?
 
         /// The condition in one line.
@@ -222,9 +222,9 @@ extension StatusReport {
         /// The part of the database in use, which `maximumBytes` limits.
         package var usedBytes: Int64?
         package var maximumBytes: Int64?
-        /// Seconds since the time of fix of the pending update that was accepted first; absent while none is pending.
+        /// The age in seconds, by time of fix, of the pending update that was accepted first; absent without one.
         package var oldestPendingSeconds: Int?
-        /// Evicted updates, by reason.
+        /// The evicted updates, by reason.
         package var evictions: [String: TallyReport]
         package var quarantine: TallyReport
         package var durability: Durability
@@ -236,14 +236,14 @@ extension StatusReport {
         package var mode: String
         /// The maximum number of updates that a crash loses; 0 with full durability.
         package var updatesAtRisk: Int
-        /// The age from which on an accepted update is safe.
+        /// The age in seconds after which an accepted update is safe.
         package var secondsAtRisk: Int
     }
 
     /// Counts since the start.
     package struct Counts: Sendable, Hashable, Codable {
         package var fixes: Int
-        /// Rejected fixes, by reason.
+        /// The rejected fixes, by reason.
         package var rejectedFixes: [String: Int]
         package var receiverWarnings: [String: Int]
         package var notStored: Int
@@ -259,27 +259,27 @@ extension StatusReport {
     }
 
     package struct Host: Sendable, Hashable, Codable {
-        /// The memory of the service.
+        /// The service's memory.
         package var residentBytes: Int64?
-        /// The free space on the disk of the outbox.
+        /// The free space on the outbox's disk.
         package var freeDiskBytes: Int64?
-        /// The seconds by which the host's clock is ahead; absent while nothing else has stated the time.
+        /// The seconds by which the host's clock is ahead, negative if slow; absent while no other clock is known.
         package var clockOffsetSeconds: Int?
     }
 
-    /// The configuration in force.
+    /// The current configuration.
     package struct Loaded: Sendable, Hashable, Codable {
-        /// When it was read, by the host's clock.
+        /// The time at which it was read, by the host's clock.
         package var loadedAt: String
         /// The file that it was read from.
         package var file: String?
-        /// A hash of the settings in force without secrets, to find vehicles that run with another configuration.
+        /// A hash of the current settings without secrets, to find vehicles that run with another configuration.
         package var hash: String?
     }
 }
 
 extension StatusReport.Receiver {
-    /// The maximum age of what describes a moment only.
+    /// The maximum age of figures that describe only a moment.
     private static let newestView = Duration.seconds(30)
 
     fileprivate init(_ receiver: AgentMonitor.Receiver, at now: Duration) {
@@ -297,7 +297,7 @@ extension StatusReport.Receiver {
 }
 
 extension StatusReport.Delivery {
-    /// `newest` is the time of fix of the newest delivered update that the outbox knows.
+    /// Creates the report. `newest` is the time of fix of the newest delivered update in the outbox.
     fileprivate init(_ delivery: AgentMonitor.Delivery, newest: UTCTime?, at now: Duration) {
         self.init(
             secondsSinceDelivery: seconds(from: delivery.last?.at, to: now),
@@ -363,7 +363,7 @@ extension StatusReport.Counts {
     }
 }
 
-/// Rounds to one decimal, which is enough for people.
+/// Returns `value` rounded to one decimal, which is enough for people.
 private func tenths(_ value: Double) -> Double { (value * 10).rounded() / 10 }
 
 /// Returns the whole seconds between two moments.
