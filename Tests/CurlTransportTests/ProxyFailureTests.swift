@@ -21,8 +21,14 @@ import Testing
             (403, true, .serverForbidden, "it doesn't allow example.com:443; allow the server in the proxy's rules"),
             (502, true, .serverUnreachable, "it could not connect to example.com:443; check the proxy's network, and"),
             (405, true, .notAProxy, "it doesn't support tunnels (CONNECT); correct upload.proxy.url"),
-            (302, true, .intercepted, "a captive portal answered in its place; sign in to the portal, or use another network"),
-            (511, true, .intercepted, "a captive portal answered in its place; sign in to the portal, or use another network"),
+            (
+                302, true, .intercepted,
+                "a captive portal answered in its place; sign in to the portal, or use another network"
+            ),
+            (
+                511, true, .intercepted,
+                "a captive portal answered in its place; sign in to the portal, or use another network"
+            ),
         ] as [(Int, Bool, HTTPTransportError.ProxyFault, String)])
     func isNamedByTheProxysAnswer(
         status: Int, hasLogin: Bool, fault: HTTPTransportError.ProxyFault, words: String

@@ -207,7 +207,8 @@ import WaypostTestSupport
         #expect(error == .inUse(first.address))
         let words = error?.description ?? ""
         #expect(words.hasPrefix("cannot listen on \(first.address): "))
-        #expect(words.hasSuffix(") holds it; stop it (kill \(getpid())), or choose another port (0 selects a free one)"))
+        #expect(
+            words.hasSuffix(") holds it; stop it (kill \(getpid())), or choose another port (0 selects a free one)"))
     }
 }
 

@@ -190,7 +190,8 @@ extension CurlEasy {
             }
             guard !field.value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) else {
                 throw HTTPTransportError(
-                    .transportFailed, "\(origin): the value for header \(field.name) contains a line break or control byte"
+                    .transportFailed,
+                    "\(origin): the value for header \(field.name) contains a line break or control byte"
                 )
             }
             // libcurl sends a field with an empty value only if it ends with a semicolon.

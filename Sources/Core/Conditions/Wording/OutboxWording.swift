@@ -125,8 +125,7 @@ extension OutboxError.Cause {
         case .rowUnreadable(let sequence): "update \(sequence) fails its checksum"
         case .rowMisplaced(let sequence): "update \(sequence) is out of place"
         case .earlierCopy(let accepted, let known):
-            "it is an earlier copy: it ends at update \(accepted), but had "
-                + "update \(known)"
+            "it is an earlier copy: it ends at update \(accepted), but had update \(known)"
         case .unsteady: "each read returns different data"
         case .logEndsBeforeUpdate(let sequence): "its write-ahead log ends before update \(sequence)"
         case .logEndsBeforeRevision(let revision): "its write-ahead log ends before change \(revision)"

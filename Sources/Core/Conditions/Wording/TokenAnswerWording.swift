@@ -20,8 +20,7 @@ extension AnswerFault {
         case .nothing(let isNull): return Wording("\(isNull ? "null" : "nothing"); \(expected)", means.emptyRemedy)
         case .nothingPrinted(let said):
             return Wording(
-                "no token on its standard output; its standard error says: "
-                    + "\(said.listed)", means.emptyRemedy)
+                "no token on its standard output; its standard error says: \(said.listed)", means.emptyRemedy)
         case .page: return Wording("a page (HTML or XML), not a token", means.pageRemedy)
         case .gzip:
             return Wording("gzip-compressed data; \(expected)", "turn off compression where the token comes from")
