@@ -79,10 +79,10 @@ struct CheckCommand {
             line: "receiver: receiver.device is \"ttyUSB0\""),
         Case(
             part: receiver, with: #"{"type": "serial", "device": "DIRECTORY/open"}"#,
-            line: "receiver: receiver.device: DIRECTORY/open is a file, not a serial port; name a device"),
+            line: "receiver: receiver.device: DIRECTORY/open is a file, not a serial port; use a device"),
         Case(
             part: receiver, with: #"{"type": "serial", "device": "/dev/null"}"#,
-            line: "receiver: receiver.device: /dev/null is a device of the subsystem mem, not a serial port; name "),
+            line: "receiver: receiver.device: /dev/null is a device of the subsystem mem, not a serial port; use "),
         Case(
             part: receiver, with: #"{"type": "file", "path": "DIRECTORY/none"}"#,
             line: "receiver: receiver.path: DIRECTORY/none does not exist; "),
