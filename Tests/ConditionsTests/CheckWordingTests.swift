@@ -73,7 +73,7 @@ import Testing
         arguments: [
             (
                 .otherConfiguration(.changedSince("/c", loadedAt: "10:00"), service: "waypost runs"),
-                "waypost runs; it uses the configuration loaded at 10:00, and /c has been changed since; run systemctl reload "
+                "waypost runs; it uses the configuration loaded at 10:00, but /c has been changed since; run systemctl reload "
                     + "waypost (for new credentials or environment values, systemctl restart waypost)"
             ),
             (

@@ -38,7 +38,7 @@ import WaypostTestSupport
     @Test func sayThatTheDirectoryOfASocketIsMissing() throws {
         let directory = try TemporaryDirectory().path("none")
         let error = #expect(throws: ListenError.self) { try ListeningSocket(on: .unix(path: directory + "/status")) }
-        #expect(error?.description.contains("No such file or directory; make \(directory) for this user") == true)
+        #expect(error?.description.contains("No such file or directory; create \(directory) for this user") == true)
     }
 
     @Test func nameTheListenerOnAPort() throws {
