@@ -83,7 +83,7 @@ struct CheckCommand {
             line: "receiver: receiver.device: DIRECTORY/open is a file, not a serial port; use a device"),
         Case(
             part: receiver, with: #"{"type": "serial", "device": "/dev/null"}"#,
-            line: "receiver: receiver.device: /dev/null is a device of the subsystem mem, not a serial port; name "),
+            line: "receiver: receiver.device: /dev/null is a device of the subsystem mem, not a serial port; use "),
         Case(
             part: receiver, with: #"{"type": "file", "path": "DIRECTORY/none"}"#,
             line: "receiver: receiver.path: DIRECTORY/none does not exist; "),
@@ -105,7 +105,7 @@ struct CheckCommand {
         Case(
             part: #""outbox":"#, with: #""status": {"listen": "unix:DIRECTORY/none/status"}, "outbox":"#,
             line:
-                "status: status.listen: cannot listen on unix:DIRECTORY/none/status: No such file or directory; make DIRECTORY/none "
+                "status: status.listen: cannot listen on unix:DIRECTORY/none/status: No such file or directory; create DIRECTORY/none "
         ),
         Case(
             part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/open",

@@ -707,7 +707,9 @@ import WaypostTestSupport
     func anUnreadableFileHasARemedy() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write("{}".utf8, to: "config.json", mode: 0o000)
-        let problem = "\(path): cannot be read by this user; use sudo, or join the group waypost"
+        let problem =
+            "\(path): cannot be read by this user; use sudo, or, for the service, type chgrp waypost \(path) and "
+            + "chmod g+r \(path)"
         #expect(throws: ConfigurationError(problems: [problem])) {
             try Configuration(file: path)
         }

@@ -12,7 +12,9 @@ import WaypostTestSupport
     private static func request(token: String = "t") throws -> HTTPRequest {
         HTTPRequest(
             .put, try HTTPURL("https://fleetengine.googleapis.com/v1/x"),
-            headers: HTTPHeaders(["Authorization": "Bearer \(token)", "Content-Type": "application/json"]))
+            headers: HTTPHeaders([
+                "Authorization": "Bearer \(token)", "Content-Type": "application/json", "X-Goog-FieldMask": "name",
+            ]))
     }
 
     private static func condition(_ status: Int, _ body: String, token: String = "t") throws -> Condition {
@@ -74,7 +76,22 @@ import WaypostTestSupport
         #expect(condition?.code == expected && condition?.cause == "words")
     }
 
-    @Test func stateWhyAnExchangeWasAborted() {
+    @Test func haveTheRemedyOfAProxysFault() {
+        let error = HTTPTransportError(.connectionFailed, "no proxy", proxyFault: .unreachable, remedy: "start it")
+        let condition = Condition(DeliveryOutcome(of: error, from: ""))
+        #expect(condition?.code == .networkUnavailable && condition?.explanation == "no proxy; start it")
+    }
+
+    @Test func haveTheRemedyOfAFailedRenewal() {
+        let failure = Condition(.tokenRefused, Wording("it answered 403", "enrol the vehicle"))
+        let condition = Condition(renewalFailedBy: failure, remaining: .seconds(240))
+        #expect(condition.code == .tokenRenewalFailing)
+        #expect(
+            condition.explanation == "it answered 403; the current token is in use for another 4 min; enrol the vehicle"
+        )
+    }
+
+    @Test func sayWhyAnExchangeWasAborted() {
         let lost = LostExchange(
             .cancelled, "cancelled", origin: "https://f.example", route: "over IPv6; IPv4 is next")
         let condition = Condition(.aborted(.networkChanged, lost))
@@ -87,7 +104,11 @@ import WaypostTestSupport
         #expect(Condition(.everythingRejected(.sample("400"))).code == .everythingRejected)
     }
 
-    /// A server may echo the request in any part of its answer.
+    @Test func repeatWhatIsNoSecret() throws {
+        #expect(try Self.condition(400, Self.error(400, "The name is wrong.")).cause == "400 STATUS: The name is wrong")
+    }
+
+    /// A server may give back what it was sent, in any part of its answer.
     @Test(arguments: [400, 401, 403, 404, 429, 500, 501, 503])
     func omitTheTextOfTheRequest(status: Int) throws {
         for token in [TestTokens.driver(vehicleID: "van-7"), "opaque-7f3k9q-plain"] {

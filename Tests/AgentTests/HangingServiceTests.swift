@@ -71,7 +71,7 @@ import WaypostTestSupport
         let stop = await service.terminate()
         #expect(stop.ending == .exited(0))
         #expect(stop.took < .seconds(8), "\(stop.took)")
-        #expect(await service.errors.line(saying: "could not close the outbox: it does not answer") != nil)
+        #expect(await service.errors.line(saying: "outbox unusable: the outbox does not answer") != nil)
         _ = consume hang
     }
 

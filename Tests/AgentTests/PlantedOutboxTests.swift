@@ -84,7 +84,7 @@ struct PlantedOutbox {
         let outcome = try await BuiltProgram.run(
             ["run", "--config", try bench.configure { ($0.receiver, $0.level) = (receiver, "error") }])
         #expect(outcome.ending == .exited(69))
-        let words = "waypost: \(path): the outbox isn't used; \(path) isn't a Waypost outbox but text, and"
+        let words = "waypost: the outbox isn't used because \(path) isn't a Waypost outbox but text, and"
         #expect(text(outcome.standardError).hasPrefix(words), "\(text(outcome.standardError))")
         #expect(await bench.vehicle == nil)
     }

@@ -72,6 +72,16 @@ import WaypostTestSupport
         #expect(Self.lines(of: steps) == expected)
     }
 
+    /// The series of the metric are unique.
+    @Test func showsACodeOnce() {
+        let active = Condition(.outboxDamaged, "damaged again")
+        var conditions = ActiveConditions()
+        conditions.raise(Condition(.outboxDamaged, "rebuilt"), on: .one(.outboxDamaged), at: .zero)
+        #expect(conditions.visible(at: .zero).count == 1)
+        conditions.raise(active, on: .storing, at: .zero)
+        #expect(conditions.visible(at: .zero).map(\.condition) == [active])
+    }
+
     @Test func countsRepetitionsInTheReminder() {
         var conditions = ActiveConditions()
         for second in stride(from: 0, through: 600, by: 10) {

@@ -22,10 +22,7 @@ import Testing
             (.zeroDevice, "a.log is a device that yields only zeros; use a log or a serial port"),
             (.empty, "a.log is empty; record the receiver's output into it first"),
             (.packedTwice, "a.log is packed twice; unpack it once (gunzip)"),
-            (
-                .archiveWithoutContents,
-                "a.log is an archive without contents; record the receiver's output into it first"
-            ),
+            (.archiveWithoutContents, "a.log is an archive without contents; record the receiver's output into it first"),
             (
                 .archiveContinued(at: 7),
                 "a.log is an archive followed by other data from byte 7 on; cut the file off there"

@@ -35,9 +35,7 @@ import WaypostTestSupport
         Case(
             error: OutboxError(.busy, path: "/o", .logInUse),
             sentence: "/o: another program has locked the outbox (another program is reading its write-ahead log); "
-                + "updates are stored once the lock is released; if that takes long, end the program (fuser -v /o "
-                + "shows it)"
-        ),
+                + "wait until it is done, or end it (fuser -v /o shows it)"),
         Case(
             error: OutboxError(.busy, path: "/o"), isForTool: true,
             sentence: "/o: another program has locked the outbox; try again, or end that program (fuser -v /o shows it)"
@@ -66,8 +64,8 @@ import WaypostTestSupport
                 + "the newer release again, or use another outbox path"),
         Case(
             error: OutboxError(
-                .refused, path: "/o", .refusal("/o is a directory, not a file; specify a file in that directory")),
-            sentence: "/o: the outbox isn't used; /o is a directory, not a file; specify a file in that directory"),
+                .refused, path: "/o", .refusal("/o is a directory, not a file", remedy: "name a file in it")),
+            sentence: "the outbox isn't used because /o is a directory, not a file; name a file in it"),
         Case(
             error: OutboxError(.forbidden, path: "/o", denied),
             sentence: "/o: the outbox can't be read or written (open /o: Permission denied); check that its path is a "
@@ -106,7 +104,8 @@ import WaypostTestSupport
 
     private static let warnings: [OutboxWarning] = [
         .olderStore(path: "/o", accepted: 1, previously: 3), .removedLog(path: "/o-wal"),
-        .longLog(path: "/o-wal", bytes: 17_000_000), .noReserve("/o.reserve is a directory, not a file; move it away"),
+        .longLog(path: "/o-wal", bytes: 17_000_000),
+        .noReserve("/o.reserve is a directory, not a file", remedy: "move it away"),
     ]
 
     /// A warning ends by its code, so another warning with the same code would end with it.
@@ -116,15 +115,15 @@ import WaypostTestSupport
         #expect(conditions.map(\.code) == Self.warnings.map { ConditionCode($0) })
         #expect(
             conditions.map(\.explanation.description) == [
-                "the log of /o was removed, or an old copy of /o was restored; it has 1 accepted update, but had 3. "
-                    + "The rest are lost or uncounted, their sequence numbers will be reused, and some delivered "
-                    + "updates will be sent again; never restore or remove a single file of the outbox",
+                "the log of /o was removed, or an old copy of /o was restored; it has 1 accepted update, but had 3; "
+                    + "the rest are lost or uncounted, and some delivered updates will be sent again; restore or remove "
+                    + "all files of the outbox together",
                 "/o-wal was removed or replaced while the outbox was in use: a crash now loses the updates that are "
-                    + "not in the database yet; never remove a single file of the outbox",
+                    + "not in the database yet; find out what removed it, and remove no file of the outbox alone",
                 "/o-wal has grown to 17 MB: another program has been reading the outbox for a long time; end that "
                     + "program "
                     + "(fuser -v /o-wal shows it)",
-                "updates are still stored; /o.reserve is a directory, not a file; move it away",
+                "/o.reserve is a directory, not a file; updates are still stored; move it away",
             ])
     }
 
@@ -134,27 +133,25 @@ import WaypostTestSupport
         #expect(
             condition.explanation.description
                 == "the log of /o was removed, or an old copy of /o was restored; it has all of its 10 accepted "
-                + "updates, but some delivered updates will be sent again; never restore or remove a single file "
-                + "of the outbox")
+                + "updates, but some delivered updates will be sent again; restore or remove all files of the outbox "
+                + "together")
     }
 
     @Test func countsTheUpdatesOfARepair() {
         let nothing = OutboxRecovery(
             path: "/o", cause: .notSQLite, renamedTo: "/o.damaged-1", salvaged: 0, lost: 0...0, foundLedger: false)
         #expect(
-            nothing.description
-                == "/o was damaged (it is not a SQLite database); it was renamed to /o.damaged-1; 0 pending updates "
-                + "salvaged, 0 lost; its ledger was unreadable, so some of the salvaged updates may have been "
-                + "delivered. Check the "
-                + "disk if this happens again")
+            Condition(nothing, at: .zero).line.description
+                == "outbox damaged: /o was rebuilt (it is not a SQLite database); the damaged file is now /o.damaged-1; "
+                + "0 pending updates salvaged, 0 lost; its ledger was unreadable, so some of the salvaged updates may "
+                + "have been delivered; check the disk (dmesg) if this happens again")
         let some = OutboxRecovery(
             path: "/o", cause: .ledgerMismatch, renamedTo: nil, salvaged: 7, lost: 1...2, foundLedger: true,
             repeated: 3)
         #expect(
-            some.description
-                == "/o was damaged (its ledger does not match its rows); nothing was left of it; 7 pending updates "
-                + "salvaged, 1 to 2 lost; up to 3 of the salvaged updates may have been delivered before and are sent "
-                + "again. "
-                + "Check the disk if this happens again")
+            Condition(some, at: .zero).line.description
+                == "outbox damaged: /o was rebuilt (its ledger does not match its rows); nothing was left of it; 7 "
+                + "pending updates salvaged, 1 to 2 lost; up to 3 of the salvaged updates may have been delivered before "
+                + "and are sent again; check the disk (dmesg) if this happens again")
     }
 }

@@ -73,7 +73,7 @@ import VehicleAuthorization
             (
                 .rejected(endpoint, EndpointRejection(status: 503, message: "closed")),
                 "token endpoint https://b.example/t answered 503: it could not answer; it says \"closed\"",
-                "see the backend's log"
+                "check the backend's log"
             ),
             (
                 .unusableAnswer(endpoint, .page),

@@ -58,7 +58,7 @@ import Testing
         let failure = CurlFailure(CURLE_SSL_CACERT_BADFILE, message: "error adding trust anchors", limits: HTTPLimits())
         #expect(
             "\(failure.cause)"
-                == "the file of certificate authorities cannot be read: install ca-certificates, or name a file "
+                == "the file of certificate authorities cannot be read: install ca-certificates, or specify a file "
                 + "in caFile (error adding trust anchors)")
     }
 

@@ -35,7 +35,7 @@ import Testing
     ) throws {
         let failure = CurlProxyFailure(status: status, of: try Self.proxy(hasLogin: hasLogin), to: "example.com:443")
         #expect(failure?.fault == fault)
-        let text = failure?.cause.description ?? ""
+        let text = failure.map { "\($0.cause); \($0.remedy)" } ?? ""
         #expect(text.hasPrefix("the proxy http://p.test:3128 answered \(status): \(words)"), "\(text)")
     }
 
@@ -60,7 +60,8 @@ import Testing
     func isNamedByLibcurlsCode(curl: CURLcode, fault: HTTPTransportError.ProxyFault, words: String) throws {
         let failure = CurlProxyFailure(curl, of: try Self.proxy(), message: "words", refusal: "Connection refused")
         #expect(failure?.fault == fault)
-        #expect(failure?.cause.description.hasPrefix(words) == true, "\(failure?.cause.description ?? "")")
+        let text = failure.map { "\($0.cause); \($0.remedy)" } ?? ""
+        #expect(text.hasPrefix(words), "\(text)")
     }
 
     /// With SOCKS nothing else shows whether there was a tunnel.

@@ -23,7 +23,7 @@ import WaypostTestSupport
         ),
     ])
     func haveARemedy(listener: Listener?, words: String) {
-        #expect(ListenError.text(for: listener, on: .loopback(host: "127.0.0.1", port: 9464)) == words)
+        #expect(ListenError.explanation(of: listener, on: .loopback(host: "127.0.0.1", port: 9464)).sentence == words)
     }
 
     @Test func nameTheListenerOnAUnixSocket() throws {
@@ -38,7 +38,7 @@ import WaypostTestSupport
     @Test func reportThatTheDirectoryOfASocketIsMissing() throws {
         let directory = try TemporaryDirectory().path("none")
         let error = #expect(throws: ListenError.self) { try ListeningSocket(on: .unix(path: directory + "/status")) }
-        #expect(error?.description.contains("No such file or directory; make \(directory) for this user") == true)
+        #expect(error?.description.contains("No such file or directory; create \(directory) for this user") == true)
     }
 
     @Test func nameTheListenerOnAPort() throws {

@@ -57,7 +57,9 @@ import WaypostTestSupport
     }
 
     @Test func haveARemedyIfNotTrusted() throws {
-        func words(_ directory: FileStatus) -> String? { DirectoryTrust.doubt(directory, Sharing.none, for: 1000) }
+        func words(_ directory: FileStatus) -> String? {
+            DirectoryTrust.doubt(directory, Sharing.none, for: 1000)?.sentence
+        }
         #expect(
             words(FileStatus(kind: .directory, owner: 1001, permissions: 0o700))
                 == "belongs to uid 1001, who could replace a file with a link; choose a "
@@ -68,7 +70,7 @@ import WaypostTestSupport
                 + "chmod go-w on it, or choose another directory")
         #expect(
             DirectoryTrust.doubt(
-                FileStatus(kind: .directory, owner: 0, group: 2000, permissions: 0o2775), .sticky, for: 1000)
+                FileStatus(kind: .directory, owner: 0, group: 2000, permissions: 0o2775), .sticky, for: 1000)?.sentence
                 == "may be written by members of gid 2000, who could replace a file with a link; run chmod +t on "
                 + "it (usual for a Kubernetes volume with fsGroup), or choose another directory")
         #expect(

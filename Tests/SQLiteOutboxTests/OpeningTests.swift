@@ -65,11 +65,11 @@ import WaypostTestSupport
         let directory = try StoreDirectory()
         try FileManager.default.createDirectory(atPath: directory.store, withIntermediateDirectories: false)
         let error = #expect(throws: OutboxError.self) { try directory.open() }
-        guard error?.code == .refused, case .refusal(let sentence)? = error?.cause else {
+        guard error?.code == .refused, case .refusal(let reason, _)? = error?.cause else {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(sentence.description.hasPrefix("\(directory.store) is a "), "\(sentence)")
+        #expect(reason.description.hasPrefix("\(directory.store) is a "), "\(reason)")
         #expect(directory.exists("outbox.sqlite"))
     }
 

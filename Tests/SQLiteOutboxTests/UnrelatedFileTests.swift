@@ -38,16 +38,17 @@ import Testing
     @Test(arguments: foreign) func areRejectedAndLeftUnchanged(file: File) throws {
         let directory = try StoreDirectory()
         try directory.write(file.bytes, to: "outbox.sqlite")
-        let sentence: ReportedText = """
-            \(directory.store) isn't a Waypost outbox but \(file.testDescription), and is left unchanged; set another \
-            outbox path
-            """
+        let reason: ReportedText =
+            "\(directory.store) isn't a Waypost outbox but \(file.testDescription), and is left unchanged"
         for _ in 1...2 {
             for error in [
                 #expect(throws: OutboxError.self) { try directory.open() },
                 #expect(throws: OutboxError.self) { try OutboxReader(path: directory.store) },
             ] {
-                #expect(error == OutboxError(.refused, path: directory.store, .refusal(sentence)))
+                #expect(
+                    error
+                        == OutboxError(
+                            .refused, path: directory.store, .refusal(reason, remedy: "set another outbox path")))
             }
         }
         #expect(directory.recoveries.isEmpty)

@@ -131,7 +131,7 @@ struct TokenFaultClassifier {
 extension ExchangeFault {
     fileprivate init(_ error: HTTPTransportError, isEncrypted: Bool, sendsCertificate: Bool) {
         if error.proxyFault != nil {
-            self = .proxyFailed
+            self = .proxyFailed(remedy: error.remedy)
             return
         }
         self =

@@ -34,7 +34,7 @@ struct CurlFailure {
                 "the answer's header is larger than \(CurlAnswer.headerLimit) bytes"
             case .malformedResponse: "the answer is not HTTP: \(message)"
             case .unknownContentEncoding:
-                "the answer is compressed (Content-Encoding), which was not requested, and cannot be decoded: \(message)"
+                "the answer is compressed (Content-Encoding), which was not requested, and can't be decoded"
             case .responseTooLarge: "the answer is larger than \(limits.responseBytes) bytes"
             case .cancelled: "cancelled"
             case .transportFailed where curl == CURLE_SSL_CERTPROBLEM:

@@ -173,7 +173,8 @@ extension HTTPTransportError {
     /// Returns the same error with a description of its connection.
     fileprivate func over(_ route: ReportedText) -> Self {
         Self(
-            code, detail, certificateFault: certificateFault, proxyFault: proxyFault, traffic: traffic, route: route)
+            code, detail, certificateFault: certificateFault, proxyFault: proxyFault, remedy: remedy, traffic: traffic,
+            route: route)
     }
 }
 

@@ -132,7 +132,7 @@ import ReportedText
         return .failure(
             HTTPTransportError(
                 code == CURLE_OPERATION_TIMEDOUT ? .timedOut : .connectionFailed, "\(url.origin): \(failure.cause)",
-                proxyFault: failure.fault, traffic: traffic))
+                proxyFault: failure.fault, remedy: failure.remedy, traffic: traffic))
     }
 
     /// Returns a failure with the traffic so far.

@@ -31,7 +31,7 @@ extension ServiceAnswer.Subject {
 
 extension LostExchange {
     init(_ error: HTTPTransportError, origin: String) {
-        self.init(Cause(error), error.detail, origin: origin, route: error.route)
+        self.init(Cause(error), error.detail, remedy: error.remedy, origin: origin, route: error.route)
     }
 }
 

@@ -64,8 +64,8 @@ struct RecordingFiles {
         self.settings = settings
         let clock = isSynchronized ? "synchronised" : "not synchronised"
         header = Array("# waypost \(settings.version), run of \(start), host's clock \(clock)\n".utf8)
-        // No sharing, because old files are recognised by their names.
-        try DirectoryTrust.require(settings.directory, .none, missing: .created)
+        // Old files are recognised by their names.
+        try DirectoryTrust.require(settings.directory, .none, missing: .made)
         number = try FileSystem.names(inDirectory: settings.directory).compactMap(RecordingName.number).max() ?? 0
         try beginNext()
     }

@@ -195,6 +195,8 @@ extension ActiveConditions.Topic {
         switch self {
         case .fixes: [.receiver, .rejections]
         case .silence: [.delivery, .reading, .storing]
+        case .one(.outboxDamaged): [.reading, .storing]
+        case .one(.positionsUnreadable): [.receiver]
         case .receiver, .rejections, .storing, .reading, .renewal, .delivery, .one: []
         }
     }

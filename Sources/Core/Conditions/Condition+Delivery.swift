@@ -27,7 +27,9 @@ extension Condition {
         case .noPermit(let missing): self.init(missing)
         case .answered(let answer):
             self.init(ConditionCode(answer), answer.cause, facts: .answer(status: answer.status))
-        case .unanswered(let lost): self.init(ConditionCode(lost.cause), lost.message, facts: .lost(lost.cause))
+        case .unanswered(let lost):
+            self.init(
+                ConditionCode(lost.cause), Wording(lost.message, lost.remedy ?? ""), facts: .lost(lost.cause))
         case .aborted(let reason, let lost):
             self.init(.networkUnavailable, lost.cause(of: reason), facts: .aborted(reason))
         case .everythingRejected(let fault):

@@ -23,6 +23,11 @@ extension Condition {
         self.init(code, Wording(cause, wording.remedy), facts: .outbox(error.code))
     }
 
+    /// Creates the condition for damage that a repair has ended. Each repair is logged; `now` tells them apart.
+    package init(_ recovery: OutboxRecovery, at now: Duration) {
+        self.init(.outboxDamaged, recovery.wording, facts: .number(Int64(now / .milliseconds(1))))
+    }
+
     /// Creates the condition for a warning of the outbox.
     package init(_ warning: OutboxWarning) { self.init(ConditionCode(warning), warning.wording) }
 

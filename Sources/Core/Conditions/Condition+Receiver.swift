@@ -53,13 +53,9 @@ extension Condition {
         case .dateTooEarly: self.init(.dateTooEarly, "its fixes aren't used until the date is right")
         case .datedByHost: self.init(.datedByHost, "the receiver sends no date, and the clock is synchronized")
         case .motionContradicted:
-            self.init(
-                .motionContradicted,
-                "speed and course are calculated from the track instead")
+            self.init(.motionContradicted, "speed and course are calculated from the track instead")
         case .simulatedOrManual:
-            self.init(
-                .simulatedPositions,
-                "the receiver marks its positions as simulated or manual")
+            self.init(.simulatedPositions, "the receiver marks its positions as simulated or manual")
         case .nullIsland: self.init(.zeroPosition, "some devices send this when they have no position")
         case .utf16Text: self.init(.utf16Text, "an editor saved it as UTF-16")
         case .localTime: self.init(.localTime, "the time from RMC or GGA is used")

@@ -12,9 +12,10 @@ extension Condition {
         self.init(.privateZoneDistant, "\(text: names): more than 1,000 km from the vehicle")
     }
 
-    /// Creates the condition for a recording in `directory` that has ended because of `reason`.
-    package init(recordingIn directory: String, endedBy reason: ReportedText) {
-        self.init(.recordingStopped, "\(directory): \(reason); reporting continues")
+    /// Creates the condition for a recording in `directory` that has ended because of `reason`. `remedy` is empty if
+    /// the code's remedy helps.
+    package init(recordingIn directory: String, endedBy reason: ReportedText, remedy: ReportedText) {
+        self.init(.recordingStopped, Wording("\(directory): \(reason); reporting continues", remedy))
     }
 
     /// Creates the condition for a reload that was rejected because the new configuration has `problems`. Each
@@ -30,11 +31,15 @@ extension Condition {
     /// another `remaining`.
     package init(renewalFailedBy failure: Condition, remaining: Duration) {
         self.init(
-            .tokenRenewalFailing, "\(failure.explanation); the current token is in use for another \(remaining.spoken)")
+            .tokenRenewalFailing,
+            Wording("\(failure.cause); the current token is in use for another \(remaining.spoken)", failure.remedy))
     }
 
-    /// Creates the condition for a status address that Waypost can't listen on.
-    package init(statusAddressUnavailable error: some Error) { self.init(.statusAddressUnavailable, "\(error)") }
+    /// Creates the condition for a status address that Waypost can't listen on because of `reason`. `remedy` is empty
+    /// if the code's remedy helps.
+    package init(statusAddressUnavailable reason: ReportedText, remedy: ReportedText) {
+        self.init(.statusAddressUnavailable, Wording(reason, remedy))
+    }
 
     /// Creates the condition for a last run that ended itself at `time`, because of `reason`.
     package init(stalledAt time: String, _ reason: String) { self.init(.lastRunStalled, "\(time): \(reason)") }
@@ -45,7 +50,7 @@ extension Condition {
         self.init(.receiverTimeWrong, "\(lag.spoken) \(text: side) the present; positions are sent with this time")
     }
 
-    /// Creates the condition for a host's clock that is `offset` ahead of another clock, or slow if `offset` is
+    /// Creates the condition for a host's clock that is `offset` ahead of another clock, or behind if `offset` is
     /// negative.
     package init(hostClockOffset offset: Duration, from other: ClockSource) {
         let side = offset > .zero ? "ahead of" : "behind"

@@ -75,19 +75,21 @@ extension ConditionCode {
         .outboxTooNew: Entry(
             .error, "outbox written by a newer release", "install the newer release again, or move the file away"),
         .outboxTooOld: Entry(
-            .warning, "outbox rolled back to an older state", "never restore or remove a single file of the outbox"),
+            .warning, "outbox rolled back to an older state", "restore or remove all files of the outbox together"),
         .outboxLogRemoved: Entry(
-            .warning, "outbox's write-ahead log removed", "never remove a single file of the outbox"),
+            .warning, "outbox's write-ahead log removed",
+            "find out what removed it, and remove no file of the outbox alone"),
         .outboxLogTooLong: Entry(
             .warning, "outbox's write-ahead log too long", "end the program that keeps the outbox open"),
         .outboxWithoutReserve: Entry(
-            .warning, "no reserve for a full disk", "free space on the disk of outbox.path"),
+            .warning, "no reserve for a full disk", "move away what is in the reserve's place"),
         .outboxNearlyFull: Entry(
             .warning, "outbox nearly full", "find out why nothing is delivered, or raise outbox.maximumMegabytes"),
         .updatesThinned: Entry(
             .warning, "pending updates thinned", "find out why nothing is delivered, or raise outbox.maximumMegabytes"),
         .updatesLost: Entry(
-            .error, "pending updates lost", "find out why nothing is delivered, or raise outbox.maximumMegabytes"),
+            .error, "pending updates lost",
+            "find out why nothing is delivered, or raise outbox.maximumMegabytes and maximumAgeDays"),
         .updatesDropped: Entry(.error, "oldest updates dropped", "fix the outbox (waypost why shows its condition)"),
         .updatesQuarantined: Entry(
             .warning, "updates quarantined", "run waypost outbox list, then requeue or discard the updates"),

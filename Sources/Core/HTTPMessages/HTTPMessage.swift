@@ -30,7 +30,9 @@ extension HTTPRequest {
         }
     }
 
-    private static let openHeaders: Set<String> = ["accept", "content-type", "content-length", "host", "user-agent"]
+    private static let openHeaders: Set<String> = [
+        "accept", "content-type", "content-length", "host", "user-agent", "x-goog-fieldmask",
+    ]
 }
 
 /// The request methods that Fleet Engine, token endpoints and the status service use (RFC 9110, section 9).

@@ -71,7 +71,9 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
     package let certificateFault: CertificateFault?
     /// The proxy's fault; `nil` if no proxy is configured, or if it isn't the cause.
     package let proxyFault: ProxyFault?
-    /// The numbers of bytes that the failed exchange has transferred.
+    /// The remedy of a proxy's fault.
+    package let remedy: ReportedText?
+    /// The bytes transferred by the failed exchange.
     package let traffic: HTTPTraffic
     /// The address families of this connection and of the next, such as "over IPv6; IPv4 is next"; `nil` if they have
     /// nothing to do with the failure. Also part of `detail`, unless the exchange was cancelled.
@@ -79,17 +81,19 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
 
     package init(
         _ code: Code, _ detail: ReportedText, certificateFault: CertificateFault? = nil,
-        proxyFault: ProxyFault? = nil, traffic: HTTPTraffic = HTTPTraffic(), route: ReportedText? = nil
+        proxyFault: ProxyFault? = nil, remedy: ReportedText? = nil, traffic: HTTPTraffic = HTTPTraffic(),
+        route: ReportedText? = nil
     ) {
         self.code = code
         self.proxyFault = proxyFault
+        self.remedy = remedy
         self.certificateFault = certificateFault
         self.traffic = traffic
         self.route = route
         self.detail = if let route, code != .cancelled { "\(detail) (\(route))" } else { detail }
     }
 
-    package var description: String { detail.description }
+    package var description: String { remedy.map { "\(detail); \($0)" } ?? detail.description }
 }
 
 /// The sizes of a request and its answer as counted by libcurl: with headers, without TLS and TCP framing.

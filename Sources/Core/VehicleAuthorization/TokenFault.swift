@@ -120,8 +120,8 @@ package enum ExchangeFault: Sendable, Hashable {
     case connectionLost(isEncrypted: Bool)
     /// The connection ended before the answer was complete.
     case answerBrokenOff
-    /// A proxy failed. The message contains the remedy.
-    case proxyFailed
+    /// A proxy failed; `nil` if no remedy is known.
+    case proxyFailed(remedy: ReportedText?)
     case tlsFailed
     /// The endpoint supports only TLS versions older than 1.2.
     case oldTLS

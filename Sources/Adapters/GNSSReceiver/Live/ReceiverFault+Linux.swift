@@ -21,7 +21,8 @@ extension ReceiverFault {
         case .missing: self = .deviceMissing
         case .permissionDenied: self = .deviceForbidden
         case .busy(let path, let holders):
-            let unknown = DeviceHolders(names: "another program", remedy: "\(HoldingProcess.remedy(for: path))")
+            let remedy = ReportedText(HoldingProcess.remedy(for: path), limit: ReportedText.longestSentence)
+            let unknown = DeviceHolders(names: "another program", remedy: remedy)
             self = .deviceBusy(DeviceHolders(holders, of: path) ?? unknown)
         case .notASerialPort: self = .notASerialPort
         case .system(let error): self = .notOpened("\(error)")

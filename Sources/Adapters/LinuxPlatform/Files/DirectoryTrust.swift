@@ -106,12 +106,12 @@ package enum DirectoryTrust {
     /// Returns why `user` doesn't trust a directory, as a predicate for its path; `nil` if it is trusted.
     ///
     /// `sharing`: what other users may do in it; `nil` for an ancestor of the directory that is used.
-    package static func doubt(_ directory: FileStatus, _ sharing: Sharing?, for user: UInt32) -> String? {
-        let remedy = "could replace a file with a link"
+    package static func doubt(_ directory: FileStatus, _ sharing: Sharing?, for user: UInt32) -> SystemError.Refusal? {
+        let danger = "could replace a file with a link"
         guard directory.owner == 0 || directory.owner == user else {
-            return
-                "belongs to \(FileStatus.name(ofUser: directory.owner)), who \(remedy); choose a directory that belongs to "
-                + "\(FileStatus.name(ofUser: user)), or run this as its owner"
+            return SystemError.Refusal(
+                "belongs to \(FileStatus.name(ofUser: directory.owner)), who \(danger)",
+                "choose a directory that belongs to \(FileStatus.name(ofUser: user)), or run this as its owner")
         }
         // Only its owner can replace the directory if its parent is sticky.
         if sharing == .any { return nil }
@@ -128,7 +128,8 @@ package enum DirectoryTrust {
             directory.isSticky
             ? "choose a directory in it"
             : isVolume ? "run chmod +t on it (usual for a Kubernetes volume with fsGroup)" : "run chmod go-w on it"
-        return "may be written by \(others), who \(remedy); \(advice), or choose another directory"
+        return SystemError.Refusal(
+            "may be written by \(others), who \(danger)", "\(advice), or choose another directory")
     }
 
     /// Returns which other users can change the file at `path`, with the remedy, as a predicate for the path; `nil` if
@@ -145,14 +146,14 @@ package enum DirectoryTrust {
             if shared == 0 || shared == 0o020 && status.group == status.owner { return nil }
             let others = shared & 0o002 != 0 ? "every user" : "the members of gid \(status.group)"
             return "can be changed by \(others); run chmod go-w on it"
-        } catch { return error.refusal.map { "can be replaced: \($0)" } }
+        } catch { return error.refusal.map { "can be replaced: \($0.sentence)" } }
     }
 
     private static func require(
         at path: String, _ status: FileStatus, _ sharing: Sharing?, _ user: UInt32
     ) throws(SystemError) {
         guard let doubt = doubt(status, sharing, for: user) else { return }
-        throw SystemError(refusing: path, because: "the directory \(path) \(doubt)")
+        throw SystemError(refusing: path, because: doubt.of("the directory \(path)"))
     }
 
     private static func require(
@@ -161,9 +162,9 @@ package enum DirectoryTrust {
         guard status.owner != 0, status.owner != user else { return }
         throw SystemError(
             refusing: path,
-            because:
-                "\(path) is a link that belongs to \(FileStatus.name(ofUser: status.owner)) and is not followed; remove it, or choose "
-                + "another path")
+            because: .init(
+                "\(path) is a link that belongs to \(FileStatus.name(ofUser: status.owner)) and is not followed",
+                "remove it, or choose another path"))
     }
 
     /// Returns the components of the absolute path, last one first.

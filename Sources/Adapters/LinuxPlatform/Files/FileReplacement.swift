@@ -23,8 +23,8 @@ package final class FileReplacement: Sendable {
             if let status = try FileStatus(at: target), status.owner != geteuid() {
                 throw SystemError(
                     refusing: path,
-                    because: "it belongs to \(FileStatus.name(ofUser: status.owner)); remove it, or choose another path"
-                )
+                    because: .init(
+                        "it belongs to \(FileStatus.name(ofUser: status.owner))", "remove it, or choose another path"))
             }
             Self.removeAbandoned(inDirectory: FileSystem.parent(of: target))
             let aside = "\(target).waypost-\(getpid()).part"

@@ -95,18 +95,21 @@ extension FileStatus {
 
     /// Returns why `user` must not write to this file, as a predicate for its path; `nil` for the user's own regular
     /// file with one name.
-    package func doubt(writtenBy user: UInt32) -> String? {
+    package func doubt(writtenBy user: UInt32) -> SystemError.Refusal? {
         if kind != .file {
-            return "is \(kind.rawValue), not a file; \(kind == .device ? "" : "move it away, or ")choose another path"
+            let remedy = "choose another path"
+            return SystemError.Refusal(
+                "is \(kind.rawValue), not a file", kind == .device ? remedy : "move it away, or \(remedy)")
         }
         if owner != user {
-            return
-                "belongs to \(Self.name(ofUser: owner)), not to \(Self.name(ofUser: user)); run this as its owner, move it away, "
-                + "or choose another path"
+            return SystemError.Refusal(
+                "belongs to \(Self.name(ofUser: owner)), not to \(Self.name(ofUser: user))",
+                "run this as its owner, move it away, or choose another path")
         }
         // The owner of the other name may not expect the file to change, and files next to one name, such as SQLite's
         // log, aren't seen under the other.
-        return names > 1 ? "has \(names) names (hard links); remove all but one, or choose another path" : nil
+        return names > 1
+            ? SystemError.Refusal("has \(names) names (hard links)", "remove all but one, or choose another path") : nil
     }
 
     /// Whether this process's user can write to the file without touching other users' files.

@@ -50,7 +50,7 @@ package enum FileSystem {
         at path: String, for user: UInt32 = geteuid()
     ) throws(SystemError) {
         guard let doubt = try FileStatus(at: path)?.doubt(writtenBy: user) else { return }
-        throw SystemError(refusing: path, because: "\(path) \(doubt)")
+        throw SystemError(refusing: path, because: doubt.of(path))
     }
 
     /// Whether two paths lead to the same existing file.
@@ -230,9 +230,9 @@ package enum FileSystem {
         if let status = try FileStatus(at: path), status.owner != geteuid(), isSticky(parent(of: path)) {
             throw SystemError(
                 refusing: path,
-                because:
-                    "\(path) belongs to \(FileStatus.name(ofUser: status.owner)) and isn't removed; ask its owner to remove it, or "
-                    + "choose another path")
+                because: .init(
+                    "\(path) belongs to \(FileStatus.name(ofUser: status.owner)) and isn't removed",
+                    "ask its owner to remove it, or choose another path"))
         }
         guard unsafe unlink(path) == 0 || errno == ENOENT else {
             throw SystemError(call: "remove \(path)", number: errno)
@@ -269,7 +269,8 @@ package enum FileSystem {
         if let status = try FileStatus(at: path) {
             if status.isOwnFile, status.bytes == bytes { return }
             if status.kind == .directory {
-                throw SystemError(refusing: path, because: "\(path) is a directory, not a file; move it away")
+                throw SystemError(
+                    refusing: path, because: .init("\(path) is a directory, not a file", "move it away"))
             }
             if !status.isOwnFile { try removeFile(at: path) }
         }

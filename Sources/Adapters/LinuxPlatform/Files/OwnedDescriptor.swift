@@ -74,7 +74,7 @@ extension OwnedDescriptor {
         let opened = try OwnedDescriptor(
             opening: path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode: mode)
         if let doubt = try FileStatus(of: opened).doubt(writtenBy: geteuid()) {
-            throw SystemError(refusing: path, because: "\(path) \(doubt)")
+            throw SystemError(refusing: path, because: doubt.of(path))
         }
         self = opened
     }
@@ -114,7 +114,7 @@ extension OwnedDescriptor {
         if !Self.isHandedOver(status) {
             guard status.owner == 0 || status.owner == geteuid() else {
                 let whose = "\(status.kind.rawValue) of \(FileStatus.name(ofUser: status.owner))"
-                throw SystemError(refusing: path, because: "\(path) is \(whose); choose another path")
+                throw SystemError(refusing: path, because: .init("\(path) is \(whose)", "choose another path"))
             }
             guard status.kind != .file else { throw Self.refusal(of: path) }
         }
@@ -129,7 +129,8 @@ extension OwnedDescriptor {
     }
 
     private static func refusal(of path: String) -> SystemError {
-        SystemError(refusing: path, because: "\(path) has just been replaced; choose another path")
+        SystemError(
+            refusing: path, because: .init("\(path) has just been replaced", "choose another path"))
     }
 
     /// Whether this process was started with that file as its standard output or error.

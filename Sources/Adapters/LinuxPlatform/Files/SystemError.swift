@@ -6,8 +6,8 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     package let call: String
     /// The value of `errno`.
     package let number: CInt
-    /// The reason why the call wasn't made, with the remedy; `nil` if the call was made and failed.
-    package let refusal: String?
+    /// Why the call wasn't made; `nil` if the system failed it.
+    package let refusal: Refusal?
 
     package init(call: String, number: CInt) {
         self.call = call
@@ -15,20 +15,41 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
         refusal = nil
     }
 
-    /// Creates an error for `path`, which wasn't touched. `refusal` is a whole sentence.
-    package init(refusing path: String, because refusal: String) {
+    /// Creates an error for `path`, which wasn't touched.
+    package init(refusing path: String, because refusal: Refusal) {
         call = "use \(path)"
         number = EPERM
         self.refusal = refusal
     }
 
-    /// The refusal, or the system's text for `number`, such as `Permission denied`.
+    /// The refusal with its remedy, or the system's text for `number`, such as `Permission denied`.
     package var reason: String {
-        if let refusal { return refusal }
+        if let refusal { return refusal.sentence }
         return unsafe String(cString: strerror(number))
     }
 
-    package var description: String { refusal ?? "\(call): \(reason)" }
+    package var description: String { refusal?.sentence ?? "\(call): \(reason)" }
+}
+
+extension SystemError {
+    /// Why a call wasn't made.
+    package struct Refusal: Sendable, Hashable {
+        /// The reason as a sentence, or as a predicate for a path.
+        package let reason: String
+        /// The remedy; empty if none is known.
+        package let remedy: String
+
+        package init(_ reason: String, _ remedy: String) {
+            self.reason = reason
+            self.remedy = remedy
+        }
+
+        /// Reason and remedy in one line.
+        package var sentence: String { remedy.isEmpty ? reason : "\(reason); \(remedy)" }
+
+        /// Returns the refusal of which this one's reason is the predicate.
+        func of(_ subject: String) -> Refusal { Refusal("\(subject) \(reason)", remedy) }
+    }
 }
 
 /// Calls `body`, repeatedly if signals interrupt it. Throws an error that names `call` if it returns -1.

@@ -71,16 +71,16 @@ package final class ListeningSocket: Sendable {
         guard status.kind == .socket else {
             throw SystemError(
                 refusing: path,
-                because:
-                    "\(path) is \(status.kind.rawValue), not a socket, and is left unchanged; choose another path, such as "
-                    + "unix:/run/waypost/status")
+                because: .init(
+                    "\(path) is \(status.kind.rawValue), not a socket, and is left unchanged",
+                    "choose another path, such as unix:/run/waypost/status"))
         }
         guard status.owner == user else {
             throw SystemError(
                 refusing: path,
-                because:
-                    "\(path) is a socket that belongs to \(FileStatus.name(ofUser: status.owner)), and is left unchanged; choose another path"
-            )
+                because: .init(
+                    "\(path) is a socket that belongs to \(FileStatus.name(ofUser: status.owner)), and is left unchanged",
+                    "choose another path"))
         }
     }
 
@@ -126,16 +126,28 @@ package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
     case inUse(LocalAddress)
     case system(LocalAddress, SystemError)
 
-    package var description: String {
-        switch self {
-        case .inUse(let address): "cannot listen on \(address): \(Self.text(for: Listener(on: address), on: address))"
-        case .system(.loopback(_, let port), let error) where port < 1024 && error.number == EACCES:
-            "cannot listen on port \(port): \(error.reason); choose one from 1024 on"
-        case .system(.unix(let path), let error) where [ENOENT, EACCES].contains(error.number):
-            "cannot listen on unix:\(path): \(error.reason); create \(FileSystem.parent(of: path)) for this user, or choose a "
-                + "path in an existing directory of this user"
-        case .system(let address, let error): "cannot listen on \(address): \(error.reason)"
-        }
+    package var description: String { explanation.sentence }
+
+    /// The failure and its remedy.
+    package var explanation: SystemError.Refusal {
+        let (address, cause) =
+            switch self {
+            case .inUse(let address): (address, Self.explanation(of: Listener(on: address), on: address))
+            case .system(let address, let error): (address, Self.explanation(of: error, on: address))
+            }
+        return SystemError.Refusal("cannot listen on \(address): \(cause.reason)", cause.remedy)
+    }
+
+    private static func explanation(of error: SystemError, on address: LocalAddress) -> SystemError.Refusal {
+        if let refusal = error.refusal { return refusal }
+        let remedy =
+            switch address {
+            case .loopback(_, let port) where port < 1024 && error.number == EACCES: "choose a port from 1024 on"
+            case .unix(let path) where [ENOENT, EACCES].contains(error.number):
+                "create \(FileSystem.parent(of: path)) for this user, or choose a path in an existing directory of this user"
+            case .loopback, .unix: ""
+            }
+        return SystemError.Refusal(error.reason, remedy)
     }
 
     /// Whether the path itself was rejected, so it doesn't matter if a process listens.
@@ -147,18 +159,18 @@ package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
         return process
     }
 
-    static func text(for listener: Listener?, on address: LocalAddress) -> String {
+    static func explanation(of listener: Listener?, on address: LocalAddress) -> SystemError.Refusal {
         let (search, choice) =
             switch address {
             case .loopback(_, let port):
                 ("ss -ltnp sport = :\(port)", "choose another port (0 selects a free one)")
             case .unix(let path): ("ss -lxp src \(path)", "choose another path")
             }
+        let remedy = "find it as root (\(search)) and stop it, or \(choice)"
         return switch listener {
-        case .process(let process): "\(process) holds it; stop it (\(process.stopCommand)), or \(choice)"
-        case .user(let user):
-            "a process of \(FileStatus.name(ofUser: user)) holds it; find it as root (\(search)) and stop it, or \(choice)"
-        case nil: "another process holds it; find it as root (\(search)) and stop it, or \(choice)"
+        case .process(let process): .init("\(process) holds it", "stop it (\(process.ending)), or \(choice)")
+        case .user(let user): .init("a process of \(FileStatus.name(ofUser: user)) holds it", remedy)
+        case nil: .init("another process holds it", remedy)
         }
     }
 }

@@ -18,7 +18,8 @@ package enum StandardOutput {
             } catch  where error.number == EBADF {
                 throw SystemError(
                     refusing: "standard output",
-                    because: "standard output is closed, so the result can't be written; remove >&-")
+                    because: .init(
+                        "standard output is closed, so the result can't be written", "remove >&-"))
             }
         }
     }

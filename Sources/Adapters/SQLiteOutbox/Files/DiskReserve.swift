@@ -34,9 +34,9 @@ final class DiskReserve {
             if let warning { configuration.reportWarningEnd(warning) }
             warning = nil
         } catch {
-            guard case .refusal(let sentence) = error.cause else { throw error }
+            guard case .refusal(let reason, let remedy) = error.cause else { throw error }
             guard warning == nil else { return }
-            let missing = OutboxWarning.noReserve(sentence)
+            let missing = OutboxWarning.noReserve(reason, remedy: remedy)
             warning = missing
             configuration.reportWarning(missing)
         }

@@ -30,7 +30,8 @@ struct StoreFiles: Sendable {
         try DirectoryTrust.require(FileSystem.parent(of: path), for: user)
         if try FileStatus(at: path)?.kind == .directory {
             throw SystemError(
-                refusing: path, because: "\(path) is a directory, not a file; specify a file in that directory")
+                refusing: path, because: .init("\(path) is a directory, not a file", "specify a file in that directory")
+            )
         }
         for name in [path, log, index, path + "-journal", lock] {
             try FileSystem.requireOwnFile(at: name, for: user)

@@ -59,6 +59,7 @@ extension StoreFiles {
         guard let kind = UnrelatedFile.kind(beginningWith: bytes) else { return }
         throw SystemError(
             refusing: path,
-            because: "\(path) isn't a Waypost outbox but \(kind), and is left unchanged; set another outbox path")
+            because: .init(
+                "\(path) isn't a Waypost outbox but \(kind), and is left unchanged", "set another outbox path"))
     }
 }

@@ -15,7 +15,11 @@ extension OutboxError {
 
     init(_ error: SystemError, path: String) {
         if let refusal = error.refusal {
-            self.init(.refused, path: path, .refusal(ReportedText(refusal, limit: ReportedText.longestSentence)))
+            self.init(
+                .refused, path: path,
+                .refusal(
+                    ReportedText(refusal.reason, limit: ReportedText.longestSentence),
+                    remedy: ReportedText(refusal.remedy, limit: ReportedText.longestSentence)))
         } else {
             let message = ReportedText(error.description, limit: ReportedText.longestSentence)
             self.init(

@@ -211,7 +211,9 @@ extension ServiceRun {
         }
         let settings = RecordingSettings(directory: directory, version: Release.version)
         guard let error = await recorder.write(settings) else { return }
-        let condition = Condition(recordingIn: directory, endedBy: "\(error)")
+        let condition = Condition(
+            recordingIn: directory, endedBy: "\(error.refusal?.reason ?? error.description)",
+            remedy: "\(error.refusal?.remedy ?? "")")
         parts.monitor.raise(condition, on: .one(.recordingStopped))
     }
 }

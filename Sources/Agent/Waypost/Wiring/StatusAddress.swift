@@ -36,7 +36,9 @@ struct StatusAddress: Sendable {
         switch first {
         case .success(let service): await service.run()
         case .failure(let error):
-            monitor.raise(Condition(statusAddressUnavailable: error), on: .one(.statusAddressUnavailable))
+            let why = error.explanation
+            let condition = Condition(statusAddressUnavailable: "\(why.reason)", remedy: "\(why.remedy)")
+            monitor.raise(condition, on: .one(.statusAddressUnavailable))
             guard let service = await nextService(clock: clock) else { return }
             monitor.clear(.one(.statusAddressUnavailable))
             await service.run()

@@ -226,12 +226,7 @@ package struct VehicleAgent: Sendable {
             await close()
             if let isPending { await pendingState.set(isPending, log: log) }
         }
-        if closing == nil {
-            log.write(
-                .error,
-                "could not close the outbox: it does not answer; check its disk "
-                    + "(dmesg)")
-        }
+        if closing == nil { log.write(Condition(OutboxError(.silent))) }
     }
 
     /// Notifies the reporter that this machine has a route to the network again.
@@ -277,7 +272,7 @@ package struct VehicleAgent: Sendable {
     /// Stores the updates in memory and closes the outbox.
     package func close() async {
         await reporter.retryStoring()  // closing reports any failure
-        do { try await outbox.close() } catch { log.write(.error, "could not close the outbox: \(error)") }
+        do { try await outbox.close() } catch { log.write(Condition(error)) }
     }
 }
 
@@ -286,7 +281,10 @@ extension Configuration {
     /// only one vehicle.
     fileprivate func outbox(reportingTo parts: VehicleAgent.Parts) -> OutboxConfiguration {
         var outbox = outbox
-        outbox.reportRecovery = { parts.log.write(.error, "\($0)") }
+        outbox.reportRecovery = {
+            let condition = Condition($0, at: parts.clock.now)
+            parts.monitor.raise(condition, on: .one(condition.code), for: EvictionWatch.memory)
+        }
         outbox.reportWarning = { parts.monitor.raise(Condition($0), on: .one(ConditionCode($0))) }
         outbox.reportWarningEnd = { parts.monitor.clear(.one(ConditionCode($0))) }
         outbox.uptime = { parts.clock.now }

@@ -61,7 +61,7 @@ struct UnwritableFile: Error, Sendable, Hashable, CustomStringConvertible {
 
     var description: String {
         let directory = FileSystem.parent(of: path)
-        if let refusal = cause.refusal { return "\(path) cannot be written: \(refusal)" }
+        if let refusal = cause.refusal { return "\(path) cannot be written: \(refusal.sentence)" }
         let remedy =
             switch cause.number {
             case ENOENT where directory == ".":

@@ -10,7 +10,8 @@ extension OutboxError: CustomStringConvertible {
     /// repairs nothing, keeps nothing in memory, and is run by a person.
     package func wording(isForTool: Bool = false) -> Wording {
         let wording = (isForTool ? wordingForTool : nil) ?? wordingForService
-        return path.isEmpty ? wording : Wording("\(path): \(wording.cause)", wording.remedy)
+        // The reason of a refusal names its own file.
+        return path.isEmpty || code == .refused ? wording : Wording("\(path): \(wording.cause)", wording.remedy)
     }
 
     private var wordingForService: Wording {
@@ -25,10 +26,7 @@ extension OutboxError: CustomStringConvertible {
         case .busy:
             Wording(
                 "another program has locked the outbox\(because)",
-                """
-                updates are stored once the lock is released; if that takes long, end the program (fuser -v \(path) \
-                shows it)
-                """)
+                "wait until it is done, or end it (fuser -v \(path) shows it)")
         case .damaged:
             Wording("damaged, and not repaired\(because)", "check the disk, or use an outbox path on another disk")
         case .damagedAgain:
@@ -45,7 +43,7 @@ extension OutboxError: CustomStringConvertible {
                 run waypost check, which knows the unit's sandbox; if the kernel remounted it after errors (journalctl \
                 -k), check the disk and mount it writable again
                 """)
-        case .refused: Wording("the outbox isn't used", cause?.text ?? "")
+        case .refused: wordingOfRefusal
         case .forbidden, .unusable:
             Wording(
                 "the outbox can't be read or written\(because)",
@@ -70,6 +68,11 @@ extension OutboxError: CustomStringConvertible {
         case .forbidden: Wording("this user may not read or write the outbox\(because)", "use sudo")
         default: nil
         }
+    }
+
+    private var wordingOfRefusal: Wording {
+        guard case .refusal(let reason, let remedy) = cause else { return Wording("the outbox isn't used", "") }
+        return Wording("the outbox isn't used because \(reason)", remedy)
     }
 
     private var wordingForOtherVehicle: Wording {
@@ -99,7 +102,7 @@ extension OutboxError.Cause {
         switch self {
         case .sqlite(let code, let message): "\(message) (SQLite \(code))"
         case .system(_, let message): message
-        case .refusal(let sentence): sentence
+        case .refusal(let reason, _): reason
         case .held: "it is in use"
         case .ofVehicle(let other, _, _): "it belongs to \(other)"
         case .opening: "is not open yet"
@@ -139,8 +142,8 @@ extension OutboxWarning {
             let loss: ReportedText =
                 accepted < previously
                 ? """
-                it has \(text: known), but had \(previously). The rest are lost or uncounted, their sequence numbers \
-                will be reused, and some delivered updates will be sent again
+                it has \(text: known), but had \(previously); the rest are lost or uncounted, and some delivered \
+                updates will be sent again
                 """ : "it has all of its \(text: known), but some delivered updates will be sent again"
             return Wording(
                 "the log of \(path) was removed, or an old copy of \(path) was restored; \(loss)", "")
@@ -157,19 +160,20 @@ extension OutboxWarning {
                 time
                 """,
                 "end that program (fuser -v \(path) shows it)")
-        case .noReserve(let sentence): return Wording("updates are still stored", sentence)
+        case .noReserve(let reason, let remedy):
+            return Wording("\(reason); updates are still stored", remedy)
         }
     }
 }
 
-extension OutboxRecovery: CustomStringConvertible {
-    /// The damage, the number of updates that were salvaged and lost, and the remedy.
-    package var description: String {
+extension OutboxRecovery {
+    /// The damage and the number of updates that were salvaged and lost, with the remedy.
+    var wording: Wording {
         let reason: ReportedText = cause.map { " (\($0.text))" } ?? ""
-        let place = renamedTo.map { "it was renamed to \($0)" } ?? "nothing was left of it"
+        let place: ReportedText = renamedTo.map { "the damaged file is now \($0)" } ?? "nothing was left of it"
         let isExact = lost.lowerBound == lost.upperBound
         let count = isExact ? "\(lost.upperBound)" : "\(lost.lowerBound) to \(lost.upperBound)"
-        let doubt =
+        let doubt: ReportedText =
             if !foundLedger {
                 "; its ledger was unreadable, so some of the salvaged updates may have been delivered"
             } else if repeated > 0 {
@@ -177,7 +181,10 @@ extension OutboxRecovery: CustomStringConvertible {
             } else {
                 ""
             }
-        return
-            "\(path) was damaged\(reason); \(place); \(salvaged.counted("pending update")) salvaged, \(count) lost\(doubt). Check the disk if this happens again"
+        return Wording(
+            """
+            \(path) was rebuilt\(reason); \(place); \(text: salvaged.counted("pending update")) salvaged, \(count) \
+            lost\(doubt)
+            """, "check the disk (dmesg) if this happens again")
     }
 }

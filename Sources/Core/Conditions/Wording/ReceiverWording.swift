@@ -81,9 +81,7 @@ extension ReceiverFault {
         case .lost(let reason):
             Wording("lost (\(reason))", "check the plug and cable; Waypost reconnects as soon as the receiver is back")
         case .closedByOtherSide:
-            Wording(
-                "closed by the other side, opened again",
-                "if this repeats, check that host and port are the receiver's")
+            Wording("closed by the other side, opened again", "check that host and port are the receiver's")
         case .silent(let kind, let limit, let others): kind.silence(for: limit + elapsed).also(others)
         case .noSentence(let kind, let limit, let others): kind.noise(for: limit + elapsed).also(others)
         case .readableText(let kind, let beginning, let limit, let others):
@@ -131,10 +129,11 @@ extension ReceiverFault.NoPosition {
 }
 
 extension Wording {
-    /// Returns the wording extended by the other readers of a serial port, each of which takes bytes from the others.
+    /// Returns the wording if other programs read the serial port, too. Each reader takes bytes from the others, so the
+    /// remedy is the one against them.
     fileprivate func also(_ others: DeviceHolders?) -> Wording {
         guard let others else { return self }
-        return Wording("\(cause); also open in \(others.names)", "\(others.remedy); \(remedy)")
+        return Wording("\(cause); also open in \(others.names)", others.remedy)
     }
 }
 

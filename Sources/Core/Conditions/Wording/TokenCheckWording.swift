@@ -26,7 +26,10 @@ extension TokenFinding {
                 "the issuer must make a new token; if a clock is wrong, set it")
         case .issuedAhead(let time, let accepted):
             Wording(
-                "the token was issued \(time.spoken) ahead of this host's clock, but Fleet Engine accepts \(accepted.spoken)",
+                """
+                the token was issued \(time.spoken) ahead of this host's clock, but Fleet Engine accepts \
+                \(accepted.spoken)
+                """,
                 "set the clock that is wrong")
         case .certificateEnds(let date, let time):
             Wording(

@@ -51,12 +51,12 @@ extension AuthorizationError: CustomStringConvertible {
 }
 
 extension ExchangeFault {
-    /// Returns the remedy; empty for a proxy's fault, because its message already contains one.
+    /// The remedy; empty if none is known.
     fileprivate func remedy(for origin: TokenOrigin) -> ReportedText {
         let section = origin.section
         let url: ReportedText = "check \(section).url"
         switch self {
-        case .proxyFailed: return ""
+        case .proxyFailed(let remedy): return remedy ?? ""
         case .nameNotResolved: return "check the host in \(section).url and the network's name server"
         case .connectionFailed: return "\(url), and that the backend runs"
         case .timedOut: return "check the network and the backend's load, or raise \(section).timeoutSeconds"

@@ -138,14 +138,20 @@ package struct LostExchange: Sendable, Hashable {
     package let cause: Cause
     /// A description with addresses and times.
     package let message: ReportedText
+    /// The remedy of this fault; `nil` if it has none of its own.
+    package let remedy: ReportedText?
     /// The server's scheme, host and port.
     package let origin: String
     /// The connection's address family, and the one to be tried next; `nil` if they don't matter.
     package let route: ReportedText?
 
-    package init(_ cause: Cause, _ message: ReportedText, origin: String = "", route: ReportedText? = nil) {
+    package init(
+        _ cause: Cause, _ message: ReportedText, remedy: ReportedText? = nil, origin: String = "",
+        route: ReportedText? = nil
+    ) {
         self.cause = cause
         self.message = message
+        self.remedy = remedy
         self.origin = origin
         self.route = route
     }

@@ -42,9 +42,9 @@ package struct OutboxError: Error, Sendable, Hashable {
         case sqlite(code: Int32, message: ReportedText)
         /// A system call failed. `number` is its `errno`.
         case system(number: Int32, message: ReportedText)
-        /// Waypost must not use the file. The text says why, and what to do.
-        case refusal(ReportedText)
-        /// A process owns the outbox; `nil` if that process is unknown.
+        /// A file isn't touched, for a reason that has a remedy.
+        case refusal(ReportedText, remedy: ReportedText)
+        /// A process has the outbox; `nil` if it isn't known which.
         case held(by: Holder?)
         case ofVehicle(ReportedText, pending: Int64, configured: ReportedText)
         case opening
@@ -125,8 +125,9 @@ package enum OutboxWarning: Sendable, Hashable {
     case removedLog(path: String)
     /// The log keeps growing, because another program prevents it from being reset.
     case longLog(path: String, bytes: Int64)
-    /// There is no reserve for a full disk, because another file is in its place. The text says what to do.
-    case noReserve(ReportedText)
+    /// There is no reserve for a full disk, because another file is in its place and isn't touched for a reason that
+    /// has a remedy.
+    case noReserve(ReportedText, remedy: ReportedText)
 }
 
 /// The outcome of a repair, which is reported to the operator and counted in the ledger.

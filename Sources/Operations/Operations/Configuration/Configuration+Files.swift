@@ -115,7 +115,7 @@ extension Configuration {
     /// Verifies that the outbox can be created at its path, as far as this user can see. Writes nothing.
     package func proveOutbox() throws(AgentError) {
         do throws(SystemError) { try outbox.requireOwnFiles(for: expectedUser) } catch {
-            if let refusal = error.refusal { throw AgentError(.configuration, "outbox.path: \(refusal)") }
+            if let refusal = error.refusal { throw AgentError(.configuration, "outbox.path: \(refusal.sentence)") }
         }
     }
 
@@ -123,7 +123,7 @@ extension Configuration {
     package func proveStatusSocket() throws(AgentError) {
         guard case .unix(let socket) = statusAddress else { return }
         do throws(SystemError) { try ListeningSocket.require(socket, for: EffectiveUser.expected(at: socket)) } catch {
-            if let refusal = error.refusal { throw AgentError(.configuration, "status.listen: \(refusal)") }
+            if let refusal = error.refusal { throw AgentError(.configuration, "status.listen: \(refusal.sentence)") }
             // The unit's RuntimeDirectory= and StateDirectory= may create the directory when the service starts.
             let isMadeAtStart = ["/run/", "/var/run/", "/var/lib/", "/var/cache/"].contains(where: socket.hasPrefix)
             guard error.number == ENOENT || error.number == ENOTDIR, !isMadeAtStart else { return }

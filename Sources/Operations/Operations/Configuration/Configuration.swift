@@ -71,7 +71,7 @@ extension Configuration {
                 case .system(let cause) where cause.number == EACCES && SandboxedCheck.inside != nil:
                     "cannot be read by the service; run chgrp \(SandboxedCheck.inside?.user ?? "") \(path) and chmod g+r \(path)"
                 case .system(let cause) where cause.number == EACCES:
-                    "cannot be read by this user; use sudo, or join the group waypost"
+                    "cannot be read by this user; use sudo, or, for the service, type chgrp waypost \(path) and chmod g+r \(path)"
                 case .system: "\(error)"
                 case .notAFile, .tooLarge: "\(error); specify the configuration file, which is JSON"
                 }

@@ -34,13 +34,12 @@ package final class LogWriter: Sendable {
 
     /// Writes one line about a condition.
     package func write(_ line: ActiveConditions.Line) {
-        let level: LogLevel =
-            switch line.severity {
-            case .error: .error
-            case .warning: .warning
-            case .info: .info
-            }
-        write(level, line.text.description, code: line.code)
+        write(LogLevel(line.severity), line.text.description, code: line.code)
+    }
+
+    /// Writes one line about a condition that isn't active for any time.
+    package func write(_ condition: Condition) {
+        write(LogLevel(condition.code.severity), condition.line.description, code: condition.code)
     }
 
     /// Writes one line if `level` is logged. `code` is the condition that the line is about.
@@ -80,6 +79,16 @@ package enum LogFormat: String, Sendable, Hashable, CaseIterable { case text, js
 /// The level up to which messages are logged; each level includes the previous ones.
 package enum LogLevel: String, Sendable, Hashable, CaseIterable, Comparable {
     case error, warning, info, debug
+
+    /// The level at which conditions of `severity` are logged.
+    fileprivate init(_ severity: ConditionCode.Severity) {
+        self =
+            switch severity {
+            case .error: .error
+            case .warning: .warning
+            case .info: .info
+            }
+    }
 
     package static func < (one: Self, other: Self) -> Bool { one.journalPriority < other.journalPriority }
 

@@ -149,8 +149,8 @@ final class RecordFile: Sendable {
         guard try Self.mayAppend(to: path, form) else {
             throw SystemError(
                 refusing: path,
-                because: "it exists and isn't a record of \(form.option); specify another file, or remove "
-                    + "this one")
+                because: .init(
+                    "it exists and isn't a record of \(form.option)", "name another file, or remove this one"))
         }
         file = try OwnedDescriptor(appendingTo: path)
         self.form = form
