@@ -22,7 +22,10 @@ import Testing
             (.zeroDevice, "a.log is a device that yields only zeros; use a log or a serial port"),
             (.empty, "a.log is empty; record the receiver's output into it first"),
             (.packedTwice, "a.log is packed twice; unpack it once (gunzip)"),
-            (.archiveWithoutContents, "a.log is an archive without contents; record the receiver's output into it first"),
+            (
+                .archiveWithoutContents,
+                "a.log is an archive without contents; record the receiver's output into it first"
+            ),
             (
                 .archiveContinued(at: 7),
                 "a.log is an archive followed by other data from byte 7 on; cut the file off there"
@@ -32,7 +35,10 @@ import Testing
                 "a.log is a damaged archive (incorrect data check) near byte 9; copy it again"
             ),
             (.followedArchive, "a.log is a gzip archive, which can't be followed; unpack it (gunzip)"),
-            (.notOpened(.pattern), "a.log does not exist; write the pattern without quotes, so that the shell expands it"),
+            (
+                .notOpened(.pattern),
+                "a.log does not exist; write the pattern without quotes, so that the shell expands it"
+            ),
             (.notOpened(.url), "a.log is not a file; download it first, and specify the file"),
             (.archiveCutShort, "a.log ends in the middle of the archive; copy it again"),
             (.notOpened(.missing), "a.log does not exist; check the path"),

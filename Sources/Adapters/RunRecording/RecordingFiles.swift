@@ -65,7 +65,7 @@ struct RecordingFiles {
         let clock = isSynchronized ? "synchronised" : "not synchronised"
         header = Array("# waypost \(settings.version), run of \(start), host's clock \(clock)\n".utf8)
         // Old files are recognised by their names.
-        try DirectoryTrust.require(settings.directory, .none, missing: .made)
+        try DirectoryTrust.require(settings.directory, .none, missing: .created)
         number = try FileSystem.names(inDirectory: settings.directory).compactMap(RecordingName.number).max() ?? 0
         try beginNext()
     }

@@ -168,7 +168,7 @@ package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
             }
         let remedy = "find it as root (\(search)) and stop it, or \(choice)"
         return switch listener {
-        case .process(let process): .init("\(process) holds it", "stop it (\(process.ending)), or \(choice)")
+        case .process(let process): .init("\(process) holds it", "stop it (\(process.stopCommand)), or \(choice)")
         case .user(let user): .init("a process of \(FileStatus.name(ofUser: user)) holds it", remedy)
         case nil: .init("another process holds it", remedy)
         }
