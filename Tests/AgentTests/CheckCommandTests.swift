@@ -149,7 +149,7 @@ struct CheckCommand {
             line: "upload: upload.endpoint has a path after http://127.0.0.1:1, but requests add their own, /v1/"),
         Case(
             part: "http://127.0.0.1:1", with: "https://fleetengine.googleapis.com/fleet",
-            line: "upload: upload.endpoint has a path after https://fleetengine.googleapis.com, and"),
+            line: "upload: upload.endpoint has a path after https://fleetengine.googleapis.com, but"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["DIRECTORY/none"]}"#,
             line:
@@ -175,7 +175,7 @@ struct CheckCommand {
         ),
         Case(
             part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"DIRECTORY/none\"",
-            line: "upload: upload.caFile DIRECTORY/none cannot be read: No such file or directory; check the path, and "
+            line: "upload: upload.caFile DIRECTORY/none cannot be read: No such file or directory; check the path and "
         ),
         Case(
             part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"DIRECTORY/open\"",
@@ -624,7 +624,7 @@ struct CheckCommand {
         #expect(ending == .exited(78), "\(lines)")
         #expect(
             lines.contains {
-                $0.hasPrefix("FAIL") && $0.contains("upload.endpoint has a path after https://gateway.internal, and")
+                $0.hasPrefix("FAIL") && $0.contains("upload.endpoint has a path after https://gateway.internal, but")
             }, "\(lines)")
     }
 
@@ -701,7 +701,7 @@ struct CheckCommand {
         let own = bench.directory.path("outbox.sqlite")
         let text = try String(contentsOfFile: config, encoding: .utf8)
         for (name, words) in [
-            ("two.sqlite", "skip  outbox         \(bench.directory.path("two.sqlite")) does not exist yet: "),
+            ("two.sqlite", "skip  outbox         \(bench.directory.path("two.sqlite")) does not exist yet; "),
             ("outbox.sqlite", "ok    outbox         \(own) is used by the service, 0 "),
         ] {
             let two = try bench.directory.write(
@@ -754,7 +754,7 @@ struct CheckCommand {
         let words =
             isThere
             ? "FAIL  outbox         \(path): damaged (it is empty); the service "
-            : "skip  outbox         \(path) does not exist yet: "
+            : "skip  outbox         \(path) does not exist yet; "
         #expect(checkOutput.contains(words), "\(checkOutput)")
         #expect(checkOutput.contains("FAIL  token ") && !checkOutput.contains("denied"), "\(checkOutput)")
         for name in try FileSystem.names(inDirectory: directory) {

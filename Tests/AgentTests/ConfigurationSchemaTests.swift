@@ -75,7 +75,7 @@ import WaypostTestSupport
     private static let unseen = [
         ", which ", "has the placeholder", "without its partner", ", shorter than ", "isn't a header's name",
         "is set by Waypost itself", "a multicast group", "has a line break", "is not sent with the method",
-        "does nothing with the policy", "a user and a password",
+        "has no effect with the policy", "an unencoded user and password", "has an unmatched brace",
     ]
 
     @Test func rejectConfigurationsThatTheReaderRejects() async throws {

@@ -244,7 +244,7 @@ import WaypostTestSupport
         (
             "\"file\"", "\"http\", \"url\": \"https://b\u{E4}ckend.example/\"",
             "\"authorization.url\" is \"https://b\u{E4}ckend.example/\", which has the host \"b\u{E4}ckend.example\"; write it in "
-                + "ASCII, without spaces and % (a name beyond ASCII begins with xn--)"
+                + "ASCII, without spaces or % (an internationalised name begins with xn--)"
         ),
         (
             "\"file\"", "\"http\", \"url\": \"https://b/\", \"headers\": {\"X\": \"hush\\n\"}",

@@ -97,7 +97,7 @@ struct MapCommands {
         #expect(outcome.ending == .exited(65))
         #expect(text(outcome.standardError).contains("is a truncated archive"))
         let html = try String(contentsOfFile: page, encoding: .utf8)
-        #expect(html.contains("<b>Incomplete log:</b>") && html.contains("ends in the middle of the archive"))
+        #expect(html.contains("<b>Incomplete log:</b>") && html.contains("is a truncated archive"))
     }
 
     @Test func leaveNoFileForALogWithoutAFix() async throws {

@@ -68,7 +68,7 @@ import WaypostTestSupport
         #expect(await bench.vehicle?.vehicleState == "OFFLINE", "the endpoint has changed")
         try receiver.send(epochs[1])
         #expect(await other.arrival(of: epochs[1]) != nil)
-        #expect(await service.errors.line(saying: "delivered 1 in ", times: 2) != nil)
+        #expect(await service.errors.line(saying: "delivered 1 update in ", times: 2) != nil)
         #expect(await service.terminate().ending == .exited(0))
         #expect(await other.vehicle?.vehicleState == "OFFLINE")
         #expect(await bench.vehicle?.fixTimes.count == 1)
@@ -83,7 +83,7 @@ import WaypostTestSupport
         let (service, receiver) = try await start(environment: ["NOTIFY_SOCKET": manager.path])
         try receiver.send(epochs[0])
         try #require(await bench.arrival(of: epochs[0]) != nil)
-        try #require(await service.errors.line(saying: "delivered 1 in ") != nil)
+        try #require(await service.errors.line(saying: "delivered 1 update in ") != nil)
         let status = bench.directory.path("status")
         let second = try PluggedReceiver(link: bench.directory.path("second"))
         try reload(service) {
@@ -122,7 +122,7 @@ import WaypostTestSupport
         #expect(line?.text.contains("1 update of providers/p/vehicles/van-7 is pending") == true)
         await bench.simulator.endOutage()
         try #require(await bench.arrival(of: epochs[0]) != nil)
-        try #require(await service.errors.line(saying: "delivered 1 in ") != nil)
+        try #require(await service.errors.line(saying: "delivered 1 update in ") != nil)
         // The reload is rejected until the outbox has the acknowledgement.
         for answers in 2..<100 {
             service.signal(SIGHUP)
@@ -136,7 +136,7 @@ import WaypostTestSupport
         #expect(await bench.vehicle?.vehicleState == "OFFLINE")
         try receiver.send(epochs[1])
         #expect(await bench.arrival(of: epochs[1])?.text.contains("van-8") == true)
-        #expect(await service.errors.line(saying: "delivered 1 in ", times: 2) != nil)
+        #expect(await service.errors.line(saying: "delivered 1 update in ", times: 2) != nil)
         #expect(await service.terminate().ending == .exited(0))
         #expect(try await ledger()["delivered"]?.integerValue == 2)
     }
@@ -306,7 +306,7 @@ import WaypostTestSupport
         }
         try reload(service, moveToTheOther)
         #expect(await other.arrival(of: epochs[0]) != nil)
-        #expect(await service.errors.line(saying: "delivered 1 in ") != nil)
+        #expect(await service.errors.line(saying: "delivered 1 update in ") != nil)
         #expect(await service.terminate().ending == .exited(0))
         let ledger = try await ledger()
         #expect(ledger["delivered"]?.integerValue == 1, "\(ledger.text)")
@@ -345,7 +345,7 @@ import WaypostTestSupport
             try receiver.send(epoch)
             try #require(await other.arrival(of: epoch) != nil)
         }
-        #expect(await service.errors.line(saying: "delivered 1 in ", times: epochs.count) != nil)
+        #expect(await service.errors.line(saying: "delivered 1 update in ", times: epochs.count) != nil)
         #expect(await service.terminate().ending == .exited(0))
         #expect(try await ledger()["delivered"]?.integerValue == Int64(epochs.count))
     }

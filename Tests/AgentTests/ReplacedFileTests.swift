@@ -59,7 +59,7 @@ struct ReplacedFiles {
         if isAsked { service.signal(SIGHUP) }
         let words = isAsked ? "configuration reloaded" : "certificate files replaced"
         #expect(await service.errors.line(saying: words) != nil)
-        #expect(await service.errors.line(saying: "delivered 1 in ") != nil)
+        #expect(await service.errors.line(saying: "delivered 1 update in ") != nil)
         #expect(await service.terminate().ending == .exited(0))
     }
 
@@ -76,7 +76,7 @@ struct ReplacedFiles {
         #expect(line.contains("authorization.clientKeyFile \(key) does not match"), "\(line)")
         try put(server.clientCertificate.key, at: "van.key")
         if isAsked { service.signal(SIGHUP) }
-        #expect(await service.errors.line(saying: "delivered 1 in ") != nil)
+        #expect(await service.errors.line(saying: "delivered 1 update in ") != nil)
         #expect(service.errors.text.split(separator: words).count == 2)
         #expect(await service.terminate().ending == .exited(0))
     }

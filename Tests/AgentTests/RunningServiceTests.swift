@@ -286,7 +286,7 @@ import WaypostTestSupport
     private func deliveries(of service: RunningProgram, reach count: Int) async -> Bool {
         await service.errors.wait { lines in
             lines.reduce(0) { sum, line in
-                let number = line.text.firstMatch(of: /debug: delivered (\d+) in/)?.output.1
+                let number = line.text.firstMatch(of: /debug: delivered (\d+) updates? in/)?.output.1
                 return sum + (number.flatMap { Int($0) } ?? 0)
             } >= count
         }

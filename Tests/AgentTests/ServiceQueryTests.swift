@@ -24,7 +24,7 @@ import WaypostTestSupport
             try receiver.send(epoch)
             try #require(await bench.arrival(of: epoch) != nil)
         }
-        await service.errors.line(saying: "delivered 1 in", times: 2)
+        await service.errors.line(saying: "delivered 1 update in", times: 2)
         let config = bench.directory.path("config.json")
         let why = try await BuiltProgram.run(["why", "--config", config])
         #expect(String(decoding: why.standardOutput, as: UTF8.self).hasPrefix("All is well\nThe last delivery was "))
@@ -81,7 +81,7 @@ import WaypostTestSupport
                 + "--config")
         #expect(
             Operations.RunningService.hint(atOthers: [one, one, one]).hasPrefix(
-                "; waypost (process 7) and 2 more run by"))
+                "; waypost (process 7) and 2 more run with another configuration"))
     }
 
     /// The service has another address, configuration file and outbox.

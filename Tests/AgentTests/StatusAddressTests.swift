@@ -17,7 +17,7 @@ import WaypostTestSupport
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
         let epoch = try #require(RecentDrive(epochs: 1).first { _ in true })
         try receiver.send(epoch)
-        try #require(await service.errors.line(saying: "delivered 1 in") != nil)
+        try #require(await service.errors.line(saying: "delivered 1 update in") != nil)
 
         var health = await RawExchange.get("/healthz", from: address)
         // The outbox is notified of the delivery just after the log is written.
@@ -46,7 +46,10 @@ import WaypostTestSupport
         #expect(page["verdict"]?["paragraphs"]?[0]?[0]?["text"]?.stringValue == "All is well")
         #expect(page["minutes"]?[59]?[0]?.integerValue == 1 || page["minutes"]?[58]?[0]?.integerValue == 1)
         #expect(
-            page["events"]?.arrayValue?.contains { $0["text"]?.stringValue?.contains("is delivered") == true } == true)
+            page["events"]?.arrayValue?.contains {
+                $0["text"]?.stringValue?.contains("first position of this run delivered") == true
+            }
+                == true)
         #expect(await RawExchange.get("/map", from: address).body.contains("class=\"vehicle\""))
         #expect(await RawExchange.get("/token", from: address).status == "HTTP/1.1 404 Not Found")
         #expect(await service.terminate().ending == .exited(0))

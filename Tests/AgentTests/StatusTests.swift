@@ -285,7 +285,7 @@ import WaypostTestSupport
         let restarted = report(monitor(), summary)
         let time = Self.stored.update.timeOfFix.description
         #expect(restarted.delivery.timeOfFix == time && restarted.delivery.secondsSinceDelivery == nil)
-        #expect(restarted.headline.contains("last delivered fix of \(time)"), "\(restarted.headline)")
+        #expect(restarted.headline.contains("last delivered fix: \(time)"), "\(restarted.headline)")
     }
 
     /// The line for `systemctl status` is updated within a second of the first delivery.
@@ -565,7 +565,7 @@ import WaypostTestSupport
     func logsTheNumberOfDroppedLines(format: LogFormat, words: String) {
         let writer = LogWriter(level: .info, format: format, isReadByJournal: true)
         let notice = String(decoding: writer.notice(ofDropped: 3), as: UTF8.self)
-        #expect(notice.contains("\(words) dropped, nothing read standard error"))
+        #expect(notice.contains("\(words) dropped: nothing read standard error"))
         #expect(notice.hasSuffix("\n"))
     }
 }

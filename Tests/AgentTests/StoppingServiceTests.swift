@@ -32,7 +32,7 @@ import WaypostTestSupport
             try receiver.send(epoch)
             switch moment {
             case .beforeTheReceiverIsThere: break
-            case .whileReceiving: try #require(await service.errors.line(saying: "delivered 1 in") != nil)
+            case .whileReceiving: try #require(await service.errors.line(saying: "delivered 1 update in") != nil)
             case .inBackoff: try #require(await service.errors.line(saying: "next attempt in") != nil)
             case .whileARequestStalls: try #require(await bench.arrival(of: epoch) != nil)
             case .whileTheTokenEndpointHangs: for await _ in gate.arrivals.prefix(1) {}

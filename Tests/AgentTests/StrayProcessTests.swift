@@ -146,7 +146,7 @@ import WaypostTestSupport
         #expect(
             await service.errors.line(
                 saying: "/proc belongs to another namespace, so processes left by token command "
-                    + "/bin/sh leaves") != nil)
+                    + "/bin/sh are not found") != nil)
         #expect(await seen.wait { !$0.isEmpty })
         #expect(seen.lines.first?.text == "1")
         service.signal(SIGKILL)

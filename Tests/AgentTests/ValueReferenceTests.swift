@@ -164,7 +164,7 @@ import WaypostTestSupport
         #expect(
             problem("\"v\"", #"{"credential": "id"}"#)
                 == "\"vehicle.vehicleId\" comes from the credential id, which is missing: systemd has "
-                + "passed no credentials to this process; name it in the unit (LoadCredential), or outside the "
+                + "passed no credentials to this process; list the credential in the unit (LoadCredential), or outside the "
                 + "service set CREDENTIALS_DIRECTORY=/run/credentials/waypost.service")
     }
 

@@ -40,7 +40,7 @@ import Testing
                 "a.log does not exist; write the pattern without quotes, so that the shell expands it"
             ),
             (.notOpened(.url), "a.log is not a file; download it first, and specify the file"),
-            (.archiveCutShort, "a.log ends in the middle of the archive; copy it again"),
+            (.archiveCutShort, "a.log is a truncated archive; copy it again"),
             (.notOpened(.missing), "a.log does not exist; check the path"),
             (.notOpened(.forbidden(closedDirectory: nil)), "a.log can't be read by this user; run chmod a+r a.log"),
             (.foreign(.gpx), "a.log is a GPX track without sentences; use the receiver's log that it was made from"),

@@ -158,7 +158,7 @@ import WaypostTestSupport
         }
         #expect(
             messages.withLock { $0 } == [
-                "could not write the record's file, which misses all further updates: No space left on device"
+                "cannot write the record file, so it will lack all further updates: No space left on device"
             ])
     }
 

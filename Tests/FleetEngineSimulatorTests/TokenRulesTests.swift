@@ -25,8 +25,8 @@ private let now = SimulatedBackend.now
             (good, nil), (changed { $0.issuedAt = now + 600 }, nil), (changed { $0.expiry = now + 1 }, nil),
             (changed { $0.issuedAt = now - 86400 }, nil), (changed { $0.expiry = now }, "expired 0 s ago"),
             (changed { $0.expiry = now - 10 }, "expired 10 s ago"),
-            (changed { $0.issuedAt = now + 601 }, "iat lies 601 s ahead"),
-            (changed { $0.expiry = now + 3601 }, "exp lies 3601 s ahead"),
+            (changed { $0.issuedAt = now + 601 }, "iat is 601 s ahead"),
+            (changed { $0.expiry = now + 3601 }, "exp is 3601 s ahead"),
             (
                 changed { $0.audience = "https://fleetengine.googleapis.com" },
                 "aud is https://fleetengine.googleapis.com; it must be"
@@ -251,7 +251,7 @@ private let now = SimulatedBackend.now
     }
 
     @Test(
-        arguments: [(-700, nil), (599, "exp lies 4199 s ahead"), (700, "iat lies 700 s ahead")] as [(Int64, String?)])
+        arguments: [(-700, nil), (599, "exp is 4199 s ahead"), (700, "iat is 700 s ahead")] as [(Int64, String?)])
     func hasItsOwnClock(offset: Int64, refusal: String?) async throws {
         let backend = try SimulatedBackend { try $0.faults.set("--token-clock", "\(offset)") }
         let served = await backend.engine.respond(to: ServedRequest(.get, "/token/driver/van"))

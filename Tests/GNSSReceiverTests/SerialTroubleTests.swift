@@ -90,7 +90,7 @@ import WaypostTestSupport
         let exclusive = try OwnedDescriptor(opening: terminal.path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
         clinux_set_exclusive(exclusive.raw)
         await observe(LiveReceiver.serial(device: terminal.path, baudRate: 9600)) { observer in
-            #expect(await observer.state(saying: "held by sleep (process \(other.processID)); stop it") != nil)
+            #expect(await observer.state(saying: "held by sleep (process \(other.processID)); stop the program") != nil)
         }
         _ = consume exclusive
     }
@@ -101,7 +101,7 @@ import WaypostTestSupport
             try valueOrSystemError("flock") { flock(line, LOCK_EX | LOCK_NB) }
         }
         await observe(LiveReceiver.serial(device: terminal.path, baudRate: 9600)) { observer in
-            #expect(await observer.state(saying: "held by sleep (process \(other.processID)); stop it") != nil)
+            #expect(await observer.state(saying: "held by sleep (process \(other.processID)); stop the program") != nil)
         }
     }
 

@@ -26,10 +26,10 @@ struct SentenceExplanation {
         switch rejection {
         case .checksumMismatch:
             return
-                "its checksum is *\(Self.printable(sentence.bytes.dropFirst(body.count + 2))), but its bytes require \(computed)"
+                "its checksum is *\(Self.reportedText(sentence.bytes.dropFirst(body.count + 2))), but its bytes require \(computed)"
         case .missingChecksum: return "its line ends without one; its bytes require \(computed)"
         case .malformedChecksum:
-            let stated = Self.printable(sentence.following.prefix(2))
+            let stated = Self.reportedText(sentence.following.prefix(2))
             return "\"\(stated)\" follows *, but its bytes require \(computed)"
         case .interrupted:
             let byte = sentence.following.first ?? 0
@@ -59,7 +59,7 @@ struct SentenceExplanation {
             let time = transmittedAt.map { ", sent at \($0)" } ?? " without a time of transmission"
             return ["after a tag block\(time)"]
         }
-        let text = Self.printable(sentence.prefix)
+        let text = Self.reportedText(sentence.prefix)
         return ["after \(sentence.prefix.count.counted("byte")) of other data: \"\(text)\""]
     }
 
@@ -80,7 +80,7 @@ struct SentenceExplanation {
     }
 
     /// Returns ASCII text unchanged and other bytes as dots.
-    private static func printable(_ bytes: some Sequence<UInt8>) -> ReportedText {
+    private static func reportedText(_ bytes: some Sequence<UInt8>) -> ReportedText {
         ReportedText(bytes: bytes.map { 0x20...0x7E ~= $0 ? $0 : UInt8(ascii: ".") }, limit: 60)
     }
 }

@@ -46,11 +46,11 @@ package final class EventLog: ReportingObserver {
         case .tooSoon(let fix):
             log.write(.debug, "fix of \(fix.timeOfFix) not reported: the last request was sent less than 5 s ago")
         case .accepted(let stored):
-            log.write(.debug, "update \(stored.sequence) of \(stored.update.timeOfFix) accepted")
+            log.write(.debug, "accepted update \(stored.sequence) of \(stored.update.timeOfFix)")
         case .delivered(let batch, let traffic, let took):
             log.write(
                 .debug,
-                "\(batch.pending.count.counted("update")) delivered in \(took), \(traffic.bytesSent) bytes sent, "
+                "delivered \(batch.pending.count.counted("update")) in \(took), \(traffic.bytesSent) bytes sent, "
                     + "\(traffic.bytesReceived) received")
         case .waiting(let delay): log.write(.debug, "next attempt in \(delay)")
         case .announced(let presence, _): log.write(levelOfOneVehicle, "vehicle is \(presence.words)")
