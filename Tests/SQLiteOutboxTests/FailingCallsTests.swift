@@ -38,7 +38,7 @@ struct FailingCalls {
 
     /// The first failure must not mislead the handling of the second.
     @Test(arguments: OutboxDurability.allCases)
-    func loseNoUpdatesInPairs(durability: OutboxDurability) throws {
+    func loseNoUpdatesWhenTwoCallsFail(durability: OutboxDurability) throws {
         var chance = SplitMix64(seed: 1)
         let pairs = Self.isLong ? 1000 : 60
         var failed = 0
@@ -59,7 +59,7 @@ struct FailingCalls {
 
     /// Tries each pair of syncs, because random choices miss the few that matter.
     @Test(arguments: isLong ? OutboxDurability.allCases : [.economy])
-    func loseNoUpdatesInPairsOfSyncs(durability: OutboxDurability) throws {
+    func loseNoUpdatesWhenTwoSyncsFail(durability: OutboxDurability) throws {
         let last = Self.isLong ? 40 : 20
         for first in 1..<last {
             for second in first + 1...last {

@@ -11,8 +11,9 @@ package struct ServerRoute: Sendable, Hashable {
         package var other: Self { self == .ipv4 ? .ipv6 : .ipv4 }
     }
 
-    /// The number of consecutive server errors after which the connection is closed.
-    private static let maximumServerErrors = 3
+    /// The number of consecutive server errors after which the connection is closed. After a long outage, the wait
+    /// between two requests is up to a minute.
+    private static let maximumServerErrors = 2
     /// The number of failures for which a family without connections isn't tried again.
     private static let failuresWithoutFamily = 8
     /// The time after which a cancelled connection attempt is considered to have hung.

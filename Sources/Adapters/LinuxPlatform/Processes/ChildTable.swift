@@ -18,7 +18,7 @@ package enum ChildTable {
         var running: Set<pid_t> = []
         /// Children that could not be killed, and the name of the program that each one is or was left by.
         var survivors: [pid_t: String] = [:]
-        /// Programs with processes that were killed but had not ended when a sweep ended, and the number of those.
+        /// The number of processes per program that had been killed but had not ended when a sweep ended.
         var unended: [String: Int] = [:]
         /// Whether a thread is still killing those processes.
         var isReaping = false

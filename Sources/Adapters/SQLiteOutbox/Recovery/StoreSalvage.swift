@@ -182,8 +182,8 @@ struct StoreSalvage {
         counters.delivered = 0
         let balance = lastSequence - counters.pending - counters.evictions.count - counters.quarantined.count
         counters.delivered = max(0, balance)
-        // There may be more rows than the ledger accounts for, because old copies of settled updates were found. They
-        // are subtracted from the numbers in which they were counted, losses last.
+        // Old copies of settled updates may have been found, so there can be more rows than the ledger accounts for.
+        // The surplus is subtracted from the counters in the order below, losses last.
         var surplus = max(0, -balance)
         func reduce(_ tally: inout UpdateTally, to minimum: Int64 = 0) {
             let taken = max(0, min(surplus, tally.count - minimum))

@@ -130,7 +130,8 @@ package struct LogTrace {
             }
             let isLineFeed = byte == UInt8(ascii: "\n")
             let isReturn = byte == UInt8(ascii: "\r")
-            let hasEnded = isLineFeed && isAfterReturn && !hasLineFeed  // by the carriage return before it
+            // The carriage return before this line feed has already ended the line.
+            let hasEnded = isLineFeed && isAfterReturn && !hasLineFeed
             isAtLineStart = isLineFeed || isReturn && !hasLineFeed
             isAfterReturn = isReturn
             hasLineFeed = hasLineFeed || isLineFeed
