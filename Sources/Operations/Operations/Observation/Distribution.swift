@@ -13,7 +13,9 @@ package struct Distribution: Sendable, Hashable {
 
     /// Creates a distribution that distinguishes values between `least` and `greatest` by a factor of `step`.
     package init(from least: Double, to greatest: Double, step: Double) {
-        (self.least, self.greatest, self.step) = (least, greatest, step)
+        self.least = least
+        self.greatest = greatest
+        self.step = step
     }
 
     package mutating func add(_ value: Double) {

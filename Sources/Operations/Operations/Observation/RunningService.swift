@@ -44,7 +44,8 @@ package struct RunningService: Sendable {
 
     /// Queries the service.
     func ask() async -> Answer {
-        let (address, outboxPath) = (address, outboxPath)
+        let address = address
+        let outboxPath = outboxPath
         if case .loopback(_, port: 0) = address {
             let words = "status.listen is \(address), a free port, which only the log shows; set a fixed port"
             guard let owner = await owner else { return .notRunning(words) }
