@@ -136,8 +136,7 @@ struct ServiceRun: Sendable {
             throw AgentError(
                 .inputData,
                 "standard input has ended, but none of its fixes was accepted: \(reason); for a recorded log, use "
-                    + "waypost "
-                    + "replay LOG or receiver.type file")
+                    + "waypost replay LOG or receiver.type file")
         case .file(let path, follows: false):
             throw AgentError(
                 .inputData,

@@ -71,8 +71,7 @@ package struct TestFleet: Sendable {
         throw AgentError(
             .unavailable,
             "too few open files are allowed: many vehicles need \(descriptors), but the hard limit is \(allowed); "
-                + "raise "
-                + "the limit (ulimit -Hn, LimitNOFILE=)")
+                + "raise the limit (ulimit -Hn, LimitNOFILE=)")
     }
 
     /// Fetches the tokens of all vehicles in advance. Fetching them with the first updates would delay those updates.

@@ -38,8 +38,8 @@ extension Configuration {
         if id.isInQuotes || id.utf8.contains(UInt8(ascii: "=")) {
             return ConfigurationWarning(
                 key,
-                "is \(id), which looks like a line of a settings file; write only the "
-                    + "id", mayBeRight: !id.isInQuotes)
+                "is \(id), which looks like a line of a settings file; write only the id",
+                mayBeRight: !id.isInQuotes)
         }
         if Placeholder.isInWords(id) {
             return ConfigurationWarning(key, "is \(id), which looks like a placeholder; write the id", mayBeRight: true)

@@ -28,8 +28,7 @@ extension ConfigurationSection {
             section.report(
                 "url",
                 "is on \(proxy.host), but the server is plain http on this machine, so the token would leave the "
-                    + "machine "
-                    + "unencrypted; remove \"proxy\", or use a server with https")
+                    + "machine unencrypted; remove \"proxy\", or use a server with https")
         }
         proxy.key = section.path
         return proxy
