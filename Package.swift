@@ -16,7 +16,7 @@ func room(_ directory: String, _ name: String, _ dependencies: [Target.Dependenc
     .target(name: name, dependencies: dependencies, path: "Sources/\(directory)/\(name)", swiftSettings: houseStyle)
 }
 
-/// Creates a target for a C library from Debian, or for a header of our own, with a module map.
+/// Creates a target for a C library from Debian, or for one of our headers, with a module map.
 func systemLibrary(_ name: String, pkgConfig: String? = nil, package: String? = nil) -> Target {
     .systemLibrary(
         name: name, path: "Sources/SystemLibraries/\(name)", pkgConfig: pkgConfig,

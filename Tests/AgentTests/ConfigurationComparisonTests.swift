@@ -44,7 +44,7 @@ import WaypostTestSupport
     }
 }
 
-/// What a check reports about the receiver that the service holds.
+/// The report of `check` on a receiver that the service holds.
 @Suite struct HeldReceiver {
     @Test(
         arguments: [

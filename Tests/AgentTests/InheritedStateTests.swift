@@ -108,7 +108,7 @@ import WaypostTestSupport
                 + "LimitNOFILE=)\n")
     }
 
-    /// Without this check, the program would wait forever for a thread of its pool. Root isn't limited.
+    /// The program would otherwise wait forever for a thread of its pool. Root isn't limited.
     @Test(.enabled(if: isPlain, "sanitizers have threads of their own"), arguments: [1, 8])
     func reportsThatTheThreadLimitIsTooLow(count: Int) async throws {
         let program = geteuid() == 0 ? BuiltProgram.waypost(for: 64_998) : [BuiltProgram.waypost]

@@ -9,7 +9,7 @@ import WaypostTestSupport
 final class ServiceBench: Sendable {
     let directory: TemporaryDirectory
     let simulator: FleetEngineSimulator
-    /// One JSON line for each position that Fleet Engine has accepted.
+    /// The positions that Fleet Engine has accepted, one JSON line each.
     let arrivals: LineFlow
     private let serving: Task<Void, Never>
 

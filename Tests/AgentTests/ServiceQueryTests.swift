@@ -107,8 +107,7 @@ import WaypostTestSupport
             words
                 == "waypost (process \(getpid())) has the outbox /o/outbox.sqlite, but nothing answers within 10 s on "
                 + "127.0.0.1:9464: it hangs, or uses another configuration (specify that file with --config); end it "
-                + "(kill "
-                + "\(getpid())) and start it again")
+                + "(kill \(getpid())) and start it again")
     }
 
     /// Only its owner and root may use a Unix socket.

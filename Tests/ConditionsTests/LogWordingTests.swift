@@ -48,8 +48,7 @@ import Testing
             (
                 .wrongChecksums(sentences: 30),
                 "a.log holds 30 sentences, none with a correct checksum; use the log as it was recorded: it was "
-                    + "altered "
-                    + "afterwards, or damaged on the line"
+                    + "altered afterwards, or damaged on the line"
             ),
             (
                 .missingChecksums(sentences: 1, logs: 1),

@@ -55,8 +55,7 @@ import WaypostTestSupport
             error: OutboxError(.readOnly, path: "/o", denied),
             sentence: "/o: the file system is read-only (open /o: Permission denied); run waypost check, which knows "
                 + "the unit's sandbox; if the kernel remounted it after errors (journalctl -k), check the disk and "
-                + "mount "
-                + "it writable again"),
+                + "mount it writable again"),
         Case(error: OutboxError(.closed), sentence: "the outbox has been closed and accepts nothing"),
         Case(
             error: OutboxError(.newerSchema, path: "/o", .schema(found: 2, known: 1)),
@@ -121,8 +120,7 @@ import WaypostTestSupport
                 "/o-wal was removed or replaced while the outbox was in use: a crash now loses the updates that are "
                     + "not in the database yet; find out what removed it, and remove no file of the outbox alone",
                 "/o-wal has grown to 17 MB: another program has been reading the outbox for a long time; end that "
-                    + "program "
-                    + "(fuser -v /o-wal shows it)",
+                    + "program (fuser -v /o-wal shows it)",
                 "/o.reserve is a directory, not a file; updates are still stored; move it away",
             ])
     }

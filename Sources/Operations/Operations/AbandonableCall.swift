@@ -61,7 +61,7 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
         return await Self().run(within: limit, on: clock) { await calling.value }
     }
 
-    /// Lets the caller continue without the body's result.
+    /// Ends the caller's wait without the body's result.
     package func abandon() { end(with: nil) }
 
     /// Ends the call, unless it has already ended.

@@ -26,7 +26,7 @@ package enum CheckFinding: Sendable, Hashable {
     case economy(updates: Int, span: Duration)
     /// A key sets a state that Fleet Engine doesn't keep for delivery vehicles.
     case stateWithoutEffect(key: String)
-    /// The status address lets the system choose the port.
+    /// The system chooses the port of the status address.
     case statusPortUnknown
 
     /// A finding about `vehicle.privateModeFile`.

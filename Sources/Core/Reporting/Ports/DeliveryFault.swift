@@ -138,7 +138,7 @@ package struct LostExchange: Sendable, Hashable {
     package let cause: Cause
     /// A description with addresses and times.
     package let message: ReportedText
-    /// The remedy of this fault; `nil` if it has none of its own.
+    /// The remedy of this particular fault; `nil` if the catalog's applies.
     package let remedy: ReportedText?
     /// The server's scheme, host and port.
     package let origin: String

@@ -13,7 +13,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         case choice([String])
         case flag
         case integer(ClosedRange<Int>, orWord: String? = nil)
-        /// One of these numbers, or the word.
+        /// A number from the list, or the word.
         case number([Int], orWord: String)
         /// Seconds, which may have a fraction.
         case seconds(ClosedRange<Double>)
