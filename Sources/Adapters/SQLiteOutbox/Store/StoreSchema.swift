@@ -214,7 +214,7 @@ struct StoreHeader: Sendable, Hashable {
             throw OutboxError(.damaged, path: path, .notOutbox)
         }
         version = Int64(Int32(truncatingIfNeeded: bigEndian(60..<64)))
-        guard checksVersion else { return }
+        guard checksVersion, version != StoreSchema.version else { return }
         try StoreSchema.check(
             version: version, of: path, SQLiteConnection(path: path, access: .immutable, on: disk))
     }

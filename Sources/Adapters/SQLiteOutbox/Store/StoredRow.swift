@@ -28,7 +28,9 @@ struct StoredRow: Sendable {
     /// The values of the columns; `nil` for NULL. A row has no array of values, because a repair reads a million rows.
     private var integers: [8 of Int64?]
     /// The counters of the ledger, or the reason for a quarantine; `nil` for a pending update.
-    var note: [UInt8]?
+    var note: [UInt8]? { didSet { readChecksum = nil } }
+    /// The checksum with which the row was read; `nil` for a new or changed row. A repair doesn't compute it again.
+    private var readChecksum: Int64?
 
     /// The names of all columns, for a SELECT that `init(_:)` reads.
     static let columns = (["sequence"] + Column.allCases.map(\.name) + ["note", "checksum"]).joined(separator: ", ")
@@ -70,12 +72,17 @@ struct StoredRow: Sendable {
         case .null: break
         default: return nil
         }
-        guard case .integer(checksum) = value(Column.count + 2) else { return nil }
+        let expected = checksum
+        guard case .integer(expected) = value(Column.count + 2) else { return nil }
+        readChecksum = expected
     }
 
     subscript(column: Column) -> Int64? {
         get { integers[column.rawValue] }
-        set { integers[column.rawValue] = newValue }
+        set {
+            integers[column.rawValue] = newValue
+            readChecksum = nil
+        }
     }
 
     /// Binds the values to `parameters`.
@@ -87,7 +94,7 @@ struct StoredRow: Sendable {
         }
         let text: StoredValue = note.map { .text($0) } ?? .null
         try statement.bind(text, at: Int32(Column.count + 2))
-        try statement.bind(checksum, at: Int32(Column.count + 3))
+        try statement.bind(readChecksum ?? checksum, at: Int32(Column.count + 3))
     }
 
     /// Whether the row is a quarantined update's: only these and the ledger have a note.
@@ -136,11 +143,13 @@ enum StoredValue: Sendable, Hashable {
 /// The checksum of Ethernet and zip (reflected polynomial 0xEDB88320).
 struct CRC32 {
     private var register: UInt32 = 0xffff_ffff
+    /// `lookup`, so that not every byte checks whether it has been computed.
+    private let tables = Self.lookup
 
     var value: UInt32 { ~register }
 
     mutating func update(_ byte: UInt8) {
-        register = Self.tables[Int(UInt8(truncatingIfNeeded: register) ^ byte)] ^ (register >> 8)
+        register = tables[Int(UInt8(truncatingIfNeeded: register) ^ byte)] ^ (register >> 8)
     }
 
     /// Adds the eight bytes of `number`, the lowest first, in one step ("slicing by 8").
@@ -149,12 +158,12 @@ struct CRC32 {
         register = 0
         for index in 0..<8 {
             let byte = Int(UInt8(truncatingIfNeeded: bytes >> (8 * UInt64(index))))
-            register ^= Self.tables[(7 - index) * 256 + byte]
+            register ^= tables[(7 - index) * 256 + byte]
         }
     }
 
     /// Eight tables of 256: entry `b` of table `n` is the checksum of the byte `b` followed by `n` zeros.
-    private static let tables: [UInt32] = {
+    private static let lookup: [UInt32] = {
         var tables: [UInt32] = (0..<256).map { (index: UInt32) -> UInt32 in
             (0..<8).reduce(index) { (value: UInt32, _: Int) -> UInt32 in
                 value & 1 == 1 ? 0xedb8_8320 ^ (value >> 1) : value >> 1
