@@ -6,7 +6,7 @@ import WaypostTestSupport
 @Suite struct DerivedMotions {
     private static func derived(_ fixes: [Fix]) -> [Fix] {
         var motion = DerivedMotion()
-        return fixes.map { motion.completed($0) }
+        return fixes.map { motion.complete($0) }
     }
 
     /// Returns fixes one second apart that go north at `speed` metres per second.

@@ -18,8 +18,8 @@ import WaypostTestSupport
         (
             Framing.body,
             "nothing here begins like a sentence, with $ or !; a shell expands the $ unless the line is in single quotes"
-        ), ("# made by hand $GPRMC", "a comment: not looked at"),
-        ("$" + Framing.body, "rejected: no checksum: its line ends without one; its bytes require *7D"),
+        ), ("# made by hand $GPRMC", "a comment: ignored"),
+        ("$" + Framing.body, "rejected: no checksum: its line ends without a checksum; its bytes require *7D"),
         ("$GNRMC,1015", "rejected: no checksum"),
         ("$GNRMC,\u{1}", "rejected: interrupted before its end: byte 0x01, which isn't text, comes after 7 bytes"),
         (
@@ -71,7 +71,7 @@ import WaypostTestSupport
     ])
     func namesTheOmittedField(body: String, words: String) {
         let lines = LogTrace.explanation(of: Array(sentence(body).utf8)).lines
-        #expect(lines.dropFirst() == ["  \(words), which can't be read: left out"])
+        #expect(lines.dropFirst() == ["  \(words), which can't be read: ignored"])
     }
 
     @Test(arguments: [

@@ -31,7 +31,7 @@ import WaypostTestSupport
     private static func wrong(_ fixes: [Fix]) -> [Bool] {
         var motion = DerivedMotion()
         return fixes.map { fix in
-            _ = motion.completed(fix)
+            _ = motion.complete(fix)
             return motion.contradictsStated
         }
     }
@@ -59,7 +59,7 @@ import WaypostTestSupport
     @Test func areMarkedAsDerived() {
         var motion = DerivedMotion()
         let fixes = Self.drive(12) { _, _ in (0, 0) }
-        let completed = fixes.map { motion.completed($0) }
+        let completed = fixes.map { motion.complete($0) }
         #expect(completed.map(\.speedMetersPerSecond) == fixes.map(\.speedMetersPerSecond))
         #expect(completed[20..<60].allSatisfy { abs(($0.derived.speedMetersPerSecond ?? 0) - 12) < 1 })
         #expect(

@@ -40,7 +40,7 @@ struct EpochAssembler {
 
     /// The number of fixes that wait for a date.
     var undatedCount: Int { undated.count }
-    /// Whether the epoch is complete once the line goes quiet.
+    /// Whether the epoch has a position and will be complete when the line goes quiet.
     var isWaiting: Bool { completion == nil && epoch.hasPosition }
 
     @inline(__always)
@@ -110,7 +110,7 @@ struct EpochAssembler {
     }
 
     /// Completes the epoch because the line is quiet: the next sentence begins another one.
-    mutating func lineIsQuiet(_ emit: (Fix) -> Void) {
+    mutating func lineWentQuiet(_ emit: (Fix) -> Void) {
         guard epoch.hasPosition else { return }  // the epoch may still become a fix
         complete(emit)
         isClosed = true
@@ -155,8 +155,8 @@ struct EpochAssembler {
         return true
     }
 
-    /// Returns whether to use a sentence without a time. The rest of an epoch that was ended by a pause isn't used,
-    /// because it isn't the start of the next epoch. Otherwise begins the next epoch if the current one is closed.
+    /// Returns whether to use a sentence without a time. If so, begins the next epoch if the current one is closed. The
+    /// rest of an epoch that was ended by a pause isn't used, because it isn't the start of the next epoch.
     @inline(__always)
     private mutating func enterUntimed(_ emit: (Fix) -> Void) -> Bool {
         guard isClosed else { return true }
@@ -309,22 +309,22 @@ struct CycleLearner {
     /// The number of consecutive epochs that were ended by a pause before the trusted sentence.
     private var pauses = 0
     /// The number of consecutive epochs that must end with the same sentence before it is trusted.
-    private static let needed = 2
+    private static let requiredEpochs = 2
 
     /// Whether the sentence at `place` completes an epoch of this receiver.
     @inline(__always)
-    func endsEpoch(_ place: Place) -> Bool { agreements >= Self.needed && place == candidate }
+    func endsEpoch(_ place: Place) -> Bool { agreements >= Self.requiredEpochs && place == candidate }
 
     /// Whether the trusted last sentence is still missing if `place` was the last one so far.
-    func isLastSentence(missingAfter place: Place?) -> Bool { agreements >= Self.needed && place != candidate }
+    func isLastSentence(missingAfter place: Place?) -> Bool { agreements >= Self.requiredEpochs && place != candidate }
 
     /// Records the last useful sentence of an epoch. A sentence other than the trusted one replaces it, but only after
     /// several epochs if a pause ended the epoch, because a busy machine also causes pauses.
     mutating func epochEnded(with place: Place, byPause: Bool = false) {
         if place == candidate {
-            agreements = min(agreements + 1, Self.needed)
+            agreements = min(agreements + 1, Self.requiredEpochs)
             pauses = 0
-        } else if byPause, agreements >= Self.needed, pauses < Self.needed {
+        } else if byPause, agreements >= Self.requiredEpochs, pauses < Self.requiredEpochs {
             pauses += 1
         } else {
             candidate = place

@@ -13,7 +13,7 @@ struct SentenceReading {
     /// Reads `sentence` from start byte to checksum, as the decoder does.
     init(of sentence: [UInt8]) {
         guard sentence.first == UInt8(ascii: "$") else {
-            meaning = "a message of ships' transponders: never a position of ours"
+            meaning = "a ship transponder's message: never this vehicle's position"
             return
         }
         let type = SentenceType.named(in: sentence).type
@@ -46,7 +46,7 @@ struct SentenceReading {
         case .zda, .pubx04:
             let date = DateSentence(type, &fields)
             if date != nil {
-                meaning = "a date for a nearby fix without one"
+                meaning = "a date for a nearby fix that has no date"
             } else if fields.fault == .none {
                 meaning = "no date"
             }
@@ -99,7 +99,7 @@ struct SentenceReading {
         note(.hdop, sentence.hdop)
         meaning =
             sentence.mode == nil
-            ? "says that there is no fix, which alone does not void a fix" : "solution mode and HDOP"
+            ? "says that there is no fix, but doesn't void a fix by itself" : "solution mode and HDOP"
     }
 
     private mutating func describe(_ sentence: AccuracySentence?) {
@@ -118,7 +118,7 @@ struct SentenceReading {
     }
 }
 
-/// The fields of sentences by name, for explanations.
+/// The names of sentence fields, for explanations.
 extension SentenceType {
     /// Whether a sentence of this type belongs to a single epoch. Dates (ZDA) and headings (HDT, THS) apply to several.
     var belongsToEpoch: Bool {

@@ -84,12 +84,12 @@ import TimeAndChance
 
     /// Forgets all faults, because the numbers of a void sentence aren't used.
     @inline(__always)
-    mutating func forgiveFaults() {
+    mutating func clearFaults() {
         fault = .none
         omission = .none
     }
 
-    /// Makes a fault in an optional field a fault of the sentence.
+    /// Turns a fault in an optional field into a fault of the sentence.
     mutating func requireEveryField() {
         guard fault == .none, omission != .none else { return }
         fault = omission
@@ -112,7 +112,7 @@ import TimeAndChance
     @inline(__always)
     mutating func skipMany(_ count: Int) { unsafe position = text.place(after: count, from: position) }
 
-    /// Skips `text` if that comes next. Returns whether it did.
+    /// Skips `text` if the next fields consist of it. Returns whether they were skipped.
     @inline(__always)
     mutating func skip(_ text: CachedText) -> Bool {
         guard unsafe text.length <= end - position, unsafe text.isRepeated(from: position) else { return false }
@@ -120,7 +120,8 @@ import TimeAndChance
         return true
     }
 
-    /// Returns the text from here to `other`; `nil` unless it ends with a comma and its length can be cached.
+    /// Returns the text between this cursor and `other`; `nil` unless it ends with a comma and its length can be
+    /// cached.
     @inline(__always)
     func text(until other: FieldCursor) -> CachedText? {
         let length = unsafe other.position - position
@@ -294,9 +295,10 @@ extension FieldCursor {
         return value > 0 ? value : nil
     }
 
-    /// Reads `ddmmyy`. Returns days since 1970-01-01. Years from 80 on are in the last century (GPS began in 1980).
+    /// Reads `ddmmyy`. Returns days since 1970-01-01. Years from 80 on are in the twentieth century (GPS began in
+    /// 1980).
     ///
-    /// A bad date isn't a fault, because receivers with a correct position send dates with, for example, month 0.
+    /// A bad date isn't a fault, because some receivers send a correct position with a bad date, such as month 0.
     mutating func date() -> Int32? { dateDigits().flatMap { Self.date(ofDigits: $0) } }
 
     /// Reads the digits of a date as one number.

@@ -23,7 +23,7 @@ struct MotionSentence {
             let kilometersPerHour = fields.speedInKilometersPerHour()
             speedMetersPerSecond = speedMetersPerSecond ?? kilometersPerHour
         }
-        if status == .void || status == .excluded { fields.forgiveFaults() }
+        if status == .void || status == .excluded { fields.clearFaults() }
     }
 }
 

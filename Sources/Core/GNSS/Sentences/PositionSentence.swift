@@ -17,12 +17,12 @@ struct PositionSentence {
     /// Days since 1970-01-01.
     var date: Int32?
 
-    /// Returns whether the sentence can be used. Of a void sentence only the time is used, so its numbers don't matter.
+    /// Returns whether the sentence can be used. Only the time of a void sentence is used, so its faults don't matter.
     @inline(__always)
     fileprivate mutating func conclude(_ fields: inout FieldCursor) -> Bool {
         guard fields.fault != .unreadableFlag else { return false }
         guard status == .valid || status == .unconfirmed else {
-            fields.forgiveFaults()
+            fields.clearFaults()
             return true
         }
         if (latitude == nil) != (longitude == nil) { fields.note(.halfPosition) }

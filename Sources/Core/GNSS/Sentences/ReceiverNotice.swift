@@ -84,7 +84,7 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The value of the metric's label.
+    /// The warning's label value in metrics.
     package var label: String {
         switch self {
         case .foreignDatum: "foreign_datum"
@@ -147,7 +147,7 @@ struct ReceiverBanners: Sendable {
 
     /// Whether sentences with the given address contain a version. TXT is excluded, because its text may be anything.
     @inline(__always)
-    static func states(_ address: UInt64) -> Bool {
+    static func isBannerAddress(_ address: UInt64) -> Bool {
         UInt8(truncatingIfNeeded: address) == UInt8(ascii: "P") && addresses.contains(address)
     }
 

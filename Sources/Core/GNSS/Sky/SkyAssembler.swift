@@ -1,7 +1,7 @@
-/// Combines GSV and GSA sentences into a receiver's sky. Has no clock.
+/// Combines GSV and GSA sentences into a receiver's sky. Has no clock: the caller passes the time.
 ///
 /// GSV arrives in groups of sentences: one group per system and, since NMEA 4.10, per signal. A group is valid from
-/// when it is complete until the next group of its kind. GSA lists the satellites that are used for an epoch's
+/// its completion until the next group of its kind is complete. GSA lists the satellites that are used for an epoch's
 /// position. None of this delays or changes a fix.
 struct SkyAssembler: Sendable {
     /// A complete group of GSV sentences.
@@ -27,13 +27,13 @@ struct SkyAssembler: Sendable {
 
     private var groups: [Group] = []
     private var incoming: Incoming?
-    /// The satellites used by the previous epoch, and those listed by GSA so far for the current epoch.
+    /// The satellites used for the previous epoch, and the satellites that GSA has listed so far for the current epoch.
     private var used: (last: Set<Satellite.ID>, current: Set<Satellite.ID>) = ([], [])
     private var usedEpoch: (serial: Int, at: Duration)?
     /// Whether anything has been reported since `takeSky` last returned a sky.
     private var hasNews = false
 
-    /// The time for which a group is valid without being repeated; some receivers send GSV only every tenth second.
+    /// The time for which a group is valid without being repeated; some receivers send GSV only every ten seconds.
     private static let maximumAge = Duration.seconds(30)
     private static let maximumGroups = 32
     private static let maximumParts = 16
@@ -116,8 +116,8 @@ private struct InViewSentence {
     /// Reads a GSV sentence; `nil` if a count or a satellite's number is faulty.
     init?(_ sentence: FieldCursor, talker: UInt16) {
         var fields = sentence
-        // There are three counts and four fields per satellite, then in newer versions a signal; one maker adds a
-        // system.
+        // There are three counts and four fields per satellite, followed in newer versions by a signal; one maker
+        // adds a system.
         let beyond = fields.fieldsLeft - 3
         guard beyond >= 0, beyond % 4 < 3, let parts = fields.integer(in: 1...99),
             let part = fields.integer(in: 1...parts)
@@ -166,7 +166,7 @@ private struct UsedSentence {
 }
 
 extension SatelliteSystem {
-    /// Creates the system of a talker, the first byte lowest; `nil` for a talker of several systems.
+    /// Creates the system of a talker whose first byte is lowest; `nil` for a talker of several systems.
     fileprivate init?(talker: UInt16) {
         switch UInt64(talker) {
         case SentenceType.code("GP"): self = .gps

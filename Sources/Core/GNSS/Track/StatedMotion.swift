@@ -17,13 +17,13 @@ struct StatedMotion: Sendable {
     private static let courseSpeed = 5.0
     /// The mean square of the distance between two fixes of one place, divided by the square of their radius.
     private static let wanderedStep = 1.4
-    /// The maximum time of a step in seconds: a longer one may have cut a corner.
+    /// The maximum time of a step in seconds: a longer step may have cut a corner.
     private static let maximumStep = 3.0
     /// The number of consecutive fixes that must oppose the present verdict.
     private static let quorum = 5
     /// The minimum time for which fixes must contradict the track.
     private static let contradictionTime = Duration.seconds(5)
-    /// The minimum time for which fixes must agree with the track before they are trusted again.
+    /// The minimum time for which fixes must agree with the track before reported values are trusted again.
     private static let agreementTime = Duration.seconds(30)
 
     private(set) var isWrong = false
@@ -31,7 +31,7 @@ struct StatedMotion: Sendable {
     private var opposed = 0
     private var opposedSince: UTCTime?
 
-    /// Whether the path to `fix` differs from the motion that it reports.
+    /// Whether the path to `fix` differs from the motion that the fix reports.
     mutating func doubts(_ fix: Fix, after track: [Fix]) -> Bool {
         guard !isWrong else { return true }
         guard let speed = fix.speedMetersPerSecond,
