@@ -40,57 +40,57 @@ import WaypostTestSupport
         try OwnedDescriptor(opening: path, O_WRONLY | O_CREAT | O_APPEND).writeAll(Array(text.utf8).span)
     }
 
-    private func look(at file: GrowingFile) throws -> (GrowingFile.Look, String) {
+    private func check(_ file: GrowingFile) throws -> (GrowingFile.CheckResult, String) {
         var buffer = [UInt8](repeating: 0, count: 100)
         var span = buffer.mutableSpan
-        let look = try file.look(into: &span)
-        guard case .bytes(let count) = look else { return (look, "") }
-        return (look, String(decoding: buffer[..<count], as: UTF8.self))
+        let result = try file.check(into: &span)
+        guard case .bytes(let count) = result else { return (result, "") }
+        return (result, String(decoding: buffer[..<count], as: UTF8.self))
     }
 
     @Test func areReadWhileTheyGrow() throws {
         try append("one", to: path)
         let file = try GrowingFile(path: path, from: .start)
-        #expect(try look(at: file) == (.bytes(3), "one"))
-        #expect(try look(at: file).0 == .nothingYet)
+        #expect(try check(file) == (.bytes(3), "one"))
+        #expect(try check(file).0 == .nothingYet)
         try append("two", to: path)
-        #expect(try look(at: file) == (.bytes(3), "two"))
+        #expect(try check(file) == (.bytes(3), "two"))
     }
 
     @Test func areReadFromTheirEndOrAnEarlierPosition() throws {
         try append("one", to: path)
         let file = try GrowingFile(path: path, from: .end)
-        #expect(try look(at: file).0 == .nothingYet)
+        #expect(try check(file).0 == .nothingYet)
         try append("two", to: path)
         let again = try GrowingFile(path: path, from: file.place)
-        #expect(try look(at: again) == (.bytes(3), "two"))
+        #expect(try check(again) == (.bytes(3), "two"))
         unsafe unlink(path)
         try append("other", to: path)
-        #expect(try look(at: try GrowingFile(path: path, from: again.place)) == (.bytes(5), "other"))
+        #expect(try check(try GrowingFile(path: path, from: again.place)) == (.bytes(5), "other"))
     }
 
     @Test func areReadFromTheStartAfterTruncation() throws {
         try append("one", to: path)
         let file = try GrowingFile(path: path, from: .start)
-        _ = try look(at: file)
+        _ = try check(file)
         unsafe truncate(path, 0)
-        #expect(try look(at: file).0 == .truncated)
+        #expect(try check(file).0 == .truncated)
         try append("x", to: path)
-        #expect(try look(at: file) == (.bytes(1), "x"))
+        #expect(try check(file) == (.bytes(1), "x"))
     }
 
     @Test func areReadToTheirEndBeforeTheNewFile() throws {
         try append("one", to: path)
         let file = try GrowingFile(path: path, from: .start)
-        #expect(try look(at: file) == (.bytes(3), "one"))
+        #expect(try check(file) == (.bytes(3), "one"))
         let old = directory.path("live.nmea.1")
         unsafe rename(path, old)
-        #expect(try look(at: file).0 == .nothingYet)
+        #expect(try check(file).0 == .nothingYet)
         try append("last words", to: old)
         try append("new", to: path)
-        #expect(try look(at: file) == (.bytes(10), "last words"))
-        #expect(try look(at: file).0 == .replaced)
-        #expect(try look(at: file) == (.bytes(3), "new"))
+        #expect(try check(file) == (.bytes(10), "last words"))
+        #expect(try check(file).0 == .replaced)
+        #expect(try check(file) == (.bytes(3), "new"))
     }
 
     @Test func ofPipesOutliveTheirWriters() throws {
@@ -98,8 +98,8 @@ import WaypostTestSupport
         let file = try GrowingFile(path: path, from: .start)
         for text in ["one", "two"] {
             try append(text, to: path)
-            #expect(try look(at: file) == (.bytes(3), text))
-            #expect(try look(at: file).0 == .writersGone)
+            #expect(try check(file) == (.bytes(3), text))
+            #expect(try check(file).0 == .writersGone)
             #expect(try file.reopen())
             #expect(try poll(file.raw, within: .zero, unless: try EventDescriptor()) == .timedOut)
         }
@@ -167,7 +167,7 @@ import WaypostTestSupport
 
     private mutating func wait(_ duration: Duration) -> Int {
         var fixes = 0
-        if pause.waited(duration) { decoder.lineIsIdle(at: pause.time) { _ in fixes += 1 } }
+        if pause.recordWait(duration) { decoder.lineIsIdle(at: pause.time) { _ in fixes += 1 } }
         return fixes
     }
 

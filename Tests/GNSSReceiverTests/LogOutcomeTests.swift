@@ -77,9 +77,9 @@ import WaypostTestSupport
     /// Sentences without a checksum may be accepted. A `$` in noise doesn't start a sentence.
     @Test func leaveLogsWithoutChecksumsToTheOperator() throws {
         let bare = try outcome("$GPTXT,01,01,02,hello\r\n$GPTXT,01,01,02,world\r\n")
-        #expect(bare.emptiness == nil && bare.sentencesWithoutChecksum == 2)
+        #expect(bare.noSentenceError == nil && bare.sentencesWithoutChecksum == 2)
         let noise = try outcome("$GPTXT,1\r\n$GP\u{1}\n$GP\u{1}\n$GP\u{1}\n")
-        #expect(noise.emptiness != nil && noise.sentencesWithoutChecksum == 0)
+        #expect(noise.noSentenceError != nil && noise.sentencesWithoutChecksum == 0)
     }
 
     @Test func countOmittedSentences() throws {
@@ -101,7 +101,7 @@ import WaypostTestSupport
     private static let sky = "GPGSV,1,1,01,02,45,090,40"
 
     private func cause(_ outcomes: LogOutcome..., isRecorded: Bool = true) -> FixAbsence.Cause? {
-        guard case .log(_, .noFix(let absence)) = LogOutcome.absence(of: outcomes, isRecorded: isRecorded).reason
+        guard case .log(_, .noFix(let absence)) = LogOutcome.noFixError(of: outcomes, isRecorded: isRecorded).reason
         else { return nil }
         #expect(absence.isRecorded == isRecorded)
         return absence.cause
@@ -123,7 +123,7 @@ import WaypostTestSupport
         ] as [(String, Int, Int?, FixAbsence.Cause)])
     func blameTheChecksums(body: String, mismatches: Int, all: Int?, expected: FixAbsence.Cause) throws {
         let text = altered(mismatches, each: 1) + sentence(body)
-        guard case .log(_, .noFix(let absence)) = LogOutcome.absence(of: [try outcome(text)]).reason else {
+        guard case .log(_, .noFix(let absence)) = LogOutcome.noFixError(of: [try outcome(text)]).reason else {
             Issue.record("another fault")
             return
         }
@@ -155,7 +155,7 @@ import WaypostTestSupport
         let void = try outcome(String(repeating: sentence(Self.void), count: 9))
         let bare = "$GPRMC,101500.00,A\r\n"
         #expect(
-            LogOutcome.absence(of: [void, try outcome(bare)])
+            LogOutcome.noFixError(of: [void, try outcome(bare)])
                 == FixSourceError(log: "drive.log, drive.log", .missingChecksums(sentences: 1, logs: 2)))
         #expect(cause(try outcome(sentence(Self.sky) + sentence(Self.sky) + bare)) == .noPositionSentences)
     }
@@ -164,7 +164,7 @@ import WaypostTestSupport
 extension LogOutcome {
     /// The fault for which the log can't be used.
     fileprivate var fault: LogFault? {
-        if case .log("drive.log", let fault) = emptiness?.reason { fault } else { nil }
+        if case .log("drive.log", let fault) = noSentenceError?.reason { fault } else { nil }
     }
 }
 

@@ -1,7 +1,7 @@
 import LinuxPlatform
 
 /// The times at which a missing or lost line is tried again: often at first, because a receiver may be re-plugged, then
-/// less often, down to every 5 seconds, forever.
+/// less often, and finally every 5 seconds, forever.
 struct ReopenSchedule: Sendable, Hashable {
     private static let usualDelays: [Duration] = [
         .milliseconds(250), .milliseconds(250), .milliseconds(250), .milliseconds(250), .milliseconds(500), .seconds(1),
@@ -25,8 +25,8 @@ struct ReopenSchedule: Sendable, Hashable {
 
 /// The wait before a line is reopened: until its delay is over, or until the line's device or file appears.
 struct ReopenWait {
-    /// The time that udev needs to set the owner and mode of a new device. It also limits how often a busy directory is
-    /// checked.
+    /// The time that udev needs to set the owner and mode of a new device. This time also limits how often a busy
+    /// directory is checked.
     private static let settlingTime = Duration.milliseconds(100)
 
     private var schedule: ReopenSchedule

@@ -29,8 +29,8 @@ package struct LogOutcome: Sendable {
     }
 
     /// The reason why the log can't be used: it has no sentence, with or without a checksum. `nil` if it can be used.
-    package var emptiness: FixSourceError? {
-        // A dump has its sentences as text next to the figures, cut into lines.
+    package var noSentenceError: FixSourceError? {
+        // A hexadecimal dump contains its sentences as text next to the digits, cut into lines.
         guard statistics.sentences == 0, foreignKind == .hexadecimal || !statistics.isMostly(.missingChecksum) else {
             return nil
         }
@@ -44,12 +44,12 @@ package struct LogOutcome: Sendable {
         return FixSourceError(log: name, fault)
     }
 
-    /// The number of sentences that lack nothing but their checksum, if no sentence has one.
+    /// The number of sentences that lack only a checksum, if no sentence has one; otherwise 0.
     package var sentencesWithoutChecksum: Int {
-        statistics.sentences == 0 && emptiness == nil ? statistics.rejections(.missingChecksum).count : 0
+        statistics.sentences == 0 && noSentenceError == nil ? statistics.rejections(.missingChecksum).count : 0
     }
 
-    /// A remark about the sentences that were left out of a usable log; `nil` if none were.
+    /// A remark about the sentences that were left out of a usable log; `nil` if all were used.
     package var loss: LogRemark? {
         let mismatches = statistics.rejections(.checksumMismatch)
         let stumps = statistics.rejections(.malformedChecksum)
@@ -74,23 +74,23 @@ package struct LogOutcome: Sendable {
     }
 
     /// Returns the reason why input that has ended, recorded or live, produced no fix. Returns `nil` if it produced
-    /// one, or if a warning has already reported the reason.
+    /// a fix, or if a warning has already reported the reason.
     static func failure(of outcomes: [LogOutcome], isRecorded: Bool) -> FixSourceError? {
         let isExplained = outcomes.contains { outcome in
             outcome.statistics.epochs.fixes > 0
                 || ReceiverWarning.allCases.contains { $0.preventsFix && outcome.statistics.warnings($0).count > 0 }
         }
-        return isExplained ? nil : absence(of: outcomes, isRecorded: isRecorded)
+        return isExplained ? nil : noFixError(of: outcomes, isRecorded: isRecorded)
     }
 
     /// Returns the reason why the logs contain no usable fix.
-    package static func absence(of outcomes: [LogOutcome], isRecorded: Bool = true) -> FixSourceError {
+    package static func noFixError(of outcomes: [LogOutcome], isRecorded: Bool = true) -> FixSourceError {
         let name = outcomes.map(\.name).joined(separator: ", ")
         let bare = outcomes.reduce(0) { $0 + $1.sentencesWithoutChecksum }
         guard bare == 0 else {
             return FixSourceError(log: name, .missingChecksums(sentences: bare, logs: outcomes.count))
         }
-        let altered = outcomes.map(\.statistics).filter(\.lostManyToChecksums)
+        let altered = outcomes.map(\.statistics).filter(\.hasManyWrongChecksums)
         let mismatches = altered.reduce(0) { $0 + $1.rejections(.checksumMismatch).count }
         let all = altered.reduce(mismatches) { $0 + $1.sentences }
         let absence = FixAbsence(
@@ -108,14 +108,14 @@ package struct LogOutcome: Sendable {
         }
         let undated = outcomes.reduce(0) { $0 + $1.statistics.epochs.undated }
         guard undated == 0 else { return .undated(undated) }
-        guard !outcomes.allSatisfy(\.statistics.isAISAlone) else { return .otherShips }
+        guard !outcomes.allSatisfy(\.statistics.hasOnlyAIS) else { return .otherShips }
         let epochs = outcomes.reduce(0) { $0 + $1.statistics.epochs.all }
         return epochs == 0 ? .noPositionSentences : .invalidEpochs(epochs)
     }
 }
 
 extension ForeignLogKind {
-    /// Recognises the kind by the first bytes of a log and by what a decoder found in it. Returns `nil` if the kind is
+    /// Recognises the kind by the first bytes of a log and by its decoder's counts. Returns `nil` if the kind is
     /// unknown.
     init?(_ bytes: [UInt8], _ statistics: DecoderStatistics) {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]

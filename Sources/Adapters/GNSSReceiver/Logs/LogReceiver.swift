@@ -41,7 +41,7 @@ extension LogReader {
                 try await deliver(.fix(fix))
             }
             try stopIfCancelled()
-            if let failure = chunk.failure ?? chunk.outcome?.emptiness { throw failure }
+            if let failure = chunk.failure ?? chunk.outcome?.noSentenceError { throw failure }
             if let outcome = chunk.outcome { outcomes.append(outcome) }
             if chunk.isLast { return outcomes }
         }
