@@ -50,7 +50,7 @@ import WaypostTestSupport
         (sentence("GPGLL,5231.5,N,01324.25,E,,A,A"), "it contains no time"),
         (sentence("GPGSV,1,1,00"), "its type contains nothing that a fix needs: only counted"),
         (sentence("ADPMB,5,0"), "only counted"), (sentence("PUBX,03,0"), "only counted"),
-        (sentence("AIVDM,1,1,,A,13u,0", start: "!"), "never a position of ours"),
+        (sentence("AIVDM,1,1,,A,13u,0", start: "!"), "never this vehicle's position"),
         (sentence("GPDTM,P90,,0.000021,S,0.000002,E,0.989,W84"), "WGS 84"),
         (sentence("GPDTM,OHI,,0.02,N,0.1,E,0.0,W84"), "the warning foreign_datum"),
         (sentence("GPVTG,,,,,,,,,N"), "its mode says that speed and course are not valid"),
