@@ -54,7 +54,7 @@ import WaypostTestSupport
         (sentence("GPDTM,P90,,0.000021,S,0.000002,E,0.989,W84"), "WGS 84"),
         (sentence("GPDTM,OHI,,0.02,N,0.1,E,0.0,W84"), "the warning foreign_datum"),
         (sentence("GPVTG,,,,,,,,,N"), "its mode says that speed and course are not valid"),
-        (Decoding.date(), "a date for a nearby fix"),
+        (Decoding.dateSentence(), "a date for a nearby fix"),
     ]
 
     @Test(arguments: lines)

@@ -36,8 +36,8 @@ import WaypostTestSupport
         }
     }
 
-    /// The speed of a drive in metres per second, the receiver's change of speeds, and the second at which it is
-    /// detected.
+    /// The speed of a drive in metres per second, the factor and offset of the stated speeds, and the second by which
+    /// the receiver is found to be wrong.
     @Test(
         arguments: [
             ("always 0", 12.0, 0.0, 0.0, 12), ("always 0, in town", 6, 0, 0, 15), ("km/h as knots", 12, 1.852, 0, 20),
@@ -85,7 +85,7 @@ import WaypostTestSupport
         #expect(!wrong[240...].contains(true))
     }
 
-    /// A single wrong speed, hard braking and turning don't count against the receiver.
+    /// A single wrong speed, hard braking and turning don't discredit the receiver.
     @Test func areUsedAfterOneWrongSpeed() {
         let fixes = Self.drive(12) { ($0, $1) }.enumerated().map { second, fix in
             var fix = fix
