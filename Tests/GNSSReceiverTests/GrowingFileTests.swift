@@ -14,14 +14,14 @@ import WaypostTestSupport
         FileStatus(kind: .file, owner: 0, bytes: bytes, identity: FileStatus.Identity(volume: volume, number: number))
     }
 
-    static let looks: [(Int64, FileStatus, FileStatus?, LogFileChange)] = [
+    static let changes: [(Int64, FileStatus, FileStatus?, LogFileChange)] = [
         (10, file(1, 10), file(1, 10), .none), (10, file(1, 10), nil, .none), (10, file(1, 9), file(1, 9), .truncated),
         (10, file(1, 0), file(1, 0), .truncated), (10, file(1, 9), nil, .truncated),
         (10, file(1, 10), file(2, 0), .replaced), (10, file(1, 10), file(1, 10, volume: 7), .replaced),
         (10, file(1, 0), file(2, 0), .replaced), (0, file(1, 0), file(1, 0), .none),
     ]
 
-    @Test(arguments: looks)
+    @Test(arguments: changes)
     func areDetected(offset: Int64, open: FileStatus, there: FileStatus?, change: LogFileChange) {
         #expect(LogFileChange(readTo: offset, of: open, current: there) == change)
     }
@@ -93,7 +93,7 @@ import WaypostTestSupport
         #expect(try check(file) == (.bytes(3), "new"))
     }
 
-    @Test func ofPipesOutliveTheirWriters() throws {
+    @Test func outliveTheWritersOfAPipe() throws {
         #expect(unsafe mkfifo(path, 0o600) == 0)
         let file = try GrowingFile(path: path, from: .start)
         for text in ["one", "two"] {
@@ -131,8 +131,8 @@ import WaypostTestSupport
         #expect(seconds == [1, 2, 3])
     }
 
-    @Test(.timeLimit(.minutes(1))) func areAnotherRecordingAfterATruncation() async throws {
-        try append("# longer than what comes then\n" + epoch(second: 1), to: path)
+    @Test(.timeLimit(.minutes(1))) func areANewRecordingAfterTruncation() async throws {
+        try append("# longer than the new content\n" + epoch(second: 1), to: path)
         let reader = try LogReader(paths: [path], follows: true)
         #expect(await reader.next().fixes.isEmpty)
         unsafe truncate(path, 0)
@@ -193,7 +193,7 @@ import WaypostTestSupport
         #expect(wait(.seconds(1)) == 1)
     }
 
-    /// The time for using a chunk isn't a pause of the file.
+    /// The time spent on a chunk isn't a pause in the file.
     @Test mutating func countOnlyTheTimeSpentWaiting() {
         let lines = epoch(second: 1).split(separator: "\r\n").map { $0 + "\r\n" }
         #expect(take(lines[0]) == 0)
@@ -222,7 +222,7 @@ import WaypostTestSupport
             try append(epoch(second: 2))
             #expect(await observer.second() == 2)
             unsafe rename(path, path + ".1")
-            try append(epoch(second: 3) + String(repeating: "# longer than what comes then\n", count: 99))
+            try append(epoch(second: 3) + String(repeating: "# longer than the new content\n", count: 99))
             #expect(await observer.second() == 3)
             unsafe truncate(path, 0)
             try append(epoch(second: 4))

@@ -24,7 +24,7 @@ import WaypostTestSupport
         #expect(session.lineIsIdle(at: wakeUp) != nil)
     }
 
-    /// An epoch without a date waits however long the line is idle, which must not keep the thread busy.
+    /// An epoch without a date is held back however long the line is idle. This must not keep the thread busy.
     @Test mutating func isWokenOnceForAnEpochThatIsHeldBack() {
         let undated = sentence("GPGGA,101500.000,4810.5000,N,01131.2000,E,1,08,1.1,520.0,M,47.0,M,,")
         #expect(session.take(Array(undated.utf8).span, at: .seconds(1)) == nil)

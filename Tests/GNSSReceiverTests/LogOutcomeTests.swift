@@ -53,7 +53,7 @@ import WaypostTestSupport
         #expect(try outcome(text).fault == .foreign(kind))
     }
 
-    @Test func nameBinaryOutput() throws {
+    @Test func nameABinaryProtocol() throws {
         // UBX NAV-CLOCK: two bytes of sync, class, id, length, payload, checksum.
         let frame: [UInt8] = [0xB5, 0x62, 0x01, 0x22, 0x04, 0x00, 1, 2, 3, 4, 0x31, 0x22]
         #expect(try outcome((0..<20).flatMap { _ in frame }).fault == .foreign(.binaryFrames))
@@ -162,7 +162,7 @@ import WaypostTestSupport
 }
 
 extension LogOutcome {
-    /// The fault for which the log can't be used.
+    /// The fault that makes the log unusable.
     fileprivate var fault: LogFault? {
         if case .log("drive.log", let fault) = noSentenceError?.reason { fault } else { nil }
     }
@@ -179,14 +179,14 @@ extension LogOutcome {
             (String(repeating: "$GPTXT,01,01,02,hello*00\r\n", count: 3), .wrongChecksums),
             ("$GPTXT,01,01,02,hello\r\n", .noChecksums), ("\u{7f}~\u{1}", nil), ("$GPTXT,01,01,02,hello*00\r\n", nil),
         ] as [(String, ReceiverFault?)])
-    func areKnown(text: String, fault: ReceiverFault?) {
+    func areRecognised(text: String, fault: ReceiverFault?) {
         var session = LineSession(decoder: SentenceDecoder(), watch: LineWatch(openedAt: .zero))
         _ = session.take(Array(text.utf8).span, at: .seconds(1))
         #expect(session.findings.noiseFault == fault)
     }
 
-    /// Frames of a binary protocol are no evidence for the rate, but are reported.
-    @Test func areBinaryFrames() {
+    /// Frames of a binary protocol don't prove that the rate is right, but are reported.
+    @Test func includeBinaryFrames() {
         let frame: [UInt8] = [0xB5, 0x62, 0x01, 0x22, 0x04, 0x00, 1, 2, 3, 4, 0x31, 0x22]
         var session = LineSession(decoder: SentenceDecoder(), watch: LineWatch(openedAt: .zero))
         let bytes = frame + frame + frame

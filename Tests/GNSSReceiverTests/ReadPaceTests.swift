@@ -45,7 +45,7 @@ import Testing
         #expect(readAll(4096, at: .seconds(1.1)) < 20)
     }
 
-    /// Endless fixes are a flood too.
+    /// Endless fixes are also a flood.
     @Test mutating func haveALimitEvenIfEveryReadHasAFix() {
         var bytes = 0
         for millisecond in 0..<1000 {
