@@ -27,7 +27,8 @@ struct FixesThroughGPSD {
         }
         let comparison = try await GPSDComparison.comparing(recorded, withoutComments: false)
         #expect(comparison.differences(degrees: 1e-8) == [] && comparison.unreported <= 1)
-        #expect(comparison.direct == (try await GPSDComparison.comparing(plain)).direct && comparison.direct.count >= 20)
+        #expect(
+            comparison.direct == (try await GPSDComparison.comparing(plain)).direct && comparison.direct.count >= 20)
     }
 
     /// The recordings that can't be compared, with the reason.

@@ -51,7 +51,8 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
             #"{"class":"SKY","device":"\#(device)","satellites":[{"PRN":\#(number),"used":true}]}"#
         }
         try take(list("/dev/b", 2))
-        #expect(session.takeSky() == Sky([Satellite(.gps, 2, isUsed: true)]), "before a fix, any receiver's sky is used")
+        #expect(
+            session.takeSky() == Sky([Satellite(.gps, 2, isUsed: true)]), "before a fix, any receiver's sky is used")
         #expect(session.takeSky() == nil)
         try take(positionReport("/dev/a", second: 1))
         try take(list("/dev/b", 2))

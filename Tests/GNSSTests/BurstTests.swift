@@ -42,7 +42,8 @@ import WaypostTestSupport
         [gga("101530"), gll("121530.020"), rmc("101530")], [gll("121530.020"), gga("101530"), rmc("101530")],
         [rmc("101530"), gll("121530"), gga("101530")], [rmc("101530"), gga("101530"), gll("121530")],
         [rmc("101530"), gll("154530")], [gll("061530"), rmc("101530")],
-        [Decoding.dateSentence(), gga("101530"), gll("121530")], [Decoding.dateSentence(), gll("121530"), gga("101530")],
+        [Decoding.dateSentence(), gga("101530"), gll("121530")],
+        [Decoding.dateSentence(), gll("121530"), gga("101530")],
     ])
     func useTheTimeOfTheDatedSentence(burst: [String]) {
         let outcome = Decoding.outcome(of: Array(burst.joined().utf8))

@@ -98,7 +98,10 @@ import WaypostTestSupport
         (void("101529.00", "050126") + data("101530.00"), ["2026-01-05T10:15:30.000Z"]),
         (void("235959.00", "050126") + data("000000.00"), ["2026-01-06T00:00:00.000Z"]),
         (void("101529.00", "060180") + data("101530.00"), []),
-        (void("101529.00", "010125") + Decoding.dateSentence(at: "101530.00") + data("101530.00"), ["2026-01-05T10:15:30.000Z"]),
+        (
+            void("101529.00", "010125") + Decoding.dateSentence(at: "101530.00") + data("101530.00"),
+            ["2026-01-05T10:15:30.000Z"]
+        ),
         (
             minimum("101528.00", "050126") + void("101529.00", "010125") + data("101530.00"),
             ["2026-01-05T10:15:28.000Z", "2026-01-05T10:15:30.000Z"]
@@ -183,7 +186,8 @@ import WaypostTestSupport
             stream: ["101520", "101522", "101524", "101526"].map { data("\($0).00") }.joined(), host: host,
             times: ["20", "22", "24", "26"].map { "2026-01-05T10:15:\($0).000Z" }),
         Undated(
-            testDescription: "not before the wait is over", stream: data("101520.00") + data("101524.00"), host: host, times: [],
+            testDescription: "not before the wait is over", stream: data("101520.00") + data("101524.00"), host: host,
+            times: [],
             isWarned: false),
         Undated(
             testDescription: "not by a clock that isn't synchronized", stream: data("101520.00") + data("101530.00"),

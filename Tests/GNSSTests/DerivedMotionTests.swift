@@ -34,7 +34,9 @@ import WaypostTestSupport
         Row(
             testDescription: "two fixes, closer than their errors", fixes: drive(2, speed: 10), speed: nil, heading: nil
         ),
-        Row(testDescription: "three fixes, farther apart than their errors", fixes: drive(3, speed: 10), speed: 10, heading: 0),
+        Row(
+            testDescription: "three fixes, farther apart than their errors", fixes: drive(3, speed: 10), speed: 10,
+            heading: 0),
         Row(testDescription: "on foot", fixes: drive(20, speed: 1.5), speed: 1.5, heading: 0),
         Row(testDescription: "south", fixes: drive(5, speed: -10), speed: 10, heading: 180),
         Row(
