@@ -48,7 +48,7 @@ package enum RecordingName {
     }
 }
 
-/// Writes the files of a recording: pairs of limited size, of which only the newest are kept. It is used on one thread.
+/// Writes the files of a recording: pairs of limited size. Only the newest pairs are kept. It is used on one thread.
 ///
 /// The files hold positions and no secrets; only their owner may read them.
 struct RecordingFiles {

@@ -67,7 +67,7 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
         }
     }
 
-    /// Records a log line. It must be one printable line without a timestamp.
+    /// Records `logLine`, which must be one printable line without a timestamp.
     package func note(logLine: String) {
         let now = now()
         state.withLock { state in

@@ -112,7 +112,7 @@ struct GPSDSession: Sendable {
             devices = all
             return false
         case .device(let path, let isOpen):
-            note(path, isOpen: isOpen, emit)
+            recordDevice(path, isOpen: isOpen, emit)
             return false
         case .rejection(let message):
             rejection = message.loggable
@@ -170,7 +170,7 @@ struct GPSDSession: Sendable {
 
     private func isWanted(_ device: String) -> Bool { wantedDevice == nil || wantedDevice == device }
 
-    private mutating func note(_ path: String, isOpen: Bool, _ emit: (Fix) -> Void) {
+    private mutating func recordDevice(_ path: String, isOpen: Bool, _ emit: (Fix) -> Void) {
         var known = devices ?? [:]
         if isOpen, known.count < GPSDReport.maximumDevices || known[path] != nil {
             known[path] = true

@@ -142,8 +142,8 @@ private let systems: [Int64: SatelliteSystem] = [
 /// The solution modes by the value of `mode`, which is 0 if the mode is unknown and 1 if there is no fix.
 private let fixModes: [Int64: FixMode] = [2: .twoDimensional, 3: .threeDimensional]
 
-/// The qualities by the value of `status`. Any other value means a plain fix, including 6, in which dead reckoning
-/// assists the satellites.
+/// The qualities by the value of `status`. Any other value means a plain fix; with status 6, dead reckoning assists
+/// the satellites.
 private let fixQualities: [Int64: FixQuality] = [2: .dgps, 3: .rtkFixed, 4: .rtkFloat, 5: .estimated, 9: .pps]
 
 extension JSONValue {

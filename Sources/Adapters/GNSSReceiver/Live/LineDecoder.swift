@@ -103,7 +103,7 @@ struct SentenceDecoder: LineDecoder {
             findings.positionFault = positionFault(statistics)
             return findings
         }
-        findings.lacksChecksums = statistics.isMostly(.missingChecksum)
+        findings.lacksChecksums = statistics.isMainRejection(.missingChecksum)
         // Bytes that start like a sentence are counted as a rejected sentence, not as text.
         findings.isReadableText =
             statistics.rejectedSentences == 0 && !findings.hasBinaryFrames && text.isReadable
@@ -113,7 +113,7 @@ struct SentenceDecoder: LineDecoder {
             findings.noiseFault = .noChecksums
         } else if findings.hasBinaryFrames {
             findings.noiseFault = .binaryFrames
-        } else if statistics.rejections(.checksumMismatch).count > 2, statistics.isMostly(.checksumMismatch) {
+        } else if statistics.rejections(.checksumMismatch).count > 2, statistics.isMainRejection(.checksumMismatch) {
             // One or two such sentences may be noise.
             findings.noiseFault = .wrongChecksums
         } else {
@@ -188,7 +188,7 @@ extension OtherSpeaker {
 
 extension DecoderStatistics {
     /// Whether more than half of the rejected sentences are rejected for `reason`. Noise can also contain a `$`.
-    func isMostly(_ reason: SentenceRejection) -> Bool { rejections(reason).count * 2 > rejectedSentences }
+    func isMainRejection(_ reason: SentenceRejection) -> Bool { rejections(reason).count * 2 > rejectedSentences }
 
     var rejectedSentences: Int { SentenceRejection.allCases.reduce(0) { $0 + rejections($1).count } }
 

@@ -3,7 +3,7 @@ import LinuxPlatform
 import ReportedText
 package import Reporting
 
-/// Fixes from a live receiver: one thread reads and decodes, one task delivers the newest.
+/// Fixes from a live receiver. One thread reads and decodes; one task delivers the newest fix.
 package struct LiveReceiver: FixSource {
     let endpoint: any ReceiverEndpoint
     /// The decoder of each opened line, in its initial state.

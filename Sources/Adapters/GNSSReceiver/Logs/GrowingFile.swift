@@ -114,7 +114,7 @@ final class GrowingFile {
 
     /// Opens the file at the path again before the old one is closed, so that the writer of a FIFO always has a reader.
     ///
-    /// Returns `false` and keeps the old one open if there is no readable file at the moment.
+    /// Returns `false` and keeps the old file open if there is no readable file at the moment.
     func reopen() throws(SystemError) -> Bool {
         do throws(SystemError) { file = try OpenFile(path) } catch {
             guard Self.missing.contains(error.number) else { throw error }

@@ -31,7 +31,8 @@ package struct LogOutcome: Sendable {
     /// The reason why the log can't be used: it has no sentence, with or without a checksum. `nil` if it can be used.
     package var noSentenceError: FixSourceError? {
         // A hexadecimal dump contains its sentences as text next to the digits, cut into lines.
-        guard statistics.sentences == 0, foreignKind == .hexadecimal || !statistics.isMostly(.missingChecksum) else {
+        guard statistics.sentences == 0, foreignKind == .hexadecimal || !statistics.isMainRejection(.missingChecksum)
+        else {
             return nil
         }
         let mismatches = statistics.rejections(.checksumMismatch).count
@@ -121,11 +122,11 @@ extension ForeignLogKind {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let content = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0).drop { $0 == 0x20 || 9...13 ~= $0 }
         let plain = Array(content.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 })
-        func has(_ word: String) -> Bool { Self.finds(word, in: plain[...]) }
+        func has(_ word: String) -> Bool { Self.contains(word, in: plain[...]) }
         func begins(_ word: String) -> Bool { plain.starts(with: word.lowercased().utf8) }
         if statistics.binaryBytes > 0 {
             self = .binaryFrames
-        } else if bytes.starts(with: [0xA0, 0xA2]) || Self.finds([0xB0, 0xB3, 0xA0, 0xA2], in: bytes[...]) {
+        } else if bytes.starts(with: [0xA0, 0xA2]) || Self.contains([0xB0, 0xB3, 0xA0, 0xA2], in: bytes[...]) {
             self = .sirf
         } else if !bytes.isEmpty, bytes.allSatisfy({ $0 == 0 }) {
             self = .zeros
@@ -153,7 +154,7 @@ extension ForeignLogKind {
         } else if !has("$"), has("RMC,") || has("GGA,") || has("GLL,") {
             self = .withoutDollar
         } else if let line = plain.split(whereSeparator: { 10...13 ~= $0 }).first {
-            if Self.finds("lat", in: line), line.contains(where: { ",;\t".utf8.contains($0) }) {
+            if Self.contains("lat", in: line), line.contains(where: { ",;\t".utf8.contains($0) }) {
                 self = .table
             } else if Self.isCANFrame(ReportedText(bytes: line.prefix(100)).description) {
                 self = .canFrames
@@ -181,11 +182,11 @@ extension ForeignLogKind {
     }
 
     /// Whether `bytes`, which are in lower case, contain `word`.
-    private static func finds(_ word: String, in bytes: ArraySlice<UInt8>) -> Bool {
-        finds(Array(word.lowercased().utf8), in: bytes)
+    private static func contains(_ word: String, in bytes: ArraySlice<UInt8>) -> Bool {
+        contains(Array(word.lowercased().utf8), in: bytes)
     }
 
-    private static func finds(_ word: [UInt8], in bytes: ArraySlice<UInt8>) -> Bool {
+    private static func contains(_ word: [UInt8], in bytes: ArraySlice<UInt8>) -> Bool {
         guard bytes.count >= word.count else { return false }
         return (bytes.startIndex...bytes.endIndex - word.count).contains { bytes[$0...].starts(with: word) }
     }

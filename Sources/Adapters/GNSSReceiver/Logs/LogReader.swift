@@ -102,7 +102,7 @@ package actor LogReader {
 
     /// Opens every log once, so that a wrong name is reported before the first fix. Skips a followed log, and pipes,
     /// which can be opened only once.
-    package func requireAll() throws(FixSourceError) {
+    package func requireAllLogs() throws(FixSourceError) {
         for path in follows ? paths.dropLast() : paths[...] where !RecordedLog.isReadOnce(path) {
             _ = try RecordedLog(path: path, stop: stop)
         }

@@ -30,7 +30,7 @@ extension LogReader {
     nonisolated func deliverAll(
         to deliver: (FixSourceEvent) async throws(FixSourceError) -> Void
     ) async throws(FixSourceError) -> [LogOutcome] {
-        try await requireAll()
+        try await requireAllLogs()
         try await deliver(.state(.receiving(source: name)))
         var outcomes: [LogOutcome] = []
         while true {

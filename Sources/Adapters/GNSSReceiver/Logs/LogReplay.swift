@@ -76,10 +76,10 @@ package struct LogReplay: FixSource {
 
     /// Returns a replay with all fixes in memory, for many vehicles.
     ///
-    /// - Throws: an error if there is no fix, or if there are too many to keep.
+    /// - Throws: an error if there is no fix, or if there are too many fixes to keep.
     package func loaded() async throws(FixSourceError) -> LogReplay {
         var all = LoadedFixes()
-        let (survey, failure) = try await surveyPresent { fix throws(FixSourceError) in
+        let (survey, failure) = try await surveyCurrentContents { fix throws(FixSourceError) in
             guard all.fixes.count < LoadedFixes.maximum else {
                 throw FixSourceError(log: name, .tooManyFixes(maximum: LoadedFixes.maximum))
             }
@@ -105,7 +105,7 @@ package struct LogReplay: FixSource {
     package func survey() async throws(FixSourceError) -> LogSurvey {
         if let loadedFixes { return loadedFixes.survey }
         if options.follows, isReadOnce { return LogSurvey() }
-        do throws(FixSourceError) { return try await surveyPresent().survey } catch {
+        do throws(FixSourceError) { return try await surveyCurrentContents().survey } catch {
             guard options.follows, error.code != .cancelled else { throw error }
             return LogSurvey()
         }
@@ -113,7 +113,7 @@ package struct LogReplay: FixSource {
 
     /// Reads the current content of the logs and calls `keep` with each fix. Also returns the error that ended the
     /// reading early.
-    private func surveyPresent(
+    private func surveyCurrentContents(
         keep: (Fix) throws(FixSourceError) -> Void = { _ in }
     ) async throws(FixSourceError) -> (survey: LogSurvey, failure: FixSourceError?) {
         guard !isReadOnce else { throw FixSourceError(log: name, .readableOnce) }
@@ -161,7 +161,7 @@ package struct LogReplay: FixSource {
                 try await readOnce(&playback, clock, deliver)
             }
             guard options.loops else { return }
-            playback.startAgain(at: clock.now)
+            playback.beginNextPass(at: clock.now)
         }
     }
 
@@ -254,8 +254,8 @@ private struct Playback {
         return .fix(fix)
     }
 
-    mutating func startAgain(at now: Duration) {
-        timeline.startAgain(at: now - begun)
+    mutating func beginNextPass(at now: Duration) {
+        timeline.beginNextPass(at: now - begun)
         keptTimeOffset += survey.span + .seconds(1)
     }
 }
@@ -266,7 +266,7 @@ package struct LogSurvey: Sendable, Hashable {
     /// The time from the first fix to the last at speed 1, with long gaps skipped (see `ReplayTimeline`).
     package private(set) var length = Duration.zero
 
-    /// The number of fixes with an earlier time than the previous one.
+    /// The number of fixes whose time is earlier than that of the previous fix.
     private(set) var stepsBack = 0
 
     private var last: UTCTime?
@@ -376,7 +376,7 @@ struct ReplayTimeline: Sendable, Hashable {
 
     /// Begins the next pass, a second of log time after the last fix, but not before `now`, the time since the replay
     /// began: at full speed, reading takes longer than planned.
-    mutating func startAgain(at now: Duration) {
+    mutating func beginNextPass(at now: Duration) {
         previous = nil
         logTime = .zero
         pass += 1

@@ -149,7 +149,7 @@ extension Epoch {
 
     /// Whether `time` is the epoch's time on either clock.
     @inline(__always)
-    func isTime(_ time: TimeOfDay) -> Bool {
+    func hasTime(_ time: TimeOfDay) -> Bool {
         if let timeOfDay, timeOfDay.isSameEpoch(as: time) { return true }
         guard let otherTime else { return false }
         return otherTime.isSameEpoch(as: time)

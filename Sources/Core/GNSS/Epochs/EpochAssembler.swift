@@ -48,7 +48,7 @@ struct EpochAssembler {
         _ sentence: PositionSentence, _ type: SentenceType, _ talker: TalkerGroup, _ emit: (Fix) -> Void
     ) {
         if let time = sentence.timeOfDay {
-            if !epoch.isTime(time), epoch.has(type) || !joins(sentence, type, at: time) { enter(time, emit) }
+            if !epoch.hasTime(time), epoch.has(type) || !joins(sentence, type, at: time) { enter(time, emit) }
         } else if sentence.status == .valid || sentence.status == .unconfirmed {
             if isClosed { return }
         } else if !epoch.lacksTime {
@@ -78,7 +78,7 @@ struct EpochAssembler {
 
     mutating func take(_ sentence: AccuracySentence, _ type: SentenceType, _ emit: (Fix) -> Void) {
         if let time = sentence.timeOfDay {
-            if !epoch.isTime(time) {
+            if !epoch.hasTime(time) {
                 if let current = epoch.timeOfDay, time.milliseconds(since: current) < 0 {
                     return  // belongs to a past epoch
                 }
@@ -212,7 +212,7 @@ struct EpochAssembler {
 
     /// Dates `fix` and emits it, or keeps it until there is a date.
     private mutating func date(_ fix: Fix, at time: TimeOfDay, _ emit: (Fix) -> Void) -> EpochCompletion {
-        rhythm.note(time)
+        rhythm.add(time)
         var fix = fix
         let instant = calendar.instant(of: time, dated: epoch.dated)
         if let warning = calendar.takeWarning() { warnings.insert(warning) }
@@ -287,7 +287,7 @@ struct EpochRhythm {
     /// The time between the last two epochs with a position.
     private(set) var intervalMilliseconds: Int32 = 1000
 
-    mutating func note(_ time: TimeOfDay) {
+    mutating func add(_ time: TimeOfDay) {
         if let previousTime {
             let interval = abs(time.milliseconds(since: previousTime))
             if (20...60_000).contains(interval) { intervalMilliseconds = interval }

@@ -66,7 +66,7 @@ struct FixCalendar {
     /// Keeps a time of transmission, unless it is before the earliest possible time. The time is never repaired,
     /// because it is not from a GPS receiver's clock and so has no week roll-over.
     mutating func recordTransmission(at time: UTCTime, ofNextEpoch isOfNext: Bool) {
-        if isOfNext { nextTransmission = time } else if dates.canBeTrue(time) { transmitted = time }
+        if isOfNext { nextTransmission = time } else if dates.isPlausible(time) { transmitted = time }
     }
 
     mutating func epochBegan() {
@@ -78,32 +78,32 @@ struct FixCalendar {
     /// same epoch, with that sentence's time of day.
     mutating func instant(of timeOfDay: TimeOfDay, dated: DateSentence?) -> UTCTime? {
         lacksDate = false
-        if let dated, let stated = trusted(dated) {
+        if let dated, let stated = trustedInstant(of: dated) {
             last = midnightCorrected(Self.nearest(to: stated, timeOfDay))
             basis = .ownEpoch
         } else if let candidate, abs(candidate.timeOfDay.milliseconds(since: timeOfDay)) <= Self.candidateTolerance,
-            let stated = trusted(candidate)
+            let stated = trustedInstant(of: candidate)
         {
             last = midnightCorrected(Self.nearest(to: stated, timeOfDay))
             basis = .dateSentence
         } else if let last {
             self.last = Self.nearest(to: last, timeOfDay)
             basis = .lastDate
-        } else if let voidDate, let stated = trusted(voidDate) {
+        } else if let voidDate, let stated = trustedInstant(of: voidDate) {
             last = Self.nearest(to: stated, timeOfDay)
             basis = .voidSentence
         } else if let transmitted {
             basis = .tagBlock
             return Self.nearest(to: transmitted, timeOfDay)
         } else {
-            return datedByHost(timeOfDay)
+            return hostInstant(of: timeOfDay)
         }
         return last
     }
 
     /// Returns the instant according to the host's clock. It isn't kept as the last instant, because the date isn't the
     /// receiver's.
-    private mutating func datedByHost(_ timeOfDay: TimeOfDay) -> UTCTime? {
+    private mutating func hostInstant(of timeOfDay: TimeOfDay) -> UTCTime? {
         guard case .repaired = dates else { return nil }
         let since = undatedSince ?? timeOfDay
         undatedSince = since
@@ -130,7 +130,7 @@ struct FixCalendar {
         return hostTime()
     }
 
-    /// Returns `stated`, or the instant a day away that follows the last one, if `stated` is a day off near midnight.
+    /// Returns `stated`. If it is a day off near midnight, returns the instant a day away that follows the last one.
     @inline(__always)
     private func midnightCorrected(_ stated: UTCTime) -> UTCTime {
         guard let last else { return stated }
@@ -151,7 +151,7 @@ struct FixCalendar {
     }
 
     /// Returns the receiver's instant, repaired if necessary; `nil` if it can't be right.
-    private mutating func trusted(_ dated: DateSentence) -> UTCTime? {
+    private mutating func trustedInstant(of dated: DateSentence) -> UTCTime? {
         let meant = dates.instant(meantBy: dated.instant)
         if let found = meant.warning { warning = found }
         // If the receiver's date is wrong, its time of day may also be wrong, so the host's date is no help.

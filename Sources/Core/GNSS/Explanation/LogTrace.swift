@@ -42,7 +42,7 @@ package struct LogTrace {
     package var isSettled: Bool { line > wanted.upperBound && record.isSettled }
     /// The sentences on the wanted lines, in order.
     var sentences: [TracedSentence] { record.sentences }
-    /// The epochs of these sentences, by serial number.
+    /// The epochs of the sentences on the wanted lines, by serial number.
     var epochs: [Int: TracedEpoch] { record.epochs }
 
     package mutating func take(_ bytes: Span<UInt8>) {
@@ -59,7 +59,7 @@ package struct LogTrace {
         let before = decoder.assembler
         var emitted: [Fix] = []
         decoder.finish { emitted.append($0) }
-        record.note(nil, before: before, after: decoder.assembler, emitted)
+        record.addStep(nil, before: before, after: decoder.assembler, emitted)
         record.finish()
     }
 
@@ -82,7 +82,7 @@ package struct LogTrace {
             SentenceRejection.allCases.first { rejectionCounts[$0.rawValue] > before.rejections[$0.rawValue] }
         }
         if let before, rejection != nil || decoder.counts.sentences > before.sentences {
-            note(found, of: bytes, rejection: rejection, before: before.assembler, emitted)
+            recordSentence(found, of: bytes, rejection: rejection, before: before.assembler, emitted)
         } else {
             // A start byte in text belongs to the text before the sentence.
             if mark == TagBlock.mark, found.count > 1 {
@@ -90,20 +90,20 @@ package struct LogTrace {
             }
             if prefix.count + found.count <= Self.keptBytes { prefix += found }
         }
-        pass(found, isBinary: !isSentence && mark != TagBlock.mark && found.count > 1)
+        countLines(in: found, isBinary: !isSentence && mark != TagBlock.mark && found.count > 1)
         return true
     }
 
     private var rejectionCounts: [Int] { SentenceRejection.allCases.map { decoder.counts.rejections($0).count } }
 
-    private mutating func note(
+    private mutating func recordSentence(
         _ found: ArraySlice<UInt8>, of bytes: [UInt8], rejection: SentenceRejection?, before: EpochAssembler,
         _ emitted: [Fix]
     ) {
         let after = decoder.assembler
         let (address, type) = SentenceType.named(in: found)
         let place = SentencePlace(line: line, ordinal: ordinal, address: address)
-        record.note(
+        record.addStep(
             place, flags: type.flags(in: found), before: before, after: after, emitted)
         if wanted.contains(line) {
             let isCounted =
@@ -121,7 +121,7 @@ package struct LogTrace {
     }
 
     /// Counts the lines in `found`, and keeps the bytes of wanted lines.
-    private mutating func pass(_ found: ArraySlice<UInt8>, isBinary: Bool) {
+    private mutating func countLines(in found: ArraySlice<UInt8>, isBinary: Bool) {
         for byte in found {
             if wanted.contains(line) {
                 if isBinary { hasBinary = true }

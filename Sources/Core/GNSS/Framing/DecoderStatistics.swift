@@ -104,7 +104,8 @@ package struct EpochCounts: Sendable {
     package internal(set) var void = 0
     /// Epochs that repeat the time of a recent epoch, for example because the receiver's clock is frozen.
     package internal(set) var repeated = 0
-    /// Fixes that were dropped for lack of a date. `NMEADecoder.statistics` includes fixes that still wait for one.
+    /// Fixes that were dropped for lack of a date. `NMEADecoder.statistics` includes fixes that still wait for a
+    /// date.
     package internal(set) var undated = 0
 }
 
@@ -143,14 +144,14 @@ struct AddressCounts: Sendable {
     mutating func add(_ address: UInt64, length: Int) -> SentenceType {
         total += 1
         let place = Self.place(of: address)
-        guard entries[place].address == address else { return addElsewhere(address, length: length) }
+        guard entries[place].address == address else { return addByProbing(address, length: length) }
         counts[place] += 1
         return entries[place].type
     }
 
     /// Counts a sentence whose address is new, or whose first entry is in use by another address.
     @inline(never)
-    private mutating func addElsewhere(_ address: UInt64, length: Int) -> SentenceType {
+    private mutating func addByProbing(_ address: UInt64, length: Int) -> SentenceType {
         // Addresses that are cut to the same bytes have the same type, because no known type exceeds eight bytes.
         let type = SentenceType(address: address, length: length)
         var place = Self.place(of: address)

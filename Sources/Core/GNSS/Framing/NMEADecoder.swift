@@ -337,7 +337,7 @@ extension NMEADecoder {
             if unsafe bytes[place] == UInt8(ascii: ",") { numbers -= 1 }
             place += 1
         }
-        unsafe counts.receiverBanners.note(bytes, from: place, to: end)
+        unsafe counts.receiverBanners.add(bytes, from: place, to: end)
     }
 
     /// Counts the assembler's warnings on the current line.

@@ -54,12 +54,12 @@ extension NMEADecoderOptions.Dates {
         let repaired = stated.millisecondsSince1970 + periods * Self.rolloverMilliseconds
         let instant = UTCTime(millisecondsSince1970: repaired)
         let isMovedTooFar = periods != 0 && repaired > present + Self.maximumAheadMilliseconds
-        guard canBeTrue(instant), !isMovedTooFar else { return (nil, .dateTooEarly) }
+        guard isPlausible(instant), !isMovedTooFar else { return (nil, .dateTooEarly) }
         return (instant, periods == 0 ? nil : .weekRolloverRepaired)
     }
 
     /// Whether an instant is at or after `earliest`.
-    func canBeTrue(_ instant: UTCTime) -> Bool {
+    func isPlausible(_ instant: UTCTime) -> Bool {
         guard case .repaired(_, let earliest, _) = self else { return true }
         return instant.millisecondsSince1970 >= earliest.millisecondsSince1970 - Self.toleranceMilliseconds
     }

@@ -58,7 +58,7 @@ import TimeAndChance
     }
 
     @inline(__always)
-    mutating func note(_ fault: Fault) {
+    mutating func recordFault(_ fault: Fault) {
         guard self.fault == .none else { return }
         self.fault = fault
         unsafe faultEnd = position
@@ -202,7 +202,7 @@ import TimeAndChance
     @inline(__always)
     private mutating func take<Value>(_ reading: Reading<Value>) -> Value? {
         unsafe position = reading.next
-        if reading.fault != .none { note(reading.fault) }
+        if reading.fault != .none { recordFault(reading.fault) }
         return reading.value
     }
 }
@@ -218,7 +218,7 @@ extension FieldCursor {
         let second = number.whole % 100
         let isLeapSecond = second == 60 && minute == 59 && hour == 23
         guard !number.isNegative, hour < 24, minute < 60, second < 60 || isLeapSecond else {
-            note(.outOfRange)
+            recordFault(.outOfRange)
             return nil
         }
         let milliseconds =
@@ -234,11 +234,11 @@ extension FieldCursor {
         let number = unsafe take(text.sexagesimal(at: position))
         let hemisphere = letter()
         guard let number else {
-            if hemisphere != 0, hemisphere != positive, hemisphere != negative { note(.malformed) }
+            if hemisphere != 0, hemisphere != positive, hemisphere != negative { recordFault(.malformed) }
             return nil
         }
         guard hemisphere == positive || hemisphere == negative else {
-            note(.malformed)
+            recordFault(.malformed)
             return nil
         }
         let scale = Decimal.powersOfTen[number.decimals]
@@ -246,7 +246,7 @@ extension FieldCursor {
         let minutes = number.whole % 100
         let total = Int64(degrees * 60 + minutes) * scale + Int64(number.fraction)
         guard !number.isNegative, minutes < 60, total <= maximumDegrees * 60 * scale else {
-            note(.outOfRange)
+            recordFault(.outOfRange)
             return nil
         }
         let value = Double(total) / Double(60 * scale)

@@ -16,7 +16,7 @@ struct MotionSentence {
             let kilometersPerHour = fields.speedInKilometersPerHour()
             speedMetersPerSecond = speedMetersPerSecond ?? kilometersPerHour
             fields.skip()
-            status = SolutionStatus.ofMode(fields.letter()).0
+            status = SolutionStatus.meaning(ofMode: fields.letter()).0
         } else {
             // The form before NMEA 2 has four numbers without letters; the second is the magnetic course.
             speedMetersPerSecond = fields.speedInKnots()
@@ -42,7 +42,7 @@ struct HeadingSentence {
         case (.ths, UInt8(ascii: "V")), (.ths, UInt8(ascii: "M")), (.ths, UInt8(ascii: "S")),
             (.ths, UInt8(ascii: "N")), (.ths, 0):
             headingDegrees = nil
-        default: fields.note(.malformed)
+        default: fields.recordFault(.malformed)
         }
         fields.requireEveryField()
         guard fields.fault == .none else { return nil }

@@ -152,7 +152,7 @@ struct ReceiverBanners: Sendable {
     }
 
     /// Keeps the fields from `start` to `end`, unless they are already known or don't describe the receiver.
-    mutating func note(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) {
+    mutating func add(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) {
         guard texts.count < Self.capacity, start < end else { return }
         let text = unsafe UnsafeBufferPointer(rebasing: bytes[start..<min(end, start + Self.maximumLength)])
         let isKnown = texts.contains { known in

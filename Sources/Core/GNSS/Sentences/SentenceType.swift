@@ -1,4 +1,4 @@
-/// The types of sentence that affect a fix or cause a warning. All others are only counted.
+/// The types of sentence that affect a fix or cause a warning. Sentences of all other types are only counted.
 enum SentenceType: UInt8 {
     case rmc, gga, gns, gll, vtg, gsa, gst, gbs, zda, pubx00, pubx04, pgrme, pqtmepe, psrfepe, dtm, txt, hdt, ths, other
 

@@ -18,7 +18,7 @@ struct SkyAssembler: Sendable {
     }
 
     /// An incomplete group.
-    private struct Incoming {
+    private struct IncompleteGroup {
         let kind: Kind
         let parts: Int
         var nextPart: Int
@@ -26,7 +26,7 @@ struct SkyAssembler: Sendable {
     }
 
     private var groups: [Group] = []
-    private var incoming: Incoming?
+    private var incoming: IncompleteGroup?
     /// The satellites used for the previous epoch, and the satellites that GSA has listed so far for the current epoch.
     private var used: (last: Set<Satellite.ID>, current: Set<Satellite.ID>) = ([], [])
     private var usedEpoch: (serial: Int, at: Duration)?
@@ -70,7 +70,7 @@ struct SkyAssembler: Sendable {
             return
         }
         if sentence.part == 1 {
-            incoming = Incoming(
+            incoming = IncompleteGroup(
                 kind: Kind(talker: talker, signal: sentence.signal), parts: sentence.parts, nextPart: 1, satellites: [])
         }
         // If a part is missing or belongs to another group, the group is dropped.
@@ -194,7 +194,7 @@ extension FieldCursor {
         guard let value = decimal() else { return nil }
         let number = value.isNegative ? -Int(value.whole) : Int(value.whole)
         guard range.contains(number) else {
-            note(.outOfRange)
+            recordFault(.outOfRange)
             return nil
         }
         return number

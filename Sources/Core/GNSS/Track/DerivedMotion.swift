@@ -22,7 +22,7 @@ package struct DerivedMotion: Sendable {
     /// The minimum speed of a path's newer half in the path's direction, as a fraction of the mean speed. A lower speed
     /// means that the vehicle is stopping or turning.
     private static let steadiness = 0.7
-    /// The accuracy radius in metres that is assumed for a fix without one.
+    /// The accuracy radius in metres that is assumed if a fix has none.
     private static let usualRadius = 10.0
     /// The minimum radius in metres: receivers round to metres.
     private static let minimumRadius = 1.0
@@ -47,7 +47,9 @@ package struct DerivedMotion: Sendable {
         // A receiver that reports a speed below `movingSpeed` omits the course because there is none.
         let needsHeading =
             fix.headingDegrees == nil && fix.speedMetersPerSecond.map { $0 >= Motion.movingSpeed } ?? true
-        guard fix.speedMetersPerSecond == nil || needsHeading || stated.doubts(fix, after: track) else { return fix }
+        guard fix.speedMetersPerSecond == nil || needsHeading || stated.contradicts(fix, after: track) else {
+            return fix
+        }
         let wander = Self.wander(of: track + [fix]) ?? 0
         let motion = motion(to: fix, wander: wander)
         let recent = track.filter { $0.seconds(to: fix) <= Self.maximumTime / .seconds(1) } + [fix]
@@ -118,7 +120,7 @@ package struct DerivedMotion: Sendable {
         return along / track[middle].seconds(to: fix) >= Self.steadiness * way.meters / (half * 2)
     }
 
-    /// The 68 % radius of the last positions, estimated from their scatter; `nil` if there are too few.
+    /// The 68 % radius of the last positions, estimated from their scatter; `nil` if there are too few positions.
     package var scatterRadius: Double? { Self.wander(of: track).map { max($0, Self.minimumRadius) } }
 
     /// Returns the 68 % radius estimated from the scatter of positions, which may exceed the reported radius.

@@ -82,7 +82,7 @@ package struct MotionClassifier: Sendable {
         /// Adds a fix of the parked vehicle. Drift returns to the true place, so if all fixes stay away from `place`,
         /// then `place` was wrong.
         mutating func add(_ fix: Fix) {
-            guard let place, MotionClassifier.drifts(from: place, to: fix) else {
+            guard let place, MotionClassifier.isDrift(from: place, to: fix) else {
                 self.place = fix
                 awaySince = nil
                 return
@@ -99,7 +99,7 @@ package struct MotionClassifier: Sendable {
 
         /// Adds a fix. Returns whether the vehicle has moved too far within `creepTime` for the movement to be drift. A
         /// single wrong fix isn't enough.
-        mutating func hasCrept(to fix: Fix) -> Bool {
+        mutating func detectCreep(to fix: Fix) -> Bool {
             guard fix.speedMetersPerSecond.map({ $0 >= Motion.standingSpeed }) ?? true else {
                 unsettled.removeAll(keepingCapacity: true)
                 return false
@@ -130,7 +130,7 @@ package struct MotionClassifier: Sendable {
     /// Returns the motion at the next fix; `nil` if neither speed nor place reveals it.
     package mutating func motion(at fix: Fix) -> Motion? {
         if let stand, Self.hasLeft(stand, fix) { self.stand = nil }
-        if stand?.hasCrept(to: fix) ?? false, stand?.isParked(at: fix.timeOfFix) ?? false {
+        if stand?.detectCreep(to: fix) ?? false, stand?.isParked(at: fix.timeOfFix) ?? false {
             stand = fix.speedMetersPerSecond == nil ? Stand(origin: fix, parksAfter: Motion.maximumInterruption) : nil
         }
         guard let speed = fix.knownSpeedMetersPerSecond else { return motionWithoutSpeed(at: fix) }
@@ -188,7 +188,7 @@ package struct MotionClassifier: Sendable {
 
     /// Whether `fix` may be at `place`. A much more accurate fix replaces `place`, because a receiver that has just
     /// started is inaccurate.
-    private static func drifts(from place: Fix, to fix: Fix) -> Bool {
+    private static func isDrift(from place: Fix, to fix: Fix) -> Bool {
         if let worse = place.horizontalAccuracyMeters, let better = fix.horizontalAccuracyMeters, better < worse / 2 {
             return false
         }

@@ -32,7 +32,7 @@ struct StatedMotion: Sendable {
     private var opposedSince: UTCTime?
 
     /// Whether the path to `fix` differs from the motion that the fix reports.
-    mutating func doubts(_ fix: Fix, after track: [Fix]) -> Bool {
+    mutating func contradicts(_ fix: Fix, after track: [Fix]) -> Bool {
         guard !isWrong else { return true }
         guard let speed = fix.speedMetersPerSecond,
             let start = track.last(where: { $0.seconds(to: fix) >= Self.minimumTime })
@@ -73,7 +73,7 @@ struct StatedMotion: Sendable {
         let isTurned = isFast && isWrong(fixes[fixes.count / 2].headingDegrees, on: course)
         let contradicts = isTurned || abs(way - statedWay) > slack
         let agrees = isFast && !isTurned && abs(way - statedWay) < slack / 2
-        note(isWrong ? agrees : contradicts, at: last.timeOfFix)
+        recordComparison(isOpposed: isWrong ? agrees : contradicts, at: last.timeOfFix)
     }
 
     private func isWrong(_ stated: Double?, on course: Double?) -> Bool {
@@ -82,7 +82,7 @@ struct StatedMotion: Sendable {
         return min(turn, 360 - turn) > Self.wrongTurn
     }
 
-    private mutating func note(_ isOpposed: Bool, at time: UTCTime) {
+    private mutating func recordComparison(isOpposed: Bool, at time: UTCTime) {
         guard isOpposed else {
             opposed = 0
             return
