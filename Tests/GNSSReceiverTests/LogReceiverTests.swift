@@ -102,7 +102,7 @@ import WaypostTestSupport
         #expect(ending == FixSourceError(log: directory.path("missing.nmea"), .notOpened(.missing)))
     }
 
-    @Test func deliverFixesBeforeTheDamageThenFail() async throws {
+    @Test func deliverFixesBeforeTheDamageAndThenFail() async throws {
         let archive = try gzip(try Data(contentsOf: URL(filePath: try log("1.nmea", seconds: 0...999))), in: directory)
         let path = try directory.write(archive[..<(archive.count / 2)], to: "cut.gz")
         let ending = await observe(LogReceiver(paths: [path])) { observer in

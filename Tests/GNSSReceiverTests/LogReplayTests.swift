@@ -241,7 +241,7 @@ import WaypostTestSupport
 
     private func age(of fix: Fix?) -> Duration? { fix?.timeOfFix.duration(to: Self.start) }
 
-    @Test func datesExistingFixesInThePastAndAppendedOnesNow() async throws {
+    @Test func datesExistingFixesInThePastAndAppendedFixesNow() async throws {
         let path = try directory.write((0...2).map { epoch(second: $0) }.joined().utf8, to: "live.nmea")
         try await observe(replay(path)) { observer in
             #expect(age(of: await observer.fix()) == .seconds(2))

@@ -87,7 +87,7 @@ import WaypostTestSupport
 
     /// The program is reported once, however often the line is reopened.
     @Test(arguments: strangers)
-    func nameTheOtherProgramThatAnsweredAndClosed(greeting: String, words: String) async throws {
+    func nameTheOtherProgramThatAnsweredAndDisconnected(greeting: String, words: String) async throws {
         let server = try LoopbackSocket(.stream)
         let address = "tcp 127.0.0.1:\(server.port)"
         try await observe(LiveReceiver.tcp(host: "127.0.0.1", port: server.port)) { observer in

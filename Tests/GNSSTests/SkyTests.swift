@@ -160,7 +160,7 @@ import WaypostTestSupport
 
     /// Fixes don't depend on whether the sky is read.
     @Test(.enabled(if: Fixtures.recordedReceivers != nil), arguments: RecordedReceivers.logs)
-    func changeNoFix(log: String) throws {
+    func doNotAffectFixes(log: String) throws {
         let bytes = try RecordedReceivers.bytes(log)
         #expect(Decoding.fixes(bytes, options: NMEADecoderOptions(readsSky: true)) == Decoding.fixes(bytes))
     }

@@ -31,7 +31,7 @@ import WaypostTestSupport
     }
 
     /// A time is written only before a sentence, and at least a quarter of a second after the previous time.
-    @Test func recordWhenSentencesWereRead() {
+    @Test func recordTheTimesOfReads() {
         recorder.lineOpened()
         read("$A")
         wait(300)
@@ -148,7 +148,7 @@ import WaypostTestSupport
         ("/proc/none", "create directory /proc/none: No such file or directory"),
         ("/dev/null", "open directory /dev/null: Not a directory"),
     ])
-    func returnWhyTheyCannotWrite(directory: String, reason: String) async {
+    func returnTheReasonIfTheyCannotWrite(directory: String, reason: String) async {
         let error = await recorder.write(RecordingSettings(directory: directory, version: "0.1.0"))
         #expect(error?.description == reason)
     }

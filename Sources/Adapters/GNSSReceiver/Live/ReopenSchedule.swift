@@ -14,7 +14,7 @@ struct ReopenSchedule: Sendable, Hashable {
     /// Creates a schedule that repeats the last of `delays` forever.
     init(delays: [Duration] = usualDelays) { self.delays = delays }
 
-    /// Returns the delay before the next attempt. Each call begins an attempt.
+    /// Returns the delay before the next attempt. Each call advances the schedule.
     mutating func nextDelay() -> Duration {
         defer { attempt = min(attempt + 1, delays.count - 1) }
         return delays[attempt]

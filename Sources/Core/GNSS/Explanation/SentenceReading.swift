@@ -64,14 +64,14 @@ struct SentenceReading {
     private mutating func describe(_ sentence: PositionSentence?) {
         guard let sentence else { return }
         if sentence.latitude != nil { parts.append(.position) }
-        note(.date, sentence.date)
-        note(.speed, sentence.speedMetersPerSecond)
-        note(.course, sentence.courseDegrees)
-        note(.altitude, sentence.altitudeMeters)
-        note(.accuracy, sentence.horizontalAccuracyMeters)
-        note(.hdop, sentence.hdop)
-        note(.geoidSeparation, sentence.geoidSeparationMeters)
-        note(.satellitesUsed, sentence.satellitesUsed)
+        addPart(.date, ifPresent: sentence.date)
+        addPart(.speed, ifPresent: sentence.speedMetersPerSecond)
+        addPart(.course, ifPresent: sentence.courseDegrees)
+        addPart(.altitude, ifPresent: sentence.altitudeMeters)
+        addPart(.accuracy, ifPresent: sentence.horizontalAccuracyMeters)
+        addPart(.hdop, ifPresent: sentence.hdop)
+        addPart(.geoidSeparation, ifPresent: sentence.geoidSeparationMeters)
+        addPart(.satellitesUsed, ifPresent: sentence.satellitesUsed)
         switch sentence.status {
         case .void: meaning = "its flags say that there is no position"
         case .excluded: meaning = "a position that is simulated or entered by hand"
@@ -89,14 +89,14 @@ struct SentenceReading {
             meaning = "its mode says that speed and course are not valid"
             return
         }
-        note(.speed, sentence.speedMetersPerSecond)
-        note(.course, sentence.courseDegrees)
+        addPart(.speed, ifPresent: sentence.speedMetersPerSecond)
+        addPart(.course, ifPresent: sentence.courseDegrees)
         meaning = parts.isEmpty ? "neither speed nor course" : "speed and course, for a fix that has none from RMC"
     }
 
     private mutating func describe(_ sentence: SatellitesSentence) {
-        note(.mode, sentence.mode)
-        note(.hdop, sentence.hdop)
+        addPart(.mode, ifPresent: sentence.mode)
+        addPart(.hdop, ifPresent: sentence.hdop)
         meaning =
             sentence.mode == nil
             ? "says that there is no fix, but doesn't void a fix by itself" : "solution mode and HDOP"
@@ -104,7 +104,7 @@ struct SentenceReading {
 
     private mutating func describe(_ sentence: AccuracySentence?) {
         guard let sentence else { return }
-        note(.accuracy, sentence.horizontalAccuracyMeters)
+        addPart(.accuracy, ifPresent: sentence.horizontalAccuracyMeters)
         meaning = sentence.horizontalAccuracyMeters.map { "a horizontal error of \($0) m" } ?? "no error estimate"
     }
 
@@ -113,7 +113,7 @@ struct SentenceReading {
         meaning = sentence.headingDegrees.map { "the vehicle's front points to \($0) degrees" } ?? "no heading"
     }
 
-    private mutating func note<Value>(_ part: EpochPart, _ value: Value?) {
+    private mutating func addPart<Value>(_ part: EpochPart, ifPresent value: Value?) {
         if value != nil { parts.append(part) }
     }
 }
