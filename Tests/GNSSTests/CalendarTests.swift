@@ -233,7 +233,6 @@ import WaypostTestSupport
         #expect((decoder.statistics.warnings(.datedByHost).count > 0) == row.isWarned)
     }
 
-    /// A recorded log is dated only by its own dates.
     @Test func doesNotDateRecordedLogsByTheHost() {
         var decoder = NMEADecoder()
         let stream = Self.data("101520.00") + Self.data("101540.00")

@@ -45,7 +45,6 @@ struct EpochFeed {
         throw BenchmarkError("no program has opened \(terminal.path)")
     }
 
-    /// The path of the device.
     var device: String { terminal.path }
 
     func send(_ epoch: [UInt8]) throws { try terminal.send(epoch) }

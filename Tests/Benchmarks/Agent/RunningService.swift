@@ -54,7 +54,6 @@ struct RunningService {
         let accepted, delivered, pending: Int
     }
 
-    /// Stops the service and returns its ledger.
     func stop(_ settings: Settings, in workplace: Workplace) async throws -> Ledger {
         await program.terminate()
         let command = ["outbox", "list", "--json", "--config", workplace.path("\(settings.name).json")]

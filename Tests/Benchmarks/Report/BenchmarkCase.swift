@@ -59,7 +59,6 @@ package struct BenchmarkCase: Sendable {
         return self
     }
 
-    /// Prints the line to standard output.
     package func print() throws(SystemError) { try StandardOutput.write(line: line) }
 
     private var line: String {

@@ -27,7 +27,6 @@ struct ReadPace: Sendable, Hashable {
     /// Whether some of this period's portion is left.
     var mayRead: Bool { taken < portion }
 
-    /// Records a read of `count` bytes.
     mutating func recordRead(of count: Int, withFix: Bool) {
         taken += count + Self.readCost
         if withFix { hasFix = true }

@@ -14,7 +14,6 @@ final class GrowingFile {
         case place(FileStatus.Identity?, offset: Int64)
     }
 
-    /// The result of one check.
     enum CheckResult: Sendable, Hashable {
         case bytes(Int)
         case nothingYet

@@ -293,7 +293,6 @@ package struct LogSurvey: Sendable, Hashable {
     }
 }
 
-/// The speed of a replay.
 package enum ReplaySpeed: Sendable, Hashable {
     /// A multiple, above zero, of the speed at which the log was recorded.
     case times(Double)

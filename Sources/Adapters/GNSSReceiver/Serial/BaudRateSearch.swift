@@ -17,7 +17,6 @@ struct BaudRateSearch: Sendable, Hashable {
     private var lastGood: Int?
     /// The rates tried in this round, in order.
     private var tried: [Int] = []
-    /// The best evidence in this round.
     private var best = BaudRateEvidence.silence
     /// The first rate with `best`.
     private var bestAt: Int?

@@ -74,7 +74,6 @@ struct CRC24Q: Sendable {
         self.tables = tables
     }
 
-    /// Returns the remainder of `bytes[start..<end]`.
     func remainder(of bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> UInt32 {
         unsafe tables.withUnsafeBufferPointer { tables in
             var remainder: UInt32 = 0

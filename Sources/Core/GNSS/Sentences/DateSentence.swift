@@ -6,7 +6,6 @@ struct DateSentence: Hashable {
     /// Days since 1970-01-01.
     let date: Int32
 
-    /// The instant of the date and time.
     var instant: UTCTime {
         UTCTime(millisecondsSince1970: Int64(date) * UTCTime.millisecondsPerDay + timeOfDay.posixMilliseconds)
     }

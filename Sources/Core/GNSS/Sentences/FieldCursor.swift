@@ -96,7 +96,6 @@ import TimeAndChance
         unsafe faultEnd = omissionEnd
     }
 
-    /// Skips `count` fields.
     @inline(__always)
     mutating func skip(_ count: Int = 1) {
         var place = unsafe position

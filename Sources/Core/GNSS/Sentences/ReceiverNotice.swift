@@ -104,7 +104,6 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A set of warnings.
 struct WarningSet: Sendable {
     private var bits: UInt64 = 0
 

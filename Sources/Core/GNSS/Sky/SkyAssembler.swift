@@ -17,7 +17,6 @@ struct SkyAssembler: Sendable {
         let signal: UInt8
     }
 
-    /// An incomplete group.
     private struct IncompleteGroup {
         let kind: Kind
         let parts: Int
