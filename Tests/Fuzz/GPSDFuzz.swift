@@ -23,7 +23,7 @@ public func fuzzGPSD(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     precondition(whole.fixes == cut.fixes, "cutting changed the fixes")
     precondition(whole.obstacle == cut.obstacle, "cutting changed the obstacle")
     precondition(whole.fixes.allSatisfy(isPossible), "an impossible fix")
-    precondition("\(String(describing: whole.obstacle))".utf8.count < 8192, "an obstacle without end")
+    precondition("\(String(describing: whole.obstacle))".utf8.count < 8192, "the obstacle's text is too long")
     exerciseLiveLine(input, pieceLength: Int(first % 64) + 1, session)
     return 0
 }
@@ -43,7 +43,7 @@ private func read(
     return (fixes, session.obstacle)
 }
 
-/// Decodes with pauses between the pieces: the fixes may differ, but must not trap.
+/// Decodes with pauses between the pieces. The fixes may differ, but decoding must not trap.
 private func exerciseLiveLine(_ input: [UInt8], pieceLength: Int, _ session: GPSDSession) {
     var decoder = GPSDDecoder(session)
     var now = Duration.zero

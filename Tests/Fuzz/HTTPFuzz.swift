@@ -11,7 +11,9 @@ public func fuzzHTTPRequestParser(_ start: UnsafePointer<UInt8>?, _ count: Int) 
     precondition(
         parse([stream[..<middle], stream[middle...]]) == whole, "the requests depend on where the stream is cut")
     if stream.count < 512 {
-        precondition(parse(stream.indices.map { stream[$0...$0] }) == whole, "the requests depend on single bytes")
+        precondition(
+            parse(stream.indices.map { stream[$0...$0] }) == whole,
+            "the requests differ if the stream arrives byte by byte")
     }
     let taken = whole.requests.reduce(0) { $0 + $1.byteCount }
     precondition(taken <= stream.count, "the requests are longer than the stream")

@@ -18,7 +18,7 @@ public func fuzzNMEA(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let whole = fixes(of: input, pieceLength: input.count, options)
     let cut = fixes(of: input, pieceLength: Int(first % 64) + 1, options)
     precondition(whole.fixes == cut.fixes, "cutting changed the fixes")
-    precondition(whole.written == cut.written, "cutting changed what is written")
+    precondition(whole.written == cut.written, "cutting changed the output")
     // The shortest sentence that can produce a fix is longer than 30 bytes.
     precondition(whole.fixes.count * 30 <= input.count, "more fixes than sentences")
     precondition(whole.fixes.allSatisfy(isPossible), "an impossible fix")
@@ -48,22 +48,23 @@ private func fixes(
         CSVFormat.append(fix, to: &written)
     }
     let statistics = decoder.statistics
-    precondition(statistics.epochs.fixes == fixes.count && statistics.bytes == input.count, "the account is wrong")
+    precondition(statistics.epochs.fixes == fixes.count && statistics.bytes == input.count, "the statistics are wrong")
     return (fixes, written)
 }
 
-/// Returns the number of fixes in the trace of every line. Its text must not trap either.
+/// Returns the number of fixes in a trace of all lines. Neither the trace nor its explanation may trap.
 private func traced(_ input: [UInt8], pieceLength: Int, _ options: NMEADecoderOptions) -> Int {
     var trace = LogTrace(lines: 1...Int.max, options: options)
     for from in stride(from: 0, to: input.count, by: pieceLength) {
         trace.take(input.span.extracting(from..<min(input.count, from + pieceLength)))
     }
     trace.finish()
-    precondition(!trace.explanation.isEmpty, "nothing is said")
+    precondition(!trace.explanation.isEmpty, "the explanation is empty")
     return trace.epochs.values.count { $0.fix != nil }
 }
 
-/// Decodes with pauses between the pieces: the fixes may differ from those of a recorded log, but must not trap.
+/// Decodes with pauses between the pieces. The fixes may differ from those of a recorded log, but decoding must not
+/// trap.
 private func exerciseLiveLine(_ input: [UInt8], pieceLength: Int, _ options: NMEADecoderOptions) {
     var live = options
     live.readsSky = true

@@ -3,8 +3,8 @@
 /// Tests one input of libFuzzer: three encodings, the limit, the secret's length and its place, then the bytes of the
 /// secret and of the text around it.
 ///
-/// No input may trap. Twelve bytes of the secret must not remain in any encoding, nor a JSON Web Token or bearer value.
-/// The text must be within the limit and harmless to a terminal.
+/// No input may trap. No twelve consecutive bytes of the secret may remain in any encoding, and no JSON Web Token or
+/// bearer value. The text must be within the limit and harmless to a terminal.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzRedaction(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let start, count > 6 else { return 0 }
@@ -19,11 +19,11 @@ public func fuzzRedaction(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt 
     for (label, secrets) in [("", ["Bearer " + text, text]), ("Bearer ", []), ("eyJhbGci", [])] {
         var echo = Array(label.utf8) + secret
         for encoding in input[..<3] { echo = encoded(echo, encoding) }
-        // Brackets, because an encoded text must not continue.
+        // The brackets separate the encoded text from the text around it.
         let source = Array(around[..<middle]) + "\n<".utf8 + echo + ">\n".utf8 + around[middle...]
         let once = ReportedText(bytes: source, without: secrets, limit: limit).description
-        precondition(once.utf8.count <= limit, "longer than required")
-        precondition(once.unicodeScalars.allSatisfy(isHarmless), "it controls a terminal")
+        precondition(once.utf8.count <= limit, "the text exceeds the limit")
+        precondition(once.unicodeScalars.allSatisfy(isHarmless), "the text contains control characters")
         precondition(!holds(DecodedText(Array(once.utf8)), partOf: secret, depth: 3), "a part of the secret is left")
     }
     return 0
@@ -57,7 +57,7 @@ private func base64(_ text: [UInt8]) -> [UInt8] {
     return result
 }
 
-/// Whether twelve bytes of the secret are in the text, or in a text that it encodes.
+/// Whether twelve consecutive bytes of the secret are in `text`, or in a text that it encodes.
 private func holds(_ text: DecodedText, partOf secret: [UInt8], depth: Int) -> Bool {
     let pieces = Set((0...secret.count - 12).map { secret[$0..<$0 + 12] })
     if text.bytes.count >= 12 {

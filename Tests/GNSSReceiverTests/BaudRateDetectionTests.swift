@@ -7,8 +7,8 @@ import WaypostTestSupport
 
 @testable import GNSSReceiver
 
-/// A pseudo-terminal keeps the speed that its reader sets, and its other end sees it. The tests send garbage unless the
-/// speed is the receiver's.
+/// A pseudo-terminal keeps the speed that its reader sets, and shows it to the other end. The tests send garbage unless
+/// the speed is the receiver's.
 @Suite(.timeLimit(.minutes(1))) struct BaudRateDetection {
     private let terminal: PseudoTerminal
     private static let garbage: [UInt8] = [0xFE, 0x00, 0x81, 0x24, 0x47, 0xF8, 0x2A, 0x00]

@@ -36,8 +36,8 @@ import Testing
         search.sentenceArrived()
         let good = Self.all[place]
         #expect(search.rate == good)
-        // Without sentences for a long time, the same rate is tried again, with time for the receiver to start, and
-        // then the others.
+        // After a long time without sentences, the same rate is tried again, with time for the receiver to start, and
+        // then the other rates.
         #expect(search.lineClosed(after: .sentences) == nil)
         #expect(search.trial == .seconds(5))
         #expect(rates(&search, trials: 7) == [good] + Self.all.filter { $0 != good })

@@ -13,7 +13,7 @@ import TimeAndChance
         #expect(DriveOffset(delay: .seconds(3), withinMeters: 0, of: 7).moved(fix) == fix)
     }
 
-    /// Also across the date line and near a pole.
+    /// The fixes include some at the date line and at a pole.
     @Test(arguments: [(52.5, 13.4), (0, 179.99), (0, -179.99), (-33, 151), (89.9, 0), (-90, 0)])
     func stayWithinValidCoordinates(latitude: Double, longitude: Double) {
         let fix = Fix(timeOfFix: Self.time, latitude: latitude, longitude: longitude)

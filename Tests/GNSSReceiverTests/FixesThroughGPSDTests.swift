@@ -9,32 +9,33 @@ import WaypostTestSupport
 )
 struct FixesThroughGPSD {
     @Test(arguments: ["town", "tunnel", "midnight", "motorway", "parking", "tenHertz"])
-    func areThoseOfAGeneratedDrive(name: String) async throws {
+    func equalDirectFixesOfAGeneratedDrive(name: String) async throws {
         let log = try [UInt8](Data(contentsOf: Fixtures.url("nmea/\(name).nmea")))
-        let comparison = try await GPSDComparison.of(log)
+        let comparison = try await GPSDComparison.comparing(log)
         #expect(comparison.differences(degrees: 1e-8) == [])
         // gpsd doesn't date the first fix before it has received an RMC.
         #expect(comparison.throughGPSD.count >= 50 && comparison.unreported <= 1)
     }
 
     /// Comments in the format of `waypost run --record` don't change the fixes of Waypost or gpsd.
-    @Test(arguments: ["town", "tenHertz"]) func areThoseOfALogWithTimesInComments(name: String) async throws {
+    @Test(arguments: ["town", "tenHertz"]) func equalDirectFixesOfALogWithTimesInComments(name: String) async throws {
         let log = try [UInt8](Data(contentsOf: Fixtures.url("nmea/\(name).nmea")))
         let lines = log.split(separator: UInt8(ascii: "\n")).prefix(200)
         let plain = lines.flatMap { $0 + [UInt8(ascii: "\n")] }
         let recorded = lines.enumerated().flatMap { index, line in
             Array(index % 5 == 0 ? "# 2026-11-21T20:32:54.544Z\n".utf8 : "".utf8) + line + [UInt8(ascii: "\n")]
         }
-        let comparison = try await GPSDComparison.of(recorded, withoutComments: false)
+        let comparison = try await GPSDComparison.comparing(recorded, withoutComments: false)
         #expect(comparison.differences(degrees: 1e-8) == [] && comparison.unreported <= 1)
-        #expect(comparison.direct == (try await GPSDComparison.of(plain)).direct && comparison.direct.count >= 20)
+        #expect(
+            comparison.direct == (try await GPSDComparison.comparing(plain)).direct && comparison.direct.count >= 20)
     }
 
     /// The recordings that can't be compared, with the reason.
     private static let incomparable = [
-        "ac12_binary.log": "has binary frames with other digits, which gpsd reads and Waypost passes over",
-        "bt451.log": "was cut together; where its time goes back gpsd counts a midnight",
-        "humminbird-M37.log": "has times twice, and gpsd works out the speed that its GLL lack",
+        "ac12_binary.log": "has binary frames with other digits, which gpsd reads and Waypost skips",
+        "bt451.log": "was joined from parts; gpsd counts a midnight when the time goes back",
+        "humminbird-M37.log": "repeats times, and gpsd computes the speed that its GLL sentences lack",
         "ublox-zed-f9p_hpg1.11.log": "is binary for the most part",
     ]
 
@@ -42,7 +43,7 @@ struct FixesThroughGPSD {
     private static let unreported = ["furuno_gl_ga.log": 15]
 
     @Test(.enabled(if: Fixtures.recordedReceivers != nil))
-    func areThoseOfRecordedReceivers() async throws {
+    func equalDirectFixesOfRecordedReceivers() async throws {
         let directory = try #require(Fixtures.recordedReceivers).appending(path: "gpsd")
         let logs = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
             .filter { $0.hasSuffix(".log") && Self.incomparable[$0] == nil }
@@ -53,10 +54,10 @@ struct FixesThroughGPSD {
                 guard let log = waiting.popFirst() else { return }
                 group.addTask {
                     let bytes = try [UInt8](Data(contentsOf: directory.appending(path: log)))
-                    return (log, try await GPSDComparison.of(bytes))
+                    return (log, try await GPSDComparison.comparing(bytes))
                 }
             }
-            // gpsd waits for its first second.
+            // Several gpsd run at once, because each of them only waits in its first second.
             for _ in 0..<6 { startNext() }
             while let (log, comparison) = try await group.next() {
                 startNext()

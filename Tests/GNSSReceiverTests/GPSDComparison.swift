@@ -7,16 +7,16 @@ import TimeAndChance
 struct GPSDComparison {
     let direct: [Fix]
     let throughGPSD: [Fix]
-    /// The times of gpsd's fixes, without simulated ones.
+    /// The times of the fixes that gpsd reported, without simulated fixes.
     let reportedTimes: Set<Int64>
 
-    /// Reads `log` to the line at its 20,000th byte, optionally without its comments (`#`).
-    static func of(_ log: [UInt8], withoutComments: Bool = true) async throws -> GPSDComparison {
+    /// Reads the complete lines in the first 20,000 bytes of `log`, optionally without comments (`#`).
+    static func comparing(_ log: [UInt8], withoutComments: Bool = true) async throws -> GPSDComparison {
         let lines = log.prefix(20_000).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
         let bytes = Array(
             lines.filter { !withoutComments || $0.first != UInt8(ascii: "#") }.map { $0 + [UInt8(ascii: "\n")] }
                 .joined())
-        let transcript = try await GPSDTranscript.of(bytes)
+        let transcript = try await GPSDTranscript.output(for: bytes)
         return GPSDComparison(sentences: bytes, transcript: transcript)
     }
 
@@ -59,14 +59,14 @@ struct GPSDComparison {
             if !isSame { differences.append("through gpsd: \(fix), directly: \(other)") }
         }
         let given = Set(throughGPSD.map(Self.time))
-        differences += reportedTimes.subtracting(given).map { "a report of \($0) ms has given no fix" }
+        differences += reportedTimes.subtracting(given).map { "the report of \($0) ms produced no fix" }
         return differences
     }
 
     /// The number of fixes that gpsd hasn't reported.
     var unreported: Int { Set(direct.map(Self.time)).subtracting(throughGPSD.map(Self.time)).count }
 
-    /// Returns the time modulo 1024 weeks, because gpsd moves past dates by such spans and recordings keep theirs.
+    /// Returns the time modulo 1024 weeks, because gpsd moves past dates by such spans and recordings keep their dates.
     private static func time(_ fix: Fix) -> Int64 {
         fix.timeOfFix.millisecondsSince1970 % (1024 * 7 * UTCTime.millisecondsPerDay)
     }

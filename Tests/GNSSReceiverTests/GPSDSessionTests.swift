@@ -51,7 +51,8 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
             #"{"class":"SKY","device":"\#(device)","satellites":[{"PRN":\#(number),"used":true}]}"#
         }
         try take(list("/dev/b", 2))
-        #expect(session.takeSky() == Sky([Satellite(.gps, 2, isUsed: true)]), "before a fix any will do")
+        #expect(
+            session.takeSky() == Sky([Satellite(.gps, 2, isUsed: true)]), "before a fix, any receiver's sky is used")
         #expect(session.takeSky() == nil)
         try take(positionReport("/dev/a", second: 1))
         try take(list("/dev/b", 2))
@@ -68,7 +69,7 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
             try take(positionReport("/dev/a", second: second, latitude: 2), at: .seconds(second))
         }
         #expect(fixes.map(\.latitude) == [1, 1, 1])
-        // It remains chosen for ten seconds without a fix.
+        // The receiver remains chosen for ten seconds without a fix.
         try take(positionReport("/dev/b", second: 4, mode: 1), at: .seconds(4))
         try take(positionReport("/dev/a", second: 12, latitude: 2), at: .seconds(12))
         #expect(fixes.count == 3)

@@ -2,7 +2,7 @@ import Glibc
 import LinuxPlatform
 import WaypostTestSupport
 
-/// The real gpsd on a free port, without a receiver at first; killed with the value.
+/// The real gpsd on a free port, without a receiver at first. It is killed when this object is released.
 final class GPSDaemon {
     /// The path of gpsd, if it is installed.
     static let program = installed("gpsd")

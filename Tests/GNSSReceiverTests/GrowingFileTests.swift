@@ -14,14 +14,14 @@ import WaypostTestSupport
         FileStatus(kind: .file, owner: 0, bytes: bytes, identity: FileStatus.Identity(volume: volume, number: number))
     }
 
-    static let looks: [(Int64, FileStatus, FileStatus?, LogFileChange)] = [
+    static let changes: [(Int64, FileStatus, FileStatus?, LogFileChange)] = [
         (10, file(1, 10), file(1, 10), .none), (10, file(1, 10), nil, .none), (10, file(1, 9), file(1, 9), .truncated),
         (10, file(1, 0), file(1, 0), .truncated), (10, file(1, 9), nil, .truncated),
         (10, file(1, 10), file(2, 0), .replaced), (10, file(1, 10), file(1, 10, volume: 7), .replaced),
         (10, file(1, 0), file(2, 0), .replaced), (0, file(1, 0), file(1, 0), .none),
     ]
 
-    @Test(arguments: looks)
+    @Test(arguments: changes)
     func areDetected(offset: Int64, open: FileStatus, there: FileStatus?, change: LogFileChange) {
         #expect(LogFileChange(readTo: offset, of: open, current: there) == change)
     }
@@ -40,66 +40,66 @@ import WaypostTestSupport
         try OwnedDescriptor(opening: path, O_WRONLY | O_CREAT | O_APPEND).writeAll(Array(text.utf8).span)
     }
 
-    private func look(at file: GrowingFile) throws -> (GrowingFile.Look, String) {
+    private func check(_ file: GrowingFile) throws -> (GrowingFile.CheckResult, String) {
         var buffer = [UInt8](repeating: 0, count: 100)
         var span = buffer.mutableSpan
-        let look = try file.look(into: &span)
-        guard case .bytes(let count) = look else { return (look, "") }
-        return (look, String(decoding: buffer[..<count], as: UTF8.self))
+        let result = try file.check(into: &span)
+        guard case .bytes(let count) = result else { return (result, "") }
+        return (result, String(decoding: buffer[..<count], as: UTF8.self))
     }
 
     @Test func areReadWhileTheyGrow() throws {
         try append("one", to: path)
         let file = try GrowingFile(path: path, from: .start)
-        #expect(try look(at: file) == (.bytes(3), "one"))
-        #expect(try look(at: file).0 == .nothingYet)
+        #expect(try check(file) == (.bytes(3), "one"))
+        #expect(try check(file).0 == .nothingYet)
         try append("two", to: path)
-        #expect(try look(at: file) == (.bytes(3), "two"))
+        #expect(try check(file) == (.bytes(3), "two"))
     }
 
     @Test func areReadFromTheirEndOrAnEarlierPosition() throws {
         try append("one", to: path)
         let file = try GrowingFile(path: path, from: .end)
-        #expect(try look(at: file).0 == .nothingYet)
+        #expect(try check(file).0 == .nothingYet)
         try append("two", to: path)
         let again = try GrowingFile(path: path, from: file.place)
-        #expect(try look(at: again) == (.bytes(3), "two"))
+        #expect(try check(again) == (.bytes(3), "two"))
         unsafe unlink(path)
         try append("other", to: path)
-        #expect(try look(at: try GrowingFile(path: path, from: again.place)) == (.bytes(5), "other"))
+        #expect(try check(try GrowingFile(path: path, from: again.place)) == (.bytes(5), "other"))
     }
 
     @Test func areReadFromTheStartAfterTruncation() throws {
         try append("one", to: path)
         let file = try GrowingFile(path: path, from: .start)
-        _ = try look(at: file)
+        _ = try check(file)
         unsafe truncate(path, 0)
-        #expect(try look(at: file).0 == .truncated)
+        #expect(try check(file).0 == .truncated)
         try append("x", to: path)
-        #expect(try look(at: file) == (.bytes(1), "x"))
+        #expect(try check(file) == (.bytes(1), "x"))
     }
 
     @Test func areReadToTheirEndBeforeTheNewFile() throws {
         try append("one", to: path)
         let file = try GrowingFile(path: path, from: .start)
-        #expect(try look(at: file) == (.bytes(3), "one"))
+        #expect(try check(file) == (.bytes(3), "one"))
         let old = directory.path("live.nmea.1")
         unsafe rename(path, old)
-        #expect(try look(at: file).0 == .nothingYet)
+        #expect(try check(file).0 == .nothingYet)
         try append("last words", to: old)
         try append("new", to: path)
-        #expect(try look(at: file) == (.bytes(10), "last words"))
-        #expect(try look(at: file).0 == .replaced)
-        #expect(try look(at: file) == (.bytes(3), "new"))
+        #expect(try check(file) == (.bytes(10), "last words"))
+        #expect(try check(file).0 == .replaced)
+        #expect(try check(file) == (.bytes(3), "new"))
     }
 
-    @Test func ofPipesOutliveTheirWriters() throws {
+    @Test func outliveTheWritersOfAPipe() throws {
         #expect(unsafe mkfifo(path, 0o600) == 0)
         let file = try GrowingFile(path: path, from: .start)
         for text in ["one", "two"] {
             try append(text, to: path)
-            #expect(try look(at: file) == (.bytes(3), text))
-            #expect(try look(at: file).0 == .writersGone)
+            #expect(try check(file) == (.bytes(3), text))
+            #expect(try check(file).0 == .writersGone)
             #expect(try file.reopen())
             #expect(try poll(file.raw, within: .zero, unless: try EventDescriptor()) == .timedOut)
         }
@@ -131,8 +131,8 @@ import WaypostTestSupport
         #expect(seconds == [1, 2, 3])
     }
 
-    @Test(.timeLimit(.minutes(1))) func areAnotherRecordingAfterATruncation() async throws {
-        try append("# longer than what comes then\n" + epoch(second: 1), to: path)
+    @Test(.timeLimit(.minutes(1))) func areANewRecordingAfterTruncation() async throws {
+        try append("# longer than the new content\n" + epoch(second: 1), to: path)
         let reader = try LogReader(paths: [path], follows: true)
         #expect(await reader.next().fixes.isEmpty)
         unsafe truncate(path, 0)
@@ -167,7 +167,7 @@ import WaypostTestSupport
 
     private mutating func wait(_ duration: Duration) -> Int {
         var fixes = 0
-        if pause.waited(duration) { decoder.lineIsIdle(at: pause.time) { _ in fixes += 1 } }
+        if pause.recordWait(duration) { decoder.lineIsIdle(at: pause.time) { _ in fixes += 1 } }
         return fixes
     }
 
@@ -193,7 +193,7 @@ import WaypostTestSupport
         #expect(wait(.seconds(1)) == 1)
     }
 
-    /// The time for using a chunk isn't a pause of the file.
+    /// The time spent on a chunk isn't a pause in the file.
     @Test mutating func countOnlyTheTimeSpentWaiting() {
         let lines = epoch(second: 1).split(separator: "\r\n").map { $0 + "\r\n" }
         #expect(take(lines[0]) == 0)
@@ -222,7 +222,7 @@ import WaypostTestSupport
             try append(epoch(second: 2))
             #expect(await observer.second() == 2)
             unsafe rename(path, path + ".1")
-            try append(epoch(second: 3) + String(repeating: "# longer than what comes then\n", count: 99))
+            try append(epoch(second: 3) + String(repeating: "# longer than the new content\n", count: 99))
             #expect(await observer.second() == 3)
             unsafe truncate(path, 0)
             try append(epoch(second: 4))

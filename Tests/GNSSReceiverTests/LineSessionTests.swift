@@ -9,14 +9,14 @@ import WaypostTestSupport
 @Suite struct LineSessions {
     private var session = LineSession(decoder: SentenceDecoder(), watch: LineWatch(openedAt: .zero))
 
-    @Test mutating func returnsTheNewestOfSeveralFixes() {
+    @Test mutating func returnTheNewestOfSeveralFixes() {
         let text = (1...5).map { epoch(second: $0) }.joined() + epoch(second: 6).prefix(20)
         let fix = session.take(Array(text.utf8).span, at: .seconds(1))
         #expect(fix.map { $0.timeOfFix.millisecondOfDay / 1000 % 60 } == 5)
         #expect(session.watch.condition(at: .seconds(1)) == .receiving)
     }
 
-    @Test mutating func completesAnEpochWhenTheLineIsIdle() throws {
+    @Test mutating func completeAnEpochWhenTheLineIsIdle() throws {
         #expect(session.take(Array(epoch(second: 1).utf8).span, at: .seconds(1)) == nil)
         let wakeUp = session.wakeUp(after: .seconds(1))
         #expect(wakeUp > .seconds(1) && wakeUp <= .seconds(1.25))
@@ -24,20 +24,20 @@ import WaypostTestSupport
         #expect(session.lineIsIdle(at: wakeUp) != nil)
     }
 
-    /// An epoch without a date waits however long the line is idle, which must not keep the thread busy.
-    @Test mutating func isWokenOnceForAnEpochThatIsHeldBack() {
+    /// An epoch without a date is held back however long the line is idle. This must not keep the thread busy.
+    @Test mutating func areWokenOnceForAnEpochThatIsHeldBack() {
         let undated = sentence("GPGGA,101500.000,4810.5000,N,01131.2000,E,1,08,1.1,520.0,M,47.0,M,,")
         #expect(session.take(Array(undated.utf8).span, at: .seconds(1)) == nil)
         #expect(session.lineIsIdle(at: .seconds(2)) == nil)
         #expect(session.wakeUp(after: .seconds(2)) == .seconds(6))
     }
 
-    @Test mutating func completesAnEpochAtItsEnd() {
+    @Test mutating func completeAnEpochAtTheirEnd() {
         #expect(session.take(Array(epoch(second: 1).utf8).span, at: .seconds(1)) == nil)
         #expect(session.finish() != nil)
     }
 
-    @Test mutating func countsSentencesWithoutChecksumIfTheyAreAccepted() {
+    @Test mutating func countSentencesWithoutChecksumIfTheyAreAccepted() {
         session = LineSession(
             decoder: SentenceDecoder(NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: true))),
             watch: LineWatch(openedAt: .zero))
@@ -52,19 +52,19 @@ import WaypostTestSupport
         ("$GPTXT,01,01,02,hello\r\n", .withoutChecksum),
         (epoch(second: 1).replacing(/\*../, with: ""), .withoutChecksum), (epoch(second: 1), .sentences),
     ])
-    mutating func findsEvidenceForTheRate(text: String, evidence: BaudRateEvidence) {
+    mutating func findEvidenceForTheRate(text: String, evidence: BaudRateEvidence) {
         if !text.isEmpty { _ = session.take(Array(text.utf8).span, at: .seconds(1)) }
         #expect(session.evidence == evidence)
     }
 
     /// A Telnet server begins with options such as ECHO and TERMINAL TYPE (RFC 854).
-    @Test mutating func readsTheTextAfterTelnetOptions() {
+    @Test mutating func readTheTextAfterTelnetOptions() {
         let options: [UInt8] = [0xFF, 0xFB, 0x01, 0xFF, 0xFD, 0x18]
         _ = session.take((options + Array("\r\ngw login: ".utf8)).span, at: .seconds(1))
         #expect("\(session.silence)".contains("gw login: "), "\(session.silence)")
     }
 
-    @Test mutating func returnsTheSkyOncePerSecond() {
+    @Test mutating func returnTheSkyOncePerSecond() {
         session = LineSession(
             decoder: SentenceDecoder(NMEADecoder(options: NMEADecoderOptions(readsSky: true))),
             watch: LineWatch(openedAt: .zero))
@@ -78,7 +78,7 @@ import WaypostTestSupport
     }
 
     /// At 9600 baud the GSV sentences take half a second: the fix doesn't wait for them.
-    @Test mutating func returnsTheFixWithItsLastUsefulSentence() {
+    @Test mutating func returnTheFixWithItsLastUsefulSentence() {
         let byteTime = Duration.seconds(1) / 960
         let inView = (1...6).map { part in
             sentence("GPGSV,6,\(part),24,01,40,083,46,02,17,308,41,12,07,344,39,14,22,228,45")

@@ -10,13 +10,13 @@ import Testing
         return lines
     }
 
-    @Test func findsTheSameLinesInPiecesOfAnyLength() {
+    @Test func findTheSameLinesInPiecesOfAnyLength() {
         let text = Array("one\r\n\ntwo\nthree".utf8)
         #expect(lines([text]) == ["one\r", "", "two"])
         #expect(lines(text.map { [$0] }) == ["one\r", "", "two"])
     }
 
-    @Test func skipsAnEndlessLine() {
+    @Test func skipAnEndlessLine() {
         let flood = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 16)
         let end = Array("\nnext\n".utf8)
         #expect(lines([flood, end]).map(\.utf8.count) == [1 << 16, 4])

@@ -51,7 +51,7 @@ import Testing
     @Test(
         arguments: [
             ([], 0, 5), ([], 5, 15), ([(1, 1)], 1, 6), ([(1, 1), (3, 0)], 6, 8), ([(1, 1), (3, 0)], 8, 16),
-            // Overdue, on a line that can't be reopened: never immediately.
+            // On an overdue line that can't be reopened, the next change is never immediate.
             ([], 15, 20), ([], 99, 104), ([(1, 1)], 16, 21), ([(1, 1), (20, 0)], 21, 25),
         ] as [([(at: Double, sentences: Int)], Double, Double)])
     func knowTheTimeOfTheNextChange(bytes: [(at: Double, sentences: Int)], now: Double, next: Double) {

@@ -53,7 +53,7 @@ import WaypostTestSupport
         #expect(try outcome(text).fault == .foreign(kind))
     }
 
-    @Test func nameBinaryOutput() throws {
+    @Test func nameABinaryProtocol() throws {
         // UBX NAV-CLOCK: two bytes of sync, class, id, length, payload, checksum.
         let frame: [UInt8] = [0xB5, 0x62, 0x01, 0x22, 0x04, 0x00, 1, 2, 3, 4, 0x31, 0x22]
         #expect(try outcome((0..<20).flatMap { _ in frame }).fault == .foreign(.binaryFrames))
@@ -77,9 +77,9 @@ import WaypostTestSupport
     /// Sentences without a checksum may be accepted. A `$` in noise doesn't start a sentence.
     @Test func leaveLogsWithoutChecksumsToTheOperator() throws {
         let bare = try outcome("$GPTXT,01,01,02,hello\r\n$GPTXT,01,01,02,world\r\n")
-        #expect(bare.emptiness == nil && bare.sentencesWithoutChecksum == 2)
+        #expect(bare.noSentenceError == nil && bare.sentencesWithoutChecksum == 2)
         let noise = try outcome("$GPTXT,1\r\n$GP\u{1}\n$GP\u{1}\n$GP\u{1}\n")
-        #expect(noise.emptiness != nil && noise.sentencesWithoutChecksum == 0)
+        #expect(noise.noSentenceError != nil && noise.sentencesWithoutChecksum == 0)
     }
 
     @Test func countOmittedSentences() throws {
@@ -101,7 +101,7 @@ import WaypostTestSupport
     private static let sky = "GPGSV,1,1,01,02,45,090,40"
 
     private func cause(_ outcomes: LogOutcome..., isRecorded: Bool = true) -> FixAbsence.Cause? {
-        guard case .log(_, .noFix(let absence)) = LogOutcome.absence(of: outcomes, isRecorded: isRecorded).reason
+        guard case .log(_, .noFix(let absence)) = LogOutcome.noFixError(of: outcomes, isRecorded: isRecorded).reason
         else { return nil }
         #expect(absence.isRecorded == isRecorded)
         return absence.cause
@@ -123,7 +123,7 @@ import WaypostTestSupport
         ] as [(String, Int, Int?, FixAbsence.Cause)])
     func blameTheChecksums(body: String, mismatches: Int, all: Int?, expected: FixAbsence.Cause) throws {
         let text = altered(mismatches, each: 1) + sentence(body)
-        guard case .log(_, .noFix(let absence)) = LogOutcome.absence(of: [try outcome(text)]).reason else {
+        guard case .log(_, .noFix(let absence)) = LogOutcome.noFixError(of: [try outcome(text)]).reason else {
             Issue.record("another fault")
             return
         }
@@ -155,16 +155,16 @@ import WaypostTestSupport
         let void = try outcome(String(repeating: sentence(Self.void), count: 9))
         let bare = "$GPRMC,101500.00,A\r\n"
         #expect(
-            LogOutcome.absence(of: [void, try outcome(bare)])
+            LogOutcome.noFixError(of: [void, try outcome(bare)])
                 == FixSourceError(log: "drive.log, drive.log", .missingChecksums(sentences: 1, logs: 2)))
         #expect(cause(try outcome(sentence(Self.sky) + sentence(Self.sky) + bare)) == .noPositionSentences)
     }
 }
 
 extension LogOutcome {
-    /// The fault for which the log can't be used.
+    /// The fault that makes the log unusable.
     fileprivate var fault: LogFault? {
-        if case .log("drive.log", let fault) = emptiness?.reason { fault } else { nil }
+        if case .log("drive.log", let fault) = noSentenceError?.reason { fault } else { nil }
     }
 }
 
@@ -179,14 +179,14 @@ extension LogOutcome {
             (String(repeating: "$GPTXT,01,01,02,hello*00\r\n", count: 3), .wrongChecksums),
             ("$GPTXT,01,01,02,hello\r\n", .noChecksums), ("\u{7f}~\u{1}", nil), ("$GPTXT,01,01,02,hello*00\r\n", nil),
         ] as [(String, ReceiverFault?)])
-    func areKnown(text: String, fault: ReceiverFault?) {
+    func areRecognised(text: String, fault: ReceiverFault?) {
         var session = LineSession(decoder: SentenceDecoder(), watch: LineWatch(openedAt: .zero))
         _ = session.take(Array(text.utf8).span, at: .seconds(1))
         #expect(session.findings.noiseFault == fault)
     }
 
-    /// Frames of a binary protocol are no evidence for the rate, but are reported.
-    @Test func areBinaryFrames() {
+    /// Frames of a binary protocol don't prove that the rate is right, but are reported.
+    @Test func includeBinaryFrames() {
         let frame: [UInt8] = [0xB5, 0x62, 0x01, 0x22, 0x04, 0x00, 1, 2, 3, 4, 0x31, 0x22]
         var session = LineSession(decoder: SentenceDecoder(), watch: LineWatch(openedAt: .zero))
         let bytes = frame + frame + frame

@@ -46,7 +46,7 @@ import WaypostTestSupport
         }
     }
 
-    /// The last epoch is only completed by the end of the log.
+    /// The last epoch is completed only by the end of the log.
     @Test func deliverTheLastWarningOfADamagedLog() async throws {
         let text = epoch(second: 1) + sentence("GPRMC,101502.000,A,0000.0,N,00000.0,E,,,050126,,,A")
         let path = try directory.write(try gzip(Data(text.utf8), in: directory) + Data("no archive".utf8), to: "1.gz")
@@ -102,7 +102,7 @@ import WaypostTestSupport
         #expect(ending == FixSourceError(log: directory.path("missing.nmea"), .notOpened(.missing)))
     }
 
-    @Test func deliverFixesBeforeTheDamageThenFail() async throws {
+    @Test func deliverFixesBeforeTheDamageAndThenFail() async throws {
         let archive = try gzip(try Data(contentsOf: URL(filePath: try log("1.nmea", seconds: 0...999))), in: directory)
         let path = try directory.write(archive[..<(archive.count / 2)], to: "cut.gz")
         let ending = await observe(LogReceiver(paths: [path])) { observer in

@@ -97,7 +97,7 @@ import WaypostTestSupport
         #expect(result.waits == [.seconds(0.5), .seconds(2)])
     }
 
-    @Test func endTheLogNowAtFullSpeed() async throws {
+    @Test func dateTheLastFixNowAtFullSpeed() async throws {
         let result = try await times(3, of: try replay(threeFixes, .init(speed: .maximum)))
         #expect(result.times == [.seconds(-5), .seconds(-4), .zero])
         #expect(result.waits == [])
@@ -152,7 +152,7 @@ import WaypostTestSupport
         pacing.cancel()
     }
 
-    /// Earlier passes are included.
+    /// Progress includes earlier passes.
     @Test func reportProgressOverAllPasses() async throws {
         let replay = try replay(threeFixes, .init(speed: .times(2), loops: true))
         let clock = clock
@@ -241,7 +241,7 @@ import WaypostTestSupport
 
     private func age(of fix: Fix?) -> Duration? { fix?.timeOfFix.duration(to: Self.start) }
 
-    @Test func datesExistingFixesInThePastAndAppendedOnesNow() async throws {
+    @Test func datesExistingFixesInThePastAndAppendedFixesNow() async throws {
         let path = try directory.write((0...2).map { epoch(second: $0) }.joined().utf8, to: "live.nmea")
         try await observe(replay(path)) { observer in
             #expect(age(of: await observer.fix()) == .seconds(2))
@@ -268,7 +268,7 @@ import WaypostTestSupport
         #expect(unsafe mkfifo(path, 0o600) == 0)
         await observe(replay(path)) { observer in
             for second in 1...2 {
-                // Opening it for writing blocks until it has a reader.
+                // Opening a pipe for writing blocks until it has a reader.
                 await onThread(named: "writer") {
                     try? OwnedDescriptor(opening: path, O_WRONLY).writeAll(Array(epoch(second: second).utf8).span)
                 }

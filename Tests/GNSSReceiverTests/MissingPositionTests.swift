@@ -24,7 +24,7 @@ import WaypostTestSupport
         sentence("GPGGA,10150\(second).000,4800.5000,N,01131.2000,E,1,08,1.1,520.0,M,47.0,M,,")
     }.joined()
 
-    private static func undating(_ terminal: PseudoTerminal, hostTime: UTCTime?) -> LiveReceiver {
+    private static func receiverWithoutDates(_ terminal: PseudoTerminal, hostTime: UTCTime?) -> LiveReceiver {
         let release = UTCTime(year: 2026, month: 1, day: 1)
         let options = NMEADecoderOptions(
             dates: .repaired(reference: { release }, earliest: release, hostTime: { hostTime }))
@@ -34,7 +34,7 @@ import WaypostTestSupport
     }
 
     @Test func isReportedForPositionsWithoutADate() async throws {
-        try await observe(Self.undating(terminal, hostTime: nil)) { observer in
+        try await observe(Self.receiverWithoutDates(terminal, hostTime: nil)) { observer in
             await observer.state(saying: "open at")
             try terminal.send(Self.undated)
             let state = await observer.state(saying: "positions arrive without a date")
@@ -48,7 +48,7 @@ import WaypostTestSupport
 
     @Test func isNotReportedIfTheHostCanDatePositions() async throws {
         let host = UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_906_000)
-        try await observe(Self.undating(terminal, hostTime: host)) { observer in
+        try await observe(Self.receiverWithoutDates(terminal, hostTime: host)) { observer in
             await observer.state(saying: "open at")
             try terminal.send(Self.undated)
             #expect(await observer.fix()?.timeOfFix.description.hasPrefix("2026-01-05T10:15:0") == true)

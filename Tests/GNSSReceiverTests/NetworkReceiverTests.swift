@@ -85,9 +85,9 @@ import WaypostTestSupport
         }
     }
 
-    /// It is reported once, however often the line is reopened.
+    /// The program is reported once, however often the line is reopened.
     @Test(arguments: strangers)
-    func nameTheOtherProgramThatAnsweredAndClosed(greeting: String, words: String) async throws {
+    func nameTheOtherProgramThatAnsweredAndDisconnected(greeting: String, words: String) async throws {
         let server = try LoopbackSocket(.stream)
         let address = "tcp 127.0.0.1:\(server.port)"
         try await observe(LiveReceiver.tcp(host: "127.0.0.1", port: server.port)) { observer in
@@ -185,7 +185,7 @@ import WaypostTestSupport
         try await withDatagrams { observer, send in
             let halves = epoch(second: 1)
             try send(String(halves.prefix(30)))
-            // Joined, they would be sentences with correct checksums.
+            // If the pieces were joined, they would be sentences with correct checksums.
             try send(String(halves.dropFirst(30).prefix(90)))
             try send(String(halves.dropFirst(120)))
             try send(epoch(second: 2))

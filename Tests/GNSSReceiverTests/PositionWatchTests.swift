@@ -22,12 +22,12 @@ import Testing
 
     /// Receivers send each of their sentences within seconds, but a first position needs more time.
     @Test(arguments: [(24.9, false), (25, true)])
-    func haveSeenEveryTypeAfterTwentySeconds(now: Double, isSo: Bool) {
+    func haveSeenEveryTypeAfterTwentySeconds(now: Double, expected: Bool) {
         var watch = PositionWatch(timeout: .seconds(60))
         watch.lineOpened()
         #expect(!watch.hasReceivedEveryType(at: .seconds(1000)))
         watch.sentencesArrived(withPosition: false, at: .seconds(5))
-        #expect(watch.hasReceivedEveryType(at: .seconds(now)) == isSo)
+        #expect(watch.hasReceivedEveryType(at: .seconds(now)) == expected)
     }
 
     @Test func allowAMinuteAgainOnAReopenedLine() {

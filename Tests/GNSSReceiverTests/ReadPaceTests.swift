@@ -10,7 +10,7 @@ import Testing
         var reads = 0
         guard pace.rest(at: now) == .zero else { return 0 }
         while pace.mayRead {
-            pace.took(count, withFix: withFix)
+            pace.recordRead(of: count, withFix: withFix)
             reads += 1
         }
         return reads
@@ -38,14 +38,14 @@ import Testing
     /// A fix in the small portion makes this portion and the next one generous.
     @Test mutating func areFastAgainAfterAFix() {
         for tenth in 0..<10 { _ = readAll(4096, at: .milliseconds(tenth * 100)) }
-        pace.took(0, withFix: true)
+        pace.recordRead(of: 0, withFix: true)
         #expect(pace.rest(at: .milliseconds(950)) == .zero)
         #expect(readAll(4096, at: .milliseconds(950)) > 200)
         #expect(readAll(4096, at: .seconds(1)) > 200)
         #expect(readAll(4096, at: .seconds(1.1)) < 20)
     }
 
-    /// Endless fixes are a flood too.
+    /// Endless fixes are also a flood.
     @Test mutating func haveALimitEvenIfEveryReadHasAFix() {
         var bytes = 0
         for millisecond in 0..<1000 {
@@ -59,7 +59,7 @@ import Testing
         var longest = Duration.zero
         for millisecond in 0..<60_000 {
             longest = max(longest, pace.rest(at: .milliseconds(millisecond)))
-            pace.took(92, withFix: false)
+            pace.recordRead(of: 92, withFix: false)
         }
         #expect(longest == .zero)
     }

@@ -62,7 +62,7 @@ struct RealGPSD {
             await observer.state(saying: "has no receiver")
             for round in 0..<2 {
                 try await daemon.add(terminal.path)
-                // By then the line counts as good.
+                // By the second round, the line is considered good.
                 #expect(await observer.state(saying: round == 0 ? "connected" : "receiving") != nil)
                 #expect(try await drive(terminal, from: round * 30, count: 3, observer).count == 3)
                 try await daemon.remove(terminal.path)
@@ -80,7 +80,7 @@ struct RealGPSD {
             await observer.state(saying: "connected")
             #expect(try await drive(first, from: 0, count: 2, observer).count == 2)
             try await daemon.add(second.path)
-            // Half an hour ahead, so that its fixes would be known.
+            // The time is half an hour ahead, so that the second receiver's fixes would be recognised.
             for step in 0..<5 { try second.send(epoch(second: step, minute: 45)) }
             let seconds = try await drive(first, from: 10, count: 5, observer)
             #expect(seconds.allSatisfy { $0 < 60 }, "\(seconds)")

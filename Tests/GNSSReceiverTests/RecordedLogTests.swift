@@ -94,7 +94,7 @@ import WaypostTestSupport
         #expect(contents(of: "/dev/null").error?.fault == .empty)
     }
 
-    /// A disk that wasn't synchronised in time leaves zeros; the bytes around them count.
+    /// A disk that wasn't synchronised in time leaves zeros; the bytes around them are used.
     @Test func mayContainZeros() throws {
         let zeros = [UInt8](repeating: 0, count: 1 << 17)
         let read = contents(of: try directory.write(zeros + Self.text, to: "zeros.nmea"))
@@ -148,7 +148,7 @@ import WaypostTestSupport
         #expect(contents(of: path).error == FixSourceError(log: path, fault))
     }
 
-    @Test func areCheckedInsideAnArchiveToo() throws {
+    @Test func areAlsoCheckedInsideAnArchive() throws {
         let empty = contents(of: try directory.write(try gzip([]), to: "empty.gz"))
         #expect(empty.error?.fault == .archiveWithoutContents)
         let wide = contents(of: try directory.write(try gzip([0xFF, 0xFE, 0x24, 0]), to: "wide.gz"))

@@ -65,7 +65,7 @@ struct RecordedMotion {
                 var bare = stated
                 bare.speedMetersPerSecond = nil
                 bare.headingDegrees = nil
-                let derived = motion.completed(bare)
+                let derived = motion.complete(bare)
                 #expect(derived.speedMetersPerSecond == nil && derived.headingDegrees == nil)
                 errors.compare(derived, with: stated)
             }
@@ -86,7 +86,7 @@ struct RecordedMotion {
     @Test(arguments: logs) func keepsStatedValues(log: URL) async throws {
         var motion = DerivedMotion()
         for stated in try await Self.fixes(of: log) {
-            var fix = motion.completed(stated)
+            var fix = motion.complete(stated)
             #expect(stated.speedMetersPerSecond == nil || fix.derived.speedMetersPerSecond == nil)
             #expect(stated.headingDegrees == nil || fix.derived.headingDegrees == nil)
             fix.derived = TrackMotion()

@@ -8,8 +8,8 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// Shape points compared with the greedy ones of the drives' own `score.py`, on drives that are next to the checkout on
-/// some machines (`Fixtures.recordedReceivers`).
+/// A comparison of shape points with the greedy choice of the drives' own `score.py`. Only some machines have the
+/// drives next to the checkout (`Fixtures.recordedReceivers`).
 @Suite(.enabled(if: Fixtures.recordedReceivers != nil, "no recorded drives next to the checkout"))
 struct RecordedShape {
     private static let drives: [URL] = {
@@ -86,7 +86,7 @@ struct RecordedShape {
         return points - 1
     }
 
-    /// Returns the number of points between updates at `interval`, ours and greedy ones.
+    /// Returns the number of points between updates at `interval`: of shape points, and of the greedy choice.
     private static func points(of drive: URL, interval: Double) throws -> (ours: Int, greedy: Int) {
         var shape = ShapePoints(meters: 5)
         var waiting = [Fix]()

@@ -49,7 +49,7 @@ import TimeAndChance
                 #expect(planned <= timeline.due)
                 stamps.append(planned)
             }
-            timeline.startAgain(at: timeline.due)
+            timeline.beginNextPass(at: timeline.due)
         }
         #expect(zip(stamps, stamps.dropFirst()).allSatisfy { $0 < $1 })
     }
@@ -89,7 +89,7 @@ import TimeAndChance
         for seconds: Double in [0, 10] { survey.add(Self.time(seconds)) }
         var timeline = ReplayTimeline(speed: .maximum, survey)
         for seconds: Double in [0, 10] { timeline.advance(to: Self.time(seconds)) }
-        timeline.startAgain(at: .seconds(3))
+        timeline.beginNextPass(at: .seconds(3))
         timeline.advance(to: Self.time(0))
         #expect(timeline.planned == .milliseconds(3001))
     }

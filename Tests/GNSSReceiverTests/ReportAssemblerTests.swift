@@ -31,7 +31,7 @@ import TimeAndChance
 
     @Test mutating func emitEachEpochAtOnceIfItHasOneReport() {
         for second in 0..<4 { report(second * 1000, speed: 1) }
-        // The first waited for the second, the others didn't wait.
+        // The first epoch waited for the second; the others didn't wait.
         #expect(given == ["0:1.0", "1000:1.0", "2000:1.0", "3000:1.0"])
     }
 

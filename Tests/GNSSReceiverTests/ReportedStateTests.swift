@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 @testable import GNSSReceiver
 
-/// An endpoint with the same result three times, then another one.
+/// An endpoint that returns the same result three times, and then another one.
 private final class RepeatingEndpoint: ReceiverEndpoint {
     private let attempts = Locked(0)
     private let opens: Bool

@@ -28,8 +28,8 @@ private final class CountingEndpoint: ReceiverEndpoint {
     func watchForReturn() -> DirectoryWatch? { endpoint.watchForReturn() }
 }
 
-/// A receiver that is removed and returns under another number. The next attempt is an hour away, so only the arrival
-/// can reopen it.
+/// A receiver that is removed and returns under another number. The next attempt is an hour away, so only the
+/// device's arrival can cause the line to be reopened.
 @Suite(.timeLimit(.minutes(1))) struct ReturningReceiver {
     private let directory: TemporaryDirectory
     private let files = FileManager.default
@@ -80,7 +80,7 @@ private final class CountingEndpoint: ReceiverEndpoint {
             }
             let terminal = try plugIn()
             #expect(await observer.state(saying: "open at 9600 baud") != nil)
-            // The first, the one after the watch began, and one per level of the path.
+            // The first opening, the one after the watch began, and one per level of the path.
             #expect(endpoint.openings <= 5)
             withExtendedLifetime(terminal) {}
         }

@@ -11,8 +11,8 @@ import WaypostTestSupport
 
     init() throws { terminal = try PseudoTerminal() }
 
-    /// While the first fix is delayed, more is sent than the kernel buffers for a terminal (640 KiB), which succeeds
-    /// only if it is read.
+    /// While the first fix is delayed, more is sent than the kernel buffers for a terminal (640 KiB). This succeeds
+    /// only if the line is read.
     @Test func neverBlocksTheLineButReceivesTheNewestFix() async throws {
         let receiver = LiveReceiver.serial(device: terminal.path, baudRate: 9600)
         let (gate, opener) = AsyncStream.makeStream(of: Never.self, bufferingPolicy: .bufferingNewest(1))

@@ -68,7 +68,7 @@ import WaypostTestSupport
     @Test func failIfTheInputCannotBeRead() async throws {
         close(input)
         let output = OwnedDescriptor(owning: writer)
-        // The writing end of a pipe without a reader: poll returns at once, but it can't be read.
+        // The writing end of a pipe without a reader: poll returns at once, but this end can't be read.
         let ending = await observe(StandardInputReceiver(descriptor: output.raw)) { observer in
             while await observer.next() != nil {}
         }

@@ -19,7 +19,7 @@ import WaypostTestSupport
         #expect(seen.turns >= 3, "before and after the opening, and after the bytes")
     }
 
-    /// Bytes without fixes are read in small portions after the first one, which may be a backlog.
+    /// Bytes without fixes are read in small portions after the first portion, which may be a backlog.
     @Test(.timeLimit(.minutes(1))) func receiveAFloodInSmallPortions() async throws {
         let server = try LoopbackSocket(.stream)
         let tap = RecordingTap()

@@ -39,7 +39,7 @@ import WaypostTestSupport
             ("PQGSV", "PQ", "Quectel's BeiDou and QZSS"),
             ("PUBX", nil, nil), ("PGRME", nil, nil), ("LOG108", nil, nil), ("XXRMC", "XX", nil), ("", nil, nil),
         ] as [(String, String?, String?)])
-    func includeTheirTalker(address: String, talker: String?, meaning: String?) {
+    func nameTheTalker(address: String, talker: String?, meaning: String?) {
         #expect(Talker.talker(ofAddress: address) == talker)
         #expect(talker.flatMap(Talker.meaning) == meaning)
     }

@@ -21,13 +21,13 @@ import WaypostTestSupport
         ("GNHDT,12x,T", .malformedField),
         ("GNHDT,12.0,M", .malformedField), ("GNTHS,400,A", .outOfRange), ("GNTHS,12.0,Q", .malformedField),
     ])
-    func outOfRangeAreRejected(body: String, reason: SentenceRejection) {
+    func areRejectedIfMalformedOrOutOfRange(body: String, reason: SentenceRejection) {
         let outcome = Decoding.outcome(of: Array((sentence(body) + FixDetails.position).utf8))
         #expect(outcome.fixes.map(\.bodyHeadingDegrees) == [nil])
         #expect(outcome.statistics.rejections(reason).count == 1)
     }
 
-    /// A compass sends ten times per second, independent of the receiver.
+    /// A compass sends ten times per second, independently of the receiver.
     @Test func neverDelayAnEpoch() {
         var decoder = NMEADecoder()
         var headings: [Double?] = []

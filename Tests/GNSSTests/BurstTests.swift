@@ -28,7 +28,7 @@ import WaypostTestSupport
         ("GP", "AI", true), ("GN", "II", true), ("II", "AI", true), ("AI", "GP", true), ("GP", "GP", false),
         ("GN", "GP", false), ("GL", "GN", false), ("BD", "GP", false), ("II", "II", false), ("II", "IN", false),
     ])
-    func areVoidByTheirOwnTalkers(position: String, void: String, hasFix: Bool) {
+    func areVoidedOnlyByTheirOwnTalkers(position: String, void: String, hasFix: Bool) {
         let speakers = [
             Self.rmc("101530", talker: position),
             sentence("\(void)GLL,,,,,101530,V"), sentence("\(void)GGA,101530,,,,,0,00,99.9,,,,,,"),
@@ -42,7 +42,8 @@ import WaypostTestSupport
         [gga("101530"), gll("121530.020"), rmc("101530")], [gll("121530.020"), gga("101530"), rmc("101530")],
         [rmc("101530"), gll("121530"), gga("101530")], [rmc("101530"), gga("101530"), gll("121530")],
         [rmc("101530"), gll("154530")], [gll("061530"), rmc("101530")],
-        [Decoding.date(), gga("101530"), gll("121530")], [Decoding.date(), gll("121530"), gga("101530")],
+        [Decoding.dateSentence(), gga("101530"), gll("121530")],
+        [Decoding.dateSentence(), gll("121530"), gga("101530")],
     ])
     func useTheTimeOfTheDatedSentence(burst: [String]) {
         let outcome = Decoding.outcome(of: Array(burst.joined().utf8))
@@ -50,7 +51,7 @@ import WaypostTestSupport
         #expect(outcome.statistics.warnings(.localTime).count == 1)
     }
 
-    /// RMC states its time of sending; the earlier time is the solution's.
+    /// RMC contains the time of sending; the earlier time is that of the solution.
     @Test(arguments: [0.3, 0.6, 0.8, 0.96])
     func useTheEarlierTimeWithinOneInterval(delay: Double) {
         let milliseconds = Int(delay * 100)
@@ -65,7 +66,8 @@ import WaypostTestSupport
         #expect(outcome.statistics.warnings(.localTime).count == 0)
     }
 
-    /// Not one burst: another place, a repeated type, a receiver at 5 Hz, a difference that isn't a time zone's.
+    /// Sentences of several epochs: another place, a repeated type, a receiver at 5 Hz, an offset that no time zone
+    /// has.
     @Test(arguments: [
         ([gga("101530"), rmc("101530.30", "5231.50010,N,01324.25000,E")], 2), ([rmc("101530"), rmc("121530")], 2),
         ([rmc("101530"), rmc("101530.20"), rmc("101530.40"), gga("101530.60")], 4),
@@ -76,7 +78,7 @@ import WaypostTestSupport
     }
 }
 
-/// The last HDOP is used for a while, because many receivers state it only every four seconds.
+/// The last HDOP is used for a while, because many receivers send it only every four seconds.
 @Suite struct EarlierDilutions {
     private static func rmc(_ second: Int, quality: String = "A") -> String {
         sentence("GPRMC,1015\(second),A,5231.5,N,01324.25,E,10.0,90.0,050126,,,\(quality)")

@@ -20,7 +20,7 @@ import WaypostTestSupport
             minimum("235959.00", "311225") + minimum("000000.00", "010126"),
             ["2025-12-31T23:59:59.000Z", "2026-01-01T00:00:00.000Z"]
         ),
-        // Sentences without date cross midnight.
+        // Sentences without a date cross midnight.
         (
             minimum("235959.00", "280224") + data("000000.00") + data("000001.00"),
             ["2024-02-28T23:59:59.000Z", "2024-02-29T00:00:00.000Z", "2024-02-29T00:00:01.000Z"]
@@ -30,7 +30,7 @@ import WaypostTestSupport
             minimum("000000.00", "010326", minute: "31.6") + data("235959.90"),
             ["2026-03-01T00:00:00.000Z", "2026-02-28T23:59:59.900Z"]
         ),
-        // Two midnights count twice.
+        // Two midnights advance the date by two days.
         (
             minimum("230000.00", "010126", minute: "31.6") + data("080000.00") + data("190000.00") + data("060000.00"),
             [
@@ -45,23 +45,23 @@ import WaypostTestSupport
         ),
         // Sentences of one epoch a few milliseconds apart, across midnight.
         (minimum("235959.996", "311225") + data("000000.000"), ["2025-12-31T23:59:59.996Z"]),
-        // Kept until the date is known.
+        // Fixes are kept until the date is known.
         (
             data("101529.00") + data("101530.00") + minimum("101531.00", "050126"),
             ["2026-01-05T10:15:29.000Z", "2026-01-05T10:15:30.000Z", "2026-01-05T10:15:31.000Z"]
         ),
         (data("235959.00") + minimum("000000.00", "010126"), ["2025-12-31T23:59:59.000Z", "2026-01-01T00:00:00.000Z"]),
-        (data("101530.00") + Decoding.date(), ["2026-01-05T10:15:30.000Z"]),
-        (Decoding.date("101531.00") + data("101530.00"), ["2026-01-05T10:15:30.000Z"]),
+        (data("101530.00") + Decoding.dateSentence(), ["2026-01-05T10:15:30.000Z"]),
+        (Decoding.dateSentence(at: "101531.00") + data("101530.00"), ["2026-01-05T10:15:30.000Z"]),
         (
             sentence("PUBX,04,101530.00,050126,37000.00,2400,18D,1,0.0,0") + data("101530.00"),
             ["2026-01-05T10:15:30.000Z"]
         ),
-        // Never dated, so no fix.
+        // No date ever arrives, so there is no fix.
         (data("101529.00") + data("101530.00"), []),
-        // The date of a void sentence is uncertain, and so is one that is hours old.
+        // The date of a void sentence is uncertain, and so is a date that is hours old.
         (sentence("GPRMC,101529.00,V,,,,,,,060180,,,N") + data("101530.00"), []),
-        (Decoding.date("031530.00") + data("101530.00"), []),
+        (Decoding.dateSentence(at: "031530.00") + data("101530.00"), []),
         // Bad dates don't void the position.
         (
             minimum("101530.00", "050126") + minimum("101531.00", "2208-1"),
@@ -80,7 +80,7 @@ import WaypostTestSupport
             minimum("101530.00", "060180") + minimum("101531.00", "050126"),
             ["2026-01-05T10:15:30.000Z", "2026-01-05T10:15:31.000Z"]
         ),
-        // The date changes late, or early, by a second.
+        // The date changes a second late, or a second early.
         (
             minimum("235959.00", "311225") + minimum("000000.00", "311225") + minimum("000001.00", "010126"),
             ["2025-12-31T23:59:59.000Z", "2026-01-01T00:00:00.000Z", "2026-01-01T00:00:01.000Z"]
@@ -94,11 +94,14 @@ import WaypostTestSupport
             minimum("120000.00", "050126") + minimum("000000.00", "050126"),
             ["2026-01-05T12:00:00.000Z", "2026-01-05T00:00:00.000Z"]
         ),
-        // The date of a sentence without position dates fixes without another date.
+        // The date of a sentence without a position is used for fixes that have no other date.
         (void("101529.00", "050126") + data("101530.00"), ["2026-01-05T10:15:30.000Z"]),
         (void("235959.00", "050126") + data("000000.00"), ["2026-01-06T00:00:00.000Z"]),
         (void("101529.00", "060180") + data("101530.00"), []),
-        (void("101529.00", "010125") + Decoding.date("101530.00") + data("101530.00"), ["2026-01-05T10:15:30.000Z"]),
+        (
+            void("101529.00", "010125") + Decoding.dateSentence(at: "101530.00") + data("101530.00"),
+            ["2026-01-05T10:15:30.000Z"]
+        ),
         (
             minimum("101528.00", "050126") + void("101529.00", "010125") + data("101530.00"),
             ["2026-01-05T10:15:28.000Z", "2026-01-05T10:15:30.000Z"]
@@ -115,7 +118,7 @@ import WaypostTestSupport
         #expect(Decoding.fixes(stream).map(\.timeOfFix.description) == times)
     }
 
-    /// Stated dates of a live receiver, and the repaired ones on 2026-01-05.
+    /// Dates that a live receiver sends, and the times of fix and warnings on 2026-01-05.
     static let repairs: [(String, String?, ReceiverWarning?)] = [
         ("050126", "2026-01-05T10:15:30.000Z", nil), ("050127", "2027-01-05T10:15:30.000Z", nil),
         // 1024 and 2048 weeks ago.
@@ -154,7 +157,7 @@ import WaypostTestSupport
     }
 
     /// A log of 2015 on a live line isn't moved by 1024 weeks, which would give 2034.
-    @Test func movesNoDateFarAfterTheReference() {
+    @Test func doesNotMoveDatesFarBeyondTheReference() {
         let present = UTCTime(year: 2026, month: 11, day: 1)
         let outcome = Decoding.outcome(
             of: Array(Self.minimum("101530.00", "180315").utf8),
@@ -174,31 +177,31 @@ import WaypostTestSupport
     }
 
     static let host = UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_930_000)
-    /// One second before and one after midnight.
-    private static let eve = UTCTime(year: 2026, month: 1, day: 4, millisecondOfDay: 86_399_000)
-    private static let newYear = UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 1000)
+    private static let beforeMidnight = UTCTime(year: 2026, month: 1, day: 4, millisecondOfDay: 86_399_000)
+    private static let afterMidnight = UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 1000)
 
     static let undated: [Undated] = [
         Undated(
-            testDescription: "by the host, once a date has been waited for",
+            testDescription: "by the host's clock, after waiting for a date",
             stream: ["101520", "101522", "101524", "101526"].map { data("\($0).00") }.joined(), host: host,
             times: ["20", "22", "24", "26"].map { "2026-01-05T10:15:\($0).000Z" }),
         Undated(
-            testDescription: "not sooner", stream: data("101520.00") + data("101524.00"), host: host, times: [],
+            testDescription: "not before the wait is over", stream: data("101520.00") + data("101524.00"), host: host,
+            times: [],
             isWarned: false),
         Undated(
-            testDescription: "not by a host that nothing keeps right", stream: data("101520.00") + data("101530.00"),
+            testDescription: "not by a clock that isn't synchronized", stream: data("101520.00") + data("101530.00"),
             host: nil, times: [], isWarned: false, lacksDate: true),
         Undated(
-            testDescription: "not when the receiver states a date after all",
+            testDescription: "not if the receiver sends a date during the wait",
             stream: data("101520.00") + data("101523.00") + minimum("101524.00", "040126") + data("101540.00"),
             host: host, times: ["20", "23", "24", "40"].map { "2026-01-04T10:15:\($0).000Z" }, isWarned: false),
         Undated(
-            testDescription: "not while the receiver states one that cannot be right",
+            testDescription: "not while the receiver sends dates that can't be right",
             stream: (20..<40).map { minimum("1015\($0).00", "040120") }.joined(), host: host, times: [], isWarned: false
         ),
         Undated(
-            testDescription: "until the receiver states one",
+            testDescription: "by the host's clock until the receiver sends a date",
             stream: data("101520.00") + data("101530.00") + minimum("101531.00", "040126") + data("101540.00"),
             host: host,
             times: [
@@ -207,11 +210,11 @@ import WaypostTestSupport
             ]),
         Undated(
             testDescription: "a receiver ahead of the host at midnight",
-            stream: data("235955.00") + data("000000.00") + data("000001.00"), host: eve,
+            stream: data("235955.00") + data("000000.00") + data("000001.00"), host: beforeMidnight,
             times: ["2026-01-04T23:59:55.000Z", "2026-01-05T00:00:00.000Z", "2026-01-05T00:00:01.000Z"]),
         Undated(
             testDescription: "a receiver behind the host at midnight",
-            stream: data("235950.00") + data("235959.00") + data("000000.00"), host: newYear,
+            stream: data("235950.00") + data("235959.00") + data("000000.00"), host: afterMidnight,
             times: ["2026-01-04T23:59:50.000Z", "2026-01-04T23:59:59.000Z", "2026-01-05T00:00:00.000Z"]),
     ]
 
@@ -230,8 +233,7 @@ import WaypostTestSupport
         #expect((decoder.statistics.warnings(.datedByHost).count > 0) == row.isWarned)
     }
 
-    /// Only its own dates date a recorded log.
-    @Test func datesNoRecordedLogByTheHost() {
+    @Test func doesNotDateRecordedLogsByTheHost() {
         var decoder = NMEADecoder()
         let stream = Self.data("101520.00") + Self.data("101540.00")
         decoder.decode(Array(stream.utf8).span, receivedAt: .zero) { _ in Issue.record("a fix without a date") }
@@ -239,7 +241,7 @@ import WaypostTestSupport
         #expect(decoder.statistics.epochs.undated == 2 && !decoder.lacksDate)
     }
 
-    @Test func keepsABoundedNumberOfFixesForTheFirstDate() {
+    @Test func boundsTheFixesThatWaitForTheFirstDate() {
         let text = (0..<300).map { tick in
             let second = tick % 60 < 10 ? "0\(tick % 60)" : "\(tick % 60)"
             return Self.data("10\(10 + tick / 60)\(second)")

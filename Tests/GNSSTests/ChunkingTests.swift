@@ -3,7 +3,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-@Suite(.enabled(if: !Sanitizer.isActive, "computes long on one thread, as fuzzers do"))
+@Suite(.enabled(if: !Sanitizer.isActive, "computes for a long time on one thread, as fuzzers do"))
 struct Chunking {
     /// The results of a decoder and their written form.
     private struct Result: Equatable {
@@ -11,7 +11,7 @@ struct Chunking {
         let written: [UInt8]
         let lines: Int
         let sentences: Int
-        let refusals: [Int]
+        let rejections: [Int]
 
         init(of bytes: [UInt8], cuts: () -> Int = { .max }) {
             let outcome = Decoding.outcome(of: bytes, cuts: cuts)
@@ -21,7 +21,7 @@ struct Chunking {
             self.written = written
             lines = outcome.statistics.lines
             sentences = outcome.statistics.sentences
-            refusals = SentenceRejection.allCases.map { outcome.statistics.rejections($0).count }
+            rejections = SentenceRejection.allCases.map { outcome.statistics.rejections($0).count }
         }
     }
 

@@ -28,6 +28,6 @@ enum Decoding {
         return (fixes, decoder.statistics)
     }
 
-    /// Returns a date sentence for the fixes near it.
-    static func date(_ time: String = "101530.00") -> String { sentence("GPZDA,\(time),05,01,2026,00,00") }
+    /// Returns a ZDA sentence with the date 2026-01-05.
+    static func dateSentence(at time: String = "101530.00") -> String { sentence("GPZDA,\(time),05,01,2026,00,00") }
 }

@@ -6,7 +6,7 @@ import WaypostTestSupport
 @Suite struct DerivedMotions {
     private static func derived(_ fixes: [Fix]) -> [Fix] {
         var motion = DerivedMotion()
-        return fixes.map { motion.completed($0) }
+        return fixes.map { motion.complete($0) }
     }
 
     /// Returns fixes one second apart that go north at `speed` metres per second.
@@ -21,30 +21,33 @@ import WaypostTestSupport
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let fixes: [Fix]
-        /// For the last fix; `nil` if nothing must be derived.
+        /// The derived speed of the last fix; `nil` if none must be derived.
         let speed: Double?
+        /// The derived heading of the last fix; `nil` if none must be derived.
         let heading: Double?
     }
 
     private static let drives: [Row] = [
         Row(testDescription: "a single fix", fixes: [.sample(0)], speed: nil, heading: nil),
         Row(testDescription: "two fixes, far apart", fixes: drive(2, speed: 20), speed: nil, heading: nil),
-        Row(testDescription: "three that agree", fixes: drive(3, speed: 20), speed: 20, heading: 0),
+        Row(testDescription: "three fixes that agree", fixes: drive(3, speed: 20), speed: 20, heading: 0),
         Row(
-            testDescription: "two fixes, nearer than their errors", fixes: drive(2, speed: 10), speed: nil, heading: nil
+            testDescription: "two fixes, closer than their errors", fixes: drive(2, speed: 10), speed: nil, heading: nil
         ),
-        Row(testDescription: "as many as it takes", fixes: drive(3, speed: 10), speed: 10, heading: 0),
+        Row(
+            testDescription: "three fixes, farther apart than their errors", fixes: drive(3, speed: 10), speed: 10,
+            heading: 0),
         Row(testDescription: "on foot", fixes: drive(20, speed: 1.5), speed: 1.5, heading: 0),
         Row(testDescription: "south", fixes: drive(5, speed: -10), speed: 10, heading: 180),
         Row(
-            testDescription: "ten times a second",
+            testDescription: "ten fixes per second",
             fixes: (0..<40).map { .sample(Double($0) / 10, north: Double($0) * 1.5) }, speed: 15, heading: 0),
         Row(
-            testDescription: "every ten seconds",
+            testDescription: "a fix every ten seconds",
             fixes: (0..<4).map { .sample(Double($0) * 10, north: Double($0) * 100) },
             speed: 10, heading: 0),
         Row(
-            testDescription: "too few fixes to derive motion",
+            testDescription: "a fix every thirty seconds",
             fixes: (0..<4).map { .sample(Double($0) * 30, north: Double($0) * 300) },
             speed: nil, heading: nil),
         Row(testDescription: "standing", fixes: drive(15, speed: 0), speed: 0, heading: nil),
@@ -59,22 +62,22 @@ import WaypostTestSupport
             testDescription: "after a jump", fixes: drive(10, speed: 0) + [.sample(10, north: 2000)], speed: nil,
             heading: nil),
         Row(
-            testDescription: "after a jump that is no farther than a car drives",
+            testDescription: "after a jump no longer than a car can drive",
             fixes: drive(10, speed: 0) + [.sample(10, north: 40)], speed: nil, heading: nil),
         Row(
-            testDescription: "back from a wild fix",
+            testDescription: "after a single wrong fix",
             fixes: drive(10, speed: 0) + [.sample(10, north: 40), .sample(11)], speed: nil, heading: nil),
         Row(
             testDescription: "a clock set back", fixes: drive(10, speed: 10, at: 100) + [.sample(0, north: 100)],
             speed: nil, heading: nil),
         Row(
-            testDescription: "come to rest a moment ago",
+            testDescription: "stopped a moment ago",
             fixes: drive(5, speed: 10) + drive(4, speed: 0, from: 40, at: 5), speed: nil, heading: nil),
         Row(
-            testDescription: "come to rest for good",
+            testDescription: "stopped for long enough",
             fixes: drive(5, speed: 10) + drive(15, speed: 0, from: 40, at: 5), speed: 0, heading: nil),
         Row(
-            testDescription: "driven off", fixes: drive(60, speed: 0) + drive(3, speed: 12, from: 12, at: 60),
+            testDescription: "just driven off", fixes: drive(60, speed: 0) + drive(3, speed: 12, from: 12, at: 60),
             speed: 12,
             heading: 0),
     ]
@@ -105,7 +108,7 @@ import WaypostTestSupport
     }
 
     /// Stated speeds, and whether a course is derived.
-    @Test(arguments: [(20.0, true), (1.4, false), (0, false)]) func addACourseToAStatedSpeedOfMotion(
+    @Test(arguments: [(20.0, true), (1.4, false), (0, false)]) func addACourseIfTheStatedSpeedShowsMotion(
         speed: Double, isDerived: Bool
     ) {
         let fixes = (0..<6).map { Fix.sample(Double($0), north: Double($0) * 20, speed: speed) }
@@ -114,7 +117,7 @@ import WaypostTestSupport
         #expect((last?.derived.headingDegrees != nil) == isDerived)
     }
 
-    /// The error of a parked receiver's positions, in sevenths of the stated one.
+    /// The error of a parked receiver's positions, in sevenths of the stated error.
     @Test(arguments: [1.0, 3, 5, 7]) func deriveNoCourseFromAParkedReceiversNoise(part: Double) {
         var chance = SplitMix64(seed: 7)
         func error() -> Double { (0..<12).reduce(-6) { sum, _ in sum + chance.unit() } * 4.5 / 1.51 * part / 7 }

@@ -71,7 +71,7 @@ import WaypostTestSupport
         #expect(counts == [0, 1, 2, 1, 1, 1])
     }
 
-    /// Orders of sentences, and how many of them the fix needs: it doesn't wait for sentences that add nothing.
+    /// Orders of sentences, and how many of them a fix needs: it doesn't wait for sentences that add nothing.
     static let needed: [([String], Int)] = [
         (["RMC", "VTG", "GGA", "GSA", "GSV", "GSV", "GLL", "ZDA"], 4), (["RMC", "VTG", "GGA", "GSA", "GSA", "GSA"], 4),
         (["GGA", "GSA", "GSV", "RMC", "VTG"], 4), (["GGA", "GLL", "VTG"], 3), (["GLL", "GSA", "VTG", "ZDA"], 3),
@@ -81,7 +81,7 @@ import WaypostTestSupport
     @Test(arguments: needed)
     func endWithTheLastSentenceThatAddsSomething(order: [String], count: Int) {
         var decoder = NMEADecoder()
-        decoder.decode(Array(Decoding.date("100000.00").utf8).span, receivedAt: .zero) { _ in }
+        decoder.decode(Array(Decoding.dateSentence(at: "100000.00").utf8).span, receivedAt: .zero) { _ in }
         var places: [Int] = []
         for tick in 0..<6 {
             for (index, type) in order.enumerated() {
@@ -105,12 +105,12 @@ import WaypostTestSupport
         #expect(fixes.filter { $0.altitudeMeters == nil }.count == 1)
     }
 
-    /// A pause within an epoch cuts short that epoch only; later epochs end as before.
+    /// A pause within an epoch cuts only that epoch short; later epochs end as before.
     @Test func keepTheirLastSentenceAfterAPause() throws {
         var decoder = NMEADecoder()
         var places: [Int] = []
         var now = Duration.zero
-        decoder.decode(Array(Decoding.date("100000.00").utf8).span, receivedAt: now) { _ in }
+        decoder.decode(Array(Decoding.dateSentence(at: "100000.00").utf8).span, receivedAt: now) { _ in }
         for tick in 0..<8 {
             for (index, type) in ["RMC", "GGA", "GSA"].enumerated() {
                 let sentence = Array(Self.sentence(type, tick: tick, milliseconds: 1000).utf8)
@@ -156,7 +156,7 @@ import WaypostTestSupport
         #expect(fixes.map(\.horizontalAccuracyMeters) == [5])
     }
 
-    @Test func waitShorterAtTenHertz() {
+    @Test func waitForLessTimeAtTenHertz() {
         var decoder = NMEADecoder()
         for tick in 0..<5 {
             let epoch = Self.sentence("RMC", tick: tick, milliseconds: 100)
@@ -181,7 +181,7 @@ import WaypostTestSupport
         #expect(fixes.map { ($0.speedMetersPerSecond ?? -1) * 3600 / 1852 }.map { $0.rounded() } == [0, 1, 2, 3])
     }
 
-    @Test func useEachValueOfTheBestSentence() throws {
+    @Test func useTheBestSentenceForEachValue() throws {
         let time = "101530.00"
         let bodies = [
             "GPGLL,5231.1,N,01324.1,E,\(time),A,A", "GPVTG,91.0,T,,M,11.0,N,20.4,K,A",
@@ -220,7 +220,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func ofAFrozenClockProduceNoFix() {
+    @Test func produceNoFixIfTheClockIsFrozen() {
         let text = (0..<20).map { _ in Self.sentence("GGA", tick: 1, milliseconds: 1000) }
         #expect(Decoding.fixes(Self.sentence("RMC", tick: 0, milliseconds: 1000) + text.joined()).count == 2)
     }

@@ -18,8 +18,8 @@ import WaypostTestSupport
         (
             Framing.body,
             "nothing here begins like a sentence, with $ or !; a shell expands the $ unless the line is in single quotes"
-        ), ("# made by hand $GPRMC", "a comment: not looked at"),
-        ("$" + Framing.body, "rejected: no checksum: its line ends without one; its bytes require *7D"),
+        ), ("# made by hand $GPRMC", "a comment: ignored"),
+        ("$" + Framing.body, "rejected: no checksum: its line ends without a checksum; its bytes require *7D"),
         ("$GNRMC,1015", "rejected: no checksum"),
         ("$GNRMC,\u{1}", "rejected: interrupted before its end: byte 0x01, which isn't text, comes after 7 bytes"),
         (
@@ -50,11 +50,11 @@ import WaypostTestSupport
         (sentence("GPGLL,5231.5,N,01324.25,E,,A,A"), "it contains no time"),
         (sentence("GPGSV,1,1,00"), "its type contains nothing that a fix needs: only counted"),
         (sentence("ADPMB,5,0"), "only counted"), (sentence("PUBX,03,0"), "only counted"),
-        (sentence("AIVDM,1,1,,A,13u,0", start: "!"), "never a position of ours"),
+        (sentence("AIVDM,1,1,,A,13u,0", start: "!"), "never this vehicle's position"),
         (sentence("GPDTM,P90,,0.000021,S,0.000002,E,0.989,W84"), "WGS 84"),
         (sentence("GPDTM,OHI,,0.02,N,0.1,E,0.0,W84"), "the warning foreign_datum"),
         (sentence("GPVTG,,,,,,,,,N"), "its mode says that speed and course are not valid"),
-        (Decoding.date(), "a date for a nearby fix"),
+        (Decoding.dateSentence(), "a date for a nearby fix"),
     ]
 
     @Test(arguments: lines)
@@ -71,7 +71,7 @@ import WaypostTestSupport
     ])
     func namesTheOmittedField(body: String, words: String) {
         let lines = LogTrace.explanation(of: Array(sentence(body).utf8)).lines
-        #expect(lines.dropFirst() == ["  \(words), which can't be read: left out"])
+        #expect(lines.dropFirst() == ["  \(words), which can't be read: ignored"])
     }
 
     @Test(arguments: [

@@ -18,7 +18,7 @@ import WaypostTestSupport
         let times: [String]
         let latitude: Double
         let longitude: Double
-        /// The speed of every fix in whole metres per second; `nil` if none states one.
+        /// The speed of every fix in whole metres per second; `nil` if no fix has one.
         let speed: Double?
 
         init(
@@ -121,12 +121,12 @@ import WaypostTestSupport
         #expect(zip(fixes, fixes.dropFirst()).allSatisfy { $0.timeOfFix < $1.timeOfFix })
     }
 
-    /// One fix per second or fifth of a second, none invented, none missing between the first and last.
+    /// The fixes span the whole file, and each has a speed.
     @Test(arguments: [
         ("gll-local-time.nmea", 59), ("lbe1421-rmc-tenths.nmea", 59), ("midnight-date-late.nmea", 39),
         ("cold-start-date-1980.nmea", 39), ("mux-second-receiver-void.nmea", 29),
     ])
-    func produceEveryFix(file: String, seconds: Int) throws {
+    func spanTheWholeFile(file: String, seconds: Int) throws {
         let fixes = try Self.outcome("gnss/\(file)").fixes
         let first = try #require(fixes.first)
         let last = try #require(fixes.last)

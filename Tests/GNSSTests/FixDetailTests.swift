@@ -81,7 +81,7 @@ import WaypostTestSupport
         #expect(Decoding.fixes(Self.data + reckoned).map(\.quality) == [.estimated])
     }
 
-    @Test func keepAnAbsentHeadingAbsent() throws {
+    @Test func haveNoHeadingIfNoSentenceHasOne() throws {
         #expect(try Self.fix().headingDegrees == nil)
         #expect(try Self.fix().speedMetersPerSecond == nil)
     }

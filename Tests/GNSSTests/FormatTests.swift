@@ -47,7 +47,7 @@ import TimeAndChance
         #expect(lines.allSatisfy { $0.filter { $0 == "," }.count == 13 })
     }
 
-    /// Derived values never replace stated ones.
+    /// Derived values never replace stated values.
     @Test func writesDerivedValuesAfterStatedOnes() {
         var fix = Self.bare
         fix.derived.speedMetersPerSecond = 12.34567
@@ -63,7 +63,7 @@ import TimeAndChance
     }
 
     @Test(arguments: FixQuality.allCases)
-    func namesQualitiesAsTheirRawValues(quality: FixQuality) {
+    func writesTheRawValuesOfQualities(quality: FixQuality) {
         var bytes: [UInt8] = []
         JSONLinesFormat.append(
             Fix(timeOfFix: Self.bare.timeOfFix, latitude: 1, longitude: 1, quality: quality), to: &bytes)

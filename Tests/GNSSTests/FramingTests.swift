@@ -13,18 +13,18 @@ import WaypostTestSupport
         ("date of a log tool", bytes("2026-01-05 10:15:30.123: " + plain)),
         ("syslog", bytes("(1767608130.1) can0 " + plain)), ("modem", bytes("+GPSRD:" + plain)),
         ("tag block", bytes("\\s:r1,c:1767608130*2C\\" + plain)), ("NUL bytes", [0, 0, 0] + bytes(plain) + [0]),
-        ("wrong baud", [0xFF, 0x80, 0x24, 0x99, 0xF0] + bytes(plain)), ("dollars", bytes("$$$$$$" + plain)),
+        ("wrong baud rate", [0xFF, 0x80, 0x24, 0x99, 0xF0] + bytes(plain)), ("dollars", bytes("$$$$$$" + plain)),
         ("comment", bytes("# $GPRMC,101529,A,1.0,N,1.0,E,,,050126*00\r\n" + plain)),
         ("UBX", ubx(payload: bytes("$GPGLL,0100.0,N,00100.0,E,101530,A*2F\r\n")) + bytes(plain)),
         ("broken UBX", [0xB5, 0x62, 1, 7, 4, 0, 1, 2, 3, 4, 9, 9] + bytes(plain)),
         ("UBX that never ends", [0xB5, 0x62, 1, 7, 0, 16] + bytes(plain)),
-        ("UBX too long to be one", [0xB5, 0x62, 1, 7, 0xFF, 0xFF] + bytes(plain)),
+        ("UBX with an impossible length", [0xB5, 0x62, 1, 7, 0xFF, 0xFF] + bytes(plain)),
         ("RTCM", rtcmStationPosition + bytes(plain)), ("RTCM that never ends", [0xD3, 0, 200] + bytes(plain)),
         ("half a UBX", bytes(plain) + [0xB5]), ("half an RTCM", bytes(plain) + [0xD3, 0]),
         ("lower-case checksum", bytes("$GNRMC,101530.00,A,5231.50000,N,01324.25000,E,1.0,90.0,050126,,,D*" + lowerSum)),
     ]
 
-    /// A body with a checksum in lower case.
+    /// The checksum of `body` with mode `D`, in lower case.
     static let lowerSum = String((body.dropLast() + "D").utf8.reduce(UInt8(0), ^), radix: 16)
 
     static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
@@ -54,7 +54,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: surroundings)
-    func isIndependentOfTheCut(among name: String, bytes: [UInt8]) {
+    func isIndependentOfChunkBoundaries(among name: String, bytes: [UInt8]) {
         let whole = Decoding.fixes(bytes)
         for cut in 1..<bytes.count {
             var pieces = [cut, .max][...]
@@ -71,7 +71,7 @@ import WaypostTestSupport
         #expect(SentenceRejection.allCases.allSatisfy { statistics.rejections($0).count == 0 })
     }
 
-    /// A receiver that starts each sentence with `$$` loses none, and no rejection is counted.
+    /// A receiver that starts each sentence with `$$` loses no sentence, and no rejection is counted.
     @Test(arguments: ["$$", "!$", "$$$", "$\u{0}$"])
     func ignoresALoneStartByte(start: String) {
         let statistics = Decoding.outcome(of: Self.bytes(start + Self.plain.dropFirst())).statistics
@@ -80,7 +80,7 @@ import WaypostTestSupport
     }
 
     /// A sentence cut off by the end of a log isn't used, with or without checksums.
-    @Test(arguments: [false, true]) func usesNoSentenceThatTheEndCutsOff(acceptsMissingChecksum: Bool) {
+    @Test(arguments: [false, true]) func ignoresASentenceThatTheEndCutsOff(acceptsMissingChecksum: Bool) {
         let options = NMEADecoderOptions(acceptsMissingChecksum: acceptsMissingChecksum)
         let cut = Self.bytes(Self.plain + "\r\n$GPRMC,101531.00,A,5231.5,N,0132")
         let statistics = Decoding.outcome(of: cut, options: options).statistics

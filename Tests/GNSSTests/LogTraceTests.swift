@@ -4,8 +4,8 @@ import WaypostTestSupport
 
 @testable import GNSS
 
-/// The explanations of lines of a log.
-@Suite(.enabled(if: !Sanitizer.isActive, "computes long on one thread, as fuzzers do"))
+/// The explanations of a log's lines.
+@Suite(.enabled(if: !Sanitizer.isActive, "computes for a long time on one thread, as fuzzers do"))
 struct LogTraces {
     private static func minimum(_ second: Int, _ ending: String = "A,5231.5,N,01324.25,E,1.0,90.0,050126,,,A") -> String
     {
@@ -14,7 +14,7 @@ struct LogTraces {
     private static func data(_ second: Int, quality: Int = 1, position: String = "5231.6,N,01324.35,E") -> String {
         sentence("GPGGA,1015\(second).00,\(position),\(quality),08,0.9,34.5,M,46.9,M,,")
     }
-    /// Five epochs, after which their last sentence is learned.
+    /// Five epochs, enough for the decoder to learn their last sentence.
     private static let learned = (30...34).map { data($0) + minimum($0) }.joined()
 
     /// A log, the number of a line, and parts of its explanation.
@@ -24,7 +24,7 @@ struct LogTraces {
             [
                 "gave the fix of 2026-01-05T10:15:30.000Z, which was released at GPGGA in line 3, where another epoch begins",
                 "date: from this sentence", "speed, course from this sentence",
-                "position, altitude, HDOP, geoid separation, satellites used, quality from GPGGA in line 1 (GGA before RMC)",
+                "position, altitude, HDOP, geoid separation, satellites used, quality from GPGGA in line 1 (GGA has precedence over RMC)",
                 "accuracy from the HDOP of GPGGA in line 1",
             ]
         ),
@@ -36,11 +36,11 @@ struct LogTraces {
         (minimum(30), 1, ["which was released at the end of the log", "quality from this sentence"]),
         (
             data(30) + minimum(30, "V,,,,,,,050126,,,N"), 1,
-            ["epoch 10:15:30.000: no fix: void by GPRMC in line 2 (status V, mode N)"]
+            ["epoch 10:15:30.000: no fix: void according to GPRMC in line 2 (status V, mode N)"]
         ),
         (
             data(30, quality: 8) + minimum(30), 2,
-            ["no fix: simulated or entered by hand, by GPGGA in line 1 (quality 8)"]
+            ["no fix: simulated or entered by hand, according to GPGGA in line 1 (quality 8)"]
         ),
         (minimum(30, "A,0000.0,N,00000.0,E,,,050126,,,A"), 1, ["no fix: its position is 0, 0"]),
         (minimum(30) + minimum(31) + minimum(30), 3, ["no fix: one of the last fixes has the same time"]),
@@ -53,13 +53,13 @@ struct LogTraces {
         ),
         (data(29), 1, ["epoch 10:15:29.000: no fix: no sentence contains a date"]),
         (data(29) + data(30) + data(29) + minimum(31), 3, ["no fix: one of the last fixes has the same time"]),
-        (data(30) + Decoding.date(), 2, ["its date is that of the fix of 2026-01-05T10:15:30.000Z"]),
-        (Decoding.date() + data(30), 2, ["date: from GPZDA in line 1, which is near the fix"]),
-        (minimum(30) + data(31), 2, ["date: from GPRMC in line 1, the last one before it"]),
+        (data(30) + Decoding.dateSentence(), 2, ["its date was used for the fix of 2026-01-05T10:15:30.000Z"]),
+        (Decoding.dateSentence() + data(30), 2, ["date: from GPZDA in line 1, which is close to the fix in time"]),
+        (minimum(30) + data(31), 2, ["date: from GPRMC in line 1, the last date before the fix"]),
         (
             TagBlocks.tagged("c:1767608131", data(30)), 1,
             [
-                "date: from the tag block in line 1, its time of sending",
+                "date: from the time of transmission in the tag block in line 1",
                 "after a tag block, sent at 2026-01-05T10:15:31.000Z",
             ]
         ),
@@ -76,7 +76,7 @@ struct LogTraces {
             sentence("GPGGA,101530.00,5231.6,N,01324.35,E,1,08,,,M,,M,,") + minimum(30)
                 + sentence("GPGLL,5231.5,N,01324.25,E,101530.00,A,A"), 3, ["none of its values was needed"]
         ),
-        ("# a note\n" + minimum(30), 1, ["a comment: not looked at"]),
+        ("# a note\n" + minimum(30), 1, ["a comment: ignored"]),
     ]
 
     private static func explanation(_ log: [UInt8], _ line: Int) -> [String] {
@@ -157,7 +157,7 @@ struct LogTraces {
             #expect(
                 trace.sentences.count { $0.rejection == reason } == statistics.rejections(reason).count, "\(reason)")
         }
-        // The position is that of the sentence named as its source; rejections have the decoder's counts.
+        // The position is that of the sentence that the trace names as its source.
         let byPlace = Dictionary(uniqueKeysWithValues: trace.sentences.map { ($0.place, $0) })
         for epoch in epochs {
             guard let fix = epoch.fix else { continue }

@@ -27,6 +27,6 @@ enum MixedStream {
         return bytes
     }
 
-    /// The number of epochs with which each kind occurs once.
+    /// The number of kinds, and of epochs after which each kind has occurred once.
     static let kinds = 11
 }

@@ -3,11 +3,11 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-@Suite(.enabled(if: !Sanitizer.isActive, "computes long on one thread, as fuzzers do"))
+@Suite(.enabled(if: !Sanitizer.isActive, "computes for a long time on one thread, as fuzzers do"))
 struct Mutation {
-    /// Damages one to three bytes of a sentence. Only bytes with a correct checksum may produce a fix, and only a
-    /// possible one.
-    @Test func ofTheBytesIsNoticed() {
+    /// Damages one to three bytes of a sentence. Only bytes with a correct checksum may produce a fix, which
+    /// must be possible.
+    @Test func ofBytesIsDetected() {
         let sentence = Array(Framing.plain.utf8)
         #expect(Self.fixes(sentence).count == 1)
         var random = SplitMix64(seed: 1)
@@ -17,7 +17,7 @@ struct Mutation {
         var accepted: [[UInt8]] = []
         while damagedCount < 100_000 {
             var damaged = sentence
-            // Every other time the new byte is a digit, so that the damage looks like a sentence.
+            // Every other time the new byte is a digit, so that the damaged bytes look like a sentence.
             let range: ClosedRange<UInt8> = damagedCount % 2 == 0 ? .min ... .max : 0x30...0x39
             for _ in 0..<Int.random(in: 1...3, using: &random) {
                 damaged[Int.random(in: 1..<damaged.count, using: &random)] = UInt8.random(in: range, using: &random)
@@ -36,7 +36,7 @@ struct Mutation {
     }
 
     /// Damages the fields and corrects the checksum, so that only ranges and forms can detect the damage.
-    @Test func ofTheFieldsNeverGivesAnImpossibleFix() {
+    @Test func ofFieldsNeverProducesAnImpossibleFix() {
         let bodies = PositionSentences.valid.map(\.0)
         var random = SplitMix64(seed: 2)
         var impossible: [String] = []
@@ -49,7 +49,7 @@ struct Mutation {
                 body[Int.random(in: 6..<body.count, using: &random)] = UInt8.random(in: 0x2B...0x5A, using: &random)
             }
             let text = sentence(String(decoding: body, as: UTF8.self))
-            let (fixes, statistics) = Self.outcome(Array((Decoding.date() + text).utf8))
+            let (fixes, statistics) = Self.outcome(Array((Decoding.dateSentence() + text).utf8))
             given += fixes.count
             malformed += statistics.rejections(.malformedField).count
             outOfRange += statistics.rejections(.outOfRange).count
@@ -59,7 +59,7 @@ struct Mutation {
         #expect(given > 10_000 && malformed > 10_000 && outOfRange > 1000, "\(given) \(malformed) \(outOfRange)")
     }
 
-    /// Returns the fixes of `bytes`, from a copy of a new decoder.
+    /// Returns the fixes of `bytes`, decoded by a copy of a new decoder.
     private static func fixes(_ bytes: [UInt8]) -> [Fix] { outcome(bytes).fixes }
 
     private static func outcome(_ bytes: [UInt8]) -> (fixes: [Fix], statistics: DecoderStatistics) {

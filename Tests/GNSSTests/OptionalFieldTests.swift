@@ -7,7 +7,7 @@ import WaypostTestSupport
     private static let rmc = "GPRMC,101530.00,A,5231.5,N,01324.25,E"
     private static let gga = "GPGGA,101530.00,5231.5,N,01324.25,E,1"
 
-    /// Bodies of sentences, the faulty field, and whether it is out of range.
+    /// Bodies of sentences, the faulty field, and whether the field is out of range.
     static let faulty: [(String, String, Bool)] = [
         ("\(rmc),1.0,  5.0,050126", "course", false), ("\(rmc),-1.0,90.0,050126", "speed", true),
         ("\(rmc),1001,90.0,050126", "speed", true), ("\(rmc),fast,90.0,050126", "speed", false),
@@ -20,7 +20,7 @@ import WaypostTestSupport
 
     @Test(arguments: faulty)
     func areDroppedOneByOneIfFaulty(body: String, field: String, isOutOfRange: Bool) throws {
-        let outcome = Decoding.outcome(of: Array((Decoding.date() + sentence(body)).utf8))
+        let outcome = Decoding.outcome(of: Array((Decoding.dateSentence() + sentence(body)).utf8))
         #expect(outcome.fixes.map(\.latitude) == [52.525])
         #expect(SentenceRejection.allCases.allSatisfy { outcome.statistics.rejections($0).count == 0 })
         #expect(outcome.statistics.mostFrequentRejection == nil)
@@ -33,11 +33,11 @@ import WaypostTestSupport
         let fix = try #require(Decoding.fixes(sentence("\(Self.rmc),10.0,  5.0,050126")).first)
         #expect(fix.speedMetersPerSecond != nil && fix.headingDegrees == nil)
         let described = try #require(
-            Decoding.fixes(Decoding.date() + sentence("\(Self.gga),08,0.9,nan,M,46.9,M,,")).first)
+            Decoding.fixes(Decoding.dateSentence() + sentence("\(Self.gga),08,0.9,nan,M,46.9,M,,")).first)
         #expect(described.altitudeMeters == nil && described.geoidSeparationMeters == 46.9 && described.hdop == 0.9)
     }
 
-    /// Sentences in addition to an RMC, and the fields that are ignored in them.
+    /// Sentences that follow an RMC, and the fields that are ignored in them.
     @Test(arguments: [
         ("GPVTG,361,T,,M,5.5,N,10.2,K,A", "course"), ("GPVTG,54.7,T,,M,fast,N,10.2,K,A", "speed in knots"),
         ("GPGSA,A,4,01,02,03,04,,,,,,,,,1.7,1.0,1.3", "solution mode"),

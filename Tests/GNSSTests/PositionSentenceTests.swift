@@ -4,7 +4,7 @@ import TimeAndChance
 import WaypostTestSupport
 
 @Suite struct PositionSentences {
-    /// Sentences of 10:15:30 and the position each one states.
+    /// Sentences for 10:15:30, each with the position that it states.
     static let valid: [(String, Double, Double)] = [
         ("GPRMC,101530.00,A,5231.50000,N,01324.25000,E,1.0,90.0,050126,,,A", 52.525, 13.404166666666667),
         ("GNRMC,101530,A,5231.5,N,01324.25,E,1.0,90.0,050126", 52.525, 13.404166666666667),
@@ -43,14 +43,14 @@ import WaypostTestSupport
 
     @Test(arguments: valid)
     func areRead(body: String, latitude: Double, longitude: Double) throws {
-        let fixes = Decoding.fixes(Decoding.date() + sentence(body))
+        let fixes = Decoding.fixes(Decoding.dateSentence() + sentence(body))
         try #require(fixes.count == 1)
         #expect(abs(fixes[0].latitude - latitude) < 1e-12)
         #expect(abs(fixes[0].longitude - longitude) < 1e-12)
         #expect(fixes[0].timeOfFix.description == "2026-01-05T10:15:30.000Z")
     }
 
-    /// Sentences that state no position of the receiver, by their flags or type.
+    /// Sentences whose flags or type show that they don't state the receiver's position.
     static let withoutFix = [
         "GPRMC,101530.00,V,5231.50000,N,01324.25000,E,1.0,90.0,050126,,,N",
         "GPRMC,101530.00,V,5231.50000,N,01324.25000,E,1.0,90.0,050126",
@@ -83,24 +83,24 @@ import WaypostTestSupport
 
     @Test(arguments: withoutFix)
     func produceNoFixIfTheirFlagsForbidIt(body: String) {
-        #expect(Decoding.fixes(Decoding.date() + sentence(body)).isEmpty)
+        #expect(Decoding.fixes(Decoding.dateSentence() + sentence(body)).isEmpty)
     }
 
     @Test(arguments: ["!AIVDM,1,1,,A,13u?etPv2;0n:dDPwUM1U1Cb069D,0", "!AIVDO,1,1,,,13u?etPv2;0n:dDPwUM1U1Cb069D,0"])
     func ofOtherShipsProduceNoFix(body: String) {
         let text = sentence(String(body.dropFirst()), start: "!")
-        let outcome = Decoding.outcome(of: Array((Decoding.date() + text).utf8))
+        let outcome = Decoding.outcome(of: Array((Decoding.dateSentence() + text).utf8))
         #expect(outcome.fixes.isEmpty)
         #expect(outcome.statistics.sentences == 2)
     }
 
     @Test func requireConfirmationForFewSatellites() {
         let data = sentence("GPGGA,101530.00,5231.50000,N,01324.25000,E,1,00,3.1,34.5,M,46.9,M,,")
-        let vouching = [
+        let confirming = [
             "GPRMC,101530.00,A,5231.50000,N,01324.25000,E,1.0,90.0,050126,,,A", "GPGSA,A,2,,,,,,,,,,,,,3.3,3.1,1.0",
         ]
-        for body in vouching {
-            #expect(Decoding.fixes(Decoding.date() + data + sentence(body)).count == 1)
+        for body in confirming {
+            #expect(Decoding.fixes(Decoding.dateSentence() + data + sentence(body)).count == 1)
         }
     }
 }

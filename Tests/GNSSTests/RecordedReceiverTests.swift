@@ -30,8 +30,8 @@ import WaypostTestSupport
             claims: lines("claims/\(log)", as: RecordingScore.Claim.self))
     }
 
-    /// Fixes that only the log has, each explained in docs/evidence/nmea.md: the other reader drops the end of a
-    /// cut-off log, and the fixes before it has identified the receiver.
+    /// The number of fixes that only the log has; docs/evidence/nmea.md explains each of them. The other reader drops
+    /// the end of a log that is cut off, and all fixes until it has identified the receiver.
     static let statedOnly = [
         "ac12_binary.log": 1, "ais-nmea.log": 3, "bt451.log": 2, "ch-4701.log": 1, "humminbird-M37.log": 2,
         "isync.log": 1, "neo-m8n.log": 1, "ublox-lea-4h.log": 1, "ublox-zed-f9p_hpg1.11.log": 1,

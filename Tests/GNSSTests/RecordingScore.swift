@@ -21,22 +21,23 @@ struct RecordingScore {
         let lon: Double?
     }
 
-    /// Times with a position of the other reader, and those of them with a fix at that position.
+    /// The number of epochs for which the other reader has a position.
     private(set) var epochs = 0
+    /// The number of epochs with a fix at the other reader's position.
     private(set) var hits = 0
-    /// The hits with exactly one fix.
+    /// The number of hits with exactly one fix.
     private(set) var single = 0
     private(set) var fixes = 0
-    /// Fixes that agree with the other reader.
+    /// The number of fixes that agree with the other reader.
     private(set) var agreeing = 0
     /// Fixes that only a valid sentence of the log confirms.
     private(set) var statedOnly: [Fix] = []
-    /// Fixes that neither confirms.
+    /// Fixes that neither the other reader nor a valid sentence confirms.
     private(set) var invented: [Fix] = []
 
     private static let degrees = 1e-6
     private static let milliseconds: Int64 = 6
-    /// The maximum difference of times within one epoch.
+    /// The maximum difference between times of one epoch.
     private static let epochMilliseconds: Int64 = 10
     private static let rollover = 1024 * 7 * UTCTime.millisecondsPerDay
 

@@ -25,7 +25,7 @@ import WaypostTestSupport
         #expect(outcome.statistics.sentences == 0)
     }
 
-    /// Fields that no receiver can state, with correct checksums.
+    /// Sentences with correct checksums and fields that no receiver can send.
     static let absurd: [(String, SentenceRejection)] = [
         ("GPRMC,241530.00,A,5231.5,N,01324.25,E,1.0,90.0,050126", .outOfRange),
         ("GPRMC,106030.00,A,5231.5,N,01324.25,E,1.0,90.0,050126", .outOfRange),
@@ -57,7 +57,7 @@ import WaypostTestSupport
 
     @Test(arguments: absurd)
     func ofImpossibleFieldsProducesNoFix(body: String, reason: SentenceRejection) {
-        let outcome = Decoding.outcome(of: Array((Decoding.date() + sentence(body)).utf8))
+        let outcome = Decoding.outcome(of: Array((Decoding.dateSentence() + sentence(body)).utf8))
         #expect(outcome.fixes.isEmpty)
         #expect(outcome.statistics.rejections(reason).count == 1)
         #expect(outcome.statistics.rejections(reason).firstLine == 2)

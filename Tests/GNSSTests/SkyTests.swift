@@ -29,12 +29,12 @@ import WaypostTestSupport
             ["GPS 1 1/1 1", "GPS 2 2/2 2", "GPS 3 3/3 3", "GPS 4 4/4 4", "GPS 5 5/5 5"]
         ),
         ((1...9).map { "GPGSV,9,\($0),09,0\($0),10,020,30" }, (1...9).map { "GPS \($0) 10/20 30" }),
-        // NMEA 4.10: a signal after the satellites, one group per signal; the stronger one counts.
+        // NMEA 4.10: a signal after the satellites, one group per signal; the stronger signal is used.
         (
             ["GAGSV,1,1,02,05,60,120,40,24,68,279,37,7", "GAGSV,1,1,02,05,,,44,31,48,156,,2"],
             ["Galileo 5 60/120 44", "Galileo 24 68/279 37", "Galileo 31 48/156 -"]
         ),
-        // A signal in the last part only, as a Quectel LC79D sends.
+        // A signal in the last part only, as the Quectel LC79D sends it.
         (["GPGSV,2,1,02,06,12,215,45", "GPGSV,2,2,02,06,,,40,8"], ["GPS 6 12/215 45"]),
         (["PQGSV,1,1,01,03,10,020,30,1,5"], ["QZSS 3 10/20 30"]),
         // Older receivers list other systems under GPS.
@@ -44,13 +44,13 @@ import WaypostTestSupport
         ),
         (["GNGSV,1,1,02,03,3,3,3,71,4,4,4"], ["GPS 3 3/3 3", "GLONASS 71 4/4 4"]),
         (["BDGSV,1,1,01,219,,,47", "GIGSV,1,1,01,02,3,4,5"], ["BeiDou 219 -/- 47", "NavIC 2 3/4 5"]),
-        // None in view; empty fields; invalid angles and signals.
+        // No satellites in view; empty fields; invalid angles and signals.
         (["GPGSV,1,1,00"], []), (["GPGSV,1,1,00,1"], []),
         (["GPGSV,1,1,01,,,,,05,,,,00,00,000,00,,,,"], ["GPS 5 -/- -"]),
         (["GPGSV,1,1,02,05,91,361,100,06,-3,x,00"], ["GPS 5 -/- -", "GPS 6 -3/- -"]),
-        // One number twice in a group.
+        // The same number twice in a group.
         (["GLGSV,1,1,02,70,10,020,,70,11,021,33"], ["GLONASS 70 10/20 33"]),
-        // Used, with the system by GSA, by the talker, and by the number.
+        // Used satellites, whose system follows from GSA, the talker or the number.
         (
             ["GPGSV,1,1,01,05,10,020,30", "GNGSA,A,3,05,,,,,,,,,,,,1.7,1.0,1.3,1"], ["GPS 5 10/20 30 *"]
         ),
@@ -61,7 +61,7 @@ import WaypostTestSupport
             ["GPGSA,A,3,01,,,,,,,,,,,,,,,,,,,,,,,24,1.7,1.0,1.3"], ["GPS 1 -/- - *", "GPS 24 -/- - *"]
         ),
     ])
-    func areReadFrom(sentences: [String], lines: [String]) { #expect(Self.sky(sentences) == lines) }
+    func areReadFromCompleteGroups(sentences: [String], lines: [String]) { #expect(Self.sky(sentences) == lines) }
 
     /// A group with a missing or faulty part is dropped.
     @Test(arguments: [
@@ -71,7 +71,7 @@ import WaypostTestSupport
         ["GPGSV,1,2,01,01,1,1,1"], ["GPGSV,0,0,00"], ["GPGSV,,,"], ["GPGSV"], ["GPGSV,1"], ["GPGSV,1,1,01,01,1,1"],
         ["GPGSV,99,1,01,01,1,1,1"], ["GPGSV,x,1,01,01,1,1,1"], ["PGSV,1,1,01,01,1,1,1"], ["GPRMC,,V,,,,,,,,,,N"],
     ])
-    func areNotReadFrom(sentences: [String]) { #expect(Self.sky(sentences) == nil) }
+    func areNotReadFromIncompleteGroups(sentences: [String]) { #expect(Self.sky(sentences) == nil) }
 
     @Test func startOverWithTheFirstPart() {
         let parts = ["GPGSV,2,1,02,01,1,1,1", "GPGSV,2,1,02,03,1,1,1", "GPGSV,2,2,02,02,2,2,2"]
@@ -94,7 +94,7 @@ import WaypostTestSupport
         #expect(Self.lines(decoder.takeSky(at: .seconds(31))) == [])
     }
 
-    /// Several GSA belong to one epoch; those of the next epoch replace them together.
+    /// Several GSA sentences belong to one epoch; the GSA sentences of the next epoch replace all of them.
     @Test func listTheSatellitesOfTheLastEpoch() {
         var decoder = NMEADecoder(options: NMEADecoderOptions(readsSky: true))
         func used() -> [Int]? {
@@ -145,7 +145,7 @@ import WaypostTestSupport
             ("furuno_gl_ga.log", "GLONASS 10/6 Galileo 7/5 SBAS 1/0"), ("beidou-bd.log", "GPS 20/4 BeiDou 12/3"),
             ("garmin25lp.log", "GPS 9/3"),
         ])
-    func ofRecordedReceiversAreRead(log: String, satellites: String) throws {
+    func areReadFromRecordedReceivers(log: String, satellites: String) throws {
         var decoder = NMEADecoder(options: NMEADecoderOptions(readsSky: true))
         let bytes = try RecordedReceivers.bytes(log)
         decoder.decode(bytes.span, receivedAt: .zero) { _ in }
@@ -160,7 +160,7 @@ import WaypostTestSupport
 
     /// Fixes don't depend on whether the sky is read.
     @Test(.enabled(if: Fixtures.recordedReceivers != nil), arguments: RecordedReceivers.logs)
-    func changeNoFix(log: String) throws {
+    func doNotAffectFixes(log: String) throws {
         let bytes = try RecordedReceivers.bytes(log)
         #expect(Decoding.fixes(bytes, options: NMEADecoderOptions(readsSky: true)) == Decoding.fixes(bytes))
     }

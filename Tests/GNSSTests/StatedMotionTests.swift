@@ -31,13 +31,13 @@ import WaypostTestSupport
     private static func wrong(_ fixes: [Fix]) -> [Bool] {
         var motion = DerivedMotion()
         return fixes.map { fix in
-            _ = motion.completed(fix)
+            _ = motion.complete(fix)
             return motion.contradictsStated
         }
     }
 
-    /// The speed of a drive in metres per second, the receiver's change of speeds, and the second at which it is
-    /// detected.
+    /// The speed of a drive in metres per second, the factor and offset of the stated speeds, and the second by which
+    /// the receiver is found to be wrong.
     @Test(
         arguments: [
             ("always 0", 12.0, 0.0, 0.0, 12), ("always 0, in town", 6, 0, 0, 15), ("km/h as knots", 12, 1.852, 0, 20),
@@ -59,7 +59,7 @@ import WaypostTestSupport
     @Test func areMarkedAsDerived() {
         var motion = DerivedMotion()
         let fixes = Self.drive(12) { _, _ in (0, 0) }
-        let completed = fixes.map { motion.completed($0) }
+        let completed = fixes.map { motion.complete($0) }
         #expect(completed.map(\.speedMetersPerSecond) == fixes.map(\.speedMetersPerSecond))
         #expect(completed[20..<60].allSatisfy { abs(($0.derived.speedMetersPerSecond ?? 0) - 12) < 1 })
         #expect(
@@ -85,7 +85,7 @@ import WaypostTestSupport
         #expect(!wrong[240...].contains(true))
     }
 
-    /// A single wrong speed, hard braking and turning don't count against the receiver.
+    /// A single wrong speed, hard braking and turning don't discredit the receiver.
     @Test func areUsedAfterOneWrongSpeed() {
         let fixes = Self.drive(12) { ($0, $1) }.enumerated().map { second, fix in
             var fix = fix

@@ -13,8 +13,8 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: warnings)
-    func carryWarnings(body: String, warning: ReceiverWarning) {
-        let statistics = Decoding.outcome(of: Array((Decoding.date() + sentence(body)).utf8)).statistics
+    func countWarnings(body: String, warning: ReceiverWarning) {
+        let statistics = Decoding.outcome(of: Array((Decoding.dateSentence() + sentence(body)).utf8)).statistics
         for other in ReceiverWarning.allCases {
             #expect(statistics.warnings(other).count == (other == warning ? 1 : 0))
         }
@@ -23,7 +23,7 @@ import WaypostTestSupport
     @Test(arguments: [
         "GPDTM,W84,,0.0,N,0.0,E,0.0,W84", "GPTXT,01,01,02,u-blox ag - www.u-blox.com", "GPTXT,01,01,02,ANTSTATUS=OK",
     ])
-    func causeNoWarning(body: String) {
+    func countNoWarningForHarmlessNotices(body: String) {
         let statistics = Decoding.outcome(of: Array(sentence(body).utf8)).statistics
         #expect(ReceiverWarning.allCases.allSatisfy { statistics.warnings($0).count == 0 })
     }

@@ -4,13 +4,13 @@ import TimeAndChance
 import WaypostTestSupport
 
 @Suite struct TagBlocks {
-    /// Returns `sentence` after a tag block with its checksum.
+    /// Returns `sentence` after a tag block that consists of `fields` and a checksum.
     static func tagged(_ fields: String, _ sentence: String) -> String {
         WaypostTestSupport.sentence(fields, start: "\\", ending: "\\") + sentence
     }
 
     static let bare = sentence("GPGLL,5231.5,N,01324.25,E,101530.00,A,A")
-    /// 2026-01-05T10:15:31Z.
+    /// 2026-01-05T10:15:31Z, in seconds since 1970.
     static let sent = 1_767_608_131
 
     static let streams: [(String, [String])] = [
@@ -27,7 +27,7 @@ import WaypostTestSupport
             sentence("GPGLL,5231.5,N,01324.25,E,101529.00,A,A") + tagged("c:\(sent)", bare),
             ["2026-01-05T10:15:29.000Z", "2026-01-05T10:15:30.000Z"]
         ),
-        // Days without a sentence count.
+        // Days without a sentence advance the date.
         (
             tagged("c:\(sent)", bare)
                 + tagged(
@@ -40,7 +40,7 @@ import WaypostTestSupport
                 + tagged("c:\(sent + 864_000)", sentence("GPGLL,5231.5,N,01324.25,E,101531.00,A,A")),
             ["2026-01-05T10:15:30.000Z", "2026-01-05T10:15:31.000Z"]
         ),
-        (Decoding.date() + tagged("c:\(sent + 864_000)", bare), ["2026-01-05T10:15:30.000Z"]),
+        (Decoding.dateSentence() + tagged("c:\(sent + 864_000)", bare), ["2026-01-05T10:15:30.000Z"]),
         // Damaged, unset, absurd or absent.
         ("\\c:\(sent)*00\\" + bare, []), ("\\c:\(sent)\\" + bare, []), (tagged("c:86400", bare), []),
         (tagged("c:99999999999999999", bare), []), (tagged("c:9223372036854775807", bare), []),
@@ -56,7 +56,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: streams)
-    func areIndependentOfTheCut(stream: String, times: [String]) {
+    func areIndependentOfChunkBoundaries(stream: String, times: [String]) {
         let bytes = Array(stream.utf8)
         for cut in 1..<bytes.count {
             var pieces = [cut, .max][...]
@@ -65,7 +65,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func ofALiveReceiverMayNotBeBeforeTheEarliestTime() {
+    @Test func areIgnoredBeforeTheEarliestTimeOfALiveReceiver() {
         let stream = Self.tagged("c:\(Self.sent)", Self.bare)
         func options(releasedOn day: Int) -> NMEADecoderOptions {
             let release = UTCTime(year: 2026, month: 1, day: day)

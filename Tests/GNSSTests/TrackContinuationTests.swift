@@ -2,7 +2,7 @@ import GNSS
 import Testing
 import TimeAndChance
 
-/// Fixes of a track, by seconds after its start and metres north of it.
+/// Fixes of a track, by seconds after its start and metres north of its start.
 enum Track {
     static func fix(_ seconds: Double, _ meters: Double = 0, speed: Double? = nil, accuracy: Double? = 5) -> Fix {
         let start = UTCTime(year: 2026, month: 3, day: 31)
@@ -46,12 +46,12 @@ enum Track {
     }
 
     @Test func keepsTheLongestBreaksInOrder() {
-        var few = LongestFew<Int>(capacity: 3)
+        var few = LongestElements<Int>(capacity: 3)
         for number in [5, 1, 9, 2, 7, 3, 8, 1, 1, 1] { few.add(number, weight: .seconds(number)) }
         #expect(few.count == 10)
         #expect(few.elements() == [9, 7, 8])
         #expect(few.elements(atMost: 1) == [9])
-        #expect(LongestFew<Int>(capacity: 3).elements().isEmpty)
+        #expect(LongestElements<Int>(capacity: 3).elements().isEmpty)
     }
 }
 
@@ -85,11 +85,11 @@ enum Track {
             fixes: Track.standing(0...100) + Track.driving(101...110, from: 10) + Track.standing(111...200, at: 110),
             stops: [0...100, 111...200]),
         Case(
-            testDescription: "one wild fix",
+            testDescription: "one wrong fix",
             fixes: Track.standing(0...100) + [Track.fix(101, 300)] + Track.standing(102...200),
             stops: [0...200]),
         Case(
-            testDescription: "a wild speed",
+            testDescription: "one wrong speed",
             fixes: Track.standing(0...30) + [Track.fix(31, 5, speed: 9)] + Track.standing(32...60),
             stops: [0...60]),
         Case(
@@ -101,7 +101,7 @@ enum Track {
         Case(
             testDescription: "time goes back", fixes: Track.standing(1000...1100) + Track.standing(0...100),
             stops: [1000...1100, 0...100]),
-        Case(testDescription: "nothing", fixes: [], stops: []),
+        Case(testDescription: "no fixes", fixes: [], stops: []),
     ]
 
     @Test(arguments: cases) func areFound(row: Case) {

@@ -21,7 +21,7 @@ import TimeAndChance
     }
 
     /// Returns the minimum number of points, found by trying every leg.
-    private static func fewest(of points: [TrackPoint], tolerance: Double) -> Int {
+    private static func minimumCount(of points: [TrackPoint], tolerance: Double) -> Int {
         var legs = [0]
         for end in points.indices.dropFirst() {
             let starts = (0..<end).filter { start in
@@ -52,7 +52,7 @@ import TimeAndChance
         let points = Self.track(points: 2 + Int(seed % 30), seed: seed)
         // The plane's distances are a little too long, so the reference has a smaller tolerance.
         let kept = TrackSimplification.keptIndices(of: points, tolerance: 5)
-        #expect(kept.count <= Self.fewest(of: points, tolerance: 4.97))
+        #expect(kept.count <= Self.minimumCount(of: points, tolerance: 4.97))
         #expect(kept.first == 0 && kept.last == points.count - 1)
         for (start, end) in zip(kept, kept.dropFirst()) {
             for index in start..<end where index > start {

@@ -195,7 +195,7 @@ import WaypostTestSupport
     @Test func areFoundWithoutASpeed() {
         var (derived, classifier) = (DerivedMotion(), MotionClassifier())
         let kinds = Self.ride.fixes(wander: 0.5, statesSpeed: false).map { fix -> Motion.Kind? in
-            var fix = derived.completed(fix)
+            var fix = derived.complete(fix)
             fix.speedMetersPerSecond = fix.derived.speedMetersPerSecond
             return classifier.motion(at: fix)?.kind
         }

@@ -47,7 +47,7 @@ import WaypostTestSupport
     @Test func keepBytesBetweenReportedFixes() {
         let drive = Drive(hasSwitch: true)
         drive.fix(0, north: 900, "a\n")
-        #expect(drive.receiver == "", "nothing precedes it")
+        #expect(drive.receiver == "", "no fix precedes it")
         drive.fix(1, north: 800, "b\n") { .rejected($0, .jump(meters: 9)) }
         drive.fix(2, north: 700, "c\n")
         #expect(drive.receiver == "b")
@@ -77,7 +77,7 @@ import WaypostTestSupport
         #expect(drive.receiver == "b c")
     }
 
-    /// On a busy machine one read may contain several epochs. It is kept only if all of them may be.
+    /// On a busy machine, one read may contain several epochs. A read is kept only if all of its epochs may be kept.
     @Test func keepNoReadThatMayContainAPrivateFix() {
         let drive = Drive()
         drive.fix(0, north: 0, "in the zone\n")
@@ -119,13 +119,13 @@ import WaypostTestSupport
         let rest = crossing.receiver
         #expect(!rest.contains("5000.0000") && rest.contains("GPRMC,000001,A") && rest.contains("GPRMC,000007,A"))
 
-        // Without private zones or a switch, they are kept.
+        // Without private zones or a switch, such sentences are kept.
         let open = Drive(zones: [])
         open.receive(void(1), at: 1)
         #expect(open.receiver.contains("5000.0000"))
     }
 
-    @Test func omitALongGap() {
+    @Test func omitReadsInALongGap() {
         let drive = Drive()
         drive.fix(0, north: 900, "a\n")
         drive.fix(1, north: 900, "b\n")

@@ -31,7 +31,7 @@ import WaypostTestSupport
     }
 
     /// A time is written only before a sentence, and at least a quarter of a second after the previous time.
-    @Test func recordWhenSentencesWereRead() {
+    @Test func recordTheTimesOfReads() {
         recorder.lineOpened()
         read("$A")
         wait(300)
@@ -115,7 +115,7 @@ import WaypostTestSupport
         #expect(try FileManager.default.attributesOfItem(atPath: place)[.posixPermissions] as? Int == 0o700)
     }
 
-    /// A file starts with a sentence, so that both parts can be decoded.
+    /// The second file starts with a sentence, so that both files can be decoded.
     @Test func splitFilesBetweenEpochs() throws {
         let directory = try TemporaryDirectory()
         let settings = RecordingSettings(directory: directory.path("drive"), version: "0.1.0", segmentBytes: 10)
@@ -133,7 +133,7 @@ import WaypostTestSupport
             parts == ["# 2026-11-21T00:00:00.000Z\n$A\r\n$BB\r\n", "# 2026-11-21T00:00:01.000Z\n$C\r\n"])
     }
 
-    /// Files that only look like the recorder's own: their numbers aren't continued.
+    /// The recorder doesn't continue the numbers of files that only look like its own.
     @Test(arguments: ["9223372036854775807", "-9223372036854775808", "1000000000", "0"])
     func ignoreFilesWithInvalidNumbers(number: String) throws {
         let directory = try TemporaryDirectory()
@@ -148,7 +148,7 @@ import WaypostTestSupport
         ("/proc/none", "create directory /proc/none: No such file or directory"),
         ("/dev/null", "open directory /dev/null: Not a directory"),
     ])
-    func returnWhyTheyCannotWrite(directory: String, reason: String) async {
+    func returnTheReasonIfTheyCannotWrite(directory: String, reason: String) async {
         let error = await recorder.write(RecordingSettings(directory: directory, version: "0.1.0"))
         #expect(error?.description == reason)
     }

@@ -22,7 +22,7 @@ struct RecordingBacklog: Sendable {
         var count: Int { receiver.count + log.count }
     }
 
-    /// The maximum size. Whatever arrives while the disk is too slow is lost and counted.
+    /// The maximum size in bytes. Data that arrives while the disk is too slow is lost and counted.
     static let maximumBytes = 1 << 20
     /// The minimum time between two time comments.
     private static let timeInterval = Duration.milliseconds(250)

@@ -10,7 +10,7 @@ package struct RecordingSettings: Sendable {
     let version: String
     /// The combined size of a pair of files at which the next pair begins.
     let segmentBytes: Int
-    /// The maximum number of pairs of files. The oldest are removed.
+    /// The maximum number of pairs of files. The oldest pairs are removed.
     let segments: Int
 
     package init(directory: String, version: String, segmentBytes: Int = 4 << 20, segments: Int = 8) {
@@ -20,11 +20,11 @@ package struct RecordingSettings: Sendable {
         self.segments = max(1, segments)
     }
 
-    /// The interval between two writes: a power cut loses at most this much of the recording.
+    /// The interval between two writes. A power cut loses at most the recording of one interval.
     static let flushInterval = Duration.seconds(5)
 }
 
-/// The names of the two files with a number.
+/// The names of a pair's two files, which share a number.
 package enum RecordingName {
     static func receiver(_ number: Int) -> String { "receiver-\(padded(number)).nmea" }
     static func log(_ number: Int) -> String { "log-\(padded(number)).txt" }
@@ -48,7 +48,7 @@ package enum RecordingName {
     }
 }
 
-/// Writes the files of a recording: pairs of limited size, of which only the newest are kept. It is used on one thread.
+/// Writes the files of a recording: pairs of limited size. Only the newest pairs are kept. It is used on one thread.
 ///
 /// The files hold positions and no secrets; only their owner may read them.
 struct RecordingFiles {
@@ -58,8 +58,8 @@ struct RecordingFiles {
     private var number: Int
     private var written = 0
 
-    /// Continues after the numbers that are in the directory. `start` is the start of the run by the host's clock;
-    /// `isSynchronized` says whether the kernel knows that this clock is right.
+    /// Continues the numbering of the files in the directory. `start` is the start of the run by the host's clock;
+    /// `isSynchronized` says whether the kernel considers that clock synchronized.
     init(_ settings: RecordingSettings, start: UTCTime, isSynchronized: Bool) throws(SystemError) {
         self.settings = settings
         let clock = isSynchronized ? "synchronised" : "not synchronised"
@@ -67,7 +67,7 @@ struct RecordingFiles {
         // Old files are recognised by their names.
         try DirectoryTrust.require(settings.directory, .none, missing: .created)
         number = try FileSystem.names(inDirectory: settings.directory).compactMap(RecordingName.number).max() ?? 0
-        try beginNext()
+        try beginNextFiles()
     }
 
     /// Writes `contents` and synchronizes both files.
@@ -78,7 +78,7 @@ struct RecordingFiles {
             let rest = contents.firstTime ?? 0
             try append(receiver[..<rest], to: RecordingName.receiver(number))
             receiver = receiver[rest...]
-            try beginNext()
+            try beginNextFiles()
         }
         try append(receiver, to: RecordingName.receiver(number))
         try append(contents.log[...], to: RecordingName.log(number))
@@ -99,7 +99,7 @@ struct RecordingFiles {
         try FileSystem.synchronizeFile(at: path)
     }
 
-    private mutating func beginNext() throws(SystemError) {
+    private mutating func beginNextFiles() throws(SystemError) {
         number += 1
         written = 0
         for name in try FileSystem.names(inDirectory: settings.directory) {

@@ -21,7 +21,7 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
     /// Creates a recorder that takes its times from `now`, the host's clock.
     package init(now: @escaping @Sendable () -> UTCTime) { self.now = now }
 
-    /// Stops recording within `zones` and, if there is a private switch, while it is on.
+    /// Stops recording within `zones` and, if there is a private switch, while that switch is on.
     package func keepPrivate(in zones: [PrivateZone], hasSwitch: Bool) {
         state.withLock { state in
             let isPrivateAtTimes = hasSwitch || !zones.isEmpty
@@ -67,7 +67,7 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
         }
     }
 
-    /// Records a log line. It must be one printable line without a timestamp.
+    /// Records `logLine`, which must be one printable line without a timestamp.
     package func note(logLine: String) {
         let now = now()
         state.withLock { state in
@@ -75,7 +75,7 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
         }
     }
 
-    /// Returns what must be written now, or `nil` if there is nothing.
+    /// Removes and returns the data to write; `nil` if there is none.
     func takeBacklog() -> RecordingBacklog.Contents? { state.withLock { $0.backlog.take() } }
 }
 

@@ -2,7 +2,7 @@ import GNSS
 import Reporting
 import TimeAndChance
 
-/// The reads of a vehicle that may be private, until the fixes made from them have been judged. Pure.
+/// The reads of a vehicle that may be private, kept until the fixes made from them have been judged. Has no clock.
 ///
 /// The reads between two fixes are released if both fixes were reported and follow each other closely: only then is it
 /// known that the vehicle wasn't private in between. An epoch without a position is never released, because the
@@ -55,7 +55,7 @@ struct UnjudgedReads: Sendable {
 
     mutating func fixMade(_ fix: Fix, at now: UTCTime) {
         guard mode.mayDisclose(fix), segments.count < Self.maximumSegments else { return forget() }
-        // The read that completed this fix may contain the beginning of the next one, so it counts for both segments.
+        // The read that completed this fix may contain the beginning of the next one, so it belongs to both segments.
         let count = max(0, reads.count - 1)
         let isClose = lastFixMade.map { (.zero...Self.maximumGap).contains($0.duration(to: now)) } ?? false
         let isComplete = isClose && decoder.statistics.epochs.void == voidEpochs

@@ -47,7 +47,7 @@ package struct TrackMotion: Sendable, Hashable {
 
 /// The number of decimals in written fixes: as many as receivers send.
 enum FixPrecision {
-    /// A tenth of a millimetre. Receivers send minutes with at most eight decimals.
+    /// Nine decimals are a tenth of a millimetre. Receivers send minutes with at most eight decimals.
     static let degrees = 9
     static let meters = 3
     static let metersPerSecond = 4
@@ -85,8 +85,8 @@ extension Fix {
     /// speed.
     package var knownSpeedMetersPerSecond: Double? { derived.speedMetersPerSecond ?? speedMetersPerSecond }
 
-    /// Returns the position at `time` if the vehicle continues with its speed and heading, for at most a minute. The
-    /// position is unchanged if either is missing.
+    /// Returns the position at `time` if the vehicle keeps its speed and heading; extrapolates by at most a minute. The
+    /// position is unchanged if speed or heading is missing.
     package func extrapolated(to time: UTCTime) -> Fix {
         var later = self
         later.timeOfFix = time
@@ -115,8 +115,8 @@ extension Fix {
 }
 
 extension Fix {
-    /// The maximum speed of a vehicle in metres per second (252 km/h), unless its receiver reports more or three fixes
-    /// agree on more.
+    /// The maximum speed of a vehicle in metres per second (252 km/h), unless its receiver reports a higher speed or
+    /// three fixes agree on one.
     private static let maximumVehicleSpeed = 70.0
     /// The maximum speed at which civilian receivers work, in metres per second (1,000 knots).
     private static let maximumReceiverSpeed = 515.0
@@ -124,7 +124,7 @@ extension Fix {
     private static let maximumStep = 60.0
     /// The maximum time in seconds for which a vehicle accelerates or brakes as hard as it can.
     private static let maximumChangeTime = 3.0
-    /// The difference of the errors of two consecutive fixes, in metres.
+    /// The difference between the errors of two consecutive fixes, in metres.
     private static let stepError = 10.0
     /// The maximum acceleration of a vehicle, in metres per second squared.
     private static let maximumAcceleration = 10.0
@@ -135,8 +135,8 @@ extension Fix {
     /// The minimum error in metres, whatever the receiver reports.
     private static let minimumError = 25.0
 
-    /// Whether a vehicle can have come from `previous` in the time between, at the speeds of both fixes. Allows for the
-    /// errors of both positions.
+    /// Whether a vehicle can have come from `previous` in the time between the fixes, given their speeds. Allows for
+    /// the errors of both positions.
     package func isWithinReach(of previous: Fix) -> Bool {
         let seconds = previous.timeOfFix.duration(to: timeOfFix) / .seconds(1)
         let error =
@@ -151,7 +151,7 @@ extension Fix {
     }
 
     /// Whether a vehicle that went from `earlier` to `previous` can have continued to this fix, at any speed.
-    package func continues(from earlier: Fix, by previous: Fix) -> Bool {
+    package func canContinue(from earlier: Fix, via previous: Fix) -> Bool {
         let before = earlier.seconds(to: previous)
         let after = previous.seconds(to: self)
         guard before > 0, after > 0, max(before, after) <= Self.maximumStep else { return false }
@@ -164,7 +164,7 @@ extension Fix {
         return Self.canChange(by: change.meters - slack, in: min(after, Self.maximumChangeTime))
     }
 
-    /// Returns this fix with missing values completed: the maximum possible speed after `measured` if the receiver
+    /// Returns this fix with missing values filled in: the maximum possible speed after `measured` if the receiver
     /// reports no speed or wrong speeds, and the radius of `measured` if it reports no radius.
     package func completed(after measured: Fix) -> Fix {
         var fix = self

@@ -54,7 +54,7 @@ enum SolutionStatus: Hashable {
 extension SolutionStatus {
     /// Returns the meaning of GGA field 6; `nil` for a character that the standard doesn't define.
     @inline(__always)
-    static func ofQuality(_ letter: UInt8) -> (SolutionStatus, FixQuality?)? {
+    static func meaning(ofQuality letter: UInt8) -> (SolutionStatus, FixQuality?)? {
         switch letter {
         case UInt8(ascii: "1"): (.valid, .gps)
         case UInt8(ascii: "2"): (.valid, .dgps)
@@ -71,7 +71,7 @@ extension SolutionStatus {
 
     /// Returns the meaning of a mode letter. Letters that the standard doesn't define confirm nothing.
     @inline(__always)
-    static func ofMode(_ letter: UInt8) -> (SolutionStatus, FixQuality?) {
+    static func meaning(ofMode letter: UInt8) -> (SolutionStatus, FixQuality?) {
         switch letter {
         case UInt8(ascii: "A"): (.valid, .gps)
         case UInt8(ascii: "D"): (.valid, .dgps)
@@ -88,10 +88,10 @@ extension SolutionStatus {
 
     /// Returns the meaning of a status letter `A` or `V` with the mode letter that follows it, which may be missing.
     @inline(__always)
-    static func of(status: UInt8, mode: UInt8) -> (SolutionStatus, FixQuality?) {
-        let (ofMode, quality) = ofMode(mode)
-        if ofMode == .excluded { return (.excluded, quality) }
-        guard status == UInt8(ascii: "A"), ofMode != .void else { return (.void, nil) }
+    static func meaning(ofStatus status: UInt8, mode: UInt8) -> (SolutionStatus, FixQuality?) {
+        let (modeStatus, quality) = meaning(ofMode: mode)
+        if modeStatus == .excluded { return (.excluded, quality) }
+        guard status == UInt8(ascii: "A"), modeStatus != .void else { return (.void, nil) }
         return (.valid, quality)
     }
 }

@@ -7,7 +7,7 @@ import HTTPService
 import LinuxPlatform
 import WaypostTestSupport
 
-/// Measures the cost of the installed service: size, start, memory, processor, latency, bytes on the network.
+/// Measures the cost of the installed service: size, start time, memory, processor time, latency and network bytes.
 ///
 /// Usage: `AgentBenchmark [BINARY] [PENDING]`. The binary defaults to `$WAYPOST` or `build/waypost`, the backlog to
 /// 1,000,000 updates. Prints one JSON object per case (`BenchmarkCase`). Works in a directory below the current one,
@@ -22,7 +22,7 @@ import WaypostTestSupport
             try await measure(workplace, pending: arguments.dropFirst().first.flatMap { Int($0) } ?? 1_000_000)
         } catch {
             StandardError.writeNow(
-                Array("AgentBenchmark: \(error); everything is kept in \(workplace.directory.path)\n".utf8))
+                Array("AgentBenchmark: \(error); all files are kept in \(workplace.directory.path)\n".utf8))
             exit(1)
         }
         try workplace.remove()

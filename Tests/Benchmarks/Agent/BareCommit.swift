@@ -9,7 +9,7 @@ import CSQLite
     init(path: String) throws {
         var opened: OpaquePointer?
         guard unsafe sqlite3_open(path, &opened) == SQLITE_OK, let database = unsafe opened else {
-            throw BenchmarkError("\(path) cannot be opened")
+            throw BenchmarkError("cannot open \(path)")
         }
         unsafe (self.database, self.path) = (database, path)
         try execute("PRAGMA page_size = 1024; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
@@ -28,7 +28,7 @@ import CSQLite
 
     private func execute(_ sql: String) throws {
         guard unsafe sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK else {
-            throw BenchmarkError("\(path): \(sql) fails")
+            throw BenchmarkError("\(path): statement failed: \(sql)")
         }
     }
 }

@@ -34,7 +34,7 @@ final class BareLine: Sendable {
             if received.bytes >= expected { return sent.duration(to: received.at) }
             try await Task.sleep(for: .milliseconds(1))
         }
-        throw BenchmarkError("an epoch did not come out of \(terminal.path) within 5 s")
+        throw BenchmarkError("an epoch did not arrive at \(terminal.path) within 5 s")
     }
 
     private static func read(_ line: borrowing OwnedDescriptor, _ received: Locked<Received>) {

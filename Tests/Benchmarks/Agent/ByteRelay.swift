@@ -40,17 +40,19 @@ final class ByteRelay: Sendable {
                 let (source, target) = isFromClient ? (client.raw, server.raw) : (server.raw, client.raw)
                 let count = unsafe read(source, &buffer, buffer.count)
                 guard count > 0 else { return }
-                // Counted first, so that the bytes of an answer are counted before the client can see it.
+                // The bytes are counted before they are sent, so that the count includes every answer that the client
+                // has seen.
                 counted.withLock {
                     if isFromClient { $0.fromClient += count } else { $0.fromServer += count }
                 }
-                // Far less than a socket's buffer; a short write would be an error of the measurement.
+                // The bytes fit into a socket's buffer; a short write would be an error of the measurement.
                 guard unsafe write(target, buffer, count) == count else { return }
             }
         }
     }
 
-    /// Waits until one of `descriptors` can be read. Returns which can; `nil` if waiting fails.
+    /// Waits until one of `descriptors` can be read. Returns for each whether it can be read; `nil` if
+    /// waiting fails.
     private static func wait(_ descriptors: [CInt]) -> [Bool]? {
         var watched = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         while unsafe poll(&watched, nfds_t(watched.count), -1) < 0 { guard errno == EINTR else { return nil } }

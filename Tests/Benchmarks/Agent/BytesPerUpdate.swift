@@ -37,7 +37,7 @@ enum BytesPerUpdate {
             if number == warmUp { before = relay.count }
             let request = try update(number).request(to: endpoint, token: token, limits: HTTPLimits())
             let response = try await transport.send(request)
-            guard response.status == 200 else { throw BenchmarkError("nginx answers \(response.status)") }
+            guard response.status == 200 else { throw BenchmarkError("nginx returned status \(response.status)") }
         }
         let after = relay.count
         return (

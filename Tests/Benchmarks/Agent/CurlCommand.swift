@@ -3,15 +3,15 @@ import WaypostTestSupport
 
 /// The curl command, as the reference for libcurl alone.
 enum CurlCommand {
-    /// Returns its resident memory in MiB while it waits for an answer over TLS, with the same authorities as the
+    /// Returns curl's resident memory in MiB while it waits for an answer over TLS, with the same authorities as the
     /// service; `nil` if curl or nginx isn't installed.
     static func resident(_ endpoint: Endpoint) async throws -> Double? {
-        // This answer takes longer than any case.
+        // The answer from this path takes longer than any case.
         let address = endpoint.address + "/slow"
         guard let caFile = endpoint.caFile,
             let curl = try? RunningProgram(["curl", "--silent", "--cacert", caFile, address])
         else { return nil }
-        // The start is over once the figure no longer grows.
+        // Startup is over once the memory no longer grows.
         var before = 0.0
         while true {
             try await Task.sleep(for: .milliseconds(300))

@@ -1,12 +1,12 @@
 import FoundationEssentials
 import WaypostTestSupport
 
-/// The endpoint of the service's uploads: nginx with TLS if that is installed, otherwise the plain server.
+/// The endpoint of the service's uploads: nginx with TLS if it is installed, otherwise the plain server.
 struct Endpoint {
     let address: String
     /// nginx with TLS and HTTP/2; `nil` if it isn't installed.
     let front: NginxServer?
-    /// A file with the authorities of nginx's certificate and of the system, which is as large as a real one.
+    /// A file with nginx's and the system's certificate authorities, as large as a real one; `nil` without nginx.
     let caFile: String?
 
     init(_ engine: StandInFleetEngine, in workplace: Workplace) async throws {
@@ -27,7 +27,7 @@ extension StandInFleetEngine {
     static let vehicleAnswer =
         #"{"name":"providers/\#(Workplace.provider)/vehicles/\#(Workplace.vehicle)","vehicleState":"ONLINE"}"#
 
-    /// Waits for the request after the first `count`, and returns its time.
+    /// Waits for the request that follows the first `count` requests, and returns its time.
     func arrival(after count: Int) async throws -> ContinuousClock.Instant {
         let deadline = ContinuousClock.now.advanced(by: .seconds(5))
         while ContinuousClock.now < deadline {
@@ -35,6 +35,6 @@ extension StandInFleetEngine {
             if arrivals.count > count { return arrivals[count].at }
             try await Task.sleep(for: .milliseconds(2))
         }
-        throw BenchmarkError("no request came within 5 s of an epoch")
+        throw BenchmarkError("no request arrived within 5 s of an epoch")
     }
 }

@@ -6,7 +6,8 @@ import ReceiverSimulator
 import TimeAndChance
 import WaypostTestSupport
 
-/// A receiver on a pseudo-terminal, in a vehicle on a motorway. Its epochs have a few hundred bytes, as from a u-blox.
+/// A receiver on a pseudo-terminal, in a vehicle on a motorway. Its epochs have a few hundred bytes, as from a u-blox
+/// receiver.
 struct EpochFeed {
     private let terminal: PseudoTerminal
     private var drive: Drive
@@ -21,7 +22,7 @@ struct EpochFeed {
             duration: .seconds(hoursAgo * 3600), satellitesInViewEvery: 1)
     }
 
-    /// Sets the line to raw mode for a reader that doesn't: no echo, and every byte unchanged.
+    /// Sets the line to raw mode (no echo, and every byte unchanged) for a reader that doesn't do so.
     func makeRaw() throws {
         let line = try OwnedDescriptor(opening: device, O_RDWR | O_NOCTTY)
         try Self.makeRaw(line.raw, device)
@@ -41,10 +42,9 @@ struct EpochFeed {
             try await Task.sleep(for: .milliseconds(isOpen ? 100 : 5))
             if isOpen { return }
         }
-        throw BenchmarkError("no program opens \(terminal.path)")
+        throw BenchmarkError("no program has opened \(terminal.path)")
     }
 
-    /// The path of the device.
     var device: String { terminal.path }
 
     func send(_ epoch: [UInt8]) throws { try terminal.send(epoch) }

@@ -4,7 +4,7 @@ import WaypostTestSupport
 /// Measures the time from the last byte of an epoch on the line to the request at the server: decoding, decisions,
 /// commit, packing and sending.
 ///
-/// The reference is the sum of its unavoidable parts: an epoch read from a terminal, a commit that reaches the disk,
+/// The reference is the sum of the unavoidable parts: an epoch read from a terminal, a commit that reaches the disk,
 /// and a request on an open connection to the same server.
 enum EpochToRequest {
     private static let updates = 1020
@@ -12,7 +12,8 @@ enum EpochToRequest {
     private static let warmUp = 20
     private static let pause = Duration.milliseconds(10)
 
-    /// Measures all in turn, so that other load on disk and processor affects each of them alike.
+    /// Measures the service and the references in turn, so that other load on disk and processor affects all of them
+    /// alike.
     static func measure(_ workplace: Workplace, tokenURL: String, engine: StandInFleetEngine) async throws {
         var feed = try EpochFeed()
         let settings = RunningService.Settings(

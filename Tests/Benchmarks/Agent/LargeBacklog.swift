@@ -38,7 +38,7 @@ enum LargeBacklog {
         let ofFiles = try ProcessFigures.memory("RssFile", of: processID)
         let ledger = try await service.stop(settings, in: workplace)
         guard ledger.accepted > pending, ledger.delivered > 0 else {
-            throw BenchmarkError("of \(pending) pending \(ledger.delivered) were delivered: \(service.log)")
+            throw BenchmarkError("\(ledger.delivered) of \(pending) pending updates were delivered: \(service.log)")
         }
         try BenchmarkCase("agent.resident-with-backlog", peak, "MiB").keeping(.atMost(28))
             .with("anonymous", anonymous).with("ofFiles", ofFiles).with("pendingAtStart", Double(pending))

@@ -12,7 +12,7 @@ enum ProcessFigures {
         return kibibytes / 1024
     }
 
-    /// Returns the processor time of all present threads. It is exact to nanoseconds, unlike that of `/proc/PID/stat`.
+    /// Returns the processor time of all current threads, exact to nanoseconds, unlike the time in `/proc/PID/stat`.
     static func processorTime(of processID: pid_t) throws -> Duration {
         let tasks = "/proc/\(processID)/task"
         var nanoseconds: Int64 = 0

@@ -28,7 +28,7 @@ enum RealSizedToken {
         let answer = try await transport.send(HTTPRequest(.get, try HTTPURL(address)))
         guard case .object(let members) = try JSONValue(parsing: answer.body),
             let token = members["VEHICLE_TOKEN_KEY"]?.stringValue
-        else { throw BenchmarkError("the simulator gives no token") }
+        else { throw BenchmarkError("the simulator returned no token") }
         return token
     }
 

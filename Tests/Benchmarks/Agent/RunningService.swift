@@ -3,7 +3,7 @@ import Glibc
 import LinuxPlatform
 import WaypostTestSupport
 
-/// `waypost run`, started as by the service manager.
+/// `waypost run`, started as the service manager does.
 struct RunningService {
     /// The settings of a case; all others have their defaults.
     struct Settings {
@@ -37,11 +37,11 @@ struct RunningService {
     /// The end of the service's log.
     var log: Substring { program.errors.text.suffix(500) }
 
-    private static func readiness(_ manager: NotifySocket, within patience: Duration) async -> LineFlow.Line? {
+    private static func readiness(_ manager: NotifySocket, within timeout: Duration) async -> LineFlow.Line? {
         await withTaskGroup { group in
             group.addTask { await manager.messages.line(saying: "READY=1") }
             group.addTask {
-                try? await Task.sleep(for: patience)
+                try? await Task.sleep(for: timeout)
                 return nil
             }
             defer { group.cancelAll() }
@@ -54,7 +54,6 @@ struct RunningService {
         let accepted, delivered, pending: Int
     }
 
-    /// Stops the service and returns its ledger.
     func stop(_ settings: Settings, in workplace: Workplace) async throws -> Ledger {
         await program.terminate()
         let command = ["outbox", "list", "--json", "--config", workplace.path("\(settings.name).json")]

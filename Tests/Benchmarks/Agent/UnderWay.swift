@@ -2,7 +2,7 @@ import BenchmarkReport
 import FoundationEssentials
 import WaypostTestSupport
 
-/// Measures the memory and processor time of a service that has run for some time.
+/// Measures the memory and processor time of a service that has been running for a while.
 enum UnderWay {
     private static let updates = 300
     private static let secondsAtOneHertz = 30
@@ -26,7 +26,7 @@ enum UnderWay {
         }
     }
 
-    /// Sends epochs in real time, also to `cat` as the reference.
+    /// Sends epochs in real time, to the service and to `cat` as the reference.
     private static func processorTime(of service: RunningService, _ feed: inout EpochFeed) async throws {
         let copy = try EpochFeed()
         try copy.makeRaw()

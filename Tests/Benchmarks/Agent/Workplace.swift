@@ -12,7 +12,8 @@ struct Workplace {
 
     init(binary: String) throws {
         guard FileManager.default.isExecutableFile(atPath: binary) else {
-            throw BenchmarkError("\(binary) is not a program; build it with scripts/release, or name another one")
+            throw BenchmarkError(
+                "\(binary) is not executable; build it with scripts/release, or pass the path of another binary")
         }
         self.binary = binary
         directory = URL(filePath: FileManager.default.currentDirectoryPath)

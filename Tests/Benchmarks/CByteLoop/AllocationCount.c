@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 
-// The program's own malloc stands before the C library's, counts, and passes the call on to glibc's named entries.
+// These functions replace the C library's. They count the calls and forward them to glibc's internal functions.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);

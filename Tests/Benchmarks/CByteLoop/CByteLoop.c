@@ -31,7 +31,7 @@ CByteLoopCounts cbyteloop_scan(const uint8_t *bytes, size_t count) {
             counts.sentences++;
             index = end + 3;
         } else {
-            counts.refused++;
+            counts.rejected++;
             index = end + 1;
         }
     }

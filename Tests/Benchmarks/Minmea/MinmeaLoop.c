@@ -1,4 +1,4 @@
-// Built by scripts/bench together with a checkout of minmea, which is no part of this project.
+// scripts/bench compiles this file together with a checkout of minmea, which isn't part of this project.
 #include <minmea.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,12 +38,12 @@ static bool parse(const char *line) {
         struct minmea_sentence_zda sentence;
         return minmea_parse_zda(&sentence, line);
     }
-    // The decoder reads satellites in view for a page alone, and not when it is measured: here, too, their sum is checked.
+    // When the decoder is measured, it doesn't read satellites in view. Both only verify the checksum.
     default: return false;
     }
 }
 
-/// How many of the lines minmea parses.
+/// Returns the number of lines that minmea parses.
 size_t minmea_loop(const uint8_t *bytes, size_t count) {
     char line[256];
     size_t parsed = 0;

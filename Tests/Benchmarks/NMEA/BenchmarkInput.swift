@@ -2,7 +2,7 @@ import CByteLoop
 import FoundationEssentials
 import ReceiverSimulator
 
-/// Bytes to decode, repeated until their number gives steady times.
+/// Bytes to decode, repeated until there are enough of them for steady times.
 struct BenchmarkInput {
     let name: String
     let bytes: [UInt8]
@@ -36,8 +36,8 @@ struct BenchmarkInput {
         self.bytes = all
     }
 
-    /// Returns the megabytes per second of processor time of one pass of `body`. Its result keeps it from being
-    /// optimised away.
+    /// Returns the megabytes per second of processor time of one pass of `body`. The result of `body` is used, so that
+    /// the pass isn't optimised away.
     func rate(_ body: (Span<UInt8>) -> Int) -> Double {
         let start = cbyteloop_seconds()
         let result = body(bytes.span)

@@ -1,6 +1,6 @@
 import BenchmarkReport
 
-/// A case of the benchmark: medians of runs that alternate with those of a reference.
+/// A case of the benchmark: the medians of runs that alternate with runs of a reference.
 struct Measurement {
     let name: String
     /// The description of the reference.

@@ -1,12 +1,12 @@
 import BenchmarkReport
 import CSQLite
 
-/// A reference: SQLite with full durability and a table with the payload only. Each update is an insert and a delete,
-/// each with its own commit.
+/// A reference: SQLite with full durability and a table that holds only the payload. Each update is an insert and a
+/// delete, each with its own commit.
 @safe struct BareInsert {
     struct Failure: Error { let code: Int32 }
 
-    /// Bytes per update that were passed to `write`, and that were scheduled for the device.
+    /// The bytes per update that were passed to `write`, and the bytes that were scheduled for the device.
     typealias Bytes = (written: Double, scheduled: Double)
 
     let insert: Bytes

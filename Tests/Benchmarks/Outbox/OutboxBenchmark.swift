@@ -10,12 +10,12 @@ import WaypostTestSupport
 /// Measures the cost of an update: bytes on the disk, time until it is durable, and time to open a large backlog.
 ///
 /// Usage: `OutboxBenchmark [UPDATES] [PENDING]`; the defaults are 5000 and 1,000,000. Prints one JSON object per case
-/// (`BenchmarkCase`). Runs in a directory below the current one, which is removed at the end: in memory, every sync
-/// would be free.
+/// (`BenchmarkCase`). Runs in a directory below the current one, which is removed at the end. `/tmp` may be in memory,
+/// where every sync is free.
 ///
-/// Bytes are `wchar` of `/proc/self/io`: those passed to `write` for log frames and checkpoints, equal on every file
-/// system. `forTheDevice` is `write_bytes`: the pages of 4 KiB that the kernel scheduled for the device each time they
-/// became dirty, without the file system's journal. It depends on the machine.
+/// Bytes are `wchar` of `/proc/self/io`: the bytes passed to `write` for log frames and checkpoints, equal on every
+/// file system. `forTheDevice` is `write_bytes`: the pages of 4 KiB that the kernel scheduled for the device each time
+/// they became dirty, without the file system's journal. This figure depends on the machine.
 @main enum OutboxBenchmark {
     static func main() async throws {
         let arguments = CommandLine.arguments.dropFirst().compactMap { Int($0) }
@@ -62,7 +62,8 @@ import WaypostTestSupport
             .against("bare SQLite, one insert, pages of 1 KiB", bare[0].insertion.percentile(0.99)).print()
     }
 
-    /// Measures the same with economic durability and six updates per window, which is one update every 10 s.
+    /// Measures one append and one acknowledgement per update with economic durability and six updates per window,
+    /// which is one update every 10 s.
     private static func economy(_ directory: URL, updates: Int) async throws {
         var settings = configuration(directory, "economy.sqlite")
         settings.durability = .economy
@@ -85,7 +86,7 @@ import WaypostTestSupport
             .with("updates", Double(updates)).print()
     }
 
-    /// Measures appends that thin pending updates near the limit, and appends far from it as the reference.
+    /// Measures appends that thin pending updates near the limit, and appends far from the limit as the reference.
     private static func thinning(_ directory: URL) async throws {
         let pending = 100_000
         typealias Outcome = (all: Samples, thinning: Samples, thinned: Int64, used: DiskUse)

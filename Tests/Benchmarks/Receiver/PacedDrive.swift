@@ -25,7 +25,7 @@ struct PacedDrive {
         byteTime * (epochs.map { $0.bytes.count - $0.usefulBytes }.reduce(0, +) / max(epochs.count, 1))
     }
 
-    /// Creates a drive. `constellations`: the number of constellations with satellites in view.
+    /// Creates a drive. `constellations` is the number of constellations with satellites in view.
     init(_ situation: DriveSituation, baudRate: Int, epochs count: Int, constellations: Int = 1) {
         self.baudRate = baudRate
         interval = situation == .tenHertz ? .milliseconds(100) : .seconds(1)

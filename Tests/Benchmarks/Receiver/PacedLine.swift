@@ -10,8 +10,8 @@ struct PacedLine {
     let terminal: PseudoTerminal
     let drive: PacedDrive
 
-    /// Sends all epochs. Blocks. Calls `announce` with an epoch's number just before it writes the chunk that ends with
-    /// the epoch's last useful byte.
+    /// Sends all epochs, and returns when the last one is sent. Calls `announce` with an epoch's number just before it
+    /// writes the chunk that ends with the epoch's last useful byte.
     func run(announce: (Int) -> Void) throws(SystemError) {
         let start = MonotonicTime.now
         for (number, epoch) in drive.epochs.enumerated() {

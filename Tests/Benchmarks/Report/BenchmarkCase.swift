@@ -41,13 +41,13 @@ package struct BenchmarkCase: Sendable {
         self.skipped = skipped
     }
 
-    /// Adds the floor.
+    /// Adds the worst acceptable value.
     package consuming func keeping(_ floor: Floor) -> Self {
         self.floor = floor
         return self
     }
 
-    /// Adds a reference value in the same unit, which `words` describe; `nil` if it could not be measured.
+    /// Adds a reference that `words` describe. `limit` is its value in the same unit; `nil` if it couldn't be measured.
     package consuming func against(_ words: String, _ limit: Double?) -> Self {
         if let limit { reference = (words, limit) }
         return self
@@ -59,7 +59,6 @@ package struct BenchmarkCase: Sendable {
         return self
     }
 
-    /// Prints the line to standard output.
     package func print() throws(SystemError) { try StandardOutput.write(line: line) }
 
     private var line: String {

@@ -7,7 +7,7 @@ import TimeAndChance
 struct GPSDDecoder: LineDecoder {
     private var splitter = LineSplitter()
     private var session: GPSDSession
-    /// The program that the first bytes reveal.
+    /// The program that the first bytes reveal; `nil` if they reveal none.
     private var speaker: OtherSpeaker?
     private var hasBegun = false
     private var hasObjects = false
@@ -46,7 +46,7 @@ struct GPSDDecoder: LineDecoder {
 
 /// Divides a stream of bytes into lines of bounded length. Longer lines are skipped.
 struct LineSplitter: Sendable {
-    /// The maximum length of a line in bytes; gpsd's own have at most 10 KiB.
+    /// The maximum length of a line in bytes; gpsd's own lines have at most 10 KiB.
     private static let maximumLine = 1 << 16
 
     private var line: [UInt8] = []
@@ -75,7 +75,7 @@ struct LineSplitter: Sendable {
 /// gpsd reports on all of its receivers. The first receiver with a fix is used as long as it has fixes, because
 /// alternating fixes from two antennas would make a vehicle jump.
 struct GPSDSession: Sendable {
-    /// How long the chosen receiver may be without a fix before another one replaces it.
+    /// How long the chosen receiver may be without a fix before another receiver replaces it.
     private static let receiverHoldTime = Duration.seconds(10)
 
     /// The configured receiver; `nil` if any can be used.
@@ -94,12 +94,12 @@ struct GPSDSession: Sendable {
     /// The receiver that gpsd has closed or lost, until another one is chosen.
     private var lost: String?
     private var rejection: ReportedText?
-    /// The fault of the dates in the last report.
+    /// The last warning about a date, until it is taken.
     private var warning: ReceiverWarning?
     /// The receiver that has sent reports without a usable fix, and whether its dates are the reason.
     private var unfixed: (device: String, hasPastDates: Bool)?
 
-    /// Creates a session for the receiver with the path `device`; for any receiver if it is `nil`.
+    /// Creates a session for the receiver with the path `device`, or for any receiver if `device` is `nil`.
     init(device: String? = nil, dates: NMEADecoderOptions.Dates = .asStated) {
         wantedDevice = device
         self.dates = dates
@@ -112,7 +112,7 @@ struct GPSDSession: Sendable {
             devices = all
             return false
         case .device(let path, let isOpen):
-            note(path, isOpen: isOpen, emit)
+            recordDevice(path, isOpen: isOpen, emit)
             return false
         case .rejection(let message):
             rejection = message.loggable
@@ -145,7 +145,7 @@ struct GPSDSession: Sendable {
 
     mutating func takeSky() -> Sky? { newSky.take() }
 
-    /// See `ReportAssembler`.
+    /// The time at which a quiet line completes the current epoch; `nil` if no epoch is pending.
     var idleDeadline: Duration? { assembler.idleDeadline }
     mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) { assembler.lineIsIdle(at: now, emit) }
     mutating func finish(_ emit: (Fix) -> Void) { assembler.complete(emit) }
@@ -170,7 +170,7 @@ struct GPSDSession: Sendable {
 
     private func isWanted(_ device: String) -> Bool { wantedDevice == nil || wantedDevice == device }
 
-    private mutating func note(_ path: String, isOpen: Bool, _ emit: (Fix) -> Void) {
+    private mutating func recordDevice(_ path: String, isOpen: Bool, _ emit: (Fix) -> Void) {
         var known = devices ?? [:]
         if isOpen, known.count < GPSDReport.maximumDevices || known[path] != nil {
             known[path] = true

@@ -21,13 +21,13 @@ extension LiveReceiver {
 struct GPSDEndpoint: ReceiverEndpoint {
     let host: String
     let port: Int
-    /// Whether gpsd should also send sentences, which a recording needs to be replayed.
+    /// Whether gpsd should also send sentences. A recording can be replayed only with them.
     var wantsSentences = false
 
     var name: String { "gpsd \(host):\(port)" }
 
-    /// The request for reports of all receivers (gpsd_json(5)). gpsd rejects a watch of one receiver while it is
-    /// missing, and may reject a request of more than 80 characters.
+    /// The request for reports of all receivers (gpsd_json(5)). gpsd rejects a watch of one receiver while that
+    /// receiver is missing, and may reject a request of more than 80 characters.
     private var watch: String { "?WATCH={\"enable\":true,\"json\":true\(wantsSentences ? ",\"nmea\":true" : "")}\n" }
 
     func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {

@@ -8,7 +8,7 @@ enum GPSDReport: Sendable, Hashable {
     case devices([String: Bool])
     /// DEVICE: gpsd has opened or closed a device.
     case device(path: String, isOpen: Bool)
-    /// TPV: time, position, velocity; without a fix if there is no usable position.
+    /// TPV: time, position and velocity; the fix is `nil` if there is no usable position.
     case position(device: String, time: UTCTime?, Fix?)
     /// SKY: HDOP, the number of satellites used, and the satellites in view if they are listed.
     case sky(device: String, hdop: Double?, satellitesUsed: Int?, Sky? = nil)
@@ -16,7 +16,7 @@ enum GPSDReport: Sendable, Hashable {
     case errors(device: String, time: UTCTime, radiusMeters: Double)
     /// ERROR: gpsd's message about a rejected request.
     case rejection(String)
-    /// Any other report of a device: the attitude of a vehicle, positions of ships.
+    /// Any other report of a device, such as a vehicle's attitude or a ship's position.
     case other(device: String)
 
     /// Parses a line; `nil` if it isn't a JSON object (a sentence, a truncated line) or doesn't concern a device.
@@ -50,7 +50,7 @@ enum GPSDReport: Sendable, Hashable {
         }
     }
 
-    /// The maximum number of devices that are read. gpsd is built for four to six.
+    /// The maximum number of devices that are read. gpsd is usually built for four to six.
     static let maximumDevices = 16
 
     private static func device(_ object: JSONValue) -> (path: String, isOpen: Bool)? {
@@ -68,11 +68,10 @@ enum GPSDReport: Sendable, Hashable {
 }
 
 extension Fix {
-    /// Reads a TPV object; `nil` if it has no position or time, or if they aren't from a receiver (simulated, typed
-    /// in).
+    /// Reads a TPV object; `nil` if it has no position or time, or if these were simulated or typed in.
     fileprivate init?(positionReport object: JSONValue) {
         let status = object["status"]?.integerValue
-        // 7: a time without its own position; 8: a simulation.
+        // Status 7 is a time without its own position, 8 is a simulation.
         guard status != 7, status != 8, let mode = object["mode"]?.integerValue.flatMap({ fixModes[$0] }),
             let time = object.time, let latitude = object["lat"]?.doubleValue,
             let longitude = object["lon"]?.doubleValue,
@@ -99,7 +98,7 @@ extension Fix {
             altitudeMeters = aboveEllipsoid - separation
             geoidSeparationMeters = separation
         } else if aboveEllipsoid == nil {
-            // Before 3.20 there is only `alt`, above mean sea level; later versions leave its meaning undefined.
+            // Before gpsd 3.20 there is only `alt`, above mean sea level; later versions leave its meaning undefined.
             altitudeMeters = aboveSea ?? object.meters("alt")
             geoidSeparationMeters = separation
         }
@@ -117,7 +116,7 @@ extension Fix {
 extension Satellite {
     /// Reads one satellite of a SKY object; `nil` if it can't be identified.
     fileprivate init?(skyReport object: JSONValue) {
-        // Before protocol 3.17, one number states both satellite and system, by NMEA's ranges.
+        // Before protocol 3.17, one number identifies both satellite and system, by NMEA's ranges.
         let stated = object["gnssid"]?.integerValue
         let numbered = (stated == nil ? nil : object["svid"]) ?? object["PRN"]
         guard let number = numbered?.integerValue.flatMap(Int.init(exactly:)), (1...999).contains(number) else {
@@ -135,22 +134,23 @@ extension Satellite {
     }
 }
 
-/// The systems by their numbers in u-blox's protocol and gpsd, without those that aren't used on roads.
+/// The systems by their numbers in u-blox's protocol and gpsd, without the systems that aren't used on roads.
 private let systems: [Int64: SatelliteSystem] = [
     0: .gps, 1: .sbas, 2: .galileo, 3: .beiDou, 5: .qzss, 6: .glonass, 7: .navIC,
 ]
 
-/// The modes by `mode`, which is 0 if it is unknown and 1 without a fix.
+/// The solution modes by the value of `mode`, which is 0 if the mode is unknown and 1 if there is no fix.
 private let fixModes: [Int64: FixMode] = [2: .twoDimensional, 3: .threeDimensional]
 
-/// The qualities by `status`. Any other value is a plain fix, such as 6: satellites assisted by dead reckoning.
+/// The qualities by the value of `status`. Any other value means a plain fix; with status 6, dead reckoning assists
+/// the satellites.
 private let fixQualities: [Int64: FixQuality] = [2: .dgps, 3: .rtkFixed, 4: .rtkFloat, 5: .estimated, 9: .pps]
 
 extension JSONValue {
     /// The member `time`: RFC 3339 in UTC.
     fileprivate var time: UTCTime? { self["time"]?.stringValue.flatMap(UTCTime.init(rfc3339:)) }
 
-    /// Returns an estimated error in metres, if there is one.
+    /// Returns the estimated error `key` in metres; `nil` if there is none.
     fileprivate func error(_ key: String) -> Double? { meters(key).flatMap { $0 > 0 ? $0 : nil } }
 
     fileprivate func meters(_ key: String) -> Double? { self[key]?.doubleValue.flatMap { abs($0) < 1e6 ? $0 : nil } }

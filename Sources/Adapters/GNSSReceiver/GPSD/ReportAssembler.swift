@@ -3,12 +3,13 @@ import TimeAndChance
 
 /// Makes one fix per epoch from gpsd's reports, as early as possible. It has no clock.
 ///
-/// Until gpsd knows a receiver's cycle, it sends several reports per epoch, each with more values; for some receivers
-/// it always does. The first report may contain a speed that gpsd computed from two positions and the receiver corrects
-/// later. So the last report of an epoch is used. It is recognised by counting, if the epoch has as many reports as the
-/// previous one, or else by a pause or by the next epoch. Later reports of the same epoch produce no fix.
+/// Until gpsd knows a receiver's cycle, it sends several reports per epoch, each with more values; for some receivers,
+/// it always sends several. The first report may contain a speed that gpsd computed from two positions and that the
+/// receiver corrects later. So the last report of an epoch is used. It is recognised by counting, if the epoch has as
+/// many reports as the previous one, or else by a pause or by the next epoch. Later reports of the same epoch produce
+/// no fix.
 struct ReportAssembler: Sendable {
-    /// Times that differ by less belong to one epoch, as they do for sentences.
+    /// The maximum difference between times of one epoch, as for sentences.
     private static let toleranceMilliseconds: Int64 = 10
     private static let maximumPause = Duration.milliseconds(250)
     /// The number of remembered times: a clock that stops or jumps back produces no new fix.
@@ -49,7 +50,7 @@ struct ReportAssembler: Sendable {
         pending == nil ? nil : lastReportAt + min(Self.maximumPause, interval * 3 / 10)
     }
 
-    /// Called when nothing has arrived until `now`. Completes the epoch once its deadline has passed.
+    /// Called when nothing has arrived until `now`. Completes the epoch if its deadline has passed.
     mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) {
         if let idleDeadline, idleDeadline <= now { complete(emit) }
     }

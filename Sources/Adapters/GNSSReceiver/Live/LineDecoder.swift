@@ -4,11 +4,11 @@ import Reporting
 
 /// Decodes the bytes of one open line into fixes. All times are on one monotonic scale.
 ///
-/// It is called once per read, not once per sentence.
+/// A decoder is called once per read, not once per sentence.
 protocol LineDecoder: Sendable {
     /// Decodes the next bytes. Returns the number of sentences or reports that prove that a receiver is connected.
     mutating func take(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int
-    /// Called when nothing has arrived until `now`. Completes the current epoch once its deadline has passed.
+    /// Called when nothing has arrived until `now`. Completes the current epoch if its deadline has passed.
     mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void)
     /// Called at the end of the line. Completes the current epoch.
     mutating func finish(_ emit: (Fix) -> Void)
@@ -32,13 +32,14 @@ struct LineFindings {
     var lacksChecksums = false
     /// Whether the bytes are readable text without a sentence: the baud rate is right.
     var isReadableText = false
-    /// The beginning of that text; `nil` if it may contain a position.
+    /// The beginning of the readable text; `nil` if it may contain a position.
     var textBeginning: ReportedText?
-    /// The fault of another program that answers in place of a receiver, if it is known.
+    /// The fault to report if another program answers in place of a receiver; `nil` if no such program is recognised.
     var otherSpeaker: ReceiverFault?
     /// The reason why the bytes aren't sentences, if it is known.
     var noiseFault: ReceiverFault?
-    /// The reason why none of the sentences leads to a position; `nil` if one can, or if there were no sentences.
+    /// The reason why none of the sentences leads to a position; `nil` if a sentence can, or if there were no
+    /// sentences.
     var positionFault: ReceiverFault?
     /// The counts of all sentences; `nil` for gpsd's reports.
     var statistics: DecoderStatistics?
@@ -52,7 +53,7 @@ struct SentenceDecoder: LineDecoder {
     private var atLastFix = DecoderStatistics.PositionCounts()
     private var hasWarnedOfRejections = false
     private var isRejectionWarningPending = false
-    /// The program that the first bytes reveal.
+    /// The program that the first bytes reveal; `nil` if they reveal none.
     private var speaker: OtherSpeaker?
     private var hasBegun = false
     private var text = ReadableText()
@@ -102,8 +103,8 @@ struct SentenceDecoder: LineDecoder {
             findings.positionFault = positionFault(statistics)
             return findings
         }
-        findings.lacksChecksums = statistics.isMostly(.missingChecksum)
-        // Bytes that start like a sentence count as a rejected sentence, not as text.
+        findings.lacksChecksums = statistics.isMainRejection(.missingChecksum)
+        // Bytes that start like a sentence are counted as a rejected sentence, not as text.
         findings.isReadableText =
             statistics.rejectedSentences == 0 && !findings.hasBinaryFrames && text.isReadable
         findings.textBeginning = text.beginning
@@ -112,7 +113,7 @@ struct SentenceDecoder: LineDecoder {
             findings.noiseFault = .noChecksums
         } else if findings.hasBinaryFrames {
             findings.noiseFault = .binaryFrames
-        } else if statistics.rejections(.checksumMismatch).count > 2, statistics.isMostly(.checksumMismatch) {
+        } else if statistics.rejections(.checksumMismatch).count > 2, statistics.isMainRejection(.checksumMismatch) {
             // One or two such sentences may be noise.
             findings.noiseFault = .wrongChecksums
         } else {
@@ -126,8 +127,8 @@ struct SentenceDecoder: LineDecoder {
             return .positionsRejected("\(rejection.most)", areAll: rejection.rejected == rejection.stated)
         }
         guard !statistics.hasPositionSentences else { return nil }
-        if statistics.lostManyToChecksums { return .noPositionSentences(.wrongChecksums) }
-        return .noPositionSentences(statistics.isAISAlone ? .otherShips : .otherSentences)
+        if statistics.hasManyWrongChecksums { return .noPositionSentences(.wrongChecksums) }
+        return .noPositionSentences(statistics.hasOnlyAIS ? .otherShips : .otherSentences)
     }
 }
 
@@ -186,19 +187,19 @@ extension OtherSpeaker {
 }
 
 extension DecoderStatistics {
-    /// Whether more than half of the rejected sentences are rejected for `reason`. Noise sometimes contains a `$`, too.
-    func isMostly(_ reason: SentenceRejection) -> Bool { rejections(reason).count * 2 > rejectedSentences }
+    /// Whether more than half of the rejected sentences are rejected for `reason`. Noise can also contain a `$`.
+    func isMainRejection(_ reason: SentenceRejection) -> Bool { rejections(reason).count * 2 > rejectedSentences }
 
     var rejectedSentences: Int { SentenceRejection.allCases.reduce(0) { $0 + rejections($1).count } }
 
     /// Whether all sentences are from an AIS receiver.
-    var isAISAlone: Bool {
+    var hasOnlyAIS: Bool {
         sentences > 0 && sentencesByAddress.allSatisfy { Talker.talker(ofAddress: $0.address) == "AI" }
     }
 
-    /// Whether more sentences have a wrong checksum than noise on the line causes, so that the missing ones may be
-    /// among them.
-    var lostManyToChecksums: Bool {
+    /// Whether more sentences have a wrong checksum than noise on the line explains, so that the sentences that are
+    /// missing may be among them.
+    var hasManyWrongChecksums: Bool {
         let mismatches = rejections(.checksumMismatch).count
         return mismatches > 2 && mismatches * 10 > sentences + mismatches
     }
@@ -211,7 +212,7 @@ extension DecoderStatistics {
 
     var positionCounts: PositionCounts { PositionCounts(stated: positionSentences, rejected: rejectedPositions) }
 
-    /// Returns why most position sentences since `counts` were rejected; `nil` if they weren't. At least three
+    /// Returns why most position sentences since `counts` were rejected; `nil` if most weren't. At least three
     /// rejections are required: a damaged sentence may have a correct checksum by chance.
     func rejection(since counts: PositionCounts = PositionCounts()) -> PositionRejection? {
         let rejected = rejectedPositions - counts.rejected

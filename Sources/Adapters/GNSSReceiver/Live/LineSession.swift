@@ -3,7 +3,7 @@ import Reporting
 
 /// The decoder and the watch of one open line, from its opening to its loss.
 ///
-/// It has no descriptor and no clock; all times are on one monotonic scale.
+/// A session has no descriptor and no clock; all times are on one monotonic scale.
 struct LineSession: Sendable {
     private var decoder: any LineDecoder
     private(set) var watch: LineWatch
@@ -19,7 +19,7 @@ struct LineSession: Sendable {
         self.watch = watch
     }
 
-    /// See `LineDecoder`.
+    /// The fault that prevents fixes, as reported by the other side.
     var obstacle: ReceiverFault? { decoder.obstacle }
     var findings: LineFindings { decoder.findings }
 
@@ -65,7 +65,7 @@ struct LineSession: Sendable {
         return sky
     }
 
-    /// Called when nothing has arrived until `now`. Completes the current epoch once its deadline has passed.
+    /// Called when nothing has arrived until `now`. Completes the current epoch if its deadline has passed.
     mutating func lineIsIdle(at now: Duration) -> Fix? {
         let deadline = decoder.idleDeadline
         if let deadline, deadline <= now { passedDeadline = deadline }

@@ -1,7 +1,7 @@
 /// Judges an open line by the bytes and sentences on it. It has no clock; all times are on one monotonic scale.
 ///
-/// A line counts as silent after five of its intervals without a sentence, but not before 5 seconds have passed. After
-/// three times as long it is worth reopening.
+/// A line is considered silent after five of its intervals without a sentence, but not before 5 seconds have passed.
+/// After three times that limit, the line is worth reopening.
 struct LineWatch: Sendable, Hashable {
     enum Condition: Sendable, Hashable {
         /// Open, without a sentence, but not for long enough to be judged.
@@ -15,7 +15,7 @@ struct LineWatch: Sendable, Hashable {
 
     private static let maximumInterval = Duration.seconds(60)
 
-    /// The minimum of `limit`.
+    /// The minimum value of `limit`.
     private let timeout: Duration
     /// How long to wait for a first sentence before the line is opened in another way.
     private let trial: Duration?
@@ -120,7 +120,8 @@ struct PositionWatch: Sendable, Hashable {
         since.map { now - $0 >= min(timeout, Self.maximumRound) } ?? false
     }
 
-    /// Returns the next time after `now` at which the judgement changes if no position arrives; `nil` if it doesn't.
+    /// Returns the next time after `now` at which the judgement changes if no position arrives; `nil` if it won't
+    /// change.
     func nextChange(after now: Duration) -> Duration? {
         guard let since, since + timeout > now else { return nil }
         return since + timeout

@@ -3,7 +3,7 @@ import LinuxPlatform
 import ReportedText
 package import Reporting
 
-/// Fixes from a live receiver: one thread reads and decodes, one task delivers the newest.
+/// Fixes from a live receiver. One thread reads and decodes; one task delivers the newest fix.
 package struct LiveReceiver: FixSource {
     let endpoint: any ReceiverEndpoint
     /// The decoder of each opened line, in its initial state.
@@ -130,7 +130,7 @@ private struct ReceiverLoop {
     /// Waits until the line is worth another attempt. Returns `false` if stopped.
     private mutating func waitForReturn() -> Bool {
         do throws(SystemError) { return try reopening.wait(for: endpoint, unless: stop) } catch {
-            return true  // the next wait need not fail
+            return true  // the next wait may succeed
         }
     }
 
@@ -174,7 +174,7 @@ private struct ReceiverLoop {
             let rest = pace.rest(at: now)
             let outcome =
                 rest > .zero
-                ? wait(on: nil, for: rest) : wait(on: line, for: min(pause, ReceiverPace.longestTurn))
+                ? wait(on: nil, for: rest) : wait(on: line, for: min(pause, ReceiverPace.maximumTurnTime))
             switch outcome {
             case .failure(let error): return .lost(.lost("\(error)"))
             case .success(.stopped): return .stopped
@@ -262,7 +262,7 @@ private struct ReceiverLoop {
                     progress?.fixMade($0)
                     tap?.fixMade($0)
                 }
-                pace.took(count, withFix: fix != nil)
+                pace.recordRead(of: count, withFix: fix != nil)
                 newest = fix ?? newest
             }
             guard case .success(.ready) = wait(on: line, for: .zero) else { return nil }

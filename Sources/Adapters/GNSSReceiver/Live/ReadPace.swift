@@ -27,8 +27,7 @@ struct ReadPace: Sendable, Hashable {
     /// Whether some of this period's portion is left.
     var mayRead: Bool { taken < portion }
 
-    /// Records a read of `count` bytes.
-    mutating func took(_ count: Int, withFix: Bool) {
+    mutating func recordRead(of count: Int, withFix: Bool) {
         taken += count + Self.readCost
         if withFix { hasFix = true }
     }

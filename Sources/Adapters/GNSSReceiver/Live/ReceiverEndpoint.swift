@@ -16,7 +16,7 @@ protocol ReceiverEndpoint: Sendable {
     /// Returns the fault of a line on which no sentence has arrived for `limit`.
     func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault
 
-    /// Returns a watch for the return of a missing line; `nil` if that can't be watched.
+    /// Returns a watch for the return of a missing line; `nil` if the return can't be watched.
     func watchForReturn() -> DirectoryWatch?
 }
 
@@ -28,18 +28,18 @@ extension ReceiverEndpoint {
 /// The trouble of an open line without sentences.
 enum LineTrouble: Sendable, Hashable {
     case silence, noise
-    /// Readable text, with its beginning if that may be shown.
+    /// Readable text, with its beginning if this may be shown.
     case text(ReportedText?)
 }
 
 /// The reason why a line wasn't opened.
 enum ReceiverOpenError: Error, Sendable, Hashable {
-    /// A fault. Opening will be tried again.
+    /// A fault that may be temporary. Opening will be tried again.
     case notNow(ReceiverFault)
     case stopped
 }
 
-/// An open line. It is used on the receiver's thread only, and is closed with its last reference.
+/// An open line. It is used only on the receiver's thread, and is closed when its last reference is released.
 protocol ReceiverLine: AnyObject {
     /// The descriptor for `poll`.
     var raw: CInt { get }

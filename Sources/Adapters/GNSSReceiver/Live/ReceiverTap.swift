@@ -2,7 +2,8 @@ package import GNSS
 
 /// An observer of a live receiver's progress. It is called on the receiver's thread and must return at once.
 package protocol ReceiverProgress: Sendable {
-    /// Called in each iteration of the thread's loop, at least every `ReceiverPace.longestTurn` unless a call blocks.
+    /// Called in each iteration of the thread's loop, at least every `ReceiverPace.maximumTurnTime` unless a call
+    /// blocks.
     func turned()
     /// Called with each fix that was decoded from the bytes read so far.
     func fixMade(_ fix: Fix)
@@ -25,7 +26,7 @@ package protocol ReceiverTap: Sendable {
 /// The maximum times of a live receiver's thread.
 package enum ReceiverPace {
     /// The maximum time of one iteration, so that a stuck thread can be distinguished from a quiet line.
-    package static let longestTurn = Duration.seconds(10)
+    package static let maximumTurnTime = Duration.seconds(10)
     /// The maximum time of opening a line: looking up a host and connecting to each of its addresses.
-    package static let longestOpening = Duration.seconds(60)
+    package static let maximumOpeningTime = Duration.seconds(60)
 }

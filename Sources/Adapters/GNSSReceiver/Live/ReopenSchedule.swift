@@ -1,7 +1,7 @@
 import LinuxPlatform
 
 /// The times at which a missing or lost line is tried again: often at first, because a receiver may be re-plugged, then
-/// less often, down to every 5 seconds, forever.
+/// less often, and finally every 5 seconds, forever.
 struct ReopenSchedule: Sendable, Hashable {
     private static let usualDelays: [Duration] = [
         .milliseconds(250), .milliseconds(250), .milliseconds(250), .milliseconds(250), .milliseconds(500), .seconds(1),
@@ -14,7 +14,7 @@ struct ReopenSchedule: Sendable, Hashable {
     /// Creates a schedule that repeats the last of `delays` forever.
     init(delays: [Duration] = usualDelays) { self.delays = delays }
 
-    /// Returns the delay before the next attempt. Each call counts as an attempt.
+    /// Returns the delay before the next attempt. Each call advances the schedule.
     mutating func nextDelay() -> Duration {
         defer { attempt = min(attempt + 1, delays.count - 1) }
         return delays[attempt]
@@ -25,8 +25,8 @@ struct ReopenSchedule: Sendable, Hashable {
 
 /// The wait before a line is reopened: until its delay is over, or until the line's device or file appears.
 struct ReopenWait {
-    /// The time that udev needs to set the owner and mode of a new device. It also limits how often a busy directory is
-    /// checked.
+    /// The time that udev needs to set the owner and mode of a new device. This time also limits how often a busy
+    /// directory is checked.
     private static let settlingTime = Duration.milliseconds(100)
 
     private var schedule: ReopenSchedule

@@ -11,8 +11,8 @@ package struct DriveOffset: Sendable, Hashable {
 
     package static let none = Self(delay: .zero, withinMeters: 0, of: 0)
 
-    /// Creates an offset in a circle of `radius` metres. It depends on `number` only, so that a vehicle drives on the
-    /// same streets in every run. The offsets are evenly distributed in the circle.
+    /// Creates an offset in a circle of `radius` metres. The offset depends only on `number`, so that a vehicle drives
+    /// on the same streets in every run. The offsets are evenly distributed in the circle.
     package init(delay: Duration, withinMeters radius: Double, of number: Int) {
         self.delay = delay
         var chance = SplitMix64(seed: UInt64(bitPattern: Int64(number)))

@@ -2,20 +2,19 @@ import Glibc
 import LinuxPlatform
 import Reporting
 
-/// A file that another program is writing, read like `tail -F`, through rotation and truncation; or a FIFO, through one
-/// writer after another.
+/// A file that another program is writing, read as `tail -F` does, across rotation and truncation; or a FIFO, across
+/// successive writers.
 ///
-/// It is checked four times per second. inotify doesn't work for network file systems that another machine writes to,
-/// nor through an overlay, and a receiver sends once per second anyway.
+/// The file is checked four times per second. inotify doesn't work for network file systems that another machine writes
+/// to, nor through an overlay, and a receiver sends once per second anyway.
 final class GrowingFile {
     enum StartPosition: Sendable, Hashable {
         case start, end
-        /// The position that an earlier opening has reached, if the file is still the same; otherwise the start.
+        /// The position that an earlier opening reached, if the file is still the same; otherwise the start.
         case place(FileStatus.Identity?, offset: Int64)
     }
 
-    /// The result of one check.
-    enum Look: Sendable, Hashable {
+    enum CheckResult: Sendable, Hashable {
         case bytes(Int)
         case nothingYet
         /// The file was truncated: reading continues at its start.
@@ -84,7 +83,7 @@ final class GrowingFile {
     }
 
     /// Reads the available bytes, without blocking, or finds out what has happened to the file.
-    func look(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> Look {
+    func check(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> CheckResult {
         ticker.clear()
         switch try read(into: &buffer) {
         case .bytes(let count): return .bytes(count)
@@ -114,7 +113,7 @@ final class GrowingFile {
 
     /// Opens the file at the path again before the old one is closed, so that the writer of a FIFO always has a reader.
     ///
-    /// Returns `false` and keeps the old one open if there is no readable file at the moment.
+    /// Returns `false` and keeps the old file open if there is no readable file at the moment.
     func reopen() throws(SystemError) -> Bool {
         do throws(SystemError) { file = try OpenFile(path) } catch {
             guard Self.missing.contains(error.number) else { throw error }
@@ -125,7 +124,7 @@ final class GrowingFile {
     }
 }
 
-/// The change of a growing file that has been read to its end, decided as `tail -F` does.
+/// A change to a growing file that has been read to its end, detected as `tail -F` does.
 enum LogFileChange: Sendable, Hashable {
     case none
     /// The file is shorter than the part that has been read: its writer started over.
@@ -134,7 +133,7 @@ enum LogFileChange: Sendable, Hashable {
     case replaced
 
     /// - Parameters:
-    ///   - offset: how far the open file has been read.
+    ///   - offset: the offset to which the open file has been read.
     ///   - open: the open file.
     ///   - current: the file that is now at the path, if there is one.
     init(readTo offset: Int64, of open: FileStatus, current: FileStatus?) {
@@ -146,10 +145,10 @@ enum LogFileChange: Sendable, Hashable {
     }
 }
 
-/// Decides when a pause of a growing file completes an epoch. It has no clock.
+/// Decides when a pause in a growing file completes an epoch. It has no clock.
 ///
 /// A pause completes an epoch as it does on a live line, but only if the file ends with a complete line: a program that
-/// writes in blocks pauses in the middle of a sentence.
+/// writes in blocks may pause in the middle of a sentence.
 struct GrowthPause: Sendable {
     private static let minimumTimeout = Duration.milliseconds(10)
 
@@ -165,7 +164,7 @@ struct GrowthPause: Sendable {
     }
 
     /// Records that nothing has arrived for another `duration`. Returns whether the pause may complete an epoch.
-    mutating func waited(_ duration: Duration) -> Bool {
+    mutating func recordWait(_ duration: Duration) -> Bool {
         if isAtLineEnd { time += duration }
         return isAtLineEnd
     }

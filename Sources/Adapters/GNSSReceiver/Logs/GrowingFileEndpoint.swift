@@ -6,7 +6,7 @@ import Reporting
 
 extension LiveReceiver {
     /// Creates a source of fixes from a file to which another program writes a receiver's output. It reads what is
-    /// appended from now on, through rotation and truncation, and waits for a missing file.
+    /// appended from now on, across rotation and truncation, and waits for a missing file.
     package static func growingFile(
         _ path: String, decoder: NMEADecoder = NMEADecoder(), timeout: Duration = .seconds(5),
         progress: (any ReceiverProgress)? = nil, tap: (any ReceiverTap)? = nil
@@ -58,9 +58,9 @@ private final class GrowingFileLine: ReceiverLine {
 
     func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead {
         while true {
-            let look = try file.look(into: &buffer)
+            let result = try file.check(into: &buffer)
             nextStart.withLock { $0 = file.place }
-            switch look {
+            switch result {
             case .bytes(let count): return .bytes(count)
             case .nothingYet: return .nothingYet
             case .writersGone: return .end

@@ -29,9 +29,10 @@ package struct LogOutcome: Sendable {
     }
 
     /// The reason why the log can't be used: it has no sentence, with or without a checksum. `nil` if it can be used.
-    package var emptiness: FixSourceError? {
-        // A dump has its sentences as text next to the figures, cut into lines.
-        guard statistics.sentences == 0, foreignKind == .hexadecimal || !statistics.isMostly(.missingChecksum) else {
+    package var noSentenceError: FixSourceError? {
+        // A hexadecimal dump contains its sentences as text next to the digits, cut into lines.
+        guard statistics.sentences == 0, foreignKind == .hexadecimal || !statistics.isMainRejection(.missingChecksum)
+        else {
             return nil
         }
         let mismatches = statistics.rejections(.checksumMismatch).count
@@ -44,12 +45,12 @@ package struct LogOutcome: Sendable {
         return FixSourceError(log: name, fault)
     }
 
-    /// The number of sentences that lack nothing but their checksum, if no sentence has one.
+    /// The number of sentences that lack only a checksum, if no sentence has one; otherwise 0.
     package var sentencesWithoutChecksum: Int {
-        statistics.sentences == 0 && emptiness == nil ? statistics.rejections(.missingChecksum).count : 0
+        statistics.sentences == 0 && noSentenceError == nil ? statistics.rejections(.missingChecksum).count : 0
     }
 
-    /// A remark about the sentences that were left out of a usable log; `nil` if none were.
+    /// A remark about the sentences that were left out of a usable log; `nil` if all were used.
     package var loss: LogRemark? {
         let mismatches = statistics.rejections(.checksumMismatch)
         let stumps = statistics.rejections(.malformedChecksum)
@@ -74,23 +75,23 @@ package struct LogOutcome: Sendable {
     }
 
     /// Returns the reason why input that has ended, recorded or live, produced no fix. Returns `nil` if it produced
-    /// one, or if a warning has already reported the reason.
+    /// a fix, or if a warning has already reported the reason.
     static func failure(of outcomes: [LogOutcome], isRecorded: Bool) -> FixSourceError? {
         let isExplained = outcomes.contains { outcome in
             outcome.statistics.epochs.fixes > 0
                 || ReceiverWarning.allCases.contains { $0.preventsFix && outcome.statistics.warnings($0).count > 0 }
         }
-        return isExplained ? nil : absence(of: outcomes, isRecorded: isRecorded)
+        return isExplained ? nil : noFixError(of: outcomes, isRecorded: isRecorded)
     }
 
     /// Returns the reason why the logs contain no usable fix.
-    package static func absence(of outcomes: [LogOutcome], isRecorded: Bool = true) -> FixSourceError {
+    package static func noFixError(of outcomes: [LogOutcome], isRecorded: Bool = true) -> FixSourceError {
         let name = outcomes.map(\.name).joined(separator: ", ")
         let bare = outcomes.reduce(0) { $0 + $1.sentencesWithoutChecksum }
         guard bare == 0 else {
             return FixSourceError(log: name, .missingChecksums(sentences: bare, logs: outcomes.count))
         }
-        let altered = outcomes.map(\.statistics).filter(\.lostManyToChecksums)
+        let altered = outcomes.map(\.statistics).filter(\.hasManyWrongChecksums)
         let mismatches = altered.reduce(0) { $0 + $1.rejections(.checksumMismatch).count }
         let all = altered.reduce(mismatches) { $0 + $1.sentences }
         let absence = FixAbsence(
@@ -108,24 +109,24 @@ package struct LogOutcome: Sendable {
         }
         let undated = outcomes.reduce(0) { $0 + $1.statistics.epochs.undated }
         guard undated == 0 else { return .undated(undated) }
-        guard !outcomes.allSatisfy(\.statistics.isAISAlone) else { return .otherShips }
+        guard !outcomes.allSatisfy(\.statistics.hasOnlyAIS) else { return .otherShips }
         let epochs = outcomes.reduce(0) { $0 + $1.statistics.epochs.all }
         return epochs == 0 ? .noPositionSentences : .invalidEpochs(epochs)
     }
 }
 
 extension ForeignLogKind {
-    /// Recognises the kind by the first bytes of a log and by what a decoder found in it. Returns `nil` if the kind is
+    /// Recognises the kind by the first bytes of a log and by its decoder's counts. Returns `nil` if the kind is
     /// unknown.
     init?(_ bytes: [UInt8], _ statistics: DecoderStatistics) {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let content = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0).drop { $0 == 0x20 || 9...13 ~= $0 }
         let plain = Array(content.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 })
-        func has(_ word: String) -> Bool { Self.finds(word, in: plain[...]) }
+        func has(_ word: String) -> Bool { Self.contains(word, in: plain[...]) }
         func begins(_ word: String) -> Bool { plain.starts(with: word.lowercased().utf8) }
         if statistics.binaryBytes > 0 {
             self = .binaryFrames
-        } else if bytes.starts(with: [0xA0, 0xA2]) || Self.finds([0xB0, 0xB3, 0xA0, 0xA2], in: bytes[...]) {
+        } else if bytes.starts(with: [0xA0, 0xA2]) || Self.contains([0xB0, 0xB3, 0xA0, 0xA2], in: bytes[...]) {
             self = .sirf
         } else if !bytes.isEmpty, bytes.allSatisfy({ $0 == 0 }) {
             self = .zeros
@@ -153,7 +154,7 @@ extension ForeignLogKind {
         } else if !has("$"), has("RMC,") || has("GGA,") || has("GLL,") {
             self = .withoutDollar
         } else if let line = plain.split(whereSeparator: { 10...13 ~= $0 }).first {
-            if Self.finds("lat", in: line), line.contains(where: { ",;\t".utf8.contains($0) }) {
+            if Self.contains("lat", in: line), line.contains(where: { ",;\t".utf8.contains($0) }) {
                 self = .table
             } else if Self.isCANFrame(ReportedText(bytes: line.prefix(100)).description) {
                 self = .canFrames
@@ -181,11 +182,11 @@ extension ForeignLogKind {
     }
 
     /// Whether `bytes`, which are in lower case, contain `word`.
-    private static func finds(_ word: String, in bytes: ArraySlice<UInt8>) -> Bool {
-        finds(Array(word.lowercased().utf8), in: bytes)
+    private static func contains(_ word: String, in bytes: ArraySlice<UInt8>) -> Bool {
+        contains(Array(word.lowercased().utf8), in: bytes)
     }
 
-    private static func finds(_ word: [UInt8], in bytes: ArraySlice<UInt8>) -> Bool {
+    private static func contains(_ word: [UInt8], in bytes: ArraySlice<UInt8>) -> Bool {
         guard bytes.count >= word.count else { return false }
         return (bytes.startIndex...bytes.endIndex - word.count).contains { bytes[$0...].starts(with: word) }
     }

@@ -100,9 +100,9 @@ package actor LogReader {
         }
     }
 
-    /// Opens every log once, so that a wrong name is reported before the first fix. Skips pipes, which can be opened
-    /// only once, and a followed log.
-    package func requireAll() throws(FixSourceError) {
+    /// Opens every log once, so that a wrong name is reported before the first fix. Skips a followed log, and pipes,
+    /// which can be opened only once.
+    package func requireAllLogs() throws(FixSourceError) {
         for path in follows ? paths.dropLast() : paths[...] where !RecordedLog.isReadOnce(path) {
             _ = try RecordedLog(path: path, stop: stop)
         }
@@ -176,7 +176,7 @@ package actor LogReader {
                 decode(count, emit)
                 return count > 0
             case .growing(let file):
-                switch try look(at: file) {
+                switch try check(file) {
                 case .bytes(let count):
                     decode(count, emit)
                     return true
@@ -211,10 +211,10 @@ package actor LogReader {
         log.pause.bytesArrived(new)
     }
 
-    private func look(at file: GrowingFile) throws(FixSourceError) -> GrowingFile.Look {
+    private func check(_ file: GrowingFile) throws(FixSourceError) -> GrowingFile.CheckResult {
         do throws(SystemError) {
             var span = buffer.mutableSpan
-            return try file.look(into: &span)
+            return try file.check(into: &span)
         } catch { throw readFailed(error) }
     }
 
@@ -232,7 +232,7 @@ package actor LogReader {
         let maximum = growing == nil ? GrowingFile.interval : .seconds(60)
         let start = MonotonicTime.now
         try wait(on: growing?.raw, for: min(log.pause.timeout(until: log.decoder.idleDeadline) ?? maximum, maximum))
-        guard log.pause.waited(MonotonicTime.now - start) else { return false }
+        guard log.pause.recordWait(MonotonicTime.now - start) else { return false }
         var isComplete = false
         log.decoder.lineIsIdle(at: log.pause.time) {
             isComplete = true

@@ -30,7 +30,7 @@ extension LogReader {
     nonisolated func deliverAll(
         to deliver: (FixSourceEvent) async throws(FixSourceError) -> Void
     ) async throws(FixSourceError) -> [LogOutcome] {
-        try await requireAll()
+        try await requireAllLogs()
         try await deliver(.state(.receiving(source: name)))
         var outcomes: [LogOutcome] = []
         while true {
@@ -41,7 +41,7 @@ extension LogReader {
                 try await deliver(.fix(fix))
             }
             try stopIfCancelled()
-            if let failure = chunk.failure ?? chunk.outcome?.emptiness { throw failure }
+            if let failure = chunk.failure ?? chunk.outcome?.noSentenceError { throw failure }
             if let outcome = chunk.outcome { outcomes.append(outcome) }
             if chunk.isLast { return outcomes }
         }

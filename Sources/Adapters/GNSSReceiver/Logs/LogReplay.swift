@@ -5,8 +5,8 @@ package import TimeAndChance
 
 /// Replays recorded logs as if the vehicle were driving now.
 ///
-/// The logs are read twice: once quickly for their length, then at the wanted speed; for many vehicles only once, into
-/// memory (`loaded`). `ReplayTimeline` decides the times.
+/// The logs are read twice: first quickly to find their length, then at the wanted speed. For many vehicles, they are
+/// read only once, into memory (`loaded`). `ReplayTimeline` determines the times.
 package struct LogReplay: FixSource {
     package struct Options: Sendable, Hashable {
         package var speed: ReplaySpeed
@@ -14,7 +14,7 @@ package struct LogReplay: FixSource {
         package var keepsTime: Bool
         /// Whether to start over at the end, forever.
         package var loops: Bool
-        /// Whether to wait for more at the end of the last log, forever.
+        /// Whether to wait for more data at the end of the last log, forever.
         package var follows: Bool
 
         package init(
@@ -34,7 +34,7 @@ package struct LogReplay: FixSource {
 
         var fixes: [Fix] = []
         var survey = LogSurvey()
-        /// The error after the fixes of a damaged log.
+        /// The error to throw after the fixes of a damaged log.
         var failure: FixSourceError?
     }
 
@@ -55,7 +55,7 @@ package struct LogReplay: FixSource {
     ///   - decoder: decodes the sentences.
     ///   - clock: paces the replay.
     ///   - now: dates the fixes.
-    ///   - report: receives a remark about each log that is used although something is wrong with it.
+    ///   - report: receives a remark about each log that is used despite a defect.
     package init(
         paths: [String], options: Options = Options(), decoder: NMEADecoder = NMEADecoder(),
         clock: any Clock<Duration>, now: @escaping @Sendable () -> UTCTime,
@@ -76,10 +76,10 @@ package struct LogReplay: FixSource {
 
     /// Returns a replay with all fixes in memory, for many vehicles.
     ///
-    /// - Throws: an error if there is no fix, or if there are too many to keep.
+    /// - Throws: an error if there is no fix, or if there are too many fixes to keep.
     package func loaded() async throws(FixSourceError) -> LogReplay {
         var all = LoadedFixes()
-        let (survey, failure) = try await surveyPresent { fix throws(FixSourceError) in
+        let (survey, failure) = try await surveyCurrentContents { fix throws(FixSourceError) in
             guard all.fixes.count < LoadedFixes.maximum else {
                 throw FixSourceError(log: name, .tooManyFixes(maximum: LoadedFixes.maximum))
             }
@@ -92,7 +92,7 @@ package struct LogReplay: FixSource {
         return loaded
     }
 
-    /// Returns a replay that begins later, or elsewhere.
+    /// Returns the same replay, offset in time and place.
     package func shifted(by offset: DriveOffset) -> LogReplay {
         var shifted = self
         shifted.offset = offset
@@ -105,7 +105,7 @@ package struct LogReplay: FixSource {
     package func survey() async throws(FixSourceError) -> LogSurvey {
         if let loadedFixes { return loadedFixes.survey }
         if options.follows, isReadOnce { return LogSurvey() }
-        do throws(FixSourceError) { return try await surveyPresent().survey } catch {
+        do throws(FixSourceError) { return try await surveyCurrentContents().survey } catch {
             guard options.follows, error.code != .cancelled else { throw error }
             return LogSurvey()
         }
@@ -113,7 +113,7 @@ package struct LogReplay: FixSource {
 
     /// Reads the current content of the logs and calls `keep` with each fix. Also returns the error that ended the
     /// reading early.
-    private func surveyPresent(
+    private func surveyCurrentContents(
         keep: (Fix) throws(FixSourceError) -> Void = { _ in }
     ) async throws(FixSourceError) -> (survey: LogSurvey, failure: FixSourceError?) {
         guard !isReadOnce else { throw FixSourceError(log: name, .readableOnce) }
@@ -131,7 +131,7 @@ package struct LogReplay: FixSource {
             guard survey.fixes > 0, error.code != .cancelled, error.code != .tooLong else { throw error }
             failure = error
         }
-        guard survey.fixes > 0 else { throw LogOutcome.absence(of: outcomes) }
+        guard survey.fixes > 0 else { throw LogOutcome.noFixError(of: outcomes) }
         for outcome in outcomes { outcome.loss.map(report) }
         if survey.stepsBack > 0 {
             report(LogOutcome.disorder(of: outcomes) ?? .timeGoesBack(log: name, times: survey.stepsBack))
@@ -161,7 +161,7 @@ package struct LogReplay: FixSource {
                 try await readOnce(&playback, clock, deliver)
             }
             guard options.loops else { return }
-            playback.startAgain(at: clock.now)
+            playback.beginNextPass(at: clock.now)
         }
     }
 
@@ -192,8 +192,8 @@ package struct LogReplay: FixSource {
     }
 }
 
-/// The progress of one replay. Its functions aren't inlined, to keep fixes out of the asynchronous frames, of which
-/// there may be ten thousand.
+/// The progress of one replay. Its functions aren't inlined, so that fixes don't enlarge the asynchronous frames. There
+/// may be ten thousand of these frames.
 private struct Playback {
     /// The minimum number of progress events per pass.
     private static let progressSteps = 500
@@ -254,8 +254,8 @@ private struct Playback {
         return .fix(fix)
     }
 
-    mutating func startAgain(at now: Duration) {
-        timeline.startAgain(at: now - begun)
+    mutating func beginNextPass(at now: Duration) {
+        timeline.beginNextPass(at: now - begun)
         keptTimeOffset += survey.span + .seconds(1)
     }
 }
@@ -266,7 +266,7 @@ package struct LogSurvey: Sendable, Hashable {
     /// The time from the first fix to the last at speed 1, with long gaps skipped (see `ReplayTimeline`).
     package private(set) var length = Duration.zero
 
-    /// The number of fixes with an earlier time than the previous one.
+    /// The number of fixes whose time is earlier than that of the previous fix.
     private(set) var stepsBack = 0
 
     private var last: UTCTime?
@@ -293,7 +293,6 @@ package struct LogSurvey: Sendable, Hashable {
     }
 }
 
-/// The speed of a replay.
 package enum ReplaySpeed: Sendable, Hashable {
     /// A multiple, above zero, of the speed at which the log was recorded.
     case times(Double)
@@ -311,14 +310,14 @@ package enum ReplaySpeed: Sendable, Hashable {
 
 /// The schedule of a replay: when each fix of a log is due, and which time it carries.
 ///
-/// *Log time* begins with zero at the first fix and never decreases. From fix to fix it advances by the difference of
-/// their times, with two exceptions, so that a log of several trips doesn't stall: a gap of more than 5 minutes counts
-/// as 10 seconds, and a step backwards, or of zero, counts as one millisecond.
+/// *Log time* begins with zero at the first fix and never decreases. From fix to fix it advances by the difference
+/// between their times, with two exceptions, so that a log of several trips doesn't stall: a gap of more than 5 minutes
+/// is shortened to 10 seconds, and a step backwards, or of zero, becomes one millisecond.
 ///
 /// A fix at log time `t` of a log with length `T` is due at `t / speed`, and is then `(T - t) * (1 - 1 / speed)` old:
 /// zero at speed 1, the whole rest of the log at `max`. So the time between fixes is that of the log, the last fix
-/// carries the time at which it is due, and no fix carries a later time. The schedule dates a fix, not the time at
-/// which a busy machine reads it, so two replays of a log are equal.
+/// carries the time at which it is due, and no fix carries a later time. A fix is dated by the schedule, not by
+/// the time at which a busy machine reads it, so two replays of a log are equal.
 ///
 /// Below speed 1, and from the second pass on, each fix carries the time at which it is due. Any other time would be in
 /// the future, or earlier than fixes already sent. Fixes added to a log after its survey aren't scheduled and carry the
@@ -351,13 +350,13 @@ struct ReplayTimeline: Sendable, Hashable {
 
     init(speed: ReplaySpeed, _ survey: LogSurvey) {
         self.speed = speed
-        // Subtracts the nanosecond that floating point may add.
+        // The subtraction removes the nanosecond that floating point may add.
         let milliseconds = survey.length * max(0, 1 - speed.stretch) / .milliseconds(1) - 1e-6
         lead = .milliseconds(Int64(max(0, milliseconds.rounded(.up))))
         plannedFixes = survey.fixes
     }
 
-    /// Advances to the fix with that time in the log.
+    /// Advances to the next fix, whose time in the log is `timeOfFix`.
     mutating func advance(to timeOfFix: UTCTime) {
         let step = previous.map { Self.step(from: $0, to: timeOfFix) } ?? .zero
         previous = timeOfFix
@@ -376,7 +375,7 @@ struct ReplayTimeline: Sendable, Hashable {
 
     /// Begins the next pass, a second of log time after the last fix, but not before `now`, the time since the replay
     /// began: at full speed, reading takes longer than planned.
-    mutating func startAgain(at now: Duration) {
+    mutating func beginNextPass(at now: Duration) {
         previous = nil
         logTime = .zero
         pass += 1

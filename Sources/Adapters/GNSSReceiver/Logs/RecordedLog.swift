@@ -27,7 +27,6 @@ package final class RecordedLog {
 
     /// Opens `path`, or standard input for `-`, and checks its format. `stop` ends the wait for a quiet pipe.
     ///
-    ///
     /// - Throws: `cannotOpen` or `notALog`.
     package init(path: String, stop: EventDescriptor) throws(FixSourceError) {
         self.stop = stop
@@ -130,7 +129,7 @@ package final class RecordedLog {
     }
 }
 
-/// Questions about a log that need only its path.
+/// Facts about a log that can be found by its path.
 extension RecordedLog {
     /// Returns the name to show operators.
     static func name(of path: String) -> String { path == "-" ? "standard input" : path }
@@ -232,7 +231,7 @@ enum LogFileKind: Sendable, Hashable {
     private let stream: UnsafeMutablePointer<z_stream>
     /// Whether the input so far ends at the end of a member, the only place where an archive may end.
     private(set) var isAtMemberEnd = false
-    /// The error of the next step, because the output before the damage is returned first.
+    /// The error to throw in the next step, because the output before the damage is returned first.
     private var damage: Damage?
 
     init() {

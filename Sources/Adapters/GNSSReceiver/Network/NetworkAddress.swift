@@ -3,7 +3,7 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// An IPv4 or IPv6 address with its port, in the form of the socket calls.
+/// An IPv4 or IPv6 address with its port, in the form that the socket calls use.
 struct NetworkAddress: Sendable, Hashable {
     let family: CInt
     /// A `sockaddr` of the family.
@@ -14,7 +14,7 @@ struct NetworkAddress: Sendable, Hashable {
         bytes = unsafe Array(UnsafeRawBufferPointer(start: pointer, count: Int(length)))
     }
 
-    /// Calls `body` with the address in the form of `connect` and `bind`.
+    /// Calls `body` with the address in the form that `connect` and `bind` use.
     @unsafe func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         unsafe bytes.withUnsafeBytes { buffer in
             // The array's bytes are aligned for any such structure (malloc's alignment).

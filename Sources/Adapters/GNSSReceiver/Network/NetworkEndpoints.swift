@@ -4,7 +4,7 @@ import Reporting
 
 /// Receivers on the network that send NMEA 0183.
 ///
-/// There is neither encryption nor authentication: use them on loopback and trusted networks only.
+/// There is neither encryption nor authentication: use these receivers only on loopback and trusted networks.
 extension LiveReceiver {
     /// Creates a source of fixes from the TCP server `host`. It reconnects when the connection is lost or goes silent.
     package static func tcp(

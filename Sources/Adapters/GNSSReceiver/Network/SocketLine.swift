@@ -30,7 +30,7 @@ final class SocketLine: ReceiverLine {
     static func connect(
         to addresses: [NetworkAddress], request: [UInt8], isGPSD: Bool = false, unless stop: EventDescriptor
     ) throws(ReceiverOpenError) -> SocketLine {
-        var reason: ReportedText = "it has no address"
+        var reason: ReportedText = "the host has no address"
         for address in addresses {
             switch Result(catching: { () throws(SystemError) in try attempt(address, request, unless: stop) }) {
             case .success(let line?): return line
@@ -45,7 +45,7 @@ final class SocketLine: ReceiverLine {
     ///
     /// - Throws: the system's reason for the last failure.
     static func listen(on addresses: [NetworkAddress]) throws(ReceiverOpenError) -> SocketLine {
-        var reason: ReportedText = "it has no address"
+        var reason: ReportedText = "the host has no address"
         for address in addresses {
             do throws(SystemError) {
                 let descriptor = OwnedDescriptor(owning: try makeSocket(address.family, SOCK_DGRAM))
@@ -67,7 +67,7 @@ final class SocketLine: ReceiverLine {
         switch read {
         case .end: return .nothingYet
         case .bytes(let count) where count < buffer.count:
-            // An unfinished sentence isn't continued by the next datagram, which may be of another epoch.
+            // The next datagram doesn't continue an unfinished sentence: it may belong to another epoch.
             buffer[count] = UInt8(ascii: "\n")
             return .bytes(count + 1)
         default: return read
@@ -88,7 +88,7 @@ final class SocketLine: ReceiverLine {
             case .ready: try throwPendingError(of: descriptor.raw)
             }
         }
-        // Short enough for any empty send buffer. MSG_NOSIGNAL: a peer that has closed causes an error, not a signal.
+        // The request fits into any empty send buffer. MSG_NOSIGNAL: a closed peer causes an error, not a signal.
         try valueOrSystemError("send") {
             unsafe send(descriptor.raw, request, request.count, CInt(MSG_NOSIGNAL))
         }

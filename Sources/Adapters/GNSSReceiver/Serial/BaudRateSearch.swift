@@ -4,7 +4,7 @@ import Reporting
 /// Searches for the baud rate of a receiver, based on the evidence seen while the line was open at each rate.
 ///
 /// One sentence with a correct checksum decides. A binary frame doesn't: a receiver that also sends NMEA sends a
-/// sentence within the same trial, and one that doesn't yields no fix at any rate. But the fault reports the rate of
+/// sentence within the same trial, and any other receiver yields no fix at any rate. But the fault reports the rate of
 /// the frames. The search never ends, because a receiver may start late or be switched to NMEA.
 struct BaudRateSearch: Sendable, Hashable {
     /// The rates to try, most likely first.
@@ -17,7 +17,6 @@ struct BaudRateSearch: Sendable, Hashable {
     private var lastGood: Int?
     /// The rates tried in this round, in order.
     private var tried: [Int] = []
-    /// The best evidence in this round.
     private var best = BaudRateEvidence.silence
     /// The first rate with `best`.
     private var bestAt: Int?
@@ -68,7 +67,7 @@ struct BaudRateSearch: Sendable, Hashable {
         return fault
     }
 
-    /// Starts over because the line can't be opened: another receiver may be connected when it can.
+    /// Starts over because the line can't be opened: another receiver may be connected before it can.
     mutating func lineIsMissing() {
         beginRound()
         rate = order[0]
@@ -139,7 +138,7 @@ package struct FoundBaudRate: Sendable, Hashable, Codable {
 package enum BaudRate: Sendable, Hashable, ExpressibleByIntegerLiteral {
     /// A rate in bits per second, one of `supported`.
     case fixed(Int)
-    /// Searched at each opening, beginning with the last good rate.
+    /// A rate that is searched for at each opening, beginning with the last good rate.
     case automatic
 
     package init(integerLiteral rate: Int) { self = .fixed(rate) }
@@ -148,5 +147,5 @@ package enum BaudRate: Sendable, Hashable, ExpressibleByIntegerLiteral {
     package static var supported: [Int] { SerialLine.supportedBaudRates }
 
     /// The maximum time to find the rate of a sending receiver.
-    package static var longestSearch: Duration { BaudRateSearch.roundTime }
+    package static var maximumSearchTime: Duration { BaudRateSearch.roundTime }
 }

@@ -26,11 +26,11 @@ extension LiveReceiver {
     }
 }
 
-/// A serial device by its path, with a known baud rate or a search, in which each opening tries one rate
+/// A serial device, found by its path, with a known baud rate or a search in which each opening tries one rate
 /// (`BaudRateSearch`).
 ///
 /// A USB device that acts as a serial port works at any rate, so the search ends with the first rate. Nothing is ever
-/// written.
+/// written to the device.
 struct SerialEndpoint: ReceiverEndpoint {
     private enum Rate: Sendable {
         case known(Int)
@@ -67,7 +67,7 @@ struct SerialEndpoint: ReceiverEndpoint {
     private func open(
         _ search: Locked<BaudRateSearch>, _ found: Locked<FoundBaudRate?>
     ) throws(SerialLineError) -> OpenSerialLine {
-        var refusals = 0
+        var rejections = 0
         while true {
             let now = search.withLock { $0 }
             do throws(SerialLineError) {
@@ -79,11 +79,11 @@ struct SerialEndpoint: ReceiverEndpoint {
                     })
             } catch {
                 // A driver may support the next rate.
-                guard case .baudRateRejected = error, refusals < BaudRateSearch.candidates.count else {
+                guard case .baudRateRejected = error, rejections < BaudRateSearch.candidates.count else {
                     search.withLock { $0.lineIsMissing() }
                     throw error
                 }
-                refusals += 1
+                rejections += 1
                 _ = search.withLock { $0.lineClosed(after: .silence) }
             }
         }

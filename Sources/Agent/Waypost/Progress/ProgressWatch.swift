@@ -103,7 +103,7 @@ extension Configuration {
     /// The time that each stage may stall before the process ends. It is well above every limit of the stage itself.
     package var patience: [Stage: Duration] {
         [
-            .receiver: ReceiverPace.longestOpening + ReceiverPace.longestTurn * 3,
+            .receiver: ReceiverPace.maximumOpeningTime + ReceiverPace.maximumTurnTime * 3,
             .intake: .seconds(300),
             // Not urgent, because positions are sent from memory while the outbox hangs.
             .store: .seconds(330),

@@ -76,7 +76,7 @@ struct FixesCommand {
                 for fix in chunk.fixes {
                     var isBroken = false
                     if format.drawsTrack, case .broken = track.step(to: fix) { isBroken = true }
-                    format.append(motion.completed(fix), isFirst: count == 0, isBroken: isBroken, to: &bytes)
+                    format.append(motion.complete(fix), isFirst: count == 0, isBroken: isBroken, to: &bytes)
                     count += 1
                 }
                 try StandardOutput.write(bytes)

@@ -29,7 +29,7 @@ struct LogDecoding: Sendable {
     /// The reason why the logs contain no fix. A file that isn't a receiver's log is reported first.
     var absence: AgentError {
         let empty = outcomes.first { $0.statistics.sentences == 0 }
-        return AgentError(.inputData, "\(empty?.emptiness ?? LogOutcome.absence(of: outcomes))")
+        return AgentError(.inputData, "\(empty?.noSentenceError ?? LogOutcome.noFixError(of: outcomes))")
     }
 
     /// Reports sentences that were left out, and logs in the wrong order.

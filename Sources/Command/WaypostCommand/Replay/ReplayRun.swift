@@ -44,7 +44,7 @@ struct ReplayRun: Sendable {
     init(_ configuration: Configuration, _ options: ReplayOptions, observers: [any ReportingObserver] = []) async throws
     {
         // Reports a file that isn't a log before anything is sent. A pipe isn't read here, but left for the replay.
-        try await LogReader(paths: options.logs, follows: options.follows).requireAll()
+        try await LogReader(paths: options.logs, follows: options.follows).requireAllLogs()
         let time: any Clock<Duration> = options.fleet.count > 1 ? TurnClock(ContinuousClock()) : ContinuousClock()
         let clock = MonotonicClock(time)
         let log = LogWriter(level: configuration.log.level, format: configuration.log.format)

@@ -25,7 +25,7 @@ struct Epoch {
     /// The number of sentences of each type, four bits per type.
     private(set) var counts: UInt64 = 0
 
-    /// A second time in the same burst, from another clock.
+    /// A different time in the same burst, from a second clock.
     private(set) var otherTime: TimeOfDay?
     private(set) var claims = PositionClaims()
     private(set) var values = EpochValues()
@@ -149,7 +149,7 @@ extension Epoch {
 
     /// Whether `time` is the epoch's time on either clock.
     @inline(__always)
-    func isTime(_ time: TimeOfDay) -> Bool {
+    func hasTime(_ time: TimeOfDay) -> Bool {
         if let timeOfDay, timeOfDay.isSameEpoch(as: time) { return true }
         guard let otherTime else { return false }
         return otherTime.isSameEpoch(as: time)
@@ -163,7 +163,7 @@ extension Epoch {
     }
 }
 
-/// The sentences of an epoch with a position, and those whose flags say that there is no position.
+/// The sentence types of an epoch that contain a position, and the types whose flags say that there is no position.
 struct PositionClaims {
     private(set) var valid: PositionSource = []
     private(set) var void: PositionSource = []

@@ -40,7 +40,7 @@ struct EpochAssembler {
 
     /// The number of fixes that wait for a date.
     var undatedCount: Int { undated.count }
-    /// Whether the epoch is complete once the line goes quiet.
+    /// Whether the epoch has a position and will be complete when the line goes quiet.
     var isWaiting: Bool { completion == nil && epoch.hasPosition }
 
     @inline(__always)
@@ -48,7 +48,7 @@ struct EpochAssembler {
         _ sentence: PositionSentence, _ type: SentenceType, _ talker: TalkerGroup, _ emit: (Fix) -> Void
     ) {
         if let time = sentence.timeOfDay {
-            if !epoch.isTime(time), epoch.has(type) || !joins(sentence, type, at: time) { enter(time, emit) }
+            if !epoch.hasTime(time), epoch.has(type) || !joins(sentence, type, at: time) { enter(time, emit) }
         } else if sentence.status == .valid || sentence.status == .unconfirmed {
             if isClosed { return }
         } else if !epoch.lacksTime {
@@ -78,7 +78,7 @@ struct EpochAssembler {
 
     mutating func take(_ sentence: AccuracySentence, _ type: SentenceType, _ emit: (Fix) -> Void) {
         if let time = sentence.timeOfDay {
-            if !epoch.isTime(time) {
+            if !epoch.hasTime(time) {
                 if let current = epoch.timeOfDay, time.milliseconds(since: current) < 0 {
                     return  // belongs to a past epoch
                 }
@@ -110,7 +110,7 @@ struct EpochAssembler {
     }
 
     /// Completes the epoch because the line is quiet: the next sentence begins another one.
-    mutating func lineIsQuiet(_ emit: (Fix) -> Void) {
+    mutating func lineWentQuiet(_ emit: (Fix) -> Void) {
         guard epoch.hasPosition else { return }  // the epoch may still become a fix
         complete(emit)
         isClosed = true
@@ -155,8 +155,8 @@ struct EpochAssembler {
         return true
     }
 
-    /// Returns whether to use a sentence without a time. The rest of an epoch that was ended by a pause isn't used,
-    /// because it isn't the start of the next epoch. Otherwise begins the next epoch if the current one is closed.
+    /// Returns whether to use a sentence without a time. If so, begins the next epoch if the current one is closed. The
+    /// rest of an epoch that was ended by a pause isn't used, because it isn't the start of the next epoch.
     @inline(__always)
     private mutating func enterUntimed(_ emit: (Fix) -> Void) -> Bool {
         guard isClosed else { return true }
@@ -212,7 +212,7 @@ struct EpochAssembler {
 
     /// Dates `fix` and emits it, or keeps it until there is a date.
     private mutating func date(_ fix: Fix, at time: TimeOfDay, _ emit: (Fix) -> Void) -> EpochCompletion {
-        rhythm.note(time)
+        rhythm.add(time)
         var fix = fix
         let instant = calendar.instant(of: time, dated: epoch.dated)
         if let warning = calendar.takeWarning() { warnings.insert(warning) }
@@ -287,7 +287,7 @@ struct EpochRhythm {
     /// The time between the last two epochs with a position.
     private(set) var intervalMilliseconds: Int32 = 1000
 
-    mutating func note(_ time: TimeOfDay) {
+    mutating func add(_ time: TimeOfDay) {
         if let previousTime {
             let interval = abs(time.milliseconds(since: previousTime))
             if (20...60_000).contains(interval) { intervalMilliseconds = interval }
@@ -309,22 +309,22 @@ struct CycleLearner {
     /// The number of consecutive epochs that were ended by a pause before the trusted sentence.
     private var pauses = 0
     /// The number of consecutive epochs that must end with the same sentence before it is trusted.
-    private static let needed = 2
+    private static let requiredEpochs = 2
 
     /// Whether the sentence at `place` completes an epoch of this receiver.
     @inline(__always)
-    func endsEpoch(_ place: Place) -> Bool { agreements >= Self.needed && place == candidate }
+    func endsEpoch(_ place: Place) -> Bool { agreements >= Self.requiredEpochs && place == candidate }
 
     /// Whether the trusted last sentence is still missing if `place` was the last one so far.
-    func isLastSentence(missingAfter place: Place?) -> Bool { agreements >= Self.needed && place != candidate }
+    func isLastSentence(missingAfter place: Place?) -> Bool { agreements >= Self.requiredEpochs && place != candidate }
 
     /// Records the last useful sentence of an epoch. A sentence other than the trusted one replaces it, but only after
     /// several epochs if a pause ended the epoch, because a busy machine also causes pauses.
     mutating func epochEnded(with place: Place, byPause: Bool = false) {
         if place == candidate {
-            agreements = min(agreements + 1, Self.needed)
+            agreements = min(agreements + 1, Self.requiredEpochs)
             pauses = 0
-        } else if byPause, agreements >= Self.needed, pauses < Self.needed {
+        } else if byPause, agreements >= Self.requiredEpochs, pauses < Self.requiredEpochs {
             pauses += 1
         } else {
             candidate = place

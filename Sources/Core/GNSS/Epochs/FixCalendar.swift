@@ -5,9 +5,9 @@ import TimeAndChance
 /// Only RMC, ZDA and PUBX,04 contain dates. Every other time gets the date that puts it within twelve hours of the last
 /// dated instant, so that midnight is counted once, whichever sentence crosses it first.
 ///
-/// Before the first date, the time of transmission in a tag block is used as that instant. It is from another clock, so
-/// it is never used once the receiver has sent a date. If a live receiver sends no date for a while, the host's clock
-/// is used, provided that it is synchronized.
+/// Before the first date, the time of transmission in a tag block takes the place of that instant. This time is from
+/// another clock, so it is never used once the receiver has sent a date. If a live receiver sends no date for a while,
+/// the host's clock is used, provided that it is synchronized.
 struct FixCalendar {
     /// The source of the last instant's date.
     enum Basis: UInt8 {
@@ -23,7 +23,7 @@ struct FixCalendar {
         case hostClock
     }
 
-    /// The last date sentence. It has no validity flag, so it is used only for a fix close to it in time.
+    /// The last date sentence. It has no validity flag, so it dates only a fix whose time is close to its own.
     private(set) var candidate: DateSentence?
     /// The date of a sentence whose flags say that there is no position. It is used until there is a better date.
     private(set) var voidDate: DateSentence?
@@ -63,10 +63,10 @@ struct FixCalendar {
         if dates.instant(meantBy: sentence.instant).instant != nil { voidDate = sentence }
     }
 
-    /// Keeps a time of transmission, unless it is before the earliest possible time. It is never repaired, because it
-    /// is not from a GPS receiver's clock and so has no week roll-over.
+    /// Keeps a time of transmission, unless it is before the earliest possible time. The time is never repaired,
+    /// because it is not from a GPS receiver's clock and so has no week roll-over.
     mutating func recordTransmission(at time: UTCTime, ofNextEpoch isOfNext: Bool) {
-        if isOfNext { nextTransmission = time } else if dates.canBeTrue(time) { transmitted = time }
+        if isOfNext { nextTransmission = time } else if dates.isPlausible(time) { transmitted = time }
     }
 
     mutating func epochBegan() {
@@ -78,36 +78,36 @@ struct FixCalendar {
     /// same epoch, with that sentence's time of day.
     mutating func instant(of timeOfDay: TimeOfDay, dated: DateSentence?) -> UTCTime? {
         lacksDate = false
-        if let dated, let stated = trusted(dated) {
-            last = onceAtMidnight(Self.nearest(to: stated, timeOfDay))
+        if let dated, let stated = trustedInstant(of: dated) {
+            last = midnightCorrected(Self.nearest(to: stated, timeOfDay))
             basis = .ownEpoch
         } else if let candidate, abs(candidate.timeOfDay.milliseconds(since: timeOfDay)) <= Self.candidateTolerance,
-            let stated = trusted(candidate)
+            let stated = trustedInstant(of: candidate)
         {
-            last = onceAtMidnight(Self.nearest(to: stated, timeOfDay))
+            last = midnightCorrected(Self.nearest(to: stated, timeOfDay))
             basis = .dateSentence
         } else if let last {
             self.last = Self.nearest(to: last, timeOfDay)
             basis = .lastDate
-        } else if let voidDate, let stated = trusted(voidDate) {
+        } else if let voidDate, let stated = trustedInstant(of: voidDate) {
             last = Self.nearest(to: stated, timeOfDay)
             basis = .voidSentence
         } else if let transmitted {
             basis = .tagBlock
             return Self.nearest(to: transmitted, timeOfDay)
         } else {
-            return datedByHost(timeOfDay)
+            return hostInstant(of: timeOfDay)
         }
         return last
     }
 
     /// Returns the instant according to the host's clock. It isn't kept as the last instant, because the date isn't the
     /// receiver's.
-    private mutating func datedByHost(_ timeOfDay: TimeOfDay) -> UTCTime? {
+    private mutating func hostInstant(of timeOfDay: TimeOfDay) -> UTCTime? {
         guard case .repaired = dates else { return nil }
         let since = undatedSince ?? timeOfDay
         undatedSince = since
-        // Remembered, because times of day are close to each other again a day later.
+        // The end of the wait is remembered, because times of day are close to each other again a day later.
         hasWaited = hasWaited || abs(timeOfDay.milliseconds(since: since)) >= Self.dateTimeout
         guard hasWaited else { return nil }
         guard let host = hostTime else {
@@ -119,20 +119,20 @@ struct FixCalendar {
         return Self.nearest(to: host, timeOfDay)
     }
 
-    /// Returns the instant of a fix from before the first date.
+    /// Returns the instant of a fix that precedes the first date; `nil` if no date is known.
     func instant(ofEarlier timeOfDay: TimeOfDay) -> UTCTime? {
         (last ?? transmitted ?? hostTime).map { Self.nearest(to: $0, timeOfDay) }
     }
 
-    /// The host's time if it is synchronized and may date fixes.
+    /// The host's time; `nil` if its clock isn't synchronized or may not date fixes.
     private var hostTime: UTCTime? {
         guard hasWaited, case .repaired(_, _, let hostTime) = dates else { return nil }
         return hostTime()
     }
 
-    /// Returns `stated`, or the instant a day away that follows the last one, if `stated` is a day off near midnight.
+    /// Returns `stated`. If it is a day off near midnight, returns the instant a day away that follows the last one.
     @inline(__always)
-    private func onceAtMidnight(_ stated: UTCTime) -> UTCTime {
+    private func midnightCorrected(_ stated: UTCTime) -> UTCTime {
         guard let last else { return stated }
         let onward = stated.millisecondsSince1970 - last.millisecondsSince1970
         return onward >= 0 && onward < UTCTime.millisecondsPerDay / 2 ? stated : following(last, stated: stated)
@@ -151,7 +151,7 @@ struct FixCalendar {
     }
 
     /// Returns the receiver's instant, repaired if necessary; `nil` if it can't be right.
-    private mutating func trusted(_ dated: DateSentence) -> UTCTime? {
+    private mutating func trustedInstant(of dated: DateSentence) -> UTCTime? {
         let meant = dates.instant(meantBy: dated.instant)
         if let found = meant.warning { warning = found }
         // If the receiver's date is wrong, its time of day may also be wrong, so the host's date is no help.

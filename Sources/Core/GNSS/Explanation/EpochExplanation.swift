@@ -1,4 +1,4 @@
-/// The explanation of an epoch's outcome, from the view of one of its sentences.
+/// The explanation of an epoch's outcome, as seen from one of its sentences.
 struct EpochExplanation {
     let epoch: TracedEpoch
     let place: SentencePlace
@@ -14,16 +14,16 @@ struct EpochExplanation {
         return switch epoch.completion {
         case .fix?: "gave a fix"
         case .undated?: "no fix: no sentence contains a date"
-        case .void?: "no fix: void by \(vetoes)"
-        case .excluded?: "no fix: simulated or entered by hand, by \(vetoes)"
+        case .void?: "no fix: void according to \(vetoes)"
+        case .excluded?: "no fix: simulated or entered by hand, according to \(vetoes)"
         case .nullIsland?: "no fix: its position is 0, 0, which gateways send when they have no data"
         case .repeated?: "no fix: one of the last fixes has the same time (a frozen clock, or a repeated epoch)"
         case .nothing?: "no fix: none of its sentences confirms a position"
-        case nil: "no fix: it is not complete"
+        case nil: "no fix: the epoch is not complete"
         }
     }
 
-    /// Returns one line for the source of the date and of each value. `stated` are the values in the sentence itself.
+    /// Returns one line for the source of the date and of each value. `stated` lists the values in the sentence itself.
     func lines(stated: [EpochPart], isLate: Bool) -> [String] {
         if isLate { return ["it arrived after its epoch was complete: none of its values was used"] }
         guard epoch.fix != nil else { return [] }
@@ -60,11 +60,11 @@ struct EpochExplanation {
         let source = epoch.dateSource.map(named) ?? "an earlier sentence"
         return switch epoch.basis {
         case .ownEpoch?: "from \(source)"
-        case .dateSentence?: "from \(source), which is near the fix"
-        case .lastDate?: "from \(source), the last one before it"
+        case .dateSentence?: "from \(source), which is close to the fix in time"
+        case .lastDate?: "from \(source), the last date before the fix"
         case .voidSentence?: "from \(source), which has no position: no other sentence contains a date"
         case .hostClock?: "from this machine's clock: no sentence contains a date"
-        case .tagBlock?: "from \(source), its time of sending: no earlier sentence contains a date"
+        case .tagBlock?: "from the time of transmission in \(source): no earlier sentence contains a date"
         case nil: nil
         }
     }
@@ -77,7 +77,7 @@ struct EpochExplanation {
     private func precedence(of source: SentencePlace) -> String {
         let theirs = source.address.suffix(3)
         let ours = place.address.suffix(3)
-        return theirs == ours ? " (the first \(ours) of an epoch stays)" : " (\(theirs) before \(ours))"
+        return theirs == ours ? " (an epoch keeps its first \(ours))" : " (\(theirs) has precedence over \(ours))"
     }
 
     private func named(_ source: SentencePlace) -> String { source == place ? "this sentence" : source.description }

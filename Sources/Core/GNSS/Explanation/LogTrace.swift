@@ -1,6 +1,6 @@
 import TimeAndChance
 
-/// Traces lines of a log through the decoder: the outcome of each sentence, and the reason.
+/// Traces lines of a log through the decoder and records the outcome of each sentence, with its reason.
 ///
 /// The trace runs `NMEADecoder` itself, one sentence at a time, and compares its state before and after. So an
 /// explanation can't differ from what the decoder does. A trace is slow, but costs the decoder nothing.
@@ -42,7 +42,7 @@ package struct LogTrace {
     package var isSettled: Bool { line > wanted.upperBound && record.isSettled }
     /// The sentences on the wanted lines, in order.
     var sentences: [TracedSentence] { record.sentences }
-    /// The epochs of these sentences, by serial number.
+    /// The epochs of the sentences on the wanted lines, by serial number.
     var epochs: [Int: TracedEpoch] { record.epochs }
 
     package mutating func take(_ bytes: Span<UInt8>) {
@@ -54,16 +54,16 @@ package struct LogTrace {
 
     /// Handles the end of the log.
     package mutating func finish() {
-        buffer.append(0)  // ends an incomplete sentence, like `NMEADecoder.finish`
+        buffer.append(0)  // ends an incomplete sentence, as `NMEADecoder.finish` does
         while index < buffer.count - 1, step(isFinal: true) {}
         let before = decoder.assembler
         var emitted: [Fix] = []
         decoder.finish { emitted.append($0) }
-        record.note(nil, before: before, after: decoder.assembler, emitted)
+        record.addStep(nil, before: before, after: decoder.assembler, emitted)
         record.finish()
     }
 
-    /// Makes the decoder handle the sentence, frame or byte at `index`. Returns `false` if it needs more bytes.
+    /// Passes the sentence, frame or byte at `index` to the decoder. Returns `false` if the decoder needs more bytes.
     private mutating func step(isFinal: Bool) -> Bool {
         let bytes = buffer
         let start = index
@@ -82,7 +82,7 @@ package struct LogTrace {
             SentenceRejection.allCases.first { rejectionCounts[$0.rawValue] > before.rejections[$0.rawValue] }
         }
         if let before, rejection != nil || decoder.counts.sentences > before.sentences {
-            note(found, of: bytes, rejection: rejection, before: before.assembler, emitted)
+            recordSentence(found, of: bytes, rejection: rejection, before: before.assembler, emitted)
         } else {
             // A start byte in text belongs to the text before the sentence.
             if mark == TagBlock.mark, found.count > 1 {
@@ -90,20 +90,20 @@ package struct LogTrace {
             }
             if prefix.count + found.count <= Self.keptBytes { prefix += found }
         }
-        pass(found, isBinary: !isSentence && mark != TagBlock.mark && found.count > 1)
+        countLines(in: found, isBinary: !isSentence && mark != TagBlock.mark && found.count > 1)
         return true
     }
 
     private var rejectionCounts: [Int] { SentenceRejection.allCases.map { decoder.counts.rejections($0).count } }
 
-    private mutating func note(
+    private mutating func recordSentence(
         _ found: ArraySlice<UInt8>, of bytes: [UInt8], rejection: SentenceRejection?, before: EpochAssembler,
         _ emitted: [Fix]
     ) {
         let after = decoder.assembler
         let (address, type) = SentenceType.named(in: found)
         let place = SentencePlace(line: line, ordinal: ordinal, address: address)
-        record.note(
+        record.addStep(
             place, flags: type.flags(in: found), before: before, after: after, emitted)
         if wanted.contains(line) {
             let isCounted =
@@ -120,8 +120,8 @@ package struct LogTrace {
         prefix = []
     }
 
-    /// Counts lines, and keeps the bytes of the wanted ones.
-    private mutating func pass(_ found: ArraySlice<UInt8>, isBinary: Bool) {
+    /// Counts the lines in `found`, and keeps the bytes of wanted lines.
+    private mutating func countLines(in found: ArraySlice<UInt8>, isBinary: Bool) {
         for byte in found {
             if wanted.contains(line) {
                 if isBinary { hasBinary = true }
@@ -130,7 +130,7 @@ package struct LogTrace {
             }
             let isLineFeed = byte == UInt8(ascii: "\n")
             let isReturn = byte == UInt8(ascii: "\r")
-            // The carriage return before this line feed has already ended the line.
+            // If a carriage return has already ended the line, the line feed that follows doesn't end another one.
             let hasEnded = isLineFeed && isAfterReturn && !hasLineFeed
             isAtLineStart = isLineFeed || isReturn && !hasLineFeed
             isAfterReturn = isReturn
@@ -148,7 +148,7 @@ extension LogTrace {
     package var explanation: [String] {
         let lines = Self.lines(of: sentences) { $0.epoch.flatMap { epochs[$0] } }
         if !lines.isEmpty { return lines }
-        if hasComment { return ["a comment: not looked at"] }
+        if hasComment { return ["a comment: ignored"] }
         if hasBinary { return ["bytes of a UBX or RTCM frame, which is skipped by its length"] }
         return [
             "nothing here begins like a sentence, with $ or !; a shell expands the $ unless the line is in single quotes"
@@ -205,7 +205,7 @@ struct TracedEpoch {
     /// The epoch's outcome; `nil` until the epoch is complete, and always `nil` if it has no time of day.
     var completion: EpochCompletion?
     var ending: Ending?
-    /// The fix; set later if the epoch is undated.
+    /// The epoch's fix; `nil` while the fix waits for a date.
     var fix: Fix?
     /// The sentence that released the fix after it had waited for a date.
     var releasedBy: SentencePlace?
@@ -225,7 +225,7 @@ struct TracedSentence {
     let bytes: [UInt8]
     /// The first bytes after a rejected sentence.
     let following: [UInt8]
-    /// The reason why the decoder rejected the sentence; `nil` if it was used.
+    /// The reason why the decoder rejected the sentence; `nil` if it was accepted.
     let rejection: SentenceRejection?
     /// The serial number of the sentence's epoch; `nil` if it doesn't belong to an epoch.
     let epoch: Int?

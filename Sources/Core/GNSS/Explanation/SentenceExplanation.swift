@@ -7,7 +7,7 @@ struct SentenceExplanation {
     /// The sentence's epoch; `nil` if it has no epoch or is explained without its log.
     let epoch: TracedEpoch?
 
-    /// The lines of the explanation: one about the sentence itself, followed by those about its epoch.
+    /// The lines of the explanation: one line about the sentence itself, followed by lines about its epoch.
     var lines: [String] {
         [opening] + prefixLines + omissionLines + (sentence.rejection == nil ? outcomeLines : [])
     }
@@ -27,7 +27,7 @@ struct SentenceExplanation {
         case .checksumMismatch:
             return
                 "its checksum is *\(Self.reportedText(sentence.bytes.dropFirst(body.count + 2))), but its bytes require \(computed)"
-        case .missingChecksum: return "its line ends without one; its bytes require \(computed)"
+        case .missingChecksum: return "its line ends without a checksum; its bytes require \(computed)"
         case .malformedChecksum:
             let stated = Self.reportedText(sentence.following.prefix(2))
             return "\"\(stated)\" follows *, but its bytes require \(computed)"
@@ -47,7 +47,7 @@ struct SentenceExplanation {
     /// The faulty field that was ignored while the rest of the sentence was used.
     private var omissionLines: [String] {
         guard sentence.rejection == nil, let faultyField = reading.faultyField else { return [] }
-        return ["\(faultyField), which can't be read: left out"]
+        return ["\(faultyField), which can't be read: ignored"]
     }
 
     private var prefixLines: [String] {
@@ -64,7 +64,7 @@ struct SentenceExplanation {
     }
 
     private var outcomeLines: [String] {
-        if let dated = sentence.dated { return ["its date is that of the fix of \(dated)"] }
+        if let dated = sentence.dated { return ["its date was used for the fix of \(dated)"] }
         guard let epoch else { return [] }
         guard let time = epoch.timeOfDay else { return ["no fix: no sentence of its epoch contains a time"] }
         let name =

@@ -13,7 +13,7 @@ struct SentenceReading {
     /// Reads `sentence` from start byte to checksum, as the decoder does.
     init(of sentence: [UInt8]) {
         guard sentence.first == UInt8(ascii: "$") else {
-            meaning = "a message of ships' transponders: never a position of ours"
+            meaning = "a ship transponder's message: never this vehicle's position"
             return
         }
         let type = SentenceType.named(in: sentence).type
@@ -46,7 +46,7 @@ struct SentenceReading {
         case .zda, .pubx04:
             let date = DateSentence(type, &fields)
             if date != nil {
-                meaning = "a date for a nearby fix without one"
+                meaning = "a date for a nearby fix that has no date"
             } else if fields.fault == .none {
                 meaning = "no date"
             }
@@ -64,14 +64,14 @@ struct SentenceReading {
     private mutating func describe(_ sentence: PositionSentence?) {
         guard let sentence else { return }
         if sentence.latitude != nil { parts.append(.position) }
-        note(.date, sentence.date)
-        note(.speed, sentence.speedMetersPerSecond)
-        note(.course, sentence.courseDegrees)
-        note(.altitude, sentence.altitudeMeters)
-        note(.accuracy, sentence.horizontalAccuracyMeters)
-        note(.hdop, sentence.hdop)
-        note(.geoidSeparation, sentence.geoidSeparationMeters)
-        note(.satellitesUsed, sentence.satellitesUsed)
+        addPart(.date, ifPresent: sentence.date)
+        addPart(.speed, ifPresent: sentence.speedMetersPerSecond)
+        addPart(.course, ifPresent: sentence.courseDegrees)
+        addPart(.altitude, ifPresent: sentence.altitudeMeters)
+        addPart(.accuracy, ifPresent: sentence.horizontalAccuracyMeters)
+        addPart(.hdop, ifPresent: sentence.hdop)
+        addPart(.geoidSeparation, ifPresent: sentence.geoidSeparationMeters)
+        addPart(.satellitesUsed, ifPresent: sentence.satellitesUsed)
         switch sentence.status {
         case .void: meaning = "its flags say that there is no position"
         case .excluded: meaning = "a position that is simulated or entered by hand"
@@ -89,22 +89,22 @@ struct SentenceReading {
             meaning = "its mode says that speed and course are not valid"
             return
         }
-        note(.speed, sentence.speedMetersPerSecond)
-        note(.course, sentence.courseDegrees)
+        addPart(.speed, ifPresent: sentence.speedMetersPerSecond)
+        addPart(.course, ifPresent: sentence.courseDegrees)
         meaning = parts.isEmpty ? "neither speed nor course" : "speed and course, for a fix that has none from RMC"
     }
 
     private mutating func describe(_ sentence: SatellitesSentence) {
-        note(.mode, sentence.mode)
-        note(.hdop, sentence.hdop)
+        addPart(.mode, ifPresent: sentence.mode)
+        addPart(.hdop, ifPresent: sentence.hdop)
         meaning =
             sentence.mode == nil
-            ? "says that there is no fix, which alone does not void a fix" : "solution mode and HDOP"
+            ? "says that there is no fix, but doesn't void a fix by itself" : "solution mode and HDOP"
     }
 
     private mutating func describe(_ sentence: AccuracySentence?) {
         guard let sentence else { return }
-        note(.accuracy, sentence.horizontalAccuracyMeters)
+        addPart(.accuracy, ifPresent: sentence.horizontalAccuracyMeters)
         meaning = sentence.horizontalAccuracyMeters.map { "a horizontal error of \($0) m" } ?? "no error estimate"
     }
 
@@ -113,12 +113,12 @@ struct SentenceReading {
         meaning = sentence.headingDegrees.map { "the vehicle's front points to \($0) degrees" } ?? "no heading"
     }
 
-    private mutating func note<Value>(_ part: EpochPart, _ value: Value?) {
+    private mutating func addPart<Value>(_ part: EpochPart, ifPresent value: Value?) {
         if value != nil { parts.append(part) }
     }
 }
 
-/// The fields of sentences by name, for explanations.
+/// The names of sentence fields, for explanations.
 extension SentenceType {
     /// Whether a sentence of this type belongs to a single epoch. Dates (ZDA) and headings (HDT, THS) apply to several.
     var belongsToEpoch: Bool {

@@ -39,7 +39,7 @@ struct TraceRecord {
     /// `nil`.
     ///
     /// `flags` describes the flags of the sentence's position; `emitted` are the fixes of this step.
-    mutating func note(
+    mutating func addStep(
         _ place: SentencePlace?, flags: String = "", before: EpochAssembler, after: EpochAssembler, _ emitted: [Fix]
     ) {
         var earlier = before.epoch
@@ -89,9 +89,9 @@ struct TraceRecord {
         current.completion = completion
         current.ending = ending
         if completion == .undated { waiting.append(current) }
-        if completion == .fix, let fix = emitted.last(where: { current.isTime(of: $0) }) {
+        if completion == .fix, let fix = emitted.last(where: { current.hasTime(of: $0) }) {
             current.sources[.bodyHeading] = fix.bodyHeadingDegrees == nil ? nil : heading
-            current = dated(current, with: fix, after)
+            current = recordDate(of: current, with: fix, after)
         }
         heading = nil
     }
@@ -105,9 +105,9 @@ struct TraceRecord {
         // Fixes are released in order, each once. A fix that repeats a recent time is dropped.
         var emitted = emitted
         for var epoch in waiting {
-            if let index = emitted.firstIndex(where: { epoch.isTime(of: $0) }) {
+            if let index = emitted.firstIndex(where: { epoch.hasTime(of: $0) }) {
                 epoch.releasedBy = place
-                epoch = dated(epoch, with: emitted.remove(at: index), after)
+                epoch = recordDate(of: epoch, with: emitted.remove(at: index), after)
             } else {
                 epoch.completion = .repeated
             }
@@ -120,7 +120,7 @@ struct TraceRecord {
         waiting.removeAll()
     }
 
-    private mutating func dated(_ epoch: TracedEpoch, with fix: Fix, _ after: EpochAssembler) -> TracedEpoch {
+    private mutating func recordDate(of epoch: TracedEpoch, with fix: Fix, _ after: EpochAssembler) -> TracedEpoch {
         var epoch = epoch
         epoch.fix = fix
         epoch.basis = after.calendar.basis
@@ -143,7 +143,7 @@ struct TraceRecord {
 
 extension TracedEpoch {
     /// Whether `fix` has this epoch's time of day.
-    fileprivate func isTime(of fix: Fix) -> Bool {
+    fileprivate func hasTime(of fix: Fix) -> Bool {
         Int64(fix.timeOfFix.millisecondOfDay) == timeOfDay?.posixMilliseconds
     }
 }

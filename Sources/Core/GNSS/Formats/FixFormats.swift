@@ -39,7 +39,7 @@ package enum CSVFormat {
     }
 }
 
-/// Writes fixes as a GPX 1.1 track. GPX has no elements for speed, heading and accuracy in metres.
+/// Writes fixes as a GPX 1.1 track. GPX has no elements for speed, heading or accuracy in metres.
 package enum GPXFormat {
     /// Appends everything before the first fix.
     package static func appendHeader(to bytes: inout [UInt8]) {

@@ -10,7 +10,7 @@ enum BinaryFrame {
     static let ubxStart: UInt8 = 0xB5
     static let rtcmStart: UInt8 = 0xD3
     /// The maximum payload of a UBX frame. The longest messages in use (satellite measurements, assistance data) are
-    /// shorter, so a longer length is noise.
+    /// shorter, so a greater length is noise.
     private static let maximumUBXPayload = 8192
     /// The length of the longest frame, with header, payload and checksum.
     static let maximumLength = maximumUBXPayload + 8
@@ -74,7 +74,6 @@ struct CRC24Q: Sendable {
         self.tables = tables
     }
 
-    /// Returns the remainder of `bytes[start..<end]`.
     func remainder(of bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> UInt32 {
         unsafe tables.withUnsafeBufferPointer { tables in
             var remainder: UInt32 = 0

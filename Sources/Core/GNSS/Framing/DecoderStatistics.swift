@@ -25,7 +25,7 @@ package struct DecoderStatistics: Sendable {
     package internal(set) var epochs = EpochCounts()
 
     private var fieldFaults: [(fault: FieldFault, found: Occurrences)] = []
-    /// The maximum number of distinct faults, more than any receiver has. Further ones only count as `rejections`.
+    /// The maximum number of distinct faults; no receiver has more. Further faults are counted only as `rejections`.
     private static let maximumFieldFaults = 32
     var addresses = AddressCounts()
     var receiverBanners = ReceiverBanners()
@@ -58,14 +58,14 @@ package struct DecoderStatistics: Sendable {
     /// The fields that caused rejections of sentences, in order of first occurrence.
     package var rejectedFields: [FieldFaultCount] { counts { $0.isRejection } }
 
-    /// The field that caused the most rejections of sentences with a position; `nil` if none were rejected.
+    /// The field that caused the most rejections of sentences with a position; `nil` if no such sentence was rejected.
     package var mostFrequentRejection: FieldFaultCount? {
-        counts { $0.isRejection && $0.statesPosition }.max { $0.found.count < $1.found.count }
+        counts { $0.isRejection && $0.containsPosition }.max { $0.found.count < $1.found.count }
     }
 
     /// The number of sentences with a position that were rejected because of a field.
     package var rejectedPositions: Int {
-        fieldFaults.reduce(0) { $0 + ($1.fault.isRejection && $1.fault.statesPosition ? $1.found.count : 0) }
+        fieldFaults.reduce(0) { $0 + ($1.fault.isRejection && $1.fault.containsPosition ? $1.found.count : 0) }
     }
 
     /// The fields that were ignored while the rest of their sentence was used, in order of first occurrence.
@@ -86,7 +86,7 @@ package struct DecoderStatistics: Sendable {
     }
 
     /// The number of sentences whose type contains a position, including those with empty fields.
-    package var positionSentences: Int { addresses.total { SentenceType(address: $0, length: $1).statesPosition } }
+    package var positionSentences: Int { addresses.total { SentenceType(address: $0, length: $1).containsPosition } }
 
     /// Counts a rejection on the current line.
     mutating func add(_ reason: SentenceRejection) { rejected[reason.rawValue].add(line: lines + 1) }
@@ -104,7 +104,8 @@ package struct EpochCounts: Sendable {
     package internal(set) var void = 0
     /// Epochs that repeat the time of a recent epoch, for example because the receiver's clock is frozen.
     package internal(set) var repeated = 0
-    /// Fixes that were dropped for lack of a date. `NMEADecoder.statistics` includes fixes that still wait for one.
+    /// Fixes that were dropped for lack of a date. `NMEADecoder.statistics` includes fixes that still wait for a
+    /// date.
     package internal(set) var undated = 0
 }
 
@@ -143,14 +144,14 @@ struct AddressCounts: Sendable {
     mutating func add(_ address: UInt64, length: Int) -> SentenceType {
         total += 1
         let place = Self.place(of: address)
-        guard entries[place].address == address else { return addElsewhere(address, length: length) }
+        guard entries[place].address == address else { return addByProbing(address, length: length) }
         counts[place] += 1
         return entries[place].type
     }
 
     /// Counts a sentence whose address is new, or whose first entry is in use by another address.
     @inline(never)
-    private mutating func addElsewhere(_ address: UInt64, length: Int) -> SentenceType {
+    private mutating func addByProbing(_ address: UInt64, length: Int) -> SentenceType {
         // Addresses that are cut to the same bytes have the same type, because no known type exceeds eight bytes.
         let type = SentenceType(address: address, length: length)
         var place = Self.place(of: address)

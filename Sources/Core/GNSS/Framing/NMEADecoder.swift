@@ -75,21 +75,21 @@ package struct NMEADecoder: Sendable {
         return lastReceivedAt + idleTime
     }
 
-    /// The time after which a line counts as quiet: a third of the interval between epochs, at most a quarter of a
-    /// second.
+    /// The time after which a silent line is considered quiet: three tenths of the interval between epochs, at most a
+    /// quarter of a second.
     private var idleTime: Duration { .milliseconds(min(250, Int(assembler.rhythm.intervalMilliseconds) * 3 / 10)) }
 
-    /// Handles a line that has been quiet until `now`. Completes the epoch once its deadline has passed.
+    /// Handles a line that has been quiet until `now`. Completes the epoch if its deadline has passed.
     package mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) {
         guard let lastReceivedAt, now >= lastReceivedAt + idleTime else { return }
         if isInBinaryFrame { abandonBinaryFrame(emit) }
-        assembler.lineIsQuiet(emit)
+        assembler.lineWentQuiet(emit)
         recordWarnings()
     }
 
     /// Handles the end of input. Completes the current epoch.
     package mutating func finish(_ emit: (Fix) -> Void) {
-        // A byte that is never part of a sentence ends an incomplete one, so a sentence that is cut off isn't used.
+        // This byte is never part of a sentence, so it ends an incomplete sentence, which is then not used.
         carry[carried] = 0
         carried += 1
         abandonBinaryFrame(emit)
@@ -136,7 +136,7 @@ package struct NMEADecoder: Sendable {
         counts.bytes += bytes.count
     }
 
-    /// Adds bytes to the carried bytes until those are consumed. Returns the index of the first unused byte.
+    /// Adds bytes to the carried bytes until the latter are consumed. Returns the index of the first unused byte.
     private mutating func complete(
         _ buffer: UnsafeMutableBufferPointer<UInt8>, with bytes: UnsafeBufferPointer<UInt8>, _ emit: (Fix) -> Void
     ) -> Int {
@@ -264,7 +264,7 @@ extension NMEADecoder {
         }
     }
 
-    /// Counts line feeds, eight bytes at a time, including those in binary frames, because editors count them too.
+    /// Counts line feeds, eight bytes at a time, including those in binary frames, because editors also count those.
     private static func lineFeeds(in bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> Int {
         let raw = UnsafeRawBufferPointer(bytes)
         var count = 0
@@ -311,7 +311,7 @@ extension NMEADecoder {
         let type = counts.addresses.add(address, length: length)
         guard unsafe bytes[start] == UInt8(ascii: "$") else { return }
         let first = min(start &+ length &+ 2, end)
-        if type == .txt || type == .other && ReceiverBanners.states(address) {
+        if type == .txt || type == .other && ReceiverBanners.isBannerAddress(address) {
             unsafe recordBanner(bytes, from: first, to: end, isText: type == .txt)
         }
         let text = unsafe SentenceText(fields: base + first, end: base + end, limit: base + bytes.count)
@@ -325,7 +325,7 @@ extension NMEADecoder {
         sky?.take(address, FieldCursor(text), epoch: assembler.serial, at: lastReceivedAt ?? .zero)
     }
 
-    /// Keeps a text that may name the receiver. `isText`: whether the sentence is TXT, whose text follows three
+    /// Keeps a text that may name the receiver. `isText` says whether the sentence is TXT, whose text follows three
     /// numbers.
     @inline(never)
     private mutating func recordBanner(
@@ -337,7 +337,7 @@ extension NMEADecoder {
             if unsafe bytes[place] == UInt8(ascii: ",") { numbers -= 1 }
             place += 1
         }
-        unsafe counts.receiverBanners.note(bytes, from: place, to: end)
+        unsafe counts.receiverBanners.add(bytes, from: place, to: end)
     }
 
     /// Counts the assembler's warnings on the current line.

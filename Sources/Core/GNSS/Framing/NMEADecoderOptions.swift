@@ -11,15 +11,15 @@ package struct NMEADecoderOptions: Sendable {
         /// A date is rejected if it is still more than two days before `earliest`, or was moved to more than a year
         /// after `reference`.
         ///
-        /// `reference` returns the current time to within years, and is called for each date. `earliest` is a time that
-        /// has certainly passed. `hostTime` returns the host's time if it is synchronized, otherwise `nil`. It dates
-        /// the fixes of a receiver that sends no date.
+        /// `reference` returns the current time, accurate to a few years, and is called for each date. `earliest` is a
+        /// time that has certainly passed. `hostTime` returns the host's time if it is synchronized, otherwise `nil`.
+        /// That time dates the fixes of a receiver that sends no date.
         case repaired(
             reference: @Sendable () -> UTCTime, earliest: UTCTime, hostTime: @Sendable () -> UTCTime? = { nil })
     }
 
     package var dates: Dates
-    /// Whether sentences without a checksum are accepted. Old receivers send none.
+    /// Whether sentences without a checksum are accepted. Some old receivers send no checksums.
     package var acceptsMissingChecksum: Bool
     /// Whether GSV and GSA are read for `NMEADecoder.takeSky`. Fixes don't depend on this option.
     package var readsSky: Bool
@@ -32,7 +32,7 @@ package struct NMEADecoderOptions: Sendable {
 }
 
 extension NMEADecoderOptions.Dates {
-    /// The time before `earliest` from which on dates are rejected, because clocks differ a little.
+    /// The time by which an accepted date may be before `earliest`, because clocks differ a little.
     private static let toleranceMilliseconds = 2 * UTCTime.millisecondsPerDay
     /// The maximum time by which a moved date may be after `reference`, because the host's clock may have stopped for
     /// long. A date further ahead was wrong for another reason.
@@ -42,7 +42,7 @@ extension NMEADecoderOptions.Dates {
     /// The period of the week number in the GPS message, which has ten bits.
     private static let rolloverMilliseconds = 1024 * 7 * UTCTime.millisecondsPerDay
 
-    /// Returns the instant that a receiver means by `stated`, repaired if these options say so, and a warning if
+    /// Returns the instant that a receiver means by `stated`, repaired if these options require it, and a warning if
     /// `stated` is wrong. The instant is `nil` if `stated` can't be repaired.
     package func instant(meantBy stated: UTCTime) -> (instant: UTCTime?, warning: ReceiverWarning?) {
         guard stated.millisecondsSince1970 >= Self.earliestStatedMilliseconds else { return (nil, .dateTooEarly) }
@@ -54,12 +54,12 @@ extension NMEADecoderOptions.Dates {
         let repaired = stated.millisecondsSince1970 + periods * Self.rolloverMilliseconds
         let instant = UTCTime(millisecondsSince1970: repaired)
         let isMovedTooFar = periods != 0 && repaired > present + Self.maximumAheadMilliseconds
-        guard canBeTrue(instant), !isMovedTooFar else { return (nil, .dateTooEarly) }
+        guard isPlausible(instant), !isMovedTooFar else { return (nil, .dateTooEarly) }
         return (instant, periods == 0 ? nil : .weekRolloverRepaired)
     }
 
     /// Whether an instant is at or after `earliest`.
-    func canBeTrue(_ instant: UTCTime) -> Bool {
+    func isPlausible(_ instant: UTCTime) -> Bool {
         guard case .repaired(_, let earliest, _) = self else { return true }
         return instant.millisecondsSince1970 >= earliest.millisecondsSince1970 - Self.toleranceMilliseconds
     }

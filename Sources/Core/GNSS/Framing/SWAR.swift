@@ -27,7 +27,6 @@ enum SWAR {
         return ~nonZero & high
     }
 
-    /// Counts the bytes that equal `byte`.
     @inline(__always)
     static func count(of byte: UInt8, in word: UInt64) -> Int {
         // Multiplying by ones adds up all bytes in the highest byte.

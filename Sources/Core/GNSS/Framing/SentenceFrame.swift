@@ -6,7 +6,7 @@
         /// A complete sentence, whose address and fields are between the start byte and `end`.
         case sentence
         case rejected(SentenceRejection)
-        /// A start byte without an address, such as in text or noise.
+        /// A start byte without an address, for example in text or noise.
         case startAlone
         /// More bytes are needed to decide.
         case incomplete
@@ -126,7 +126,7 @@ extension SentenceFrame {
         }
     }
 
-    /// Whether the bytes after a start byte begin like an address, unlike in text such as `READY!` or `5$ more`.
+    /// Whether the bytes after a start byte begin like an address. In text such as `READY!` or `5$ more`, they don't.
     private static func isAddress(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> Bool {
         guard end - start >= 2 else { return false }
         return unsafe isCapital(bytes[start]) && isCapital(bytes[start + 1])

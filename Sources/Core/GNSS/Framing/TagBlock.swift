@@ -19,7 +19,7 @@ import TimeAndChance
     /// The start of GPS time. Clocks that were never set show earlier times.
     private static let earliest = UTCTime(year: 1980, month: 1, day: 6)
 
-    /// Checks for a tag block at `start`. It can't contain the start byte of a sentence.
+    /// Checks for a tag block at `start`. A block can't contain the start byte of a sentence.
     static func outcome(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int) -> Outcome {
         let limit = start + maximumLength
         var end = start + 1

@@ -8,7 +8,7 @@ struct AccuracySentence {
     init?(_ type: SentenceType, _ fields: inout FieldCursor) {
         if type == .gst || type == .gbs || type == .psrfepe { timeOfDay = fields.timeOfDay() }
         switch type {
-        case .gst:  // time, RMS, three of the ellipse; then standard deviations
+        case .gst:  // time, RMS, three fields of the error ellipse, then standard deviations
             fields.skip(4)
             horizontalAccuracyMeters = Self.radius(&fields)
         case .gbs: horizontalAccuracyMeters = Self.radius(&fields)

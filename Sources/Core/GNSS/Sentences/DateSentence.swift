@@ -1,12 +1,11 @@
 import TimeAndChance
 
-/// ZDA and PUBX,04: a time of day with its date. These sentences have no flag for its validity.
+/// ZDA and PUBX,04: a time of day with its date. These sentences have no flag for the date's validity.
 struct DateSentence: Hashable {
     let timeOfDay: TimeOfDay
     /// Days since 1970-01-01.
     let date: Int32
 
-    /// The instant of the date and time.
     var instant: UTCTime {
         UTCTime(millisecondsSince1970: Int64(date) * UTCTime.millisecondsPerDay + timeOfDay.posixMilliseconds)
     }
@@ -45,8 +44,8 @@ struct TimeOfDay: Sendable, Hashable {
     let milliseconds: Int32
 
     static let millisecondsPerDay: Int32 = 86_400_000
-    /// The maximum difference between times of one epoch. On some receivers they differ by up to 5 ms; epochs are at
-    /// least 50 ms apart.
+    /// The maximum difference between the times of one epoch's sentences. Some receivers' times differ by up to 5 ms;
+    /// epochs are at least 50 ms apart.
     static let tolerance: Int32 = 10
     private static let quarterOfAnHour: Int32 = 900_000
     /// The tolerance for a time zone's offset, because local clocks are set to the second at best.

@@ -58,7 +58,7 @@ import TimeAndChance
     }
 
     @inline(__always)
-    mutating func note(_ fault: Fault) {
+    mutating func recordFault(_ fault: Fault) {
         guard self.fault == .none else { return }
         self.fault = fault
         unsafe faultEnd = position
@@ -84,19 +84,18 @@ import TimeAndChance
 
     /// Forgets all faults, because the numbers of a void sentence aren't used.
     @inline(__always)
-    mutating func forgiveFaults() {
+    mutating func clearFaults() {
         fault = .none
         omission = .none
     }
 
-    /// Makes a fault in an optional field a fault of the sentence.
+    /// Turns a fault in an optional field into a fault of the sentence.
     mutating func requireEveryField() {
         guard fault == .none, omission != .none else { return }
         fault = omission
         unsafe faultEnd = omissionEnd
     }
 
-    /// Skips `count` fields.
     @inline(__always)
     mutating func skip(_ count: Int = 1) {
         var place = unsafe position
@@ -112,7 +111,7 @@ import TimeAndChance
     @inline(__always)
     mutating func skipMany(_ count: Int) { unsafe position = text.place(after: count, from: position) }
 
-    /// Skips `text` if that comes next. Returns whether it did.
+    /// Skips `text` if the next fields consist of it. Returns whether they were skipped.
     @inline(__always)
     mutating func skip(_ text: CachedText) -> Bool {
         guard unsafe text.length <= end - position, unsafe text.isRepeated(from: position) else { return false }
@@ -120,7 +119,8 @@ import TimeAndChance
         return true
     }
 
-    /// Returns the text from here to `other`; `nil` unless it ends with a comma and its length can be cached.
+    /// Returns the text between this cursor and `other`; `nil` unless it ends with a comma and its length can be
+    /// cached.
     @inline(__always)
     func text(until other: FieldCursor) -> CachedText? {
         let length = unsafe other.position - position
@@ -201,7 +201,7 @@ import TimeAndChance
     @inline(__always)
     private mutating func take<Value>(_ reading: Reading<Value>) -> Value? {
         unsafe position = reading.next
-        if reading.fault != .none { note(reading.fault) }
+        if reading.fault != .none { recordFault(reading.fault) }
         return reading.value
     }
 }
@@ -217,7 +217,7 @@ extension FieldCursor {
         let second = number.whole % 100
         let isLeapSecond = second == 60 && minute == 59 && hour == 23
         guard !number.isNegative, hour < 24, minute < 60, second < 60 || isLeapSecond else {
-            note(.outOfRange)
+            recordFault(.outOfRange)
             return nil
         }
         let milliseconds =
@@ -233,11 +233,11 @@ extension FieldCursor {
         let number = unsafe take(text.sexagesimal(at: position))
         let hemisphere = letter()
         guard let number else {
-            if hemisphere != 0, hemisphere != positive, hemisphere != negative { note(.malformed) }
+            if hemisphere != 0, hemisphere != positive, hemisphere != negative { recordFault(.malformed) }
             return nil
         }
         guard hemisphere == positive || hemisphere == negative else {
-            note(.malformed)
+            recordFault(.malformed)
             return nil
         }
         let scale = Decimal.powersOfTen[number.decimals]
@@ -245,7 +245,7 @@ extension FieldCursor {
         let minutes = number.whole % 100
         let total = Int64(degrees * 60 + minutes) * scale + Int64(number.fraction)
         guard !number.isNegative, minutes < 60, total <= maximumDegrees * 60 * scale else {
-            note(.outOfRange)
+            recordFault(.outOfRange)
             return nil
         }
         let value = Double(total) / Double(60 * scale)
@@ -294,9 +294,10 @@ extension FieldCursor {
         return value > 0 ? value : nil
     }
 
-    /// Reads `ddmmyy`. Returns days since 1970-01-01. Years from 80 on are in the last century (GPS began in 1980).
+    /// Reads `ddmmyy`. Returns days since 1970-01-01. Years from 80 on are in the twentieth century (GPS began in
+    /// 1980).
     ///
-    /// A bad date isn't a fault, because receivers with a correct position send dates with, for example, month 0.
+    /// A bad date isn't a fault, because some receivers send a correct position with a bad date, such as month 0.
     mutating func date() -> Int32? { dateDigits().flatMap { Self.date(ofDigits: $0) } }
 
     /// Reads the digits of a date as one number.

@@ -10,7 +10,7 @@ package struct FieldFault: Sendable, Hashable {
     /// Whether the sentence was rejected because of the field. Otherwise the field was treated as empty.
     package let isRejection: Bool
 
-    var statesPosition: Bool { type.statesPosition }
+    var containsPosition: Bool { type.containsPosition }
 
     /// Finds the fault in a sentence of `type`; `nil` if there is none. Reads the sentence again, because keeping the
     /// places of faults would slow down the reading of all sentences.

@@ -16,14 +16,14 @@ struct MotionSentence {
             let kilometersPerHour = fields.speedInKilometersPerHour()
             speedMetersPerSecond = speedMetersPerSecond ?? kilometersPerHour
             fields.skip()
-            status = SolutionStatus.ofMode(fields.letter()).0
+            status = SolutionStatus.meaning(ofMode: fields.letter()).0
         } else {
             // The form before NMEA 2 has four numbers without letters; the second is the magnetic course.
             speedMetersPerSecond = fields.speedInKnots()
             let kilometersPerHour = fields.speedInKilometersPerHour()
             speedMetersPerSecond = speedMetersPerSecond ?? kilometersPerHour
         }
-        if status == .void || status == .excluded { fields.forgiveFaults() }
+        if status == .void || status == .excluded { fields.clearFaults() }
     }
 }
 
@@ -42,7 +42,7 @@ struct HeadingSentence {
         case (.ths, UInt8(ascii: "V")), (.ths, UInt8(ascii: "M")), (.ths, UInt8(ascii: "S")),
             (.ths, UInt8(ascii: "N")), (.ths, 0):
             headingDegrees = nil
-        default: fields.note(.malformed)
+        default: fields.recordFault(.malformed)
         }
         fields.requireEveryField()
         guard fields.fault == .none else { return nil }

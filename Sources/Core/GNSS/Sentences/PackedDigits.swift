@@ -26,7 +26,7 @@ struct PackedDigits {
         return (marks & (0 &- marks)) >> 7
     }
 
-    /// Removes the character at `place`, given as by `firstPoint`. The characters before it move up.
+    /// Returns the characters without the one at `place`, a value of `firstPoint`. The characters before it move up.
     @inline(__always)
     func without(_ place: UInt64) -> Self {
         let before = place &- 1
@@ -42,7 +42,7 @@ struct PackedDigits {
     /// The value of eight digits.
     @inline(__always)
     var number: UInt32 {
-        // Combines digits into pairs, pairs into groups of four, and those into the number.
+        // Combines digits into pairs, pairs into groups of four, and these groups into the number.
         let pairs = bytes &* 10 &+ (bytes >> 8)
         let even = (pairs & 0x0000_00FF_0000_00FF) &* (100 + 1_000_000 << 32)
         let odd = (pairs >> 16 & 0x0000_00FF_0000_00FF) &* (1 + 10_000 << 32)

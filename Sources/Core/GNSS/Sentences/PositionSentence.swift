@@ -17,15 +17,15 @@ struct PositionSentence {
     /// Days since 1970-01-01.
     var date: Int32?
 
-    /// Returns whether the sentence can be used. Of a void sentence only the time is used, so its numbers don't matter.
+    /// Returns whether the sentence can be used. Only the time of a void sentence is used, so its faults don't matter.
     @inline(__always)
     fileprivate mutating func conclude(_ fields: inout FieldCursor) -> Bool {
         guard fields.fault != .unreadableFlag else { return false }
         guard status == .valid || status == .unconfirmed else {
-            fields.forgiveFaults()
+            fields.clearFaults()
             return true
         }
-        if (latitude == nil) != (longitude == nil) { fields.note(.halfPosition) }
+        if (latitude == nil) != (longitude == nil) { fields.recordFault(.halfPosition) }
         return fields.fault == .none
     }
 }
@@ -55,7 +55,7 @@ extension PositionSentence {
         courseDegrees = fields.course()
         date = fields.date(&cache)
         fields.skip(2)
-        (status, quality) = SolutionStatus.of(status: letter, mode: fields.letter())
+        (status, quality) = SolutionStatus.meaning(ofStatus: letter, mode: fields.letter())
         guard conclude(&fields) else { return nil }
     }
 
@@ -66,7 +66,7 @@ extension PositionSentence {
         timeOfDay = fields.timeOfDay(&cache)
         guard fields.fault == .none else { return nil }
         (latitude, longitude) = fields.place(&cache)
-        if let solution = SolutionStatus.ofQuality(fields.flag()) {
+        if let solution = SolutionStatus.meaning(ofQuality: fields.flag()) {
             status = solution.0
             quality = solution.1
         } else {
@@ -103,7 +103,7 @@ extension PositionSentence {
         guard fields.fault == .none else { return nil }
         fields.fault = faultOfPosition
         let letter = fields.statusFlag()
-        if letter != 0 { (status, quality) = SolutionStatus.of(status: letter, mode: fields.letter()) }
+        if letter != 0 { (status, quality) = SolutionStatus.meaning(ofStatus: letter, mode: fields.letter()) }
         guard conclude(&fields) else { return nil }
     }
 
@@ -148,7 +148,7 @@ extension PositionSentence {
         var isReadable = letters == 0
         var rest = letters
         while rest != 0 {
-            let (status, quality) = SolutionStatus.ofMode(UInt8(truncatingIfNeeded: rest))
+            let (status, quality) = SolutionStatus.meaning(ofMode: UInt8(truncatingIfNeeded: rest))
             if status == .excluded { return (status, quality) }
             isReadable = isReadable || status != .unconfirmed
             if status == .valid, best.0 == .void || rank(quality) > rank(best.1) { best = (status, quality) }

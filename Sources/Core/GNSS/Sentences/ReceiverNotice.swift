@@ -84,7 +84,7 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The value of the metric's label.
+    /// The warning's label value in metrics.
     package var label: String {
         switch self {
         case .foreignDatum: "foreign_datum"
@@ -104,7 +104,6 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A set of warnings.
 struct WarningSet: Sendable {
     private var bits: UInt64 = 0
 
@@ -147,12 +146,12 @@ struct ReceiverBanners: Sendable {
 
     /// Whether sentences with the given address contain a version. TXT is excluded, because its text may be anything.
     @inline(__always)
-    static func states(_ address: UInt64) -> Bool {
+    static func isBannerAddress(_ address: UInt64) -> Bool {
         UInt8(truncatingIfNeeded: address) == UInt8(ascii: "P") && addresses.contains(address)
     }
 
     /// Keeps the fields from `start` to `end`, unless they are already known or don't describe the receiver.
-    mutating func note(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) {
+    mutating func add(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) {
         guard texts.count < Self.capacity, start < end else { return }
         let text = unsafe UnsafeBufferPointer(rebasing: bytes[start..<min(end, start + Self.maximumLength)])
         let isKnown = texts.contains { known in

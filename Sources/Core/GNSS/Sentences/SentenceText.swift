@@ -1,13 +1,13 @@
 /// The text of a sentence's fields. Parses the numbers in the text.
 ///
-/// Nearly all numbers have fewer than eight characters, or are times and coordinates with fewer than sixteen. These are
-/// parsed eight bytes at a time, all others one character at a time, with the same results.
+/// Nearly all numbers have fewer than eight characters, or are times and coordinates with fewer than sixteen. Such
+/// numbers are parsed eight bytes at a time, all others one character at a time, with the same results.
 @safe struct SentenceText {
     /// The first byte of the first field.
     let fields: UnsafePointer<UInt8>
     /// The byte that ends the sentence. It is readable, and neither a digit nor a comma.
     let end: UnsafePointer<UInt8>
-    /// The end of the readable bytes. Eight bytes are read at once even beyond the sentence, but not beyond this.
+    /// The end of the readable bytes. Eight bytes are read at once even beyond the sentence, but not beyond this limit.
     let limit: UnsafePointer<UInt8>
 
     /// Returns the first byte after the field at `place` and its comma.
@@ -37,7 +37,7 @@
         return unsafe place
     }
 
-    /// Parses the number at `place`, which must be in `range`.
+    /// Parses the number at `place`. A number outside `range` is a fault.
     @inline(never)
     func number(at place: UnsafePointer<UInt8>, in range: ClosedRange<Double>) -> FieldCursor.Reading<Double> {
         guard let length = unsafe plainLength(at: place) else { return unsafe anyNumber(at: place, in: range) }

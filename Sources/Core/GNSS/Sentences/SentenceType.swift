@@ -1,4 +1,4 @@
-/// The types of sentence that affect a fix or cause a warning. All others are only counted.
+/// The types of sentence that affect a fix or cause a warning. Sentences of all other types are only counted.
 enum SentenceType: UInt8 {
     case rmc, gga, gns, gll, vtg, gsa, gst, gbs, zda, pubx00, pubx04, pgrme, pqtmepe, psrfepe, dtm, txt, hdt, ths, other
 
@@ -8,8 +8,8 @@ enum SentenceType: UInt8 {
     /// Addresses with `P` are proprietary, except Quectel's talker `PQ`.
     @inline(__always)
     init(address: UInt64, length: Int) {
-        let isMakers = UInt8(truncatingIfNeeded: address) == UInt8(ascii: "P")
-        if length == 5, !isMakers || UInt8(truncatingIfNeeded: address >> 8) == UInt8(ascii: "Q") {
+        let isProprietary = UInt8(truncatingIfNeeded: address) == UInt8(ascii: "P")
+        if length == 5, !isProprietary || UInt8(truncatingIfNeeded: address >> 8) == UInt8(ascii: "Q") {
             switch address >> 16 & 0xFF_FFFF {
             case Self.code("RMC"): self = .rmc
             case Self.code("GGA"): self = .gga
@@ -28,7 +28,7 @@ enum SentenceType: UInt8 {
             }
             return
         }
-        guard isMakers else {
+        guard isProprietary else {
             self = .other
             return
         }
@@ -50,7 +50,7 @@ enum SentenceType: UInt8 {
         }
     }
 
-    var statesPosition: Bool {
+    var containsPosition: Bool {
         switch self {
         case .rmc, .gga, .gns, .gll, .pubx00: true
         default: false

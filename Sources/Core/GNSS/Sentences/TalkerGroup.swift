@@ -3,7 +3,7 @@
 struct TalkerGroup: OptionSet {
     let rawValue: UInt8
 
-    /// The talkers of constellations and proprietary sentences, several of which a receiver uses in one epoch.
+    /// The talkers of constellations and proprietary sentences; a receiver uses several of them in one epoch.
     static let receiver = Self(rawValue: 1)
     static let transponder = Self(rawValue: 2)
     static let navigationSystem = Self(rawValue: 4)
@@ -12,7 +12,7 @@ struct TalkerGroup: OptionSet {
     @inline(__always)
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Creates the group of an address, the first byte lowest.
+    /// Creates the group of an address whose first byte is lowest.
     @inline(__always)
     init(address: UInt64) {
         let first = UInt8(truncatingIfNeeded: address)

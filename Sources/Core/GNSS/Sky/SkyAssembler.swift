@@ -1,7 +1,7 @@
-/// Combines GSV and GSA sentences into a receiver's sky. Has no clock.
+/// Combines GSV and GSA sentences into a receiver's sky. Has no clock: the caller passes the time.
 ///
 /// GSV arrives in groups of sentences: one group per system and, since NMEA 4.10, per signal. A group is valid from
-/// when it is complete until the next group of its kind. GSA lists the satellites that are used for an epoch's
+/// its completion until the next group of its kind is complete. GSA lists the satellites that are used for an epoch's
 /// position. None of this delays or changes a fix.
 struct SkyAssembler: Sendable {
     /// A complete group of GSV sentences.
@@ -17,8 +17,7 @@ struct SkyAssembler: Sendable {
         let signal: UInt8
     }
 
-    /// An incomplete group.
-    private struct Incoming {
+    private struct IncompleteGroup {
         let kind: Kind
         let parts: Int
         var nextPart: Int
@@ -26,14 +25,14 @@ struct SkyAssembler: Sendable {
     }
 
     private var groups: [Group] = []
-    private var incoming: Incoming?
-    /// The satellites used by the previous epoch, and those listed by GSA so far for the current epoch.
+    private var incoming: IncompleteGroup?
+    /// The satellites used for the previous epoch, and the satellites that GSA has listed so far for the current epoch.
     private var used: (last: Set<Satellite.ID>, current: Set<Satellite.ID>) = ([], [])
     private var usedEpoch: (serial: Int, at: Duration)?
     /// Whether anything has been reported since `takeSky` last returned a sky.
     private var hasNews = false
 
-    /// The time for which a group is valid without being repeated; some receivers send GSV only every tenth second.
+    /// The time for which a group is valid without being repeated; some receivers send GSV only every ten seconds.
     private static let maximumAge = Duration.seconds(30)
     private static let maximumGroups = 32
     private static let maximumParts = 16
@@ -70,7 +69,7 @@ struct SkyAssembler: Sendable {
             return
         }
         if sentence.part == 1 {
-            incoming = Incoming(
+            incoming = IncompleteGroup(
                 kind: Kind(talker: talker, signal: sentence.signal), parts: sentence.parts, nextPart: 1, satellites: [])
         }
         // If a part is missing or belongs to another group, the group is dropped.
@@ -116,8 +115,8 @@ private struct InViewSentence {
     /// Reads a GSV sentence; `nil` if a count or a satellite's number is faulty.
     init?(_ sentence: FieldCursor, talker: UInt16) {
         var fields = sentence
-        // There are three counts and four fields per satellite, then in newer versions a signal; one maker adds a
-        // system.
+        // There are three counts and four fields per satellite, followed in newer versions by a signal; one maker
+        // adds a system.
         let beyond = fields.fieldsLeft - 3
         guard beyond >= 0, beyond % 4 < 3, let parts = fields.integer(in: 1...99),
             let part = fields.integer(in: 1...parts)
@@ -166,7 +165,7 @@ private struct UsedSentence {
 }
 
 extension SatelliteSystem {
-    /// Creates the system of a talker, the first byte lowest; `nil` for a talker of several systems.
+    /// Creates the system of a talker whose first byte is lowest; `nil` for a talker of several systems.
     fileprivate init?(talker: UInt16) {
         switch UInt64(talker) {
         case SentenceType.code("GP"): self = .gps
@@ -194,7 +193,7 @@ extension FieldCursor {
         guard let value = decimal() else { return nil }
         let number = value.isNegative ? -Int(value.whole) : Int(value.whole)
         guard range.contains(number) else {
-            note(.outOfRange)
+            recordFault(.outOfRange)
             return nil
         }
         return number

@@ -1,11 +1,11 @@
 import CMath
 import TimeAndChance
 
-/// Derives speed and course from positions, for receivers that don't report them; fix by fix, in bounded memory.
+/// Derives speed and course from positions, for receivers that don't report them. Works fix by fix, in bounded memory.
 ///
-/// Both are taken from the shortest path to the fix that can't be explained by position errors: the path is longer than
+/// Both values are taken from the shortest path to the fix that position errors can't explain: the path is longer than
 /// the maximum distance between two fixes of one place, and its newer half continues the older half. Without such a
-/// path there is no course, and a speed only if the positions cover so long a time that the vehicle creeps at most.
+/// path there is no course, and a speed only if the positions cover so much time that the vehicle is at most creeping.
 /// After a gap or a jump, the derivation starts over.
 package struct DerivedMotion: Sendable {
     /// The minimum time of a path. In less time, the path is shorter than the rounding of positions.
@@ -17,12 +17,12 @@ package struct DerivedMotion: Sendable {
     /// The maximum distance between two fixes of one place, as a multiple of the sum of their 68 % radii: 99 of 100 are
     /// closer.
     private static let spread = 1.5
-    /// The number of earlier fixes that must agree with the newest (`isJump`), because one of only two may be wrong.
+    /// The number of earlier fixes that must agree with the newest (`isJump`), because one of two fixes may be wrong.
     private static let minimumFixes = 2
     /// The minimum speed of a path's newer half in the path's direction, as a fraction of the mean speed. A lower speed
     /// means that the vehicle is stopping or turning.
     private static let steadiness = 0.7
-    /// The accuracy radius in metres that is assumed for a fix without one.
+    /// The accuracy radius in metres that is assumed if a fix has none.
     private static let usualRadius = 10.0
     /// The minimum radius in metres: receivers round to metres.
     private static let minimumRadius = 1.0
@@ -34,8 +34,8 @@ package struct DerivedMotion: Sendable {
 
     package init() {}
 
-    /// Returns `fix` with derived values in place of missing or wrong ones.
-    package mutating func completed(_ fix: Fix) -> Fix {
+    /// Continues the track to `fix`. Returns it with derived values in place of missing or wrong ones.
+    package mutating func complete(_ fix: Fix) -> Fix {
         if case .onward = continuity.step(to: fix), !isJump(to: fix) {} else { track.removeAll(keepingCapacity: true) }
         let young = track.firstIndex { $0.timeOfFix.duration(to: fix.timeOfFix) <= Self.maximumTime } ?? track.endIndex
         track.removeSubrange(..<max(0, min(young, track.count - Self.minimumFixes)))
@@ -47,7 +47,9 @@ package struct DerivedMotion: Sendable {
         // A receiver that reports a speed below `movingSpeed` omits the course because there is none.
         let needsHeading =
             fix.headingDegrees == nil && fix.speedMetersPerSecond.map { $0 >= Motion.movingSpeed } ?? true
-        guard fix.speedMetersPerSecond == nil || needsHeading || stated.doubts(fix, after: track) else { return fix }
+        guard fix.speedMetersPerSecond == nil || needsHeading || stated.contradicts(fix, after: track) else {
+            return fix
+        }
         let wander = Self.wander(of: track + [fix]) ?? 0
         let motion = motion(to: fix, wander: wander)
         let recent = track.filter { $0.seconds(to: fix) <= Self.maximumTime / .seconds(1) } + [fix]
@@ -72,7 +74,7 @@ package struct DerivedMotion: Sendable {
         return !Fix.canChange(by: change, in: seconds)
     }
 
-    /// Returns the displacement of `fix` from the place to which `first` and `second` extrapolate.
+    /// Returns the displacement of `fix` from the place that is extrapolated from `first` and `second`.
     private static func bend(_ first: Fix, _ second: Fix, _ fix: Fix) -> Displacement {
         let before = first.displacement(to: second)
         let after = second.displacement(to: fix)
@@ -118,8 +120,8 @@ package struct DerivedMotion: Sendable {
         return along / track[middle].seconds(to: fix) >= Self.steadiness * way.meters / (half * 2)
     }
 
-    /// The 68 % radius of the last positions, estimated from their scatter; `nil` if there are too few.
-    package var shownRadius: Double? { Self.wander(of: track).map { max($0, Self.minimumRadius) } }
+    /// The 68 % radius of the last positions, estimated from their scatter; `nil` if there are too few positions.
+    package var scatterRadius: Double? { Self.wander(of: track).map { max($0, Self.minimumRadius) } }
 
     /// Returns the 68 % radius estimated from the scatter of positions, which may exceed the reported radius.
     private static func wander(of fixes: [Fix]) -> Double? {

@@ -39,14 +39,14 @@ package struct Motion: Sendable, Hashable {
 ///
 /// A vehicle is standing from the first slow fix on. It moves off with the first fix that is too fast, or that is
 /// outside the circle of a standing vehicle's fixes, whatever its speed. If the vehicle soon stands in the same place
-/// again, it never left. A parked vehicle has a fixed place: deviations within the fixes' accuracy, if they don't last,
-/// are drift, and count neither as motion nor as track.
+/// again, it never left. A parked vehicle has a fixed place: deviations within the fixes' accuracy are drift if they
+/// don't last; drift is neither motion nor part of the track.
 package struct MotionClassifier: Sendable {
-    /// The distance in metres from its earlier place at which a vehicle that stands again is in a new place.
+    /// The distance in metres from which on a vehicle that has stopped again is in a new place.
     private static let samePlace = 5.0
     /// The drift in metres that is tolerated whatever the accuracy.
     private static let minimumDrift = 15.0
-    /// The error in metres that is assumed for a fix without one.
+    /// The error in metres that is assumed if a fix has none.
     private static let usualError = 25.0
     /// The maximum distance between two fixes of one place, as a multiple of the sum of their 68 % radii: 99 of 100 are
     /// closer.
@@ -54,9 +54,9 @@ package struct MotionClassifier: Sendable {
     /// The radius in metres of the fixes of a standing vehicle; parked receivers wander up to 20 m.
     private static let standRadius = 25.0
 
-    /// The minimum distance in metres within `creepTime` that is creeping and not drift, if no speeds are reported.
+    /// The minimum distance in metres within `creepTime` that shows creeping, not drift, if no speeds are reported.
     private static let minimumCreep = 4.5
-    /// The minimum distance if the reported speeds confirm the creeping.
+    /// The minimum distance in metres within `creepTime` that shows creeping if the reported speeds confirm it.
     private static let minimumStatedCreep = 2.5
     private static let creepTime = Duration.seconds(7)
     /// The minimum time between compared fixes, whatever their rate.
@@ -80,9 +80,9 @@ package struct MotionClassifier: Sendable {
         func isParked(at time: UTCTime) -> Bool { origin.timeOfFix.duration(to: time) >= parksAfter }
 
         /// Adds a fix of the parked vehicle. Drift returns to the true place, so if all fixes stay away from `place`,
-        /// it was wrong.
+        /// then `place` was wrong.
         mutating func add(_ fix: Fix) {
-            guard let place, MotionClassifier.drifts(from: place, to: fix) else {
+            guard let place, MotionClassifier.isDrift(from: place, to: fix) else {
                 self.place = fix
                 awaySince = nil
                 return
@@ -97,9 +97,9 @@ package struct MotionClassifier: Sendable {
             }
         }
 
-        /// Adds a fix. Returns whether the vehicle has moved too far in the last seconds for it to be drift. A single
-        /// wrong fix isn't enough.
-        mutating func hasCrept(to fix: Fix) -> Bool {
+        /// Adds a fix. Returns whether the vehicle has moved too far within `creepTime` for the movement to be drift. A
+        /// single wrong fix isn't enough.
+        mutating func detectCreep(to fix: Fix) -> Bool {
             guard fix.speedMetersPerSecond.map({ $0 >= Motion.standingSpeed }) ?? true else {
                 unsettled.removeAll(keepingCapacity: true)
                 return false
@@ -130,7 +130,7 @@ package struct MotionClassifier: Sendable {
     /// Returns the motion at the next fix; `nil` if neither speed nor place reveals it.
     package mutating func motion(at fix: Fix) -> Motion? {
         if let stand, Self.hasLeft(stand, fix) { self.stand = nil }
-        if stand?.hasCrept(to: fix) ?? false, stand?.isParked(at: fix.timeOfFix) ?? false {
+        if stand?.detectCreep(to: fix) ?? false, stand?.isParked(at: fix.timeOfFix) ?? false {
             stand = fix.speedMetersPerSecond == nil ? Stand(origin: fix, parksAfter: Motion.maximumInterruption) : nil
         }
         guard let speed = fix.knownSpeedMetersPerSecond else { return motionWithoutSpeed(at: fix) }
@@ -188,7 +188,7 @@ package struct MotionClassifier: Sendable {
 
     /// Whether `fix` may be at `place`. A much more accurate fix replaces `place`, because a receiver that has just
     /// started is inaccurate.
-    private static func drifts(from place: Fix, to fix: Fix) -> Bool {
+    private static func isDrift(from place: Fix, to fix: Fix) -> Bool {
         if let worse = place.horizontalAccuracyMeters, let better = fix.horizontalAccuracyMeters, better < worse / 2 {
             return false
         }

@@ -17,13 +17,13 @@ struct StatedMotion: Sendable {
     private static let courseSpeed = 5.0
     /// The mean square of the distance between two fixes of one place, divided by the square of their radius.
     private static let wanderedStep = 1.4
-    /// The maximum time of a step in seconds: a longer one may have cut a corner.
+    /// The maximum time of a step in seconds: a longer step may have cut a corner.
     private static let maximumStep = 3.0
     /// The number of consecutive fixes that must oppose the present verdict.
     private static let quorum = 5
     /// The minimum time for which fixes must contradict the track.
     private static let contradictionTime = Duration.seconds(5)
-    /// The minimum time for which fixes must agree with the track before they are trusted again.
+    /// The minimum time for which fixes must agree with the track before reported values are trusted again.
     private static let agreementTime = Duration.seconds(30)
 
     private(set) var isWrong = false
@@ -31,8 +31,8 @@ struct StatedMotion: Sendable {
     private var opposed = 0
     private var opposedSince: UTCTime?
 
-    /// Whether the path to `fix` differs from the motion that it reports.
-    mutating func doubts(_ fix: Fix, after track: [Fix]) -> Bool {
+    /// Whether the path to `fix` differs from the motion that the fix reports.
+    mutating func contradicts(_ fix: Fix, after track: [Fix]) -> Bool {
         guard !isWrong else { return true }
         guard let speed = fix.speedMetersPerSecond,
             let start = track.last(where: { $0.seconds(to: fix) >= Self.minimumTime })
@@ -73,7 +73,7 @@ struct StatedMotion: Sendable {
         let isTurned = isFast && isWrong(fixes[fixes.count / 2].headingDegrees, on: course)
         let contradicts = isTurned || abs(way - statedWay) > slack
         let agrees = isFast && !isTurned && abs(way - statedWay) < slack / 2
-        note(isWrong ? agrees : contradicts, at: last.timeOfFix)
+        recordComparison(isOpposed: isWrong ? agrees : contradicts, at: last.timeOfFix)
     }
 
     private func isWrong(_ stated: Double?, on course: Double?) -> Bool {
@@ -82,7 +82,7 @@ struct StatedMotion: Sendable {
         return min(turn, 360 - turn) > Self.wrongTurn
     }
 
-    private mutating func note(_ isOpposed: Bool, at time: UTCTime) {
+    private mutating func recordComparison(isOpposed: Bool, at time: UTCTime) {
         guard isOpposed else {
             opposed = 0
             return

@@ -8,7 +8,7 @@ package struct StopFinder: Sendable {
     /// The maximum distance in metres between two stands that belong to one stop.
     private static let samePlace = 50.0
 
-    private var stops = LongestFew<TrackStop>(capacity: 200)
+    private var stops = LongestElements<TrackStop>(capacity: 200)
     /// The total time of all complete stops.
     private var time = Duration.zero
     private var classifier = MotionClassifier()
@@ -31,7 +31,7 @@ package struct StopFinder: Sendable {
         return (ended.stops.count, ended.time, ended.stops.elements())
     }
 
-    /// Adds the next fix, which follows the previous one by `step`.
+    /// Adds the next fix. `step` is its relation to the previous one.
     package mutating func add(_ fix: Fix, _ step: TrackContinuity.Step) {
         var gap = Duration.zero
         if case .broken(let place) = step {
@@ -73,11 +73,11 @@ package struct StopFinder: Sendable {
     }
 }
 
-/// A time during which a vehicle stood in one place.
+/// A period in which a vehicle stood in one place.
 package struct TrackStop: Sendable, Hashable {
-    /// The time of the first fix there.
+    /// The time of the first fix at the stop.
     package internal(set) var from: UTCTime
-    /// The time of the last fix there.
+    /// The time of the last fix at the stop.
     package internal(set) var to: UTCTime
     /// The mean of the positions in degrees, WGS 84.
     package internal(set) var latitude: Double
@@ -123,10 +123,10 @@ package struct TrackStop: Sendable, Hashable {
 }
 
 /// The longest elements of a sequence, in the sequence's order and in bounded memory.
-package struct LongestFew<Element: Sendable>: Sendable {
+package struct LongestElements<Element: Sendable>: Sendable {
     private var entries: [(order: Int, weight: Duration, element: Element)] = []
     private let capacity: Int
-    /// The number of elements added, kept or not.
+    /// The number of elements added, including those that weren't kept.
     package private(set) var count = 0
 
     package init(capacity: Int) { self.capacity = capacity }

@@ -25,7 +25,7 @@ package struct TrackContinuity: Sendable {
 
     package init() {}
 
-    /// Judges the next fix.
+    /// Returns the relation of the next fix to the previous one.
     package mutating func step(to fix: Fix) -> Step {
         defer {
             earlier = previous
@@ -38,7 +38,8 @@ package struct TrackContinuity: Sendable {
         intervals[nextInterval] = milliseconds
         nextInterval = (nextInterval + 1) % Self.rememberedIntervals
         if isGap { return .broken(TrackBreak(cause: .gap, before: previous, after: fix)) }
-        guard fix.isWithinReach(of: previous) || earlier.map({ fix.continues(from: $0, by: previous) }) ?? false else {
+        guard fix.isWithinReach(of: previous) || earlier.map({ fix.canContinue(from: $0, via: previous) }) ?? false
+        else {
             return .broken(TrackBreak(cause: .jump, before: previous, after: fix))
         }
         return .onward(meters: previous.distance(to: fix))

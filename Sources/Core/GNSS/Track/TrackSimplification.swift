@@ -17,7 +17,7 @@ package enum TrackSimplification {
     ///
     /// Finds a path with the minimum number of legs: for each point in order, it determines every point that a single
     /// leg can reach. If there are several such paths, it uses the one with the shortest last leg. The running time is
-    /// usually proportional to the number of points, but quadratic if they wander within the tolerance.
+    /// usually proportional to the number of points, but quadratic if the points wander within the tolerance.
     package static func keptIndices(of points: [TrackPoint], tolerance: Double) -> [Int] {
         guard points.count > 2 else { return Array(points.indices) }
         let goal = points.count - 1
@@ -44,7 +44,7 @@ package enum TrackSimplification {
         return kept.reversed()
     }
 
-    /// Returns the points projected to a plane on which no distance is shorter than on the ellipsoid or on a sphere.
+    /// Returns the points projected onto a plane on which no distance is shorter than on the ellipsoid or on a sphere.
     private static func places(of points: [TrackPoint]) -> [TimedPlace] {
         guard let first = points.first else { return [] }
         // A degree of latitude is longest close to the pole, a degree of longitude close to the equator.

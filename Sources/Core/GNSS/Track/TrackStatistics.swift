@@ -12,7 +12,7 @@ package struct TrackStatistics: Sendable {
     package private(set) var topSpeedMetersPerSecond: Double?
     package private(set) var worstAccuracyMeters: Double?
     /// The most important breaks of the track.
-    package private(set) var breaks = LongestFew<TrackBreak>(capacity: 100)
+    package private(set) var breaks = LongestElements<TrackBreak>(capacity: 100)
     package private(set) var gapCount = 0
     /// The total time of all gaps.
     package private(set) var gapTime = Duration.zero

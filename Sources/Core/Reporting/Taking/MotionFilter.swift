@@ -22,14 +22,14 @@ struct MotionFilter: Sendable {
 
     /// Returns `fix` with the accuracy, place and motion to report. Its time never changes.
     mutating func filtered(_ fix: Fix) -> Fix {
-        var measured = deadReckoning.widened(track.completed(fix))
+        var measured = deadReckoning.widened(track.complete(fix))
         if track.contradictsStated {
             measured.speedMetersPerSecond = nil
             measured.headingDegrees = nil
         }
         self.measured = measured
         self.measured?.horizontalAccuracyMeters =
-            measured.horizontalAccuracyMeters ?? track.shownRadius ?? Self.defaultRadius
+            measured.horizontalAccuracyMeters ?? track.scatterRadius ?? Self.defaultRadius
         motion = classifier.motion(at: measured)
         var reported = motion?.place.map { Self.repetition(of: $0, for: measured) } ?? measured
         reported.speedMetersPerSecond = reported.knownSpeedMetersPerSecond

@@ -77,7 +77,7 @@ package struct Plausibility: Sendable {
                 previous.speedMetersPerSecond = measured.knownSpeedMetersPerSecond
             }
             let contradiction = Self.contradiction(between: previous, and: next)
-            guard case .jump = contradiction, let earlier, fix.continues(from: earlier, by: lastAccepted) else {
+            guard case .jump = contradiction, let earlier, fix.canContinue(from: earlier, via: lastAccepted) else {
                 return contradiction
             }
             return nil
@@ -97,7 +97,7 @@ package struct Plausibility: Sendable {
     private mutating func countAgreement(_ fix: Fix) {
         let agrees = candidate.map { Self.contradiction(between: $0, and: fix) == nil } ?? false
         candidateCount = agrees ? candidateCount + 1 : 1
-        if let earlierCandidate, let candidate, fix.continues(from: earlierCandidate, by: candidate) {
+        if let earlierCandidate, let candidate, fix.canContinue(from: earlierCandidate, via: candidate) {
             candidateCount = Self.quorum
         }
         earlierCandidate = candidate

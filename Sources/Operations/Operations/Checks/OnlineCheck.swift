@@ -170,7 +170,7 @@ extension OnlineCheck {
     )
 
     private static func longestWait(for source: ReceiverConfiguration.Source) -> Duration {
-        if case .serial(_, .automatic) = source { return timeLimits.fix + BaudRate.longestSearch }
+        if case .serial(_, .automatic) = source { return timeLimits.fix + BaudRate.maximumSearchTime }
         return timeLimits.fix
     }
 

@@ -2,23 +2,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// What the plainest loop finds: sentences with a right checksum, and with a wrong one.
+/// The counts of the simplest loop: sentences with a correct checksum, and sentences with a wrong one.
 typedef struct {
     size_t sentences;
-    size_t refused;
+    size_t rejected;
 } CByteLoopCounts;
 
-/// Frames on `$` and `!` and checks sums, a byte at a time, and does nothing else: the yardstick of the decoder.
+/// Finds sentences by `$` and `!` and verifies checksums, one byte at a time: the reference for the decoder.
 CByteLoopCounts cbyteloop_scan(const uint8_t *_Nonnull bytes, size_t count);
 
-/// Calls of malloc, calloc, realloc and the aligned kinds so far in this process.
+/// Returns the number of calls of malloc, calloc, realloc and the aligned variants in this process so far.
 uint64_t cbyteloop_allocations(void);
 
-/// Time that this thread has had on a processor; what other programs do does not count.
+/// Returns the processor time of this thread in seconds, which other programs don't affect.
 double cbyteloop_seconds(void);
 
-/// How many sentences another parser finds in those bytes.
+/// Another parser, which returns the number of sentences in `bytes`.
 typedef size_t (*CByteLoopParser)(const uint8_t *_Nonnull bytes, size_t count);
 
-/// The parser of the library at `path`, which scripts/bench builds of a checkout of minmea; null without it.
+/// Returns the parser in the library at `path`, which scripts/bench builds from a checkout of minmea; null if there is
+/// no library.
 CByteLoopParser _Nullable cbyteloop_minmea(const char *_Nonnull path);
