@@ -60,7 +60,7 @@ import Testing
             ),
             (
                 .economy(updates: 30, span: .seconds(60)),
-                "economy: a crash may lose the updates of the last 60 s, at most 30; set it to \"full\" to lose none"
+                "economy: a crash may lose the updates of the last 60 s, at most 30; set outbox.durability to full to lose none"
             ),
         ] as [(CheckFinding, String)])
     func nameCauseAndRemedy(finding: CheckFinding, sentence: String) {

@@ -4,7 +4,7 @@ import ReportedText
 extension ActiveConditions {
     /// How long a receiver's warning lasts unless it is repeated.
     private static let warningLife = Duration.seconds(600)
-    /// How long a rejection matters. Fixes come about every second, so an older rejection says nothing about now.
+    /// How long a rejection lasts unless another one follows. Fixes arrive about every second.
     private static let rejectionLife = Duration.seconds(30)
 
     /// Starts measuring the time without a fix.

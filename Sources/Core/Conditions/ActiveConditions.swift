@@ -102,7 +102,7 @@ package struct ActiveConditions: Sendable {
         if Key(before) != Key(condition) { states[topic]?.isLogged = false }
     }
 
-    /// Records that `condition` still lasts. Unlike `raise`, this doesn't count as a repetition.
+    /// Records that `condition` still lasts. Unlike `raise`, this isn't counted as a repetition.
     package mutating func hold(_ condition: Condition, on topic: Topic, at now: Duration) {
         if states[topic] == nil { raise(condition, on: topic, at: now) } else { change(topic, to: condition) }
     }
@@ -111,18 +111,18 @@ package struct ActiveConditions: Sendable {
     package mutating func clear(_ topic: Topic, at now: Duration, news: ReportedText = "") {
         guard let state = states.removeValue(forKey: topic), var memory = memories[topic] else { return }
         memory.lines = memory.lines.filter { now - $0.value.at < Self.reminderInterval }
-        if memory.isOpen, now - state.since >= topic.shortestEnded {
+        if memory.isOpen, now - state.since >= topic.minimumDurationToLogEnd {
             memory.isOpen = false
             let code = state.condition.code
-            lines.append(Line(code: code, severity: .info, text: "\(topic.end(of: code))\(news)"))
+            lines.append(Line(code: code, severity: .info, text: "\(topic.endText(for: code))\(news)"))
         }
         memories[topic] = memory
     }
 
-    /// Ends the condition that is active on `topic` without a line, because another one says more.
+    /// Ends the condition that is active on `topic` without a line, because another condition's line says more.
     package mutating func supersede(_ topic: Topic) { states[topic] = nil }
 
-    /// Restarts `condition`, which measures the time since something last happened, at `now`.
+    /// Starts `condition` again at `now`. Such a condition measures the time since something last happened.
     package mutating func restart(_ condition: Condition, on topic: Topic, at now: Duration) {
         clear(topic, at: now)
         states[topic] = State(condition: condition, since: now)
@@ -201,12 +201,12 @@ extension ActiveConditions.Topic {
         }
     }
 
-    /// The minimum duration of a condition whose end is logged. It is a minute for rejections, because a single fix may
-    /// be wrong.
-    fileprivate var shortestEnded: Duration { self == .rejections ? .seconds(60) : .zero }
+    /// The minimum duration of a condition whose end is logged: a minute for rejections, because a single fix may be
+    /// wrong.
+    fileprivate var minimumDurationToLogEnd: Duration { self == .rejections ? .seconds(60) : .zero }
 
-    /// Returns the text for the log at the end of a condition.
-    fileprivate func end(of code: ConditionCode) -> ReportedText {
+    /// Returns the text that the log gets when a condition with the given code ends.
+    fileprivate func endText(for code: ConditionCode) -> ReportedText {
         switch self {
         case .receiver: "receiver works again"
         case .rejections: "fixes accepted again"

@@ -5,8 +5,8 @@ package import Reporting
 extension ReceiverState: CustomStringConvertible {
     package var description: String { sentence().description }
 
-    /// Returns a description of the state with the receiver's name, `elapsed` after the state was reported. A receiver
-    /// that was silent has then been silent for longer.
+    /// Returns a description of the state with the receiver's name, `elapsed` after the state was reported. This time
+    /// is added to the duration of a silence.
     package func sentence(after elapsed: Duration = .zero) -> ReportedText {
         let wording = wording(after: elapsed)
         return "\(source): \(wording.sentence)"
@@ -129,8 +129,8 @@ extension ReceiverFault.NoPosition {
 }
 
 extension Wording {
-    /// Returns the wording if other programs read the serial port, too. Each reader takes bytes from the others, so the
-    /// remedy is the one against them.
+    /// Returns the wording extended by the other programs that also read the serial port, if any. Each reader takes
+    /// bytes from the others, so the remedy is to stop the other programs.
     fileprivate func also(_ others: DeviceHolders?) -> Wording {
         guard let others else { return self }
         return Wording("\(cause); also open in \(others.names)", others.remedy)
@@ -145,7 +145,8 @@ extension ReceiverLineKind {
         case .tcp:
             Wording(
                 silent,
-                "check that the server has data, and that it sends NMEA unasked (a web server waits for requests)")
+                "check that the server has data, and that it sends NMEA without being asked (a web server waits for requests)"
+            )
         case .udp(let host) where host == "127.0.0.1" || host == "::1" || host == "localhost":
             Wording(
                 silent,
@@ -267,11 +268,11 @@ extension GPSDFault {
                 "give its antenna a clear view of the sky")
         case .unknownDevice(let device, []):
             Wording(
-                "does not have \(device), nor any other receiver",
+                "has neither \(device) nor any other receiver",
                 "plug the receiver in, or add it to gpsd (gpsdctl add \(device))")
         case .unknownDevice(let device, let others):
             Wording(
-                "does not have \(device), but \(others.map(\.description).joined(separator: " and "))",
+                "has \(others.map(\.description).joined(separator: " and ")), but not \(device)",
                 "correct receiver.device, or add the device to gpsd (gpsdctl add \(device))")
         case .noDevice:
             Wording("has no receiver", "plug one in, list it in /etc/default/gpsd, or add it (gpsdctl add)")

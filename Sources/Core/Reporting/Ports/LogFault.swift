@@ -31,7 +31,7 @@ package enum LogFault: Sendable, Hashable {
     case archiveCutShort
     case archiveWithoutContents
     /// Other data follows the archive, from this byte on.
-    case archiveContinued(at: Int64)
+    case archiveFollowedByOtherData(at: Int64)
     case archiveDamaged(reason: String, near: Int64)
     case readFailed(reason: String, afterBytes: Int64)
     /// A replay must read its log twice, but this log isn't a file.
