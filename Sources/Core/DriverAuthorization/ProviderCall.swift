@@ -110,7 +110,7 @@ final class ContractBreaches: Sendable {
         fileprivate var words: String {
             switch self {
             case .calledBackTwice:
-                "the token provider called back more than once for one fetchToken; only the first answer counts. "
+                "the token provider called back more than once for one fetchToken; only the first answer is used. "
                     + "Change it to call its completion handler exactly once"
             case .calledBackAtOnce:
                 "the token provider called back before its fetchToken returned; that works here, but the SDKs require "
@@ -128,7 +128,7 @@ final class ContractBreaches: Sendable {
         }
     }
 
-    private let told = Atomic<UInt8>(0)
+    private let reported = Atomic<UInt8>(0)
     private let report: @Sendable (AuthorizationWarning) -> Void
 
     /// `report` receives each kind of violation once; `nil` writes to standard error.
@@ -141,7 +141,7 @@ final class ContractBreaches: Sendable {
     }
 
     func note(_ breach: Breach) {
-        let earlier = told.bitwiseOr(breach.rawValue, ordering: .relaxed).oldValue
+        let earlier = reported.bitwiseOr(breach.rawValue, ordering: .relaxed).oldValue
         if earlier & breach.rawValue == 0 { report(.brokenContract(breach.words)) }
     }
 }

@@ -1,4 +1,4 @@
-/// The route of the next connection to a server, chosen from the results of earlier exchanges. Pure.
+/// The route of the next connection to a server, chosen from the results of earlier exchanges. Does no I/O.
 ///
 /// A connection that is kept open may lead to a server that is being taken out of service and answers only with errors.
 /// A route may also be broken for just one address family, and only after connections are accepted. libcurl's race
@@ -70,9 +70,9 @@ package struct ServerRoute: Sendable, Hashable {
 
     /// Whether a failure with this code may be due to the address family of the new connection.
     ///
-    /// A connected server that is silent may just be slow. A cancelled connection attempt counts only if it took at
-    /// least `hang`, because it was then probably aborted for a newer position. A shutdown, a reload or private mode
-    /// may cancel an attempt at any time.
+    /// A connected server that is silent may just be slow. A cancelled connection attempt is considered only if it took
+    /// at least `hang`, because it was probably aborted for a newer position. A shutdown, a reload or private mode may
+    /// cancel an attempt at any time.
     package static func isOfFamily(
         _ code: HTTPTransportError.Code, isConnected: Bool, after time: Duration
     ) -> Bool {

@@ -1,10 +1,10 @@
 import GNSS
 import TimeAndChance
 
-/// The state of a vehicle's reporter, which makes every decision: each event leads to reports and actions. Pure.
+/// The state of a vehicle's reporter, which makes every decision: each event leads to reports and actions. Does no I/O.
 ///
 /// Two lanes run concurrently. The taking lane turns fixes into updates and has the outbox store them, one append at a
-/// time. The delivering lane sends the outbox's updates, one action at a time.
+/// time. The delivery lane sends the outbox's updates, one action at a time.
 struct ReportingState: Sendable {
     enum Event: Sendable {
         /// The receiver has delivered a fix. `latest` is the latest possible time of fix.
@@ -46,7 +46,7 @@ struct ReportingState: Sendable {
     var queue = UpdateQueue()
     /// The last update made from a fix.
     var lastReported: LocationUpdate?
-    /// The newest update until its first append has ended.
+    /// The newest update, until its first append has ended.
     var live: LocationUpdate?
     /// The append in progress.
     var appending: Append?
@@ -85,7 +85,7 @@ struct ReportingState: Sendable {
         return step
     }
 
-    /// Passes an event to the delivering lane.
+    /// Passes an event to the delivery lane.
     mutating func deliver(
         _ event: UploadEvent, at now: Duration, jitter: @autoclosure () -> Double = 1, _ step: inout Step
     ) {

@@ -4,7 +4,7 @@
 ///   so that no update has to wait. If the fetch fails or hangs, the current token is used until it expires.
 /// - At most one fetch per context is in progress, and all callers get its outcome. Cancelling one caller doesn't
 ///   affect the others. When the last caller is cancelled, so is the fetch.
-/// - After a failure the provider isn't asked again for a while, or for as long as it demands.
+/// - After a failure the provider isn't asked again for a while, or for the time that it demands.
 /// - A token that names another vehicle, or that isn't meant for Fleet Engine, is rejected.
 /// - A token that Fleet Engine has rejected is dropped and fetched again once, however many requests have failed.
 ///

@@ -24,7 +24,7 @@ package enum TokenFault: Sendable, Hashable {
     case providerFailed(ProviderFault)
     /// A provider outside Waypost has reported the failure.
     case reported(AuthorizationError.Code, ReportedText)
-    /// The system has no resources for a process or thread. The string is the configuration keys that need it.
+    /// The system has no resources for a process or thread. The string names the configuration keys that need one.
     case noResources(String, ReportedText)
     case cancelled
 

@@ -121,8 +121,8 @@ extension ExpiryWarning {
         case .unjudged:
             return Wording(
                 """
-                the token's end can't be judged: it has no usable iat, its issuer sent no Date, and this machine's \
-                clock seems wrong or the token expired
+                no clock can determine when the token expires: it has no usable iat, its issuer sent no Date, and this \
+                machine's clock is wrong or the token has expired
                 """,
                 "the issuer must set iat")
         case .stated(let stated, let seconds, let own):

@@ -1,5 +1,4 @@
 /// The time that a newer position waits for the answer to the exchange in progress before that exchange is aborted.
-/// Pure.
 ///
 /// Waypost can't know whether a silent server is slow or its connection is dead. So the timeout is short at first and
 /// doubles after each abort, up to the time limit of an exchange: a dead connection is abandoned within seconds, but a

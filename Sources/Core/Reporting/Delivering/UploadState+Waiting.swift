@@ -165,8 +165,8 @@ extension UploadState {
         return UploadStep(.abortExchange)
     }
 
-    /// Ends a wait at once. An action in progress is cancelled with its task, but an answer that has arrived still
-    /// counts.
+    /// Ends a wait at once. An action in progress is cancelled with its task, but an answer that has arrived is still
+    /// used.
     mutating func cancel() -> UploadStep {
         termination.isCancelled = true
         switch phase {

@@ -1,4 +1,4 @@
-/// The state of the delivering lane, which makes every decision: each event leads to at most one action. Pure.
+/// The state of the delivery lane, which makes every decision: each event leads to at most one action. Does no I/O.
 ///
 /// One action is in progress at a time. The lane reads the outbox, asks for a permit, sends a batch and records its
 /// result in the outbox. If there is nothing to send, it waits, at most until `dueAt`, when it expects `.timeReached`.
@@ -29,7 +29,7 @@ struct UploadState: Sendable {
         var isOutboxEmpty = false
     }
 
-    /// The numbers of consecutive failures. All but the last two are reset by a delivery.
+    /// The numbers of consecutive failures. A delivery resets all of them.
     struct Streaks: Sendable, Hashable {
         /// Failed attempts. Holds aren't counted: a missing or rejected permit, or an unknown vehicle.
         var failures = 0

@@ -103,7 +103,7 @@ package enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
     case page
     /// XML.
     case markup
-    /// A text with conflict marks of git.
+    /// Text with git's conflict markers.
     case conflict
     case gpsdReports
     /// The description of a recorded run.

@@ -31,7 +31,7 @@ struct MotionFilter: Sendable {
         self.measured?.horizontalAccuracyMeters =
             measured.horizontalAccuracyMeters ?? track.shownRadius ?? Self.defaultRadius
         motion = classifier.motion(at: measured)
-        var reported = motion?.place.map { Self.repetition(of: $0, for: measured) } ?? measured
+        var reported = motion?.place.map { Self.parkedFix(at: $0, for: measured) } ?? measured
         reported.speedMetersPerSecond = reported.knownSpeedMetersPerSecond
         reported.headingDegrees = reported.derived.headingDegrees ?? reported.headingDegrees
         reported.derived = TrackMotion()
@@ -41,7 +41,7 @@ struct MotionFilter: Sendable {
 
     /// Returns the place of a parked vehicle with the time of `fix`. The fixes of a parked vehicle wander, and would
     /// draw a star on a map.
-    private static func repetition(of place: Fix, for fix: Fix) -> Fix {
+    private static func parkedFix(at place: Fix, for fix: Fix) -> Fix {
         guard place != fix else { return fix }
         var held = place
         held.timeOfFix = fix.timeOfFix

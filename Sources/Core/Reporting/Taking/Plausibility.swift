@@ -29,9 +29,9 @@ package struct Plausibility: Sendable {
     /// - Parameters:
     ///   - earliest: the build date for a live receiver; `nil` for recorded logs, which keep their dates.
     ///   - expected: the approximate present, by a clock that may be wrong. A first fix near that time is accepted at
-    ///     once, any other once three agree. `nil` accepts any first fix.
-    ///   - newest: the newest update of an earlier run. A first fix that can't follow this update is accepted once
-    ///     three agree. `nil` for recorded logs, which may be older.
+    ///     once, any other only when three fixes agree. `nil` accepts any first fix.
+    ///   - newest: the newest update of an earlier run. A first fix that can't follow this update is accepted only when
+    ///     three fixes agree. `nil` for recorded logs, which may be older.
     package init(earliest: UTCTime?, expected: UTCTime? = nil, newest: LocationUpdate? = nil) {
         self.earliest = earliest
         self.expected = expected

@@ -133,7 +133,7 @@ extension Fix {
 /// Decides whether a vehicle is turning, braking or accelerating at a fix. If so, the fix of two seconds ago,
 /// extrapolated, leads to a different place.
 private struct Manoeuvre: Sendable {
-    /// The minimum distance in metres between the fix and that place: the effect of 0.5 m/s² in two seconds.
+    /// The minimum distance in metres between the fix and the extrapolated one: the effect of 0.5 m/s² in two seconds.
     private static let minimumDeviation = 1.0
     /// The minimum time between the fixes that are compared, whatever their rate.
     private static let spacing = Duration.milliseconds(900)
