@@ -35,7 +35,7 @@ final class ProviderCall: Sendable {
     }
 
     /// Records that the completion form has returned. Returns `false` if the provider doesn't implement it.
-    func returned() -> Bool {
+    func didReturn() -> Bool {
         thread.store(0, ordering: .releasing)
         return !lacksCompletionForm.load(ordering: .acquiring)
     }

@@ -129,7 +129,7 @@ actor QueuedProvider {
         defer { call.leave() }
         guard call.enter() else { return }
         forms.completing(context) { call.callBack($0, $1) }
-        guard !call.returned() else { return }
+        guard !call.didReturn() else { return }
         do { call.callBack(try await forms.asynchronous(context), nil) } catch {
             call.callBack(nil, error, isFinal: true)
         }

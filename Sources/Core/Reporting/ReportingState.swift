@@ -37,7 +37,7 @@ struct ReportingState: Sendable {
         var delivery: UploadAction?
     }
 
-    var plausibility: Plausibility
+    var plausibility: PlausibilityFilter
     var motion = MotionFilter()
     var shape: ShapePoints
     var policy: ReportingPolicy
@@ -78,8 +78,8 @@ struct ReportingState: Sendable {
                 mode.observe(isSwitchedOn: isOn, at: exists ? now : nil, isPolled: isPolled)
             }
         case .retryStoring: storeNext(at: now, &step)
-        case .appended(let appended): self.appended(appended, at: now, &step)
-        case .appendFailed(let error): appendFailed(error, at: now, &step)
+        case .appended(let appended): didAppend(appended, at: now, &step)
+        case .appendFailed(let error): didFailToAppend(error, at: now, &step)
         case .delivering(let event): deliver(event, at: now, jitter: jitter(), &step)
         }
         return step
@@ -97,7 +97,7 @@ struct ReportingState: Sendable {
 
 /// The settings of a vehicle's reporter.
 package struct ReportingSettings: Sendable {
-    package var plausibility: Plausibility
+    package var plausibility: PlausibilityFilter
     package var shape: ShapePoints
     package var policy: ReportingPolicy
     package var spacing: RequestSpacing
@@ -105,7 +105,8 @@ package struct ReportingSettings: Sendable {
     package var upload: UploadSettings
 
     package init(
-        plausibility: Plausibility = Plausibility(earliest: nil), shape: ShapePoints = ShapePoints(meters: 5),
+        plausibility: PlausibilityFilter = PlausibilityFilter(earliest: nil),
+        shape: ShapePoints = ShapePoints(meters: 5),
         policy: ReportingPolicy = ReportingPolicy(.interval(.seconds(10)), heartbeat: .seconds(60)),
         spacing: RequestSpacing = .live, privateMode: PrivateMode = PrivateMode(zones: []),
         upload: UploadSettings = UploadSettings()

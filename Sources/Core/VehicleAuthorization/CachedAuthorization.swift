@@ -156,12 +156,12 @@ public actor CachedAuthorization: VehicleAuthorization {
         var isVoid = fetch.isOutdated
         if fetch.isAbandoned, case .failure = outcome { isVoid = true }
         if isVoid {
-            cache.abandoned(context)
+            cache.didAbandonFetch(context)
             restart(with: fetch.waiters, for: context)
             return
         }
         let now = elapsed()
-        let (answer, warnings) = cache.fetched(
+        let (answer, warnings) = cache.didFetch(
             outcome.mapError(\.whileWaitedFor), for: context, begun: begun, now: now, jitter: jitter())
         resume(fetch.waiters, answer)
         for warning in warnings { report(.warning(warning)) }

@@ -33,8 +33,8 @@ package struct TokenCache: Sendable {
     /// The number of contexts in the cache.
     package var count: Int { slots.count }
 
-    /// Returns the action for a caller. After `.fetch` and `.useAndRefresh`, a fetch is in progress until `fetched` or
-    /// `abandoned` is called.
+    /// Returns the action for a caller. After `.fetch` and `.useAndRefresh`, a fetch is in progress until `didFetch` or
+    /// `didAbandonFetch` is called.
     package mutating func request(_ context: AuthorizationContext, now: Duration) -> Answer {
         if let problem = context.problem { return .fail(problem) }
         uses += 1
@@ -46,7 +46,7 @@ package struct TokenCache: Sendable {
     /// the operator.
     ///
     /// `jitter` is drawn from 0...1.
-    package mutating func fetched(
+    package mutating func didFetch(
         _ result: Outcome, for context: AuthorizationContext, begun: Duration, now: Duration, jitter: Double
     ) -> (answer: Outcome, warnings: [AuthorizationWarning]) {
         var slot = slots[context] ?? TokenSlot()
@@ -63,7 +63,7 @@ package struct TokenCache: Sendable {
 
     /// Records that a fetch was abandoned because no caller is waiting for it, which is neither a success nor a
     /// failure.
-    package mutating func abandoned(_ context: AuthorizationContext) { slots[context]?.isFetching = false }
+    package mutating func didAbandonFetch(_ context: AuthorizationContext) { slots[context]?.isFetching = false }
 
     /// Drops `token`, which Fleet Engine has rejected, unless a newer token has replaced it.
     package mutating func discard(_ token: AuthorizationToken, for context: AuthorizationContext) {

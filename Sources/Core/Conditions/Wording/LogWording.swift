@@ -131,7 +131,7 @@ extension FixAbsence {
 
 extension FixAbsence.LeftOut {
     fileprivate var words: ReportedText {
-        "\(text: count.grouped) of \(text: self.of.counted("sentence")) left out"
+        "\(text: count.grouped) of \(text: total.counted("sentence")) left out"
     }
 }
 
@@ -193,7 +193,7 @@ extension LogRemark: CustomStringConvertible {
             let place: ReportedText = "\(leftOut.count == 1 ? "" : "the first ")in line \(line)"
             let cause: ReportedText = "\(log): \(leftOut.words) because \(checksum) (\(place))"
             // A cable damages one sentence in a few hundred; an editor or a conversion damages more.
-            return leftOut.count * 100 < leftOut.of
+            return leftOut.count * 100 < leftOut.total
                 ? Wording("\(cause), damaged on the line", "") : Wording(cause, Self.altered)
         case .disordered(let previous, let end, let next, let begin):
             return Wording(

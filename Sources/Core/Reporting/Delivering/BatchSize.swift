@@ -58,7 +58,7 @@ struct BatchSize: Sendable, Hashable {
     }
 
     /// Records that a batch with `past` locations was delivered.
-    mutating func delivered(past: Int, took: Duration) {
+    mutating func didDeliver(past: Int, took: Duration) {
         let delivery = Delivery(past: past, took: took)
         if let previous {
             isServerSlow =
@@ -96,7 +96,7 @@ struct BatchSize: Sendable, Hashable {
 
     /// Records that the server rejected a batch with `past` locations. The next batch needs at least `minimum` of them
     /// to deliver anything.
-    mutating func rejected(past: Int, minimum: Int) {
+    mutating func didReject(past: Int, minimum: Int) {
         smallestRejected = past
         fullBatches = 0
         limit = max(minimum, past / 2)
@@ -112,7 +112,7 @@ struct BatchSize: Sendable, Hashable {
     }
 
     /// Records that a batch with `past` locations got no answer. The network path may drop large requests.
-    mutating func unanswered(past: Int) {
+    mutating func didGetNoAnswer(past: Int) {
         startAgain()
         if past > Self.light {
             limit = min(limit, past / 2)
@@ -135,7 +135,7 @@ struct BatchSize: Sendable, Hashable {
     }
 
     /// Records that a batch with `past` locations was aborted for a newer position, which is sent alone.
-    mutating func aborted(past: Int) {
+    mutating func didAbort(past: Int) {
         guard past > Self.light else { return startProbing() }
         smallestAborted = past
         fullBatches = 0

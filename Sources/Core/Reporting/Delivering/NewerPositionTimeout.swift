@@ -17,10 +17,10 @@ struct NewerPositionTimeout: Sendable, Hashable {
     }
 
     /// Records that an exchange was aborted for a newer position.
-    mutating func aborted() { duration = min(duration * 2, maximum) }
+    mutating func didAbort() { duration = min(duration * 2, maximum) }
 
     /// Records that an exchange was answered after `time`.
-    mutating func delivered(after time: Duration) { duration = min(max(Self.initial, time * 2), maximum) }
+    mutating func didDeliver(after time: Duration) { duration = min(max(Self.initial, time * 2), maximum) }
 
     /// Returns to the initial timeout, because the network path may have changed.
     mutating func startAgain() { duration = min(Self.initial, maximum) }

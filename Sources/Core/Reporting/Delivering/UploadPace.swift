@@ -36,14 +36,14 @@ struct UploadPace: Sendable, Hashable {
     }
 
     /// Records that the server has answered 429.
-    mutating func throttled(at now: Duration) {
+    mutating func didThrottle(at now: Duration) {
         interval = min(max(interval * 2, Self.firstInterval), Self.maximumInterval)
         uploadedAt = now
     }
 
     /// Records that the server has accepted an upload, and halves the interval. A 429 only doubles the interval, so an
     /// occasional 429 doesn't delay a backlog that the server accepts.
-    mutating func delivered() {
+    mutating func didDeliver() {
         interval = interval / 2
         if interval < Self.minimumInterval { interval = .zero }
     }

@@ -174,25 +174,25 @@ struct UploadState: Sendable {
         case .timeReached: return timeReached()
         case .cancelled: return cancel()
         case .outboxRead, .outboxFailed, .prepared, .notPrepared, .answered, .resultRecorded, .announced:
-            return ended(by: event, jitter: jitter)
+            return handleResult(event, jitter: jitter)
         }
     }
 
     /// Handles the result of an action.
-    private mutating func ended(by event: UploadEvent, jitter: () -> Double) -> UploadStep {
+    private mutating func handleResult(_ event: UploadEvent, jitter: () -> Double) -> UploadStep {
         switch (event, phase) {
         case (.outboxRead(let next), .reading(let request, let isPrepared)):
             return select(from: next, for: request, isPrepared: isPrepared)
         case (.outboxFailed(let error), .reading), (.outboxFailed(let error), .recordingResult):
-            return outboxFailed(error, jitter: jitter)
-        case (.prepared, .preparing(let batch, let since)): return prepared(for: batch, since: since)
+            return outboxDidFail(error, jitter: jitter)
+        case (.prepared, .preparing(let batch, let since)): return didPrepare(for: batch, since: since)
         case (.notPrepared(let fault), .preparing(_, let since)), (.notPrepared(let fault), .announcing(let since)):
-            return notPrepared(fault, since: since, jitter: jitter)
+            return didNotPrepare(fault, since: since, jitter: jitter)
         case (.answered(let result), .exchanging(let exchange)):
-            return answered(exchange, result, jitter: jitter)
+            return didAnswer(exchange, result, jitter: jitter)
         case (.resultRecorded(let next), .recordingResult(let request)): return proceed(with: next, for: request)
         case (.announced(let outcome), .announcing(let since)):
-            return announced(outcome, since: since, jitter: jitter())
+            return didAnnounce(outcome, since: since, jitter: jitter())
         default: return unexpected(event)
         }
     }

@@ -75,11 +75,11 @@ package struct FixAbsence: Sendable, Hashable {
     package struct LeftOut: Sendable, Hashable {
         package let count: Int
         /// The number of all sentences in these logs.
-        package let of: Int
+        package let total: Int
 
-        package init(_ count: Int, of all: Int) {
+        package init(_ count: Int, of total: Int) {
             self.count = count
-            self.of = all
+            self.total = total
         }
     }
 

@@ -87,7 +87,7 @@ extension ReportingState {
     }
 
     /// Handles the success of the append in progress.
-    mutating func appended(_ appended: AppendedUpdate, at now: Duration, _ step: inout Step) {
+    mutating func didAppend(_ appended: AppendedUpdate, at now: Duration, _ step: inout Step) {
         guard let append = appending else { return unexpected("appended", &step) }
         appending = nil
         if append.overrulesEarlier {
@@ -107,7 +107,7 @@ extension ReportingState {
     }
 
     /// Handles the failure of the append in progress: its updates are kept, and a live update is sent from memory.
-    mutating func appendFailed(_ error: OutboxError, at now: Duration, _ step: inout Step) {
+    mutating func didFailToAppend(_ error: OutboxError, at now: Duration, _ step: inout Step) {
         guard let append = appending else { return unexpected("appendFailed", &step) }
         appending = nil
         if queue.generation == append.generation {
