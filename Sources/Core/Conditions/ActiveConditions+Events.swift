@@ -57,7 +57,7 @@ extension ActiveConditions {
             if let condition = Condition(outcome) { raise(condition, on: .delivery, at: now) }
         case .notPrepared(let fault): raise(Condition(fault), on: .delivery, at: now)
         case .internalError(let error):
-            let cause: ReportedText = "\(text: error.event) came while \(text: error.phase)"
+            let cause: ReportedText = "unexpected event \(text: error.event) in phase \(text: error.phase)"
             raise(Condition(.internalError, cause), on: .one(.internalError), at: now, until: now + .seconds(86_400))
         case .progress, .tooSoon, .waiting, .quarantined, .serverTime, .idle: break
         }

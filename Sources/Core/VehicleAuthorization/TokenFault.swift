@@ -197,7 +197,7 @@ package struct EndpointRejection: Sendable, Hashable {
 package enum ExpiryFault: Sendable, Hashable {
     /// The token's `exp` isn't after its `iat`.
     case endsBeforeIssue
-    /// The token had already expired when it was issued, according to this judge.
+    /// The token had already expired when the issuer returned it, according to the given source.
     case overWhenGiven(Judge)
     /// The token expired while it was being fetched.
     case overWhenReceived(AuthorizationContext)

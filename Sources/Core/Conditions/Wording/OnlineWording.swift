@@ -116,9 +116,9 @@ extension OnlineFinding.OtherConfiguration {
 extension OnlineFinding.Clock {
     fileprivate var words: ReportedText {
         switch self {
-        case .ownSynchronized: "this machine's, which is synchronized"
-        case .ownUnsynchronized: "this machine's, which is not synchronized"
-        case .fleetEngine: "Fleet Engine's"
+        case .ownSynchronized: "this machine's clock, which is synchronized"
+        case .ownUnsynchronized: "this machine's clock, which is not synchronized"
+        case .fleetEngine: "Fleet Engine's clock"
         }
     }
 

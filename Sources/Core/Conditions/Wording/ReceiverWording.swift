@@ -81,11 +81,13 @@ extension ReceiverFault {
         case .lost(let reason):
             Wording("lost (\(reason))", "check the plug and cable; Waypost reconnects as soon as the receiver is back")
         case .closedByOtherSide:
-            Wording("closed by the other side, opened again", "check that host and port are the receiver's")
-        case .silent(let kind, let limit, let others): kind.silence(for: limit + elapsed).also(others)
-        case .noSentence(let kind, let limit, let others): kind.noise(for: limit + elapsed).also(others)
+            Wording("closed by the other side, and opened again", "check that host and port are the receiver's")
+        case .silent(let kind, let limit, let others):
+            kind.silenceWording(for: limit + elapsed).adding(otherReaders: others)
+        case .noSentence(let kind, let limit, let others):
+            kind.noiseWording(for: limit + elapsed).adding(otherReaders: others)
         case .readableText(let kind, let beginning, let limit, let others):
-            kind.text(beginning, for: limit + elapsed).also(others)
+            kind.textWording(beginning: beginning, for: limit + elapsed).adding(otherReaders: others)
         case .noBaudRate(let evidence, let baudRate, let tried): evidence.wording(at: baudRate, tried)
         case .noChecksums:
             Wording("sentences arrive, but without a checksum", BaudRateEvidence.acceptMissingChecksum)
@@ -131,14 +133,14 @@ extension ReceiverFault.NoPosition {
 extension Wording {
     /// Returns the wording extended by the other programs that also read the serial port, if any. Each reader takes
     /// bytes from the others, so the remedy is to stop the other programs.
-    fileprivate func also(_ others: DeviceHolders?) -> Wording {
+    fileprivate func adding(otherReaders others: DeviceHolders?) -> Wording {
         guard let others else { return self }
         return Wording("\(cause); also open in \(others.names)", others.remedy)
     }
 }
 
 extension ReceiverLineKind {
-    fileprivate func silence(for time: Duration) -> Wording {
+    fileprivate func silenceWording(for time: Duration) -> Wording {
         let silent: ReportedText = "silent for \(time.components.seconds) s"
         return switch self {
         case .serial: Wording(silent, BaudRateEvidence.silentPort)
@@ -168,7 +170,7 @@ extension ReceiverLineKind {
         }
     }
 
-    fileprivate func noise(for time: Duration) -> Wording {
+    fileprivate func noiseWording(for time: Duration) -> Wording {
         let noise: ReportedText = "bytes arrive but no NMEA sentence for \(time.components.seconds) s"
         return switch self {
         case .serial(let baudRate, wasFound: false):
@@ -184,12 +186,12 @@ extension ReceiverLineKind {
                 "check the receiver's output; Waypost searches for the rate again")
         case .tcp: Wording(noise, "check the server's output")
         case .udp: Wording(noise, "check the sender's output")
-        case .gpsd: silence(for: time)
+        case .gpsd: silenceWording(for: time)
         case .file, .standardInput: Wording(noise, "check the output of the program that writes it")
         }
     }
 
-    fileprivate func text(_ beginning: ReportedText?, for time: Duration) -> Wording {
+    fileprivate func textWording(beginning: ReportedText?, for time: Duration) -> Wording {
         switch self {
         case .serial(let baudRate, wasFound: false):
             Wording(
@@ -201,7 +203,7 @@ extension ReceiverLineKind {
             Wording(
                 "text arrives that isn't NMEA\(beginning.map { ", beginning with \"\($0)\"" } ?? "")",
                 "check that host and port are the receiver's")
-        case .serial, .udp, .gpsd, .file, .standardInput: noise(for: time)
+        case .serial, .udp, .gpsd, .file, .standardInput: noiseWording(for: time)
         }
     }
 }

@@ -151,7 +151,8 @@ extension ClaimFault {
             }
         func needs(_ setting: ReportedText) -> ReportedText { "the issuer must set \(setting)" }
         return switch self {
-        case .algorithm(let name): Wording("is signed with \(name ?? "nothing")", "the issuer must sign with RS256")
+        case .algorithm(let name):
+            Wording(name.map { "is signed with \($0)" } ?? "names no algorithm", "the issuer must sign with RS256")
         case .noAudience(let expected): Wording("names no audience", needs("aud to \(expected)"))
         case .audience(let names, let expected): Wording("is for \(names.listed)", needs("aud to \(expected)"))
         case .identityToken(let issuer, _):
