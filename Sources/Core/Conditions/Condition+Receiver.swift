@@ -49,7 +49,7 @@ extension Condition {
         case .antennaOpen: self.init(.antennaOpen, "reported by the receiver")
         case .antennaShort: self.init(.antennaShort, "reported by the receiver")
         case .transmitBufferFull: self.init(.sentencesDropped, "the serial port is too slow for all sentences")
-        case .weekRolloverRepaired: self.init(.weekRolloverRepaired, "they were off by a multiple of 1024 weeks")
+        case .weekRolloverRepaired: self.init(.weekRolloverRepaired, "the dates were off by a multiple of 1024 weeks")
         case .dateTooEarly: self.init(.dateTooEarly, "fixes aren't used until the date is right")
         case .datedByHost: self.init(.datedByHost, "the receiver sends no date, and the clock is synchronized")
         case .motionContradicted:

@@ -117,7 +117,7 @@ extension ConditionCode {
             .warning, "token not renewed", "run waypost token before the current token expires"),
         .tokenRejected: Entry(
             .error, "token rejected",
-            "sign tokens with a service account's key from the project vehicle.providerId, and check the backend's clock"
+            "sign tokens with a service account's key from the project in vehicle.providerId, and check the backend's clock"
         ),
         .tokenNotPermitted: Entry(
             .error, "token not permitted",
@@ -188,7 +188,8 @@ extension ConditionCode {
         .reloadRejected: Entry(.warning, "reload rejected", "correct the configuration and reload again"),
         .lastRunStalled: Entry(
             .warning, "last run stalled and ended itself", "find the device or disk that hung (journalctl -k)"),
-        .internalError: Entry(.error, "internal error", "report the error with the file that waypost bundle writes"),
+        .internalError: Entry(
+            .error, "internal error", "report the error, and attach the file that waypost bundle writes"),
         .privateMode: Entry(
             .info, "private mode on",
             "nothing to do; to end private mode, remove vehicle.privateModeFile or leave the zone"),

@@ -123,7 +123,7 @@ final class ContractBreaches: Sendable {
                     + "Change it to return at once and call its completion handler later"
             case .gaveTokenAndError:
                 "the token provider called back with both a token and an error; the token is used. "
-                    + "Change it to pass only one of them: no token if it failed"
+                    + "Change it to pass only one of them: an error if it failed, otherwise a token"
             }
         }
     }

@@ -257,7 +257,7 @@ package enum ClaimWarning: Sendable, Hashable {
     /// The value is a number in quotes.
     case quoted(claim: String)
 
-    /// The claim or header field because of which Fleet Engine may reject the token; `nil` if it accepts the token.
+    /// The claim or header field that may make Fleet Engine reject the token; `nil` if it accepts the token.
     package var claim: String? {
         switch self {
         case .noKeyID: "kid"

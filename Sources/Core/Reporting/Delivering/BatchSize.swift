@@ -134,7 +134,7 @@ struct BatchSize: Sendable, Hashable {
         limit = 0
     }
 
-    /// Records that a batch with `past` locations was aborted for a newer position, which is sent alone.
+    /// Records that a batch with `past` locations was aborted for a newer position, which is sent by itself.
     mutating func didAbort(past: Int) {
         guard past > Self.light else { return startProbing() }
         smallestAborted = past

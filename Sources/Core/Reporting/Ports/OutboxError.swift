@@ -6,7 +6,7 @@ package struct OutboxError: Error, Sendable, Hashable {
     package enum Code: Sendable, Hashable, CaseIterable {
         /// The device is full or the quota is used up. Accepted updates are safe, but the new update isn't accepted.
         case full
-        /// The file system has no inodes left. The consequences are those of `full`.
+        /// The file system has no inodes left, with the same consequences as `full`.
         case noInodes
         /// Another process owns the outbox.
         case locked

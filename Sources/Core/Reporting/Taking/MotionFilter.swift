@@ -17,7 +17,7 @@ struct MotionFilter: Sendable {
     /// with this one.
     private(set) var measured: Fix?
 
-    /// Whether the track contradicts the receiver's speeds or courses. If so, they aren't reported.
+    /// Whether the track contradicts the receiver's speeds or courses. If so, neither is reported.
     var contradictsStated: Bool { track.contradictsStated }
 
     /// Returns `fix` with the accuracy, place and motion to report. Its time never changes.

@@ -93,7 +93,7 @@ package struct PlausibilityFilter: Sendable {
         return distance > Self.maximumSilence || distance < .zero - Self.maximumSilence ? .unconfirmedTime : nil
     }
 
-    /// Updates the count of consecutive rejected fixes that agree, of which `fix` is the last.
+    /// Updates the count of consecutive rejected fixes that agree, including `fix`.
     private mutating func countAgreement(_ fix: Fix) {
         let agrees = candidate.map { Self.contradiction(between: $0, and: fix) == nil } ?? false
         candidateCount = agrees ? candidateCount + 1 : 1

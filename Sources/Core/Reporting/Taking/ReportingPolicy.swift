@@ -1,8 +1,7 @@
 package import GNSS
 import TimeAndChance
 
-/// Decides which fixes become updates: those of a moving vehicle by its policy, those of a parked vehicle at the
-/// heartbeat.
+/// Decides which fixes become updates: by the policy while the vehicle moves, and at the heartbeat while it is parked.
 ///
 /// All times are times of fix, so that a log leads to the same updates at any replay speed; `RequestSpacing` considers
 /// the times of requests. Fleet Engine asks for at most one update in 5 s and at least one in 60 s (Fleet Engine guide,
