@@ -74,7 +74,7 @@ struct ReportingState: Sendable {
         switch event {
         case .fix(let fix, let latest): take(fix, latest: latest, at: now, &step)
         case .switchRead(let isOn, let exists, let isPolled):
-            change(at: now, &step) { mode in
+            updatePrivateMode(at: now, &step) { mode in
                 mode.observe(isSwitchedOn: isOn, at: exists ? now : nil, isPolled: isPolled)
             }
         case .retryStoring: storeNext(at: now, &step)

@@ -162,7 +162,7 @@ public actor CachedAuthorization: VehicleAuthorization {
         }
         let now = elapsed()
         let (answer, warnings) = cache.didFetch(
-            outcome.mapError(\.whileWaitedFor), for: context, begun: begun, now: now, jitter: jitter())
+            outcome.mapError(\.forWaitingCaller), for: context, begun: begun, now: now, jitter: jitter())
         resume(fetch.waiters, answer)
         for warning in warnings { report(.warning(warning)) }
         report(.renewal(cache.renewal(of: context, now: now), context))
@@ -197,7 +197,7 @@ public actor CachedAuthorization: VehicleAuthorization {
 
 extension AuthorizationError {
     /// The error for a waiting caller. A cancellation that the provider reports is a failure like any other.
-    fileprivate var whileWaitedFor: Self {
+    fileprivate var forWaitingCaller: Self {
         code == .cancelled ? Self(.providerFailed(.gaveUp), retryAfter: retryAfter) : self
     }
 }

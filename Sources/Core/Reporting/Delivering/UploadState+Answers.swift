@@ -85,7 +85,7 @@ extension UploadState {
         case .prepareAgain:
             streaks.hasPreparedAgain = true
             return readOutbox()
-        case .tooLarge where makesSmaller(batch): return readOutbox()
+        case .tooLarge where makeSmaller(than: batch): return readOutbox()
         case .retry, .intercepted, .tooLarge: batchSize.startAgain()
         case .throttled: break
         case .unanswered: batchSize.didGetNoAnswer(past: batch.past.count)
@@ -155,7 +155,7 @@ extension UploadState {
 
     /// Halves the batch until it contains only the update that the server rejects, which is then quarantined.
     private mutating func didReject(_ batch: UploadBatch, reason: ReportedText) -> UploadStep {
-        if makesSmaller(batch) { return readOutbox() }
+        if makeSmaller(than: batch) { return readOutbox() }
         streaks.rejections += 1
         batchSize.foundRejectedUpdate()
         if let alone = batch.pending.first {
@@ -167,7 +167,7 @@ extension UploadState {
     }
 
     /// Makes the next batch smaller than `batch`. Returns whether that is possible.
-    private mutating func makesSmaller(_ batch: UploadBatch) -> Bool {
+    private mutating func makeSmaller(than batch: UploadBatch) -> Bool {
         if batch.pending.count > 1 {
             // If the newest update is pending, it can be sent alone. If it is repeated, at least one older update must
             // go with it.

@@ -44,7 +44,7 @@ package struct ReportingPolicy: Sendable {
 
     private let kind: Kind
     private let heartbeat: Duration
-    private var manoeuvre = Manoeuvre()
+    private var manoeuvre = ManoeuvreDetector()
     /// The last update as a follower knows it, but with exact speed and accuracy.
     private var lastReported: Fix?
     private var lastSeen: UTCTime?
@@ -131,7 +131,7 @@ extension Fix {
 
 /// Decides whether a vehicle is turning, braking or accelerating at a fix. If so, the fix of two seconds ago,
 /// extrapolated, leads to a different place.
-private struct Manoeuvre: Sendable {
+private struct ManoeuvreDetector: Sendable {
     /// The minimum distance in metres between the fix and the extrapolated one: the effect of 0.5 m/s² in two seconds.
     private static let minimumDeviation = 1.0
     /// The minimum time between the fixes that are compared, whatever their rate.

@@ -11,7 +11,7 @@ extension ReportingState {
             deliver(.forgetUnstored, at: now, &step)
         }
         let isAccepted = if case .accepted = verdict { true } else { false }
-        let isPublic = change(at: now, &step) { $0.mayDisclose(fix, isAccepted: isAccepted, at: now) }
+        let isPublic = updatePrivateMode(at: now, &step) { $0.mayDisclose(fix, isAccepted: isAccepted, at: now) }
         guard isPublic else { return step.reports.append(.withheld) }
         if case .rejected(let rejection) = verdict { return step.reports.append(.rejected(fix, rejection)) }
         step.reports.append(.fix(fix))
@@ -50,7 +50,7 @@ extension ReportingState {
     /// Applies `body` to the private mode. If private mode begins, everything known from earlier positions is
     /// forgotten.
     @discardableResult
-    mutating func change<Answer>(
+    mutating func updatePrivateMode<Answer>(
         at now: Duration, _ step: inout Step, _ body: (inout PrivateMode) -> Answer
     ) -> Answer {
         let wasPrivate = privateMode.isPrivate
