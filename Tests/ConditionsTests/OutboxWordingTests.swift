@@ -49,7 +49,7 @@ import WaypostTestSupport
             sentence: "/o: damaged (update 6 fails its checksum); the service repairs it at its next start"),
         Case(
             error: OutboxError(.damagedAgain, path: "/o", .notSQLite),
-            sentence: "/o: damaged again after a repair (it is not a SQLite database); check the disk, or use an "
+            sentence: "/o: damaged again after a repair (it is not an SQLite database); check the disk, or use an "
                 + "outbox path on another disk; the repair is retried in ten minutes, or at a restart"),
         Case(
             error: OutboxError(.readOnly, path: "/o", denied),
@@ -140,7 +140,7 @@ import WaypostTestSupport
             path: "/o", cause: .notSQLite, renamedTo: "/o.damaged-1", salvaged: 0, lost: 0...0, foundLedger: false)
         #expect(
             Condition(nothing, at: .zero).line.description
-                == "outbox damaged: /o was rebuilt (it is not a SQLite database); the damaged file is now /o.damaged-1; "
+                == "outbox damaged: /o was rebuilt (it is not an SQLite database); the damaged file is now /o.damaged-1; "
                 + "0 pending updates salvaged, 0 lost; its ledger was unreadable, so some of the salvaged updates may "
                 + "have been delivered; check the disk (dmesg) if this happens again")
         let some = OutboxRecovery(

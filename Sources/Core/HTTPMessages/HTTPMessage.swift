@@ -99,16 +99,16 @@ extension HTTPHeaders {
     package var retryAfter: Duration? {
         guard let text = self["Retry-After"] else { return nil }
         if let seconds = Int64(text) {
-            return (0...Self.longestSeconds).contains(seconds) ? .seconds(seconds) : nil
+            return (0...Self.maximumSeconds).contains(seconds) ? .seconds(seconds) : nil
         }
         guard let then = UTCTime(httpDate: text), let now = self["Date"].flatMap(UTCTime.init(httpDate:)) else {
             return nil
         }
-        return max(.zero, min(.seconds(Self.longestSeconds), now.duration(to: then)))
+        return max(.zero, min(.seconds(Self.maximumSeconds), now.duration(to: then)))
     }
 
     /// The maximum wait in seconds: a day. No server intends a longer wait.
-    private static let longestSeconds: Int64 = 86_400
+    private static let maximumSeconds: Int64 = 86_400
 }
 
 /// A complete answer.

@@ -114,7 +114,7 @@ extension OutboxError.Cause {
         case .notFile(let kind): "it is \(kind), not a file"
         case .databaseMissing: "the database is missing"
         case .empty: "it is empty"
-        case .notSQLite: "it is not a SQLite database"
+        case .notSQLite: "it is not an SQLite database"
         case .notOutbox: "it is not an outbox"
         case .schema(let found, let known): "its schema is \(found), but this release supports at most \(known)"
         case .foreignObject(let type, let name): "its schema has a \(type) \"\(name)\" that doesn't belong to Waypost"

@@ -15,11 +15,11 @@ extension AuthorizationWarning: CustomStringConvertible {
                 the issuer must return new tokens with clearly more than \(minimumLife.secondsText) left (an hour is \
                 usual)
                 """)
-        case .longLivedTokens(let context, let lifetime, let longestLife):
+        case .longLivedTokens(let context, let lifetime, let maximumLife):
             Wording(
                 """
                 tokens for \(context) are valid for \(lifetime.secondsText), but Fleet Engine rejects an exp more than \
-                \(longestLife.secondsText) ahead
+                \(maximumLife.secondsText) ahead
                 """,
                 "the issuer must set an earlier exp")
         case .unknownLifetime(let context, let assumed):
