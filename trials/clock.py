@@ -46,7 +46,7 @@ class WrongClock(Trial):
         outcomes = simulator.summary()["fleetOutcomes"]
         service.stop()
         words = service.log.read_text(errors="replace")
-        if schedule and "this host's clock wrong: " not in words:
+        if schedule and "this host's clock is wrong: " not in words:
             raise Failed(f"the service never had the wrong clock: {words[-500:]}")
         find_no_token(self.directory)
         arrivals = [(one.received, one.fixed) for one in simulator.record.all() if not one.is_heartbeat]

@@ -822,7 +822,7 @@ struct CheckCommand {
         let owner = isKeptRight ? "is synchronized" : "is not synchronized"
         let line = output.split(separator: "\n").first { $0.contains("  receiver  ") }
         #expect(line?.hasPrefix("note  receiver       fix of ") == true, "\(output)")
-        #expect(line?.contains("; its time is 2 h behind this machine's, which \(owner); ") == true, "\(output)")
+        #expect(line?.contains("; its time is 2 h behind this machine's clock, which \(owner); ") == true, "\(output)")
         withExtendedLifetime(bench) {}
     }
 

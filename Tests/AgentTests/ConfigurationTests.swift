@@ -243,7 +243,7 @@ import WaypostTestSupport
         ),
         (
             "\"file\"", "\"http\", \"url\": \"https://b\u{E4}ckend.example/\"",
-            "\"authorization.url\" is \"https://b\u{E4}ckend.example/\", which has the host \"b\u{E4}ckend.example\"; write it in "
+            "\"authorization.url\" is \"https://b\u{E4}ckend.example/\", which has the invalid host \"b\u{E4}ckend.example\"; write it in "
                 + "ASCII, without spaces or % (an internationalised name begins with xn--)"
         ),
         (
@@ -252,7 +252,7 @@ import WaypostTestSupport
         ),
         (
             "\"file\"", "\"http\", \"url\": \"ftp://backend/\"",
-            "\"authorization.url\" is \"ftp://backend/\", which has the scheme \"ftp\"; use https, or http for a loopback host"
+            "\"authorization.url\" is \"ftp://backend/\", which has the unsupported scheme \"ftp\"; use https, or http for a loopback host"
         ),
         (
             "\"file\"", "\"http\", \"url\": \"https://b/\", \"headers\": \"Bearer hush\"",

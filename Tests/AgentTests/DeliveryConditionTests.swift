@@ -87,7 +87,8 @@ import WaypostTestSupport
         let condition = Condition(renewalFailedBy: failure, remaining: .seconds(240))
         #expect(condition.code == .tokenRenewalFailing)
         #expect(
-            condition.explanation == "it answered 403; the current token is in use for another 4 min; enrol the vehicle"
+            condition.explanation
+                == "it answered 403; the current token remains in use for another 4 min; enrol the vehicle"
         )
     }
 

@@ -77,8 +77,8 @@ import WaypostTestSupport
         #expect(
             service.errors.text.contains(
                 "token command /bin/sh left process \(first) running; the command is not started again until that "
-                    + "process has ended; change the command to end the processes that it starts, and end process "
-                    + "\(first)"))
+                    + "process has ended; change the command so that it ends the processes that it starts; then end "
+                    + "process \(first) yourself"))
         #expect(
             await service.errors.line(saying: "token command /bin/sh: its process \(first) runs as another user") != nil
         )

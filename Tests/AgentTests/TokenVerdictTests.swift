@@ -21,7 +21,10 @@ import WaypostTestSupport
             (0, nil), (-600, nil), (3000, nil),
             (10_800, "ago by this host's clock; the issuer must make a new token; if a clock"),
             (-601, "10 min ahead of this host's clock, but"),
-            (-7200, "2 h ahead of this host's clock, but Fleet Engine accepts 10 min; set the clock that is wrong"),
+            (
+                -7200,
+                "2 h ahead of this host's clock, but Fleet Engine accepts at most 10 min; set the clock that is wrong"
+            ),
         ] as [(Int64, String?)])
     func reportATokenFromTheFuture(host: Int64, words: String?) throws {
         let configuration = try Configurations.read(Configurations.smallest)

@@ -28,7 +28,7 @@ import WaypostTestSupport
             }
         }
         #expect(await bench.simulator.record.tokensIssued == 1)
-        let warning = await service.errors.line(saying: "this host's clock wrong: ")
+        let warning = await service.errors.line(saying: "this host's clock is wrong: ")
         #expect(warning != nil)
         #expect(await service.terminate().ending == .exited(0))
     }
@@ -80,7 +80,7 @@ import WaypostTestSupport
             try #require(await bench.arrival(of: epoch) != nil)
         }
         #expect(await bench.simulator.record.tokensIssued == 1)
-        for words in ["this host's clock wrong: ", "no longer: this host's clock wrong"] {
+        for words in ["this host's clock is wrong: ", "no longer: this host's clock is wrong"] {
             #expect(await service.errors.line(saying: words) != nil)
         }
         #expect(await service.terminate().ending == .exited(0))

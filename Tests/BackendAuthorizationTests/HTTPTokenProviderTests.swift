@@ -355,7 +355,7 @@ import WaypostTestSupport
 
     @Test(
         arguments: [
-            ("backend", "is not an absolute URL"), ("ftp://x/", "has the scheme"),
+            ("backend", "is not an absolute URL"), ("ftp://x/", "has the unsupported scheme"),
             ("http://backend.example.com/", "unencrypted"),
             ("https://x/{van}", "unknownPlaceholder(\"van\")"), ("https://x/a b", "percent-encoded"),
             ("https://x/<vehicleId>", "contains <, which usually marks a placeholder"),

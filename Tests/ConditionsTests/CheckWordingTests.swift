@@ -60,7 +60,7 @@ import Testing
             ),
             (
                 .economy(updates: 30, span: .seconds(60)),
-                "economy: a crash may lose the updates of the last 60 s, at most 30; set it to \"full\" to lose none"
+                "economy: a crash may lose the updates of the last 60 s, at most 30; set outbox.durability to full to lose none"
             ),
         ] as [(CheckFinding, String)])
     func nameCauseAndRemedy(finding: CheckFinding, sentence: String) {
@@ -104,17 +104,17 @@ import Testing
             ),
             (
                 .fixTime(fix: "fix", behind: .seconds(-7240), .ownSynchronized),
-                "fix; its time is 2 h ahead of this machine's, which is synchronized; the receiver may send local "
+                "fix; its time is 2 h ahead of this machine's clock, which is synchronized; the receiver may send local "
                     + "time: set it to UTC"
             ),
             (
                 .fixTime(fix: "fix", behind: .seconds(8000), .fleetEngine),
-                "fix; its time is 2 h behind Fleet Engine's; turn the receiver off and on; if that doesn't help, "
+                "fix; its time is 2 h behind Fleet Engine's clock; turn the receiver off and on; if that doesn't help, "
                     + "update its firmware or replace the receiver"
             ),
             (
                 .fixTime(fix: "fix", behind: .seconds(8000), .ownUnsynchronized),
-                "fix; its time is 2 h behind this machine's, which is not synchronized; one of the two is wrong: set this "
+                "fix; its time is 2 h behind this machine's clock, which is not synchronized; one of the two is wrong: set this "
                     + "machine's clock (timedatectl), and check again"
             ),
         ] as [(OnlineFinding, String)])

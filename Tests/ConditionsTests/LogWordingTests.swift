@@ -27,8 +27,8 @@ import Testing
                 "a.log is an archive without contents; record the receiver's output into it first"
             ),
             (
-                .archiveContinued(at: 7),
-                "a.log is an archive followed by other data from byte 7 on; cut the file off there"
+                .archiveFollowedByOtherData(at: 7),
+                "a.log is an archive followed by other data from byte 7 on; truncate the file there"
             ),
             (
                 .archiveDamaged(reason: "incorrect data check", near: 9),
@@ -43,11 +43,11 @@ import Testing
             (.archiveCutShort, "a.log is a truncated archive; copy it again"),
             (.notOpened(.missing), "a.log does not exist; check the path"),
             (.notOpened(.forbidden(closedDirectory: nil)), "a.log can't be read by this user; run chmod a+r a.log"),
-            (.foreign(.gpx), "a.log is a GPX track without sentences; use the receiver's log that it was made from"),
+            (.foreign(.gpx), "a.log is a GPX track without sentences; use the receiver's log from which it was made"),
             (.foreign(.token), "a.log is a token; use a receiver's log"),
             (
                 .wrongChecksums(sentences: 30),
-                "a.log holds 30 sentences, none with a correct checksum; use the log as it was recorded: it was "
+                "a.log holds 30 sentences, none with a correct checksum; use the original log, because this one was "
                     + "altered afterwards, or damaged on the line"
             ),
             (
@@ -74,7 +74,7 @@ import Testing
                 noFix(
                     .rejectedPositions(
                         rejected: 3, stated: 4, field: "longitude out of range", count: 3, log: "b.log", firstLine: 2)),
-                "no fix in a.log: 3 of 4 sentences with a position rejected: longitude out of range in 3; waypost fixes b.log "
+                "no fix in a.log: 3 of 4 sentences with a position were rejected: longitude out of range in 3; waypost fixes b.log "
                     + "--explain 2 shows the first; set the receiver to NMEA 0183, and record again"
             ),
             (
@@ -96,7 +96,7 @@ import Testing
             (
                 .leftOut(log: "a.log", FixAbsence.LeftOut(2, of: 4), .both, firstLine: 1),
                 "a.log: 2 of 4 sentences left out because the checksum is wrong, or cut off (the first in line 1); use the "
-                    + "log as it was recorded: it was altered afterwards, or damaged on the line"
+                    + "original log, because this one was altered afterwards, or damaged on the line"
             ),
             (
                 .disordered(previous: "b", end: "10:00", next: "a", begin: "9:00"),

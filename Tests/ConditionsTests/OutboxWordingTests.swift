@@ -35,7 +35,7 @@ import WaypostTestSupport
         Case(
             error: OutboxError(.busy, path: "/o", .logInUse),
             sentence: "/o: another program has locked the outbox (another program is reading its write-ahead log); "
-                + "wait until it is done, or end it (fuser -v /o shows it)"),
+                + "wait until that program is done, or end it (fuser -v /o shows it)"),
         Case(
             error: OutboxError(.busy, path: "/o"), isForTool: true,
             sentence: "/o: another program has locked the outbox; try again, or end that program (fuser -v /o shows it)"
@@ -49,17 +49,17 @@ import WaypostTestSupport
             sentence: "/o: damaged (update 6 fails its checksum); the service repairs it at its next start"),
         Case(
             error: OutboxError(.damagedAgain, path: "/o", .notSQLite),
-            sentence: "/o: damaged again after a repair (it is not a SQLite database); check the disk, or use an "
+            sentence: "/o: damaged again after a repair (it is not an SQLite database); check the disk, or use an "
                 + "outbox path on another disk; the repair is retried in ten minutes, or at a restart"),
         Case(
             error: OutboxError(.readOnly, path: "/o", denied),
             sentence: "/o: the file system is read-only (open /o: Permission denied); run waypost check, which knows "
-                + "the unit's sandbox; if the kernel remounted it after errors (journalctl -k), check the disk and "
-                + "mount it writable again"),
+                + "the unit's sandbox; if the kernel remounted the file system after errors (journalctl -k), check the "
+                + "disk and mount it writable again"),
         Case(error: OutboxError(.closed), sentence: "the outbox has been closed and accepts nothing"),
         Case(
             error: OutboxError(.newerSchema, path: "/o", .schema(found: 2, known: 1)),
-            sentence: "/o: written by a newer release (its schema is 2, but this release knows only up to 1); install "
+            sentence: "/o: written by a newer release (its schema is 2, but this release supports at most 1); install "
                 + "the newer release again, or use another outbox path"),
         Case(
             error: OutboxError(
@@ -114,11 +114,11 @@ import WaypostTestSupport
         #expect(conditions.map(\.code) == Self.warnings.map { ConditionCode($0) })
         #expect(
             conditions.map(\.explanation.description) == [
-                "the log of /o was removed, or an old copy of /o was restored; it has 1 accepted update, but had 3; "
+                "the log of /o was removed, or an old copy of /o was restored; the outbox has 1 accepted update, but had 3; "
                     + "the rest are lost or uncounted, and some delivered updates will be sent again; restore or remove "
                     + "all files of the outbox together",
                 "/o-wal was removed or replaced while the outbox was in use: a crash now loses the updates that are "
-                    + "not in the database yet; find out what removed it, and remove no file of the outbox alone",
+                    + "not in the database yet; find out what removed it, and never remove only some of the outbox's files",
                 "/o-wal has grown to 17 MB: another program has been reading the outbox for a long time; end that "
                     + "program (fuser -v /o-wal shows it)",
                 "/o.reserve is a directory, not a file; updates are still stored; move it away",
@@ -130,7 +130,7 @@ import WaypostTestSupport
         let condition = Condition(OutboxWarning.olderStore(path: "/o", accepted: 10, previously: 10))
         #expect(
             condition.explanation.description
-                == "the log of /o was removed, or an old copy of /o was restored; it has all of its 10 accepted "
+                == "the log of /o was removed, or an old copy of /o was restored; the outbox has all of its 10 accepted "
                 + "updates, but some delivered updates will be sent again; restore or remove all files of the outbox "
                 + "together")
     }
@@ -140,7 +140,7 @@ import WaypostTestSupport
             path: "/o", cause: .notSQLite, renamedTo: "/o.damaged-1", salvaged: 0, lost: 0...0, foundLedger: false)
         #expect(
             Condition(nothing, at: .zero).line.description
-                == "outbox damaged: /o was rebuilt (it is not a SQLite database); the damaged file is now /o.damaged-1; "
+                == "outbox damaged: /o was rebuilt (it is not an SQLite database); the damaged file is now /o.damaged-1; "
                 + "0 pending updates salvaged, 0 lost; its ledger was unreadable, so some of the salvaged updates may "
                 + "have been delivered; check the disk (dmesg) if this happens again")
         let some = OutboxRecovery(

@@ -69,7 +69,7 @@ import Testing
             ),
             (.otherSpeaker(.gpsd), "gpsd answers, with its JSON reports", "set receiver.type to gpsd"),
             (
-                .gpsd(.unknownDevice("/dev/a", others: ["/dev/b"])), "does not have /dev/a, but /dev/b",
+                .gpsd(.unknownDevice("/dev/a", others: ["/dev/b"])), "has /dev/b, but not /dev/a",
                 "correct receiver.device, or add the device to gpsd (gpsdctl add /dev/a)"
             ),
         ] as [(ReceiverFault, String, String)])

@@ -62,7 +62,7 @@ import VehicleAuthorization
                 "check authorization.headers; another server, a proxy or a login page may be answering"
             ),
             (
-                status(403), "token endpoint https://b.example/t answered 403: it denies this vehicle's token",
+                status(403), "token endpoint https://b.example/t answered 403: it denies a token for this vehicle",
                 "check vehicle.vehicleId, that the vehicle is enrolled there, and authorization.headers"
             ),
             (
@@ -94,12 +94,12 @@ import VehicleAuthorization
             (
                 .unusableAnswer(command, .lookalike(.surrounded, .bareText)),
                 "token command /bin/token gave a token with other text around it",
-                "print only the token, and other text to standard error"
+                "print only the token to standard output, and everything else to standard error"
             ),
             (
                 .unusableAnswer(endpoint, .missingKey(keys: ["k"], others: 0, .lookalike(.apiKey, under: "k"))),
                 "token endpoint https://b.example/t gave JSON without \"jwt\"; it has \"k\"",
-                "it has an API key, which Fleet Engine doesn't accept under \"k\": the issuer must sign a token for Fleet "
+                "\"k\" contains an API key, which Fleet Engine doesn't accept: the issuer must sign a token for Fleet "
                     + "Engine with the key of a service account"
             ),
             (
@@ -187,7 +187,7 @@ import VehicleAuthorization
                     .expiry(
                         .stated(StatedExpiry(key: "ttl", text: "60", meaning: .span(60)), seconds: 60, own: 3600), file)
                 ),
-                "token file /run/token: its \"ttl\" 60 leaves 60 s, the token's own exp 3600 s; the earlier end "
+                "token file /run/token: its \"ttl\" 60 leaves 60 s, but the token's own exp leaves 3600 s; the earlier end "
                     + "applies; the issuer must state the same end in both"
             ),
             (
@@ -198,7 +198,7 @@ import VehicleAuthorization
             (
                 .processesLeft(command: "/bin/token", count: 0, unendable: 7),
                 "token command /bin/token left process 7 running; the command is not started again until that process "
-                    + "has ended; change the command to end the processes that it starts, and end process 7"
+                    + "has ended; change the command so that it ends the processes that it starts; then end process 7 yourself"
             ),
         ] as [(AuthorizationWarning, String)])
     func describeWarnings(warning: AuthorizationWarning, sentence: String) { #expect("\(warning)" == sentence) }

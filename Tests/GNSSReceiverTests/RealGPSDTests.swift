@@ -93,9 +93,9 @@ struct RealGPSD {
         let receiver = LiveReceiver.gpsd(
             host: "127.0.0.1", port: daemon.port, device: wanted.path, timeout: .seconds(30))
         try await observe(receiver) { observer in
-            #expect(await observer.state(saying: "does not have \(wanted.path), nor any other receiver") != nil)
+            #expect(await observer.state(saying: "has neither \(wanted.path) nor any other receiver") != nil)
             try await daemon.add(other.path)
-            #expect(await observer.state(saying: "does not have \(wanted.path), but \(other.path)") != nil)
+            #expect(await observer.state(saying: "has \(other.path), but not \(wanted.path)") != nil)
             for step in 0..<5 { try other.send(epoch(second: step, minute: 45)) }
             try await daemon.add(wanted.path)
             #expect(await observer.state(saying: "connected") != nil)

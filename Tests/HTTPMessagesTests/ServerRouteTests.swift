@@ -14,7 +14,7 @@ import Testing
         var left: [Int] = []
         for (index, status) in statuses.enumerated() {
             let expected = route.leavesConnection(after: status)
-            let leaves = route.answered(status: status)
+            let leaves = route.didAnswer(status: status)
             #expect(leaves == expected)
             if leaves { left.append(index + 1) }
         }
@@ -53,8 +53,8 @@ import Testing
         var route = ServerRoute()
         let seen = events.map { event -> Family? in
             switch event {
-            case .failed(let family): route.failed(over: family)
-            case .answered(let status): _ = route.answered(status: status)
+            case .failed(let family): route.didFail(over: family)
+            case .answered(let status): _ = route.didAnswer(status: status)
             case .notResolved(let expected):
                 let repeats = route.couldNotConnect(isResolved: false)
                 #expect(repeats == expected)
@@ -77,11 +77,11 @@ import Testing
             (.cancelled, 15, true), (.certificateNotTrusted, 3, false), (.transportFailed, 3, false),
         ] as [(HTTPTransportError.Code, Double, Bool)])
     func countFailuresAgainstTheFamily(code: HTTPTransportError.Code, seconds: Double, counts: Bool) {
-        #expect(ServerRoute.isOfFamily(code, isConnected: false, after: .seconds(seconds)) == counts)
+        #expect(ServerRoute.mayBeDueToFamily(code, isConnected: false, after: .seconds(seconds)) == counts)
     }
 
     @Test(arguments: HTTPTransportError.Code.allCases)
     func countNothingAgainstTheFamilyOnceConnected(code: HTTPTransportError.Code) {
-        #expect(!ServerRoute.isOfFamily(code, isConnected: true, after: .seconds(15)))
+        #expect(!ServerRoute.mayBeDueToFamily(code, isConnected: true, after: .seconds(15)))
     }
 }

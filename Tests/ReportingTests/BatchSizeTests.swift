@@ -11,7 +11,7 @@ import Testing
     func followTheDurationOfUploads(milliseconds: [Int], limits: [Int]) {
         var size = BatchSize(maximum: 50)
         let seen = milliseconds.map { took in
-            size.delivered(past: size.limit, took: .milliseconds(took))
+            size.didDeliver(past: size.limit, took: .milliseconds(took))
             return size.limit
         }
         #expect(seen == limits)
@@ -29,7 +29,7 @@ import Testing
     func growWhenOnlyTheServerIsSlow(deliveries: [(Int, Int)], limits: [Int]) {
         var size = BatchSize(maximum: 50)
         let seen = deliveries.map { past, milliseconds in
-            size.delivered(past: past, took: .milliseconds(milliseconds))
+            size.didDeliver(past: past, took: .milliseconds(milliseconds))
             return size.limit
         }
         #expect(seen == limits)
@@ -39,10 +39,10 @@ import Testing
     @Test func growToALightBatchAtAnyDuration() {
         var size = BatchSize(maximum: 50)
         size.foundRejectedUpdate()
-        size.rejected(past: 2, minimum: 1)
+        size.didReject(past: 2, minimum: 1)
         size.foundRejectedUpdate()
         let limits = [8000, 9000, 6000, 9000].map { took in
-            size.delivered(past: size.limit, took: .milliseconds(took))
+            size.didDeliver(past: size.limit, took: .milliseconds(took))
             return size.limit
         }
         #expect(limits == [2, 4, 5, 5])
@@ -50,20 +50,20 @@ import Testing
 
     @Test func stayUnchangedAfterABatchThatWasNotFull() {
         var size = BatchSize(maximum: 50)
-        size.delivered(past: 7, took: .milliseconds(10))
+        size.didDeliver(past: 7, took: .milliseconds(10))
         #expect(size.limit == 8)
         // A slow delivery of a live position alone says nothing about batches.
-        size.delivered(past: 0, took: .seconds(9))
+        size.didDeliver(past: 0, took: .seconds(9))
         #expect(size.limit == 8)
     }
 
     @Test(arguments: [1, 3, 8, 500]) func neverExceedTheirMaximum(maximum: Int) {
         var size = BatchSize(maximum: maximum)
         #expect(size.limit == min(8, maximum))
-        for _ in 0..<10 { size.delivered(past: size.limit, took: .zero) }
+        for _ in 0..<10 { size.didDeliver(past: size.limit, took: .zero) }
         #expect(size.limit == maximum)
-        size.aborted(past: maximum)
-        size.delivered(past: 0, took: .zero)
+        size.didAbort(past: maximum)
+        size.didDeliver(past: 0, took: .zero)
         #expect(size.limit <= maximum)
     }
 
@@ -73,10 +73,10 @@ import Testing
         var rejections: [Int] = []
         for request in 0..<200 {
             if size.limit <= 30 {
-                size.delivered(past: size.limit, took: .milliseconds(10))
+                size.didDeliver(past: size.limit, took: .milliseconds(10))
             } else {
                 rejections.append(request)
-                size.rejected(past: size.limit, minimum: 0)
+                size.didReject(past: size.limit, minimum: 0)
             }
         }
         #expect((28...30).contains(size.limit))
@@ -87,16 +87,16 @@ import Testing
 
     @Test func areSmallAfterAFailure() {
         var size = BatchSize(maximum: 50)
-        for _ in 0..<5 { size.delivered(past: size.limit, took: .zero) }
+        for _ in 0..<5 { size.didDeliver(past: size.limit, took: .zero) }
         size.startAgain()
         #expect(size.limit == 8)
         size.startProbing()
         size.startProbing()
         #expect(size.limit == 0)
-        size.delivered(past: 0, took: .zero)
+        size.didDeliver(past: 0, took: .zero)
         #expect(size.limit == 8)
         let limits = [8, 4, 4, 0].map { past in
-            size.unanswered(past: past)
+            size.didGetNoAnswer(past: past)
             return size.limit
         }
         #expect(limits == [4, 4, 4, 4])

@@ -8,7 +8,7 @@ import TimeAndChance
 import VehicleAuthorization
 import WaypostTestSupport
 
-/// The delivering lane of a reporter, with an outbox in memory, a scripted Fleet Engine and a manual clock.
+/// The delivery lane of a reporter, with an outbox in memory, a scripted Fleet Engine and a manual clock.
 @Suite(.timeLimit(.minutes(1))) struct Delivering {
     let clock = ManualClock()
     let outbox = ScriptedOutbox()

@@ -22,8 +22,8 @@ import Testing
         #expect(newerPositionTimeout.duration == .seconds(min(3, limit)))
         let seen = events.map { event in
             switch event {
-            case .aborted: newerPositionTimeout.aborted()
-            case .delivered(let time): newerPositionTimeout.delivered(after: .seconds(time))
+            case .aborted: newerPositionTimeout.didAbort()
+            case .delivered(let time): newerPositionTimeout.didDeliver(after: .seconds(time))
             case .startedAgain: newerPositionTimeout.startAgain()
             }
             return newerPositionTimeout.duration

@@ -9,7 +9,7 @@ import WaypostTestSupport
     private static let full = OutboxError(.full)
     private static let request = BatchRequest(maximumPastLocations: 8, withBacklog: true)
 
-    /// Returns the state of a vehicle whose delivering lane is idle, unless `isBusy`.
+    /// Returns the state of a vehicle whose delivery lane is idle, unless `isBusy`.
     private static func state(isBusy: Bool = false) -> ReportingState {
         var state = ReportingState(
             ReportingSettings(shape: ShapePoints(meters: nil), spacing: .recordedLog), hasPresence: true, at: .zero)

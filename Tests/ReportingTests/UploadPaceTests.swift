@@ -32,14 +32,14 @@ import Testing
     @Test func widenTheIntervalAndHalveIt() {
         var pace = UploadPace(backlogUpdatesPerSecond: nil)
         let widened = (1...6).map { _ in
-            pace.throttled(at: .zero)
+            pace.didThrottle(at: .zero)
             return pace.interval
         }
         #expect(widened == [5, 10, 20, 30, 30, 30].map { .seconds($0) })
         pace.willSend(past: 0, at: .seconds(100))
         #expect(pace.timeToUpload(at: .seconds(120)) == .seconds(10))
         let narrowed = (1...5).map { _ in
-            pace.delivered()
+            pace.didDeliver()
             return (pace.interval, pace.timeToUpload(at: .seconds(101)))
         }
         #expect(narrowed.map(\.0) == [15_000, 7500, 3750, 1875, 0].map { .milliseconds($0) })

@@ -46,7 +46,7 @@ final class UploadStateDriver {
         if case .updateStored = event { _ = state.requestForAppend(at: now) }
         let step = state.handle(event, at: now, jitter: jitter)
         for case .internalError(let error) in step.reports {
-            Issue.record("\(error.event) came while \(error.phase)")
+            Issue.record("unexpected event \(error.event) in phase \(error.phase)")
         }
         action = step.action ?? action
         return step

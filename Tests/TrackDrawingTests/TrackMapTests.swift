@@ -178,7 +178,7 @@ import WaypostTestSupport
             Leg(seconds: 1200, north: 5, east: 20),
         ]
         let map = try #require(TrackMap(Self.survey(legs))).section.text
-        #expect(map.contains(">1–3</text>") && map.contains(">together 4 min 30 s<"))
+        #expect(map.contains(">1–3</text>") && map.contains(">4 min 30 s in total<"))
         #expect(Self.keys(map) == ["dot start", "dot end", "dot stop"] && map.contains("several stops"))
     }
 

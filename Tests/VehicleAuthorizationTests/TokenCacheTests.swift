@@ -13,14 +13,14 @@ import VehicleAuthorization
     private func fetch(
         _ cache: inout TokenCache, _ token: AuthorizationToken, at moment: Int
     ) -> (answer: TokenCache.Outcome, warnings: [AuthorizationWarning]) {
-        cache.fetched(.success(token), for: van7, begun: .seconds(moment), now: .seconds(moment), jitter: 1)
+        cache.didFetch(.success(token), for: van7, begun: .seconds(moment), now: .seconds(moment), jitter: 1)
     }
 
     /// Returns a cache that fetched `token` at time zero.
     private func cache(holding token: AuthorizationToken) -> TokenCache {
         var cache = TokenCache()
         #expect(cache.request(van7, now: .zero) == .fetch)
-        _ = cache.fetched(.success(token), for: van7, begun: .zero, now: .zero, jitter: 1)
+        _ = cache.didFetch(.success(token), for: van7, begun: .zero, now: .zero, jitter: 1)
         return cache
     }
 
@@ -57,7 +57,7 @@ import VehicleAuthorization
         var cache = cache(holding: token(3600))
         cache.forgetTokens()
         #expect(cache.request(van7, now: .seconds(1)) == .fetch)
-        _ = cache.fetched(
+        _ = cache.didFetch(
             .failure(AuthorizationError(.unavailable, "no")), for: van7, begun: .seconds(1), now: .seconds(1), jitter: 1
         )
         #expect(kind(cache.request(van7, now: .seconds(1))) == "refuse")
@@ -73,7 +73,7 @@ import VehicleAuthorization
     @Test func countLifetimeFromTheStartOfTheFetch() {
         var cache = TokenCache()
         _ = cache.request(van7, now: .seconds(100))
-        _ = cache.fetched(.success(token(400)), for: van7, begun: .seconds(100), now: .seconds(150), jitter: 1)
+        _ = cache.didFetch(.success(token(400)), for: van7, begun: .seconds(100), now: .seconds(150), jitter: 1)
         #expect(cache.request(van7, now: .seconds(160)) == .use(token(340)))
         #expect(kind(cache.request(van7, now: .seconds(200))) == "useAndRefresh")
     }
@@ -94,7 +94,7 @@ import VehicleAuthorization
         var cache = cache(holding: token(3600, "seven"))
         let van8 = AuthorizationContext(vehicleID: "van-8")
         #expect(cache.request(van8, now: .zero) == .fetch)
-        _ = cache.fetched(.success(token(3600, "eight")), for: van8, begun: .zero, now: .zero, jitter: 1)
+        _ = cache.didFetch(.success(token(3600, "eight")), for: van8, begun: .zero, now: .zero, jitter: 1)
         #expect(cache.request(van7, now: .zero) == .use(token(3600, "seven")))
         #expect(cache.request(van8, now: .zero) == .use(token(3600, "eight")))
         #expect(kind(cache.request(AuthorizationContext(vehicleID: "van-7", taskID: "t"), now: .zero)) == "fetch")
@@ -107,7 +107,7 @@ import VehicleAuthorization
         for (moment, vehicle) in ["a", "b", "a", "c"].enumerated() {
             let context = AuthorizationContext(vehicleID: vehicle)
             if cache.request(context, now: .seconds(moment)) == .fetch {
-                _ = cache.fetched(.success(token(3600)), for: context, begun: .zero, now: .zero, jitter: 1)
+                _ = cache.didFetch(.success(token(3600)), for: context, begun: .zero, now: .zero, jitter: 1)
             }
         }
         #expect(cache.count == 2)
@@ -191,13 +191,13 @@ import VehicleAuthorization
         #expect(cache.renewal(of: van7, now: .zero) == .lapsed)
         let error = AuthorizationError(.unavailable, "down")
         _ = cache.request(van7, now: .zero)
-        _ = cache.fetched(.failure(error), for: van7, begun: .zero, now: .zero, jitter: 1)
+        _ = cache.didFetch(.failure(error), for: van7, begun: .zero, now: .zero, jitter: 1)
         #expect(cache.renewal(of: van7, now: .zero) == .lapsed, "there is nothing to renew")
         _ = cache.request(van7, now: .seconds(2))
         fetch(&cache, token(3600), at: 2)
         #expect(cache.renewal(of: van7, now: .seconds(2)) == .works(remaining: .seconds(3590)))
         _ = cache.request(van7, now: .seconds(2000))
-        _ = cache.fetched(.failure(error), for: van7, begun: .seconds(2000), now: .seconds(2002), jitter: 1)
+        _ = cache.didFetch(.failure(error), for: van7, begun: .seconds(2000), now: .seconds(2002), jitter: 1)
         #expect(cache.renewal(of: van7, now: .seconds(2002)) == .fails(error, remaining: .seconds(1590)))
         #expect(cache.renewal(of: van7, now: .seconds(3592)) == .lapsed)
         cache.discard(token(3600), for: van7)
@@ -211,7 +211,7 @@ import VehicleAuthorization
         let error = AuthorizationError(.unavailable, "down", retryAfter: retryAfter.map { .seconds($0) })
         for second in [1800, 2000, 2200, 2400, 3580] {
             #expect(kind(cache.request(van7, now: .seconds(second))) == "useAndRefresh")
-            _ = cache.fetched(
+            _ = cache.didFetch(
                 .failure(error), for: van7, begun: .seconds(second), now: .seconds(second), jitter: 1)
         }
         #expect(kind(cache.request(van7, now: .seconds(3589))) == "use")
@@ -232,7 +232,7 @@ import VehicleAuthorization
             var now = Duration.zero
             for number in 1...failures {
                 #expect(kind(cache.request(van7, now: now)) == "fetch")
-                _ = cache.fetched(.failure(error), for: van7, begun: now, now: now, jitter: jitter)
+                _ = cache.didFetch(.failure(error), for: van7, begun: now, now: now, jitter: jitter)
                 if number < failures { now += .seconds(600) }
             }
             let justBefore = cache.request(van7, now: now + .seconds(wait) - .milliseconds(1))
@@ -245,7 +245,7 @@ import VehicleAuthorization
         var cache = TokenCache()
         _ = cache.request(van7, now: .zero)
         let error = AuthorizationError(.unavailable, "down", retryAfter: .seconds(60))
-        _ = cache.fetched(.failure(error), for: van7, begun: .zero, now: .zero, jitter: 1)
+        _ = cache.didFetch(.failure(error), for: van7, begun: .zero, now: .zero, jitter: 1)
         #expect(kind(cache.request(van7, now: .seconds(1))) == "refuse")
         cache.forgetFailures()
         #expect(kind(cache.request(van7, now: .seconds(1))) == "fetch")
@@ -254,7 +254,7 @@ import VehicleAuthorization
     @Test func returnAGoodTokenWhileItsRefreshFails() {
         var cache = cache(holding: token(3600))
         #expect(kind(cache.request(van7, now: .seconds(3000))) == "useAndRefresh")
-        _ = cache.fetched(
+        _ = cache.didFetch(
             .failure(AuthorizationError(.unavailable, "down")), for: van7, begun: .seconds(3000), now: .seconds(3001),
             jitter: 1)
         #expect(kind(cache.request(van7, now: .seconds(3002))) == "use")
@@ -297,7 +297,7 @@ import VehicleAuthorization
     func judgeTheLifetimeAtTheEndOfTheFetch(life: Int, took: Int, left: Int?, next: Int) {
         var cache = TokenCache()
         _ = cache.request(van7, now: .zero)
-        let (answer, _) = cache.fetched(
+        let (answer, _) = cache.didFetch(
             .success(token(life)), for: van7, begun: .zero, now: .seconds(took), jitter: 0)
         #expect((try? answer.get().lifetime) == left.map { .seconds($0) })
         #expect(kind(cache.request(van7, now: .seconds(next) - .milliseconds(1))) != "fetch")
@@ -312,7 +312,7 @@ import VehicleAuthorization
         for (jitter, moment) in [(0.0, earliest), (1, latest)] {
             var cache = TokenCache()
             _ = cache.request(van7, now: .zero)
-            _ = cache.fetched(.success(token(life)), for: van7, begun: .zero, now: .zero, jitter: jitter)
+            _ = cache.didFetch(.success(token(life)), for: van7, begun: .zero, now: .zero, jitter: jitter)
             #expect(kind(cache.request(van7, now: .seconds(moment - 1))) == "use")
             #expect(kind(cache.request(van7, now: .seconds(moment))) == "useAndRefresh")
             #expect(life - moment >= max(300, life / 2))

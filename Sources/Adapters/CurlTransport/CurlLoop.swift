@@ -136,14 +136,15 @@ struct CurlLoop {
             if places.answered(overHTTP2: transfer.answeredOverHTTP2) {
                 multi.limitConnections(to: places.connections)
             }
-            if routes[origin, default: ServerRoute()].answered(status: response.status) { needsFreshConnection = true }
+            if routes[origin, default: ServerRoute()].didAnswer(status: response.status) { needsFreshConnection = true }
         case .failure(let error):
-            if ServerRoute.isOfRoute(error.code) { needsFreshConnection = true }
-            guard ServerRoute.isOfFamily(error.code, isConnected: transfer.isConnected, after: transfer.age) else {
+            if ServerRoute.isDueToRoute(error.code) { needsFreshConnection = true }
+            guard ServerRoute.mayBeDueToFamily(error.code, isConnected: transfer.isConnected, after: transfer.age)
+            else {
                 break
             }
             if let family = transfer.newConnectionFamily {
-                routes[origin, default: ServerRoute()].failed(over: family)
+                routes[origin, default: ServerRoute()].didFail(over: family)
                 let next = routes[origin]?.family.map { "; \($0.rawValue) is next" } ?? ""
                 outcome = .failure(error.over("over \(family.rawValue)\(next)"))
             } else if transfer.onlyFamily != nil {

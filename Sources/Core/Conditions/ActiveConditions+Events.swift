@@ -4,7 +4,7 @@ import ReportedText
 extension ActiveConditions {
     /// How long a receiver's warning lasts unless it is repeated.
     private static let warningLife = Duration.seconds(600)
-    /// How long a rejection matters. Fixes come about every second, so an older rejection says nothing about now.
+    /// How long a rejection lasts unless another one follows. Fixes arrive about every second.
     private static let rejectionLife = Duration.seconds(30)
 
     /// Starts measuring the time without a fix.
@@ -57,7 +57,7 @@ extension ActiveConditions {
             if let condition = Condition(outcome) { raise(condition, on: .delivery, at: now) }
         case .notPrepared(let fault): raise(Condition(fault), on: .delivery, at: now)
         case .internalError(let error):
-            let cause: ReportedText = "\(text: error.event) came while \(text: error.phase)"
+            let cause: ReportedText = "unexpected event \(text: error.event) in phase \(text: error.phase)"
             raise(Condition(.internalError, cause), on: .one(.internalError), at: now, until: now + .seconds(86_400))
         case .progress, .tooSoon, .waiting, .quarantined, .serverTime, .idle: break
         }

@@ -14,7 +14,7 @@ package struct ActiveConditions: Sendable {
         case rejections
         /// The time since the last fix.
         case fixes
-        /// Storing updates: while this has a condition, updates are sent from memory only.
+        /// Storing updates. While this topic has a condition, updates are sent from memory only.
         case storing
         /// Reading from the outbox.
         case reading
@@ -52,14 +52,16 @@ package struct ActiveConditions: Sendable {
         var isLogged = false
     }
 
-    /// A line that has been written.
-    private struct Written {
+    /// A line that has been logged, with the time at which it was last logged.
+    private struct LoggedLine {
         let at: Duration
+        /// The number of repetitions since then.
         var repetitions = 0
     }
 
-    private struct Memory {
-        var lines: [Key: Written] = [:]
+    /// The lines that have been logged about a topic.
+    private struct History {
+        var lines: [Key: LoggedLine] = [:]
         /// Whether the topic's start has been logged, but not its end.
         var isOpen = false
     }
@@ -70,7 +72,7 @@ package struct ActiveConditions: Sendable {
     private static let simultaneityWindow = Duration.seconds(5)
 
     private var states: [Topic: State] = [:]
-    private var memories: [Topic: Memory] = [:]
+    private var histories: [Topic: History] = [:]
     private var lines: [Line] = []
 
     package init() {}
@@ -92,7 +94,7 @@ package struct ActiveConditions: Sendable {
         state.expiry = expiry
         states[topic] = state
         guard isVisible(state, at: now) else { return }
-        if !log(topic, at: now) { memories[topic]?.lines[Key(condition)]?.repetitions += 1 }
+        if !log(topic, at: now) { histories[topic]?.lines[Key(condition)]?.repetitions += 1 }
     }
 
     /// Replaces the condition that is active on `topic`, if any, because more is known about its cause.
@@ -102,27 +104,27 @@ package struct ActiveConditions: Sendable {
         if Key(before) != Key(condition) { states[topic]?.isLogged = false }
     }
 
-    /// Records that `condition` still lasts. Unlike `raise`, this doesn't count as a repetition.
+    /// Records that `condition` still lasts. Unlike `raise`, this isn't counted as a repetition.
     package mutating func hold(_ condition: Condition, on topic: Topic, at now: Duration) {
         if states[topic] == nil { raise(condition, on: topic, at: now) } else { change(topic, to: condition) }
     }
 
     /// Ends the condition that is active on `topic`. `news` is appended to the line about its end.
     package mutating func clear(_ topic: Topic, at now: Duration, news: ReportedText = "") {
-        guard let state = states.removeValue(forKey: topic), var memory = memories[topic] else { return }
-        memory.lines = memory.lines.filter { now - $0.value.at < Self.reminderInterval }
-        if memory.isOpen, now - state.since >= topic.shortestEnded {
-            memory.isOpen = false
+        guard let state = states.removeValue(forKey: topic), var history = histories[topic] else { return }
+        history.lines = history.lines.filter { now - $0.value.at < Self.reminderInterval }
+        if history.isOpen, now - state.since >= topic.minimumDurationToLogEnd {
+            history.isOpen = false
             let code = state.condition.code
-            lines.append(Line(code: code, severity: .info, text: "\(topic.end(of: code))\(news)"))
+            lines.append(Line(code: code, severity: .info, text: "\(topic.endText(for: code))\(news)"))
         }
-        memories[topic] = memory
+        histories[topic] = history
     }
 
-    /// Ends the condition that is active on `topic` without a line, because another one says more.
+    /// Ends the condition that is active on `topic` without a line, because another condition's line says more.
     package mutating func supersede(_ topic: Topic) { states[topic] = nil }
 
-    /// Restarts `condition`, which measures the time since something last happened, at `now`.
+    /// Starts `condition` again at `now`. Such a condition measures the time since something last happened.
     package mutating func restart(_ condition: Condition, on topic: Topic, at now: Duration) {
         clear(topic, at: now)
         states[topic] = State(condition: condition, since: now)
@@ -176,11 +178,11 @@ package struct ActiveConditions: Sendable {
     private mutating func log(_ topic: Topic, at now: Duration) -> Bool {
         guard let state = states[topic] else { return false }
         let key = Key(state.condition)
-        let before = memories[topic]?.lines[key]
+        let before = histories[topic]?.lines[key]
         if let before, now - before.at < Self.reminderInterval { return false }
         states[topic]?.isLogged = true
-        memories[topic, default: Memory()].isOpen = true
-        memories[topic]?.lines[key] = Written(at: now)
+        histories[topic, default: History()].isOpen = true
+        histories[topic]?.lines[key] = LoggedLine(at: now)
         let repetitions = before?.repetitions ?? 0
         let count = repetitions > 0 ? " (\(repetitions.counted("more time")) since last logged)" : ""
         lines.append(
@@ -201,12 +203,12 @@ extension ActiveConditions.Topic {
         }
     }
 
-    /// The minimum duration of a condition whose end is logged. It is a minute for rejections, because a single fix may
-    /// be wrong.
-    fileprivate var shortestEnded: Duration { self == .rejections ? .seconds(60) : .zero }
+    /// The minimum duration of a condition whose end is logged: a minute for rejections, because a single fix may be
+    /// wrong.
+    fileprivate var minimumDurationToLogEnd: Duration { self == .rejections ? .seconds(60) : .zero }
 
-    /// Returns the text for the log at the end of a condition.
-    fileprivate func end(of code: ConditionCode) -> ReportedText {
+    /// Returns the text that the log gets when a condition with the given code ends.
+    fileprivate func endText(for code: ConditionCode) -> ReportedText {
         switch self {
         case .receiver: "receiver works again"
         case .rejections: "fixes accepted again"

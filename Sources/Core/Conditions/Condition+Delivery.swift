@@ -3,7 +3,7 @@ import ReportedText
 import VehicleAuthorization
 
 extension Condition {
-    /// Creates the condition for an upload that failed; `nil` if it was delivered.
+    /// Creates the condition for a failed upload; returns `nil` if the upload was delivered.
     package init?(_ outcome: DeliveryOutcome) {
         guard let fault = outcome.fault else { return nil }
         guard case .answered(let answer) = fault else {
@@ -58,7 +58,7 @@ extension Condition {
 }
 
 extension ConditionCode {
-    /// Creates the code for an answer from its subject and status alone.
+    /// Creates the code for an answer, from only the answer's subject and status.
     fileprivate init(_ answer: ServiceAnswer) {
         if case .error(_, about: let subject?) = answer.body {
             self =
@@ -117,7 +117,7 @@ extension LostExchange {
         return switch reason {
         case .networkChanged: "\(origin): the network changed, and no answer came on the old connection\(route)"
         case .newerPosition:
-            "\(origin): no answer while a newer position waited, which now goes first on a new connection\(route)"
+            "\(origin): no answer while a newer position was waiting, which is now sent first on a new connection\(route)"
         }
     }
 }

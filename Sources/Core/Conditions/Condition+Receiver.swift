@@ -14,22 +14,22 @@ extension Condition {
         }
     }
 
-    /// The absence of fixes for a while.
+    /// The condition for having had no fix for a while.
     package static let noPosition = Condition(.noPosition, "the receiver sends sentences without a position")
 
-    /// Creates the condition for the absence of fixes for a while, which `sky` explains.
+    /// Creates the condition for having had no fix for a while, with a cause derived from `sky`.
     package init(noFixUnder sky: Sky) {
         let best = sky.satellites.compactMap(\.signalDecibelHertz).max() ?? 0
         if best == 0 {
             self.init(.noSatellites, "the receiver reports no signal from any satellite")
         } else if best < Self.weakSignal {
-            self.init(.weakSignals, "the strongest has \(best) dB-Hz; 40 is good")
+            self.init(.weakSignals, "the strongest signal has \(best) dB-Hz; 40 dB-Hz is good")
         } else {
             self = .noPosition
         }
     }
 
-    /// The signal strength in dB-Hz below which something must be between a satellite and the antenna.
+    /// The signal strength in dB-Hz below which something must be blocking the antenna's view of the sky.
     private static let weakSignal = 30
 
     /// Creates the condition for a rejected fix.
@@ -48,16 +48,16 @@ extension Condition {
         case .foreignDatum: self.init(.foreignDatum, "the receiver's positions are shifted")
         case .antennaOpen: self.init(.antennaOpen, "reported by the receiver")
         case .antennaShort: self.init(.antennaShort, "reported by the receiver")
-        case .transmitBufferFull: self.init(.sentencesDropped, "its serial port is too slow for all of them")
-        case .weekRolloverRepaired: self.init(.weekRolloverRepaired, "they were off by a multiple of 1024 weeks")
-        case .dateTooEarly: self.init(.dateTooEarly, "its fixes aren't used until the date is right")
+        case .transmitBufferFull: self.init(.sentencesDropped, "the serial port is too slow for all sentences")
+        case .weekRolloverRepaired: self.init(.weekRolloverRepaired, "the dates were off by a multiple of 1024 weeks")
+        case .dateTooEarly: self.init(.dateTooEarly, "fixes aren't used until the date is right")
         case .datedByHost: self.init(.datedByHost, "the receiver sends no date, and the clock is synchronized")
         case .motionContradicted:
             self.init(.motionContradicted, "speed and course are calculated from the track instead")
         case .simulatedOrManual:
             self.init(.simulatedPositions, "the receiver marks its positions as simulated or manual")
-        case .nullIsland: self.init(.zeroPosition, "some devices send this when they have no position")
-        case .utf16Text: self.init(.utf16Text, "an editor saved it as UTF-16")
+        case .nullIsland: self.init(.zeroPosition, "some devices send 0, 0 when they have no position")
+        case .utf16Text: self.init(.utf16Text, "an editor probably saved the text as UTF-16")
         case .localTime: self.init(.localTime, "the time from RMC or GGA is used")
         case .positionsRejected: self.init(.positionsUnreadable, "one of the fields can't be parsed")
         }
@@ -68,14 +68,15 @@ extension FixRejection {
     fileprivate var cause: ReportedText {
         switch self {
         case .positionOutOfRange: "the position is outside -90...90 or -180...180 degrees"
-        case .nullIsland: "the position is exactly 0, 0, which receivers send when they have none"
+        case .nullIsland: "the position is exactly 0, 0, which receivers send when they have no position"
         case .estimatedBeforeMeasured:
-            "the position is an estimate (dead reckoning), and the receiver hasn't measured one since the start"
+            "the position is estimated by dead reckoning, and no position has been measured since the start"
         case .before(let floor): "the time is before \(floor), when this release was built"
         case .after(let limit): "the time is after \(limit), which is in the future"
         case .notAdvancing: "the time isn't later than the last fix's"
         case .unconfirmedTime: "the time is far from the last known one, and no other fix has confirmed it yet"
-        case .acceleration(let rate): "the speed would need an acceleration of \(rate) m/s² since the last fix"
+        case .acceleration(let rate):
+            "reaching this speed since the last fix would take an acceleration of \(rate) m/s²"
         case .jump(let meters):
             "the position is \(meters) m from the last fix, farther than any vehicle drives in that time"
         }

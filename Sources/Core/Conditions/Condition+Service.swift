@@ -19,7 +19,7 @@ extension Condition {
     }
 
     /// Creates the condition for a reload that was rejected because the new configuration has `problems`. Each
-    /// rejection is logged, because it answers an operator's request; `now` tells them apart.
+    /// rejection is logged, because it answers an operator's request; `now` distinguishes the rejections.
     package init(rejectedReload problems: [String], at now: Duration) {
         let cause = ReportedText(problems.joined(separator: "; "), limit: ReportedText.longestSentence)
         self.init(
@@ -32,7 +32,8 @@ extension Condition {
     package init(renewalFailedBy failure: Condition, remaining: Duration) {
         self.init(
             .tokenRenewalFailing,
-            Wording("\(failure.cause); the current token is in use for another \(remaining.spoken)", failure.remedy))
+            Wording(
+                "\(failure.cause); the current token remains in use for another \(remaining.spoken)", failure.remedy))
     }
 
     /// Creates the condition for a status address that Waypost can't listen on because of `reason`. `remedy` is empty

@@ -51,16 +51,17 @@ extension ConditionCode {
             .warning, "speed or course contradicts the track", "check the receiver's settings and firmware"),
         .simulatedPositions: Entry(
             .warning, "simulated positions not used", "turn off simulated and manual positions in the receiver"),
-        .zeroPosition: Entry(.warning, "position 0, 0 not used", "check where the device takes its position from"),
+        .zeroPosition: Entry(.warning, "position 0, 0 not used", "check where the device gets its position from"),
         .utf16Text: Entry(
-            .warning, "input is UTF-16 text", "convert the input to plain text, such as with iconv -f UTF-16 -t ASCII"),
+            .warning, "input is UTF-16 text",
+            "convert the input to plain text, for example with iconv -f UTF-16 -t ASCII"),
         .localTime: Entry(
             .warning, "sentences in local time", "set the device that writes the sentences to UTC"),
         .positionsUnreadable: Entry(
             .warning, "position sentences unreadable",
             "record a minute of the receiver's output and run waypost fixes --explain"),
         .receiverTimeWrong: Entry(
-            .warning, "receiver's time wrong",
+            .warning, "receiver's time is wrong",
             "turn the receiver off and on; if that doesn't help, update its firmware or replace the receiver"),
     ]
 
@@ -73,16 +74,17 @@ extension ConditionCode {
             .error, "outbox unusable", "check the directory of outbox.path: its owner, its mode and its disk (dmesg)"),
         .outboxDamaged: Entry(.error, "outbox damaged", "check the disk (dmesg), and replace it if it is failing"),
         .outboxTooNew: Entry(
-            .error, "outbox written by a newer release", "install the newer release again, or move the file away"),
+            .error, "outbox written by a newer release",
+            "install the newer release again, or move the outbox's files away"),
         .outboxTooOld: Entry(
             .warning, "outbox rolled back to an older state", "restore or remove all files of the outbox together"),
         .outboxLogRemoved: Entry(
             .warning, "outbox's write-ahead log removed",
-            "find out what removed it, and remove no file of the outbox alone"),
+            "find out what removed it, and never remove only some of the outbox's files"),
         .outboxLogTooLong: Entry(
             .warning, "outbox's write-ahead log too long", "end the program that keeps the outbox open"),
         .outboxWithoutReserve: Entry(
-            .warning, "no reserve for a full disk", "move away what is in the reserve's place"),
+            .warning, "no reserve for a full disk", "move away the file or directory that is in the reserve's place"),
         .outboxNearlyFull: Entry(
             .warning, "outbox nearly full", "find out why nothing is delivered, or raise outbox.maximumMegabytes"),
         .updatesThinned: Entry(
@@ -107,7 +109,7 @@ extension ConditionCode {
         .tokenUnusable: Entry(
             .error, "token unusable", "run waypost token, and compare the answer with docs/token-endpoint.md"),
         .tokenClaimsWrong: Entry(
-            .error, "token claims wrong", "run waypost token, and correct the claims that the issuer signs"),
+            .error, "token claims are wrong", "run waypost token, and correct the claims that the issuer signs"),
         .tokenSourceFailed: Entry(
             .error, "token source failed",
             "run waypost check, and correct the configuration's authorization section"),
@@ -115,7 +117,7 @@ extension ConditionCode {
             .warning, "token not renewed", "run waypost token before the current token expires"),
         .tokenRejected: Entry(
             .error, "token rejected",
-            "sign tokens with a service account's key from the project vehicle.providerId, and check the backend's clock"
+            "sign tokens with a service account's key from the project in vehicle.providerId, and check the backend's clock"
         ),
         .tokenNotPermitted: Entry(
             .error, "token not permitted",
@@ -175,18 +177,19 @@ extension ConditionCode {
 
     fileprivate static let service: [Self: Entry] = [
         .hostClockWrong: Entry(
-            .warning, "this host's clock wrong", "synchronize the clock (NTP), or install a real-time clock"),
+            .warning, "this host's clock is wrong", "synchronize the clock (NTP), or install a real-time clock"),
         .statusAddressUnavailable: Entry(
             .warning, "status address unavailable", "free the address, or change status.listen"),
         .privateZoneDistant: Entry(
             .warning, "private zone far away", "check that latitude and longitude are not swapped"),
         .recordingStopped: Entry(
             .warning, "recording stopped",
-            "restart with --record and a directory that has free space and that the service's user may write"),
+            "restart with --record and a directory that has free space and is writable by the service's user"),
         .reloadRejected: Entry(.warning, "reload rejected", "correct the configuration and reload again"),
         .lastRunStalled: Entry(
-            .warning, "last run ended itself", "find the device or disk that hung (journalctl -k)"),
-        .internalError: Entry(.error, "internal error", "report the error with the file that waypost bundle writes"),
+            .warning, "last run stalled and ended itself", "find the device or disk that hung (journalctl -k)"),
+        .internalError: Entry(
+            .error, "internal error", "report the error, and attach the file that waypost bundle writes"),
         .privateMode: Entry(
             .info, "private mode on",
             "nothing to do; to end private mode, remove vehicle.privateModeFile or leave the zone"),

@@ -35,7 +35,7 @@ final class ProviderCall: Sendable {
     }
 
     /// Records that the completion form has returned. Returns `false` if the provider doesn't implement it.
-    func returned() -> Bool {
+    func didReturn() -> Bool {
         thread.store(0, ordering: .releasing)
         return !lacksCompletionForm.load(ordering: .acquiring)
     }
@@ -110,7 +110,7 @@ final class ContractBreaches: Sendable {
         fileprivate var words: String {
             switch self {
             case .calledBackTwice:
-                "the token provider called back more than once for one fetchToken; only the first answer counts. "
+                "the token provider called back more than once for one fetchToken; only the first answer is used. "
                     + "Change it to call its completion handler exactly once"
             case .calledBackAtOnce:
                 "the token provider called back before its fetchToken returned; that works here, but the SDKs require "
@@ -123,12 +123,12 @@ final class ContractBreaches: Sendable {
                     + "Change it to return at once and call its completion handler later"
             case .gaveTokenAndError:
                 "the token provider called back with both a token and an error; the token is used. "
-                    + "Change it to pass only one of them: no token if it failed"
+                    + "Change it to pass only one of them: an error if it failed, otherwise a token"
             }
         }
     }
 
-    private let told = Atomic<UInt8>(0)
+    private let reported = Atomic<UInt8>(0)
     private let report: @Sendable (AuthorizationWarning) -> Void
 
     /// `report` receives each kind of violation once; `nil` writes to standard error.
@@ -141,7 +141,7 @@ final class ContractBreaches: Sendable {
     }
 
     func note(_ breach: Breach) {
-        let earlier = told.bitwiseOr(breach.rawValue, ordering: .relaxed).oldValue
+        let earlier = reported.bitwiseOr(breach.rawValue, ordering: .relaxed).oldValue
         if earlier & breach.rawValue == 0 { report(.brokenContract(breach.words)) }
     }
 }

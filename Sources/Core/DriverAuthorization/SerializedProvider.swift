@@ -14,9 +14,9 @@ actor SerializedProvider {
     private var waiters: [ObjectIdentifier: [AsyncStream<Outcome>.Continuation]] = [:]
     /// The call that the next caller for a context joins.
     private var current: [AuthorizationContext: ProviderCall] = [:]
-    /// The latest call. It completes when the provider has returned and answered, or when its time is over.
+    /// The latest call. It completes when the provider has returned and answered, or when the call has timed out.
     private var last: Task<Void, Never>?
-    /// The latest call whose time is over. The provider may still be executing this call, or an earlier one.
+    /// The latest call that has timed out. The provider may still be executing this call, or an earlier one.
     private var stuck: ProviderCall?
 
     init(
@@ -39,7 +39,8 @@ actor SerializedProvider {
         throw AuthorizationError(.cancelled)
     }
 
-    /// Prevents later callers from joining calls that have been made. A call that is only queued asks later anyway.
+    /// Prevents later callers from joining calls that have been made. A queued call may still be joined, because it
+    /// asks the provider later.
     func forgetTokens() { current = current.filter { !$0.value.wasMade } }
 
     /// Calls the provider in unstructured tasks, so that it can't delay the caller.
@@ -122,13 +123,13 @@ actor QueuedProvider {
 
     init(_ forms: sending ProviderVariants) { self.forms = forms }
 
-    /// Asks the provider. Its answer is passed to `call` whenever it arrives.
+    /// Asks the provider, and passes its answer to `call` whenever the answer arrives.
     func ask(_ context: AuthorizationContext, _ call: ProviderCall) async {
         // The caller may have stopped waiting while an earlier call was blocking the queue.
         defer { call.leave() }
         guard call.enter() else { return }
         forms.completing(context) { call.callBack($0, $1) }
-        guard !call.returned() else { return }
+        guard !call.didReturn() else { return }
         do { call.callBack(try await forms.asynchronous(context), nil) } catch {
             call.callBack(nil, error, isFinal: true)
         }

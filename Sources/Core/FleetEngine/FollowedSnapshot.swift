@@ -20,7 +20,7 @@ public struct FollowedSnapshot: Sendable, Hashable {
         /// Metres per second.
         public var speedMetersPerSecond: Double?
 
-        /// Creates a position without further values.
+        /// Creates a position with coordinates only.
         package init(latitude: Double, longitude: Double) {
             self.latitude = latitude
             self.longitude = longitude
@@ -49,7 +49,7 @@ public struct FollowedSnapshot: Sendable, Hashable {
     /// Whether the trip has ended.
     public var isOver: Bool { status == "COMPLETE" || status == "CANCELED" }
 
-    /// Whether a value has changed that people follow. A recomputed time of arrival doesn't count.
+    /// Whether a value that people follow has changed. A recomputed time of arrival is ignored.
     package func differs(from earlier: FollowedSnapshot) -> Bool {
         (status, vehicleID, position) != (earlier.status, earlier.vehicleID, earlier.position)
             || remainingDistanceMeters != earlier.remainingDistanceMeters

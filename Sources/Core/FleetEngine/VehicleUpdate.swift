@@ -2,7 +2,7 @@ package import HTTPMessages
 import StrictJSON
 import TimeAndChance
 
-/// An `UpdateVehicle` or `UpdateDeliveryVehicle` request: the changes of a vehicle.
+/// An `UpdateVehicle` or `UpdateDeliveryVehicle` request: the changes to a vehicle.
 package struct VehicleUpdate: Sendable, Hashable {
     package var vehicle: VehicleName
     /// The vehicle's state. It is sent with every update of an on-demand vehicle whose state is known, so that a lost
@@ -94,8 +94,8 @@ package struct VehicleLocation: Sendable, Hashable {
 }
 
 extension VehicleLocation {
-    /// Returns the location as JSON. `namesSensor` is false for past locations, of which there may be many: if a
-    /// location has no sensor, Fleet Engine assumes the same one.
+    /// Returns the location as JSON. `namesSensor` is false for past locations, because there may be many, and Fleet
+    /// Engine assumes the same sensor for a location without one.
     fileprivate func message(namesSensor: Bool) -> JSONValue {
         var message: [String: JSONValue] = [
             "supplementalLocation": .object([
@@ -120,7 +120,7 @@ extension VehicleLocation {
     }
 }
 
-/// Whether an on-demand vehicle accepts new trips (`maps.fleetengine.v1.VehicleState`).
+/// The state of an on-demand vehicle: whether it accepts new trips (`maps.fleetengine.v1.VehicleState`).
 package enum VehicleState: String, Sendable, Hashable, CaseIterable {
     case online = "ONLINE"
     case offline = "OFFLINE"

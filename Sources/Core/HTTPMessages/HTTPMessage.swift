@@ -22,7 +22,7 @@ package struct HTTPRequest: Sendable, Hashable {
 }
 
 extension HTTPRequest {
-    /// The values that an answer may repeat but that must not be shown: those of all headers that aren't public.
+    /// The values of all headers that aren't public. An answer may repeat these values, but they must not be shown.
     package var secrets: [String] {
         headers.fields.filter { !Self.openHeaders.contains($0.name.lowercased()) }.flatMap { field in
             // Each value is included with its scheme (`Bearer`) and without it.
@@ -80,7 +80,7 @@ package struct HTTPHeaders: Sendable, Hashable {
         byte.isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(byte)
     }
 
-    /// Whether two field names are equal. They are ASCII tokens, so only A–Z need folding.
+    /// Whether two field names are equal. Only A–Z need folding, because field names are ASCII tokens.
     private static func matches(_ one: String, _ other: String) -> Bool {
         one.utf8.count == other.utf8.count && zip(one.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
     }
@@ -99,16 +99,16 @@ extension HTTPHeaders {
     package var retryAfter: Duration? {
         guard let text = self["Retry-After"] else { return nil }
         if let seconds = Int64(text) {
-            return (0...Self.longestSeconds).contains(seconds) ? .seconds(seconds) : nil
+            return (0...Self.maximumSeconds).contains(seconds) ? .seconds(seconds) : nil
         }
         guard let then = UTCTime(httpDate: text), let now = self["Date"].flatMap(UTCTime.init(httpDate:)) else {
             return nil
         }
-        return max(.zero, min(.seconds(Self.longestSeconds), now.duration(to: then)))
+        return max(.zero, min(.seconds(Self.maximumSeconds), now.duration(to: then)))
     }
 
     /// The maximum wait in seconds: a day. No server intends a longer wait.
-    private static let longestSeconds: Int64 = 86_400
+    private static let maximumSeconds: Int64 = 86_400
 }
 
 /// A complete answer.

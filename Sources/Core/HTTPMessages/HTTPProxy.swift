@@ -17,12 +17,12 @@ package struct HTTPProxy: Sendable, Hashable {
         package var description: String {
             switch self {
             case .notAbsolute: "is not an absolute URL; write it as http://HOST:PORT"
-            case .unsupportedScheme(let scheme): "has the scheme \"\(scheme)\"; use http, https or socks5h"
+            case .unsupportedScheme(let scheme): "has the unsupported scheme \"\(scheme)\"; use http, https or socks5h"
             case .resolvesHere: "would resolve names on this machine; write socks5h://HOST:PORT"
             case .userInformation:
                 "contains a user name or password; write them as \"user\" and \"password\", the latter from a file"
             case .missingPort: "has no port; write it as http://HOST:PORT"
-            case .hasPath: "has a path or a query; a proxy has neither, write it as http://HOST:PORT"
+            case .hasPath: "has a path or a query, but a proxy has neither; write it as http://HOST:PORT"
             case .host(let problem): "\(problem)"
             }
         }

@@ -20,14 +20,14 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
             switch self {
             case .notAbsolute: "is not an absolute URL; begin it with https://"
             case .unsupportedScheme(let scheme):
-                "has the scheme \"\(scheme)\"; use https, or http for a loopback host"
+                "has the unsupported scheme \"\(scheme)\"; use https, or http for a loopback host"
             case .missingHost: "has no host; write it as https://HOST/PATH"
             case .invalidHost(let host):
-                "has the host \"\(host)\"; write it in ASCII, without spaces or % (an internationalised name begins with xn--)"
+                "has the invalid host \"\(host)\"; write it in ASCII, without spaces or % (an internationalised name begins with xn--)"
             case .invalidPort(""): "has a colon without a port after its host; write it as https://HOST/PATH"
             case .userInformation:
                 "contains a user name or password; send credentials in a header that is read from a file"
-            case .invalidPort(let port): "has the port \"\(port)\"; use 1 to 65535"
+            case .invalidPort(let port): "has the invalid port \"\(port)\"; use 1 to 65535"
             case .invalidCharacter(UInt8(ascii: "<")):
                 "contains <, which usually marks a placeholder; fill it in, or percent-encode it as %3C"
             case .invalidCharacter(let byte):

@@ -1,4 +1,4 @@
-/// The route of the next connection to a server, chosen from the results of earlier exchanges. Pure.
+/// The route of the next connection to a server, chosen from the results of earlier exchanges. Does no I/O.
 ///
 /// A connection that is kept open may lead to a server that is being taken out of service and answers only with errors.
 /// A route may also be broken for just one address family, and only after connections are accepted. libcurl's race
@@ -34,7 +34,7 @@ package struct ServerRoute: Sendable, Hashable {
     }
 
     /// Records an answer. Returns whether its connection was closed. If so, the name must be resolved again.
-    package mutating func answered(status: Int) -> Bool {
+    package mutating func didAnswer(status: Int) -> Bool {
         let leaves = leavesConnection(after: status)
         familyWorks = family != nil
         serverErrors = Self.isServerError(status) && !leaves ? serverErrors + 1 : 0
@@ -43,7 +43,7 @@ package struct ServerRoute: Sendable, Hashable {
 
     /// Records a failure on a new connection over `failed`. The next exchange uses the other family, and the exchange
     /// after that may use either.
-    package mutating func failed(over failed: AddressFamily) {
+    package mutating func didFail(over failed: AddressFamily) {
         guard family == nil else {
             family = nil
             return
@@ -70,18 +70,18 @@ package struct ServerRoute: Sendable, Hashable {
 
     /// Whether a failure with this code may be due to the address family of the new connection.
     ///
-    /// A connected server that is silent may just be slow. A cancelled connection attempt counts only if it took at
-    /// least `hang`, because it was then probably aborted for a newer position. A shutdown, a reload or private mode
-    /// may cancel an attempt at any time.
-    package static func isOfFamily(
+    /// A connected server that is silent may just be slow. A cancelled connection attempt is considered only if it took
+    /// at least `hang`, because it was probably aborted for a newer position. A shutdown, a reload or private mode may
+    /// cancel an attempt at any time.
+    package static func mayBeDueToFamily(
         _ code: HTTPTransportError.Code, isConnected: Bool, after time: Duration
     ) -> Bool {
         guard !isConnected else { return false }
-        return code == .cancelled ? time >= hang : isOfRoute(code)
+        return code == .cancelled ? time >= hang : isDueToRoute(code)
     }
 
     /// Whether a failure with this code is due to the route to the server, so that another route may work.
-    package static func isOfRoute(_ code: HTTPTransportError.Code) -> Bool {
+    package static func isDueToRoute(_ code: HTTPTransportError.Code) -> Bool {
         switch code {
         case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .tlsFailed: true
         case .cancelled, .certificateNotTrusted, .responseTooLarge, .malformedResponse, .unknownContentEncoding,

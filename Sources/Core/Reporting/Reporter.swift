@@ -6,7 +6,7 @@ package typealias PrivateSwitch = @Sendable () async -> Bool
 /// Reports one vehicle: accepts fixes, stores updates in the outbox, and delivers them newest first.
 ///
 /// `ReportingState` makes every decision and receives each event immediately, from any task. The task that brings a
-/// fix carries out the append that follows. One loop carries out the actions of the delivering lane.
+/// fix carries out the append that follows. One loop carries out the actions of the delivery lane.
 package actor Reporter {
     private let outbox: any Outbox
     private let delivery: any Delivery
@@ -20,12 +20,12 @@ package actor Reporter {
     private var state: ReportingState
     /// The next append, which the task that brought the fix carries out.
     private var append: ReportingState.Append?
-    /// The next action of the delivering loop. One is enough, because only the result of an action or the end of a wait
-    /// leads to another.
+    /// The next action of the delivery loop. There is at most one, because each action follows from the result of the
+    /// previous one or from the end of a wait.
     private var action: UploadAction?
     /// The permit for the next upload.
     private var permit: (any DeliveryPermit)?
-    /// Wakes the delivering loop when `action` or `dueAt` may have changed.
+    /// Wakes the delivery loop when `action` or `dueAt` may have changed.
     private var changeListener: AsyncStream<Never>.Continuation?
     /// The times at which the sleeps in progress end. Only an earlier time needs another sleep. Sleeps aren't
     /// cancelled, because Swift keeps a cancelled sleep's timer until its time.
@@ -67,7 +67,7 @@ package actor Reporter {
         if let failure, failure.code != .cancelled { throw failure }
     }
 
-    // Inlining the functions that the delivering loop calls would add 3 KB to its frame, which lives for the whole run.
+    // Inlining the functions that the delivery loop calls would add 3 KB to its frame, which lives for the whole run.
     @inline(never) private func handle(_ event: ReportingState.Event) {
         let step = state.handle(event, at: clock.now, jitter: jitter())
         for report in step.reports { observer.observe(report) }
@@ -76,7 +76,7 @@ package actor Reporter {
         changeListener?.finish()
     }
 
-    /// Handles an event of the delivering lane; the simulation plants its bugs here.
+    /// Handles an event of the delivery lane; the simulation plants its bugs here.
     package func receive(_ event: UploadEvent) { handle(.delivering(event)) }
 }
 
@@ -128,9 +128,9 @@ extension Reporter {
     }
 }
 
-/// The delivering lane.
+/// The delivery lane.
 extension Reporter {
-    /// Notifies the delivering lane that quarantined updates are pending again.
+    /// Notifies the delivery lane that quarantined updates are pending again.
     package func requeued() { receive(.requeued) }
 
     /// Makes `deliver` return once nothing is pending, because a recorded log has ended.
@@ -142,13 +142,13 @@ extension Reporter {
     /// Notifies the reporter that the network has returned. Work that waits for the network continues at once, on a new
     /// connection.
     package func networkReturned() async {
-        // First, because notifying the delivery may end an exchange, whose failure then counts as a network change.
+        // This comes first, because notifying the delivery may end an exchange. That failure is due to the network.
         receive(.networkReturning)
         await delivery.networkReturned()
         receive(.networkReturned)
     }
 
-    /// Delivers until cancelled, or until empty after `finishWhenEmpty`.
+    /// Delivers updates until cancelled or, after `finishWhenEmpty`, until nothing is pending.
     package func deliver() async {
         receive(.started)
         await withDiscardingTaskGroup { timers in

@@ -1,10 +1,10 @@
 import GNSS
 import TimeAndChance
 
-/// The state of a vehicle's reporter, which makes every decision: each event leads to reports and actions. Pure.
+/// The state of a vehicle's reporter, which makes every decision: each event leads to reports and actions. Does no I/O.
 ///
 /// Two lanes run concurrently. The taking lane turns fixes into updates and has the outbox store them, one append at a
-/// time. The delivering lane sends the outbox's updates, one action at a time.
+/// time. The delivery lane sends the outbox's updates, one action at a time.
 struct ReportingState: Sendable {
     enum Event: Sendable {
         /// The receiver has delivered a fix. `latest` is the latest possible time of fix.
@@ -37,7 +37,7 @@ struct ReportingState: Sendable {
         var delivery: UploadAction?
     }
 
-    var plausibility: Plausibility
+    var plausibility: PlausibilityFilter
     var motion = MotionFilter()
     var shape: ShapePoints
     var policy: ReportingPolicy
@@ -46,7 +46,7 @@ struct ReportingState: Sendable {
     var queue = UpdateQueue()
     /// The last update made from a fix.
     var lastReported: LocationUpdate?
-    /// The newest update until its first append has ended.
+    /// The newest update, until its first append has ended.
     var live: LocationUpdate?
     /// The append in progress.
     var appending: Append?
@@ -74,18 +74,18 @@ struct ReportingState: Sendable {
         switch event {
         case .fix(let fix, let latest): take(fix, latest: latest, at: now, &step)
         case .switchRead(let isOn, let exists, let isPolled):
-            change(at: now, &step) { mode in
+            updatePrivateMode(at: now, &step) { mode in
                 mode.observe(isSwitchedOn: isOn, at: exists ? now : nil, isPolled: isPolled)
             }
         case .retryStoring: storeNext(at: now, &step)
-        case .appended(let appended): self.appended(appended, at: now, &step)
-        case .appendFailed(let error): appendFailed(error, at: now, &step)
+        case .appended(let appended): didAppend(appended, at: now, &step)
+        case .appendFailed(let error): didFailToAppend(error, at: now, &step)
         case .delivering(let event): deliver(event, at: now, jitter: jitter(), &step)
         }
         return step
     }
 
-    /// Passes an event to the delivering lane.
+    /// Passes an event to the delivery lane.
     mutating func deliver(
         _ event: UploadEvent, at now: Duration, jitter: @autoclosure () -> Double = 1, _ step: inout Step
     ) {
@@ -97,7 +97,7 @@ struct ReportingState: Sendable {
 
 /// The settings of a vehicle's reporter.
 package struct ReportingSettings: Sendable {
-    package var plausibility: Plausibility
+    package var plausibility: PlausibilityFilter
     package var shape: ShapePoints
     package var policy: ReportingPolicy
     package var spacing: RequestSpacing
@@ -105,7 +105,8 @@ package struct ReportingSettings: Sendable {
     package var upload: UploadSettings
 
     package init(
-        plausibility: Plausibility = Plausibility(earliest: nil), shape: ShapePoints = ShapePoints(meters: 5),
+        plausibility: PlausibilityFilter = PlausibilityFilter(earliest: nil),
+        shape: ShapePoints = ShapePoints(meters: 5),
         policy: ReportingPolicy = ReportingPolicy(.interval(.seconds(10)), heartbeat: .seconds(60)),
         spacing: RequestSpacing = .live, privateMode: PrivateMode = PrivateMode(zones: []),
         upload: UploadSettings = UploadSettings()

@@ -4,7 +4,7 @@
 /// which may be a secret.
 struct JSONFault {
     /// The token that the parser expected at `offset`.
-    enum Wanted {
+    enum ExpectedToken {
         case document
         case value
         case key
@@ -20,10 +20,10 @@ struct JSONFault {
 
     let bytes: [UInt8]
     let offset: Int
-    let wanted: Wanted
+    let expected: ExpectedToken
 
     var error: JSONValue.ParseError {
-        if case .text(let opening) = wanted {
+        if case .text(let opening) = expected {
             guard let byte = here, byte != "\n", byte != "\r", byte != "\r\n" else {
                 return error("a string without a closing quote on its line; add the quote", at: opening)
             }
@@ -34,7 +34,7 @@ struct JSONFault {
             return error("a trailing comma; remove it", at: previousOffset ?? offset)
         }
         let afterPrevious = previousOffset.map { $0 + 1 } ?? offset
-        switch (here, wanted) {
+        switch (here, expected) {
         case (nil, .digit), (_, .digit): return error("a digit is missing in this number")
         case (nil, _), ("}", .separator), ("]", .separator):
             guard let opening else { return error("the document is incomplete", at: afterPrevious) }

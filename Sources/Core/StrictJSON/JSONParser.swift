@@ -19,9 +19,9 @@ struct JSONParser {
     }
 
     private mutating func value(
-        depth: Int, _ wanted: JSONFault.Wanted = .value
+        depth: Int, _ expected: JSONFault.ExpectedToken = .value
     ) throws(JSONValue.ParseError) -> JSONValue {
-        guard let first = peek else { throw unexpected(wanted) }
+        guard let first = peek else { throw unexpected(expected) }
         switch first {
         case UInt8(ascii: "{"): return try object(depth: depth + 1)
         case UInt8(ascii: "["): return try array(depth: depth + 1)
@@ -31,7 +31,7 @@ struct JSONParser {
             if take("true") { return .bool(true) }
             if take("false") { return .bool(false) }
             if take("null") { return .null }
-            throw unexpected(wanted)
+            throw unexpected(expected)
         }
     }
 
@@ -179,7 +179,7 @@ struct JSONParser {
         JSONValue.ParseError(problem, at: offset ?? index, in: bytes)
     }
 
-    private func unexpected(_ wanted: JSONFault.Wanted) -> JSONValue.ParseError {
-        JSONFault(bytes: bytes, offset: index, wanted: wanted).error
+    private func unexpected(_ expected: JSONFault.ExpectedToken) -> JSONValue.ParseError {
+        JSONFault(bytes: bytes, offset: index, expected: expected).error
     }
 }

@@ -11,7 +11,7 @@ package enum AnswerFault: Error, Sendable, Hashable {
 
     /// A text that was found in place of a token, recognised by its form.
     package enum Lookalike: Sendable, Hashable {
-        /// An OAuth 2 access token, such as those of Google's servers.
+        /// An OAuth 2 access token, such as one from Google's servers.
         case accessToken
         case apiKey
         /// A key or a certificate.

@@ -40,7 +40,7 @@ public struct AuthorizationToken: Sendable, Hashable, CustomStringConvertible, C
     /// Whether both tokens have the same text, whatever their lifetimes.
     func isSame(as other: AuthorizationToken) -> Bool { secret == other.secret }
 
-    /// A hash that distinguishes tokens within this process, so that they needn't be kept.
+    /// A hash that distinguishes tokens within this process, so that the tokens themselves needn't be kept.
     var fingerprint: Int { secret.hashValue }
 
     /// A text without the token.

@@ -1,6 +1,5 @@
-/// A problem with tokens that an operator should correct, although it does no harm yet. Each problem is reported once,
-/// and again every ten minutes. `description`, which the library `Waypost` adds, says what was found and what to
-/// change.
+/// A problem with tokens that an operator should correct, although it does no harm yet. Each problem is reported at
+/// most once in ten minutes. `description`, which the library `Waypost` adds, says what was found and what to change.
 public enum AuthorizationWarning: Sendable, Hashable {
     /// The issuer's tokens don't live longer than the lifetime that a token must have left when it is handed out.
     case shortLivedTokens(AuthorizationContext, lifetime: Duration, minimumLife: Duration)
@@ -14,11 +13,11 @@ public enum AuthorizationWarning: Sendable, Hashable {
     case oldTokenAgain(AuthorizationContext, minimumLife: Duration)
     /// The token, or the issuer's answer, is inconsistent. The token is used anyway.
     case questionableToken(TokenWarning)
-    /// A provider violates the contract of `GMTDAuthorization` or `GMTCAuthorization`. The text says which rule, and
+    /// A provider violates the contract of `GMTDAuthorization` or `GMTCAuthorization`. The text names the rule and says
     /// what to change.
     case brokenContract(String)
-    /// A token command has left `count` processes running, of which `unendable` belong to another user. The command
-    /// isn't started again before they have ended.
+    /// A token command has left processes running, and isn't started again before they have ended. `count` is the
+    /// number of processes that are being killed; `unendable` is the id of one that belongs to another user.
     case processesLeft(command: String, count: Int, unendable: Int?)
     /// `/proc` doesn't show the processes that a token command leaves running.
     case processesHidden(command: String)

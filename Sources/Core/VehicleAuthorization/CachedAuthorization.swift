@@ -4,7 +4,7 @@
 ///   so that no update has to wait. If the fetch fails or hangs, the current token is used until it expires.
 /// - At most one fetch per context is in progress, and all callers get its outcome. Cancelling one caller doesn't
 ///   affect the others. When the last caller is cancelled, so is the fetch.
-/// - After a failure the provider isn't asked again for a while, or for as long as it demands.
+/// - After a failure the provider isn't asked again for a while, or for the time that it demands.
 /// - A token that names another vehicle, or that isn't meant for Fleet Engine, is rejected.
 /// - A token that Fleet Engine has rejected is dropped and fetched again once, however many requests have failed.
 ///
@@ -156,13 +156,13 @@ public actor CachedAuthorization: VehicleAuthorization {
         var isVoid = fetch.isOutdated
         if fetch.isAbandoned, case .failure = outcome { isVoid = true }
         if isVoid {
-            cache.abandoned(context)
+            cache.didAbandonFetch(context)
             restart(with: fetch.waiters, for: context)
             return
         }
         let now = elapsed()
-        let (answer, warnings) = cache.fetched(
-            outcome.mapError(\.whileWaitedFor), for: context, begun: begun, now: now, jitter: jitter())
+        let (answer, warnings) = cache.didFetch(
+            outcome.mapError(\.forWaitingCaller), for: context, begun: begun, now: now, jitter: jitter())
         resume(fetch.waiters, answer)
         for warning in warnings { report(.warning(warning)) }
         report(.renewal(cache.renewal(of: context, now: now), context))
@@ -197,7 +197,7 @@ public actor CachedAuthorization: VehicleAuthorization {
 
 extension AuthorizationError {
     /// The error for a waiting caller. A cancellation that the provider reports is a failure like any other.
-    fileprivate var whileWaitedFor: Self {
+    fileprivate var forWaitingCaller: Self {
         code == .cancelled ? Self(.providerFailed(.gaveUp), retryAfter: retryAfter) : self
     }
 }

@@ -3,8 +3,8 @@ import StrictJSON
 
 /// The claims that a JSON Web Token must have before it is sent to Fleet Engine.
 ///
-/// The rules prove nothing, because signatures aren't checked here. They detect a wrong set-up and its remedy before
-/// the server answers 401 or 403. A text that isn't a JSON Web Token is left to the server.
+/// The rules prove nothing, because signatures aren't checked here. They detect a wrong set-up, so that the remedy is
+/// known before the server answers 401 or 403. A text that isn't a JSON Web Token is left to the server.
 public struct ClaimRules: Sendable, Hashable {
     /// The claim that names a driver's vehicle.
     public enum VehicleClaim: String, Sendable, Hashable, CaseIterable {
@@ -257,7 +257,7 @@ package enum ClaimWarning: Sendable, Hashable {
     /// The value is a number in quotes.
     case quoted(claim: String)
 
-    /// The claim or header field because of which Fleet Engine may reject the token; `nil` if it accepts the token.
+    /// The claim or header field that may make Fleet Engine reject the token; `nil` if it accepts the token.
     package var claim: String? {
         switch self {
         case .noKeyID: "kid"

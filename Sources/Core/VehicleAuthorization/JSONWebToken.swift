@@ -53,8 +53,8 @@ package struct JSONWebToken: Sendable {
     /// The value of `nbf`, in seconds since 1970 by the issuer's clock.
     package var notBefore: Double? { claims["nbf"]?.numericValue }
 
-    /// The value of `iat`, if that can be the time of issue. A value a year or more before `exp`, such as zero, can't
-    /// be.
+    /// The value of `iat`; `nil` if that can't be the time of issue, for example because it is zero or otherwise more
+    /// than a year before `exp`.
     package var timeOfIssue: Double? {
         guard let issuedAt, Self.isPlausible(issuedAt) else { return nil }
         return expiry.map { $0 - issuedAt > Self.maximumLife } == true ? nil : issuedAt

@@ -15,7 +15,7 @@ package struct TokenCache: Sendable {
         case wait
         /// Start a fetch, and wait for it.
         case fetch
-        /// Fail with this error, because the issuer has failed a moment ago.
+        /// Fail with this error, because the issuer failed a moment ago.
         case fail(AuthorizationError)
     }
 
@@ -23,7 +23,7 @@ package struct TokenCache: Sendable {
     private var slots: [AuthorizationContext: TokenSlot] = [:]
     /// The number of requests, used to find the least recently used slot.
     private var uses: UInt64 = 0
-    /// The times at which each warning was last reported, by topic.
+    /// The time at which each warning was last reported, by topic.
     private var lastReported: [AuthorizationWarning: Duration] = [:]
     /// The minimum time before a warning is reported again.
     private static let reminderInterval = Duration.seconds(600)
@@ -33,8 +33,8 @@ package struct TokenCache: Sendable {
     /// The number of contexts in the cache.
     package var count: Int { slots.count }
 
-    /// Returns the action for a caller. After `.fetch` and `.useAndRefresh`, a fetch is in progress until `fetched` or
-    /// `abandoned` is called.
+    /// Returns the action for a caller. After `.fetch` and `.useAndRefresh`, a fetch is in progress until `didFetch` or
+    /// `didAbandonFetch` is called.
     package mutating func request(_ context: AuthorizationContext, now: Duration) -> Answer {
         if let problem = context.problem { return .fail(problem) }
         uses += 1
@@ -46,7 +46,7 @@ package struct TokenCache: Sendable {
     /// the operator.
     ///
     /// `jitter` is drawn from 0...1.
-    package mutating func fetched(
+    package mutating func didFetch(
         _ result: Outcome, for context: AuthorizationContext, begun: Duration, now: Duration, jitter: Double
     ) -> (answer: Outcome, warnings: [AuthorizationWarning]) {
         var slot = slots[context] ?? TokenSlot()
@@ -63,7 +63,7 @@ package struct TokenCache: Sendable {
 
     /// Records that a fetch was abandoned because no caller is waiting for it, which is neither a success nor a
     /// failure.
-    package mutating func abandoned(_ context: AuthorizationContext) { slots[context]?.isFetching = false }
+    package mutating func didAbandonFetch(_ context: AuthorizationContext) { slots[context]?.isFetching = false }
 
     /// Drops `token`, which Fleet Engine has rejected, unless a newer token has replaced it.
     package mutating func discard(_ token: AuthorizationToken, for context: AuthorizationContext) {
@@ -107,7 +107,7 @@ public struct CachePolicy: Sendable, Hashable {
     /// The minimum lifetime that an issuer's tokens should have, and the remaining lifetime at which a token is renewed
     /// at the latest (the Driver SDK requires five minutes). A token that can't be renewed is used until it expires.
     public var minimumLife: Duration = .seconds(300)
-    /// Whether a token may be handed out more than once. If not, the provider is asked for every update.
+    /// Whether a token may be handed out more than once. If not, the provider is asked for a token at every update.
     public var reusesTokens = true
     /// The time after which a token of unknown lifetime is renewed.
     public var assumedLifetime: Duration = .seconds(300)
@@ -116,8 +116,8 @@ public struct CachePolicy: Sendable, Hashable {
     public var maximumLife: Duration = .seconds(3600)
     /// The maximum number of contexts in the cache. The least recently used one is evicted first.
     public var maximumContexts: Int = 4096
-    /// The maximum wait after the first failed fetch. It doubles with each further failure. The wait is drawn from the
-    /// upper half of the range, so that the vehicles of a fleet don't ask at the same time.
+    /// The maximum wait after the first failed fetch. The maximum doubles with each further failure. The wait is drawn
+    /// from the upper half of the range, so that the vehicles of a fleet don't ask at the same time.
     public var initialFailureDelay: Duration = .seconds(2)
     /// The maximum wait after a failure. Also the minimum time between two fetches if the issuer returns a rejected
     /// token again.
@@ -132,7 +132,7 @@ public struct CachePolicy: Sendable, Hashable {
     public init() {}
 
     /// The policy for a provider that caches its own tokens and knows when to drop them, for example when a driver
-    /// signs out. The provider is asked for every update. All other rules apply.
+    /// signs out. The provider is asked for a token at every update. All other rules apply.
     public static var askingAtEveryUpdate: Self {
         var policy = Self()
         policy.reusesTokens = false
@@ -147,8 +147,7 @@ public struct CachePolicy: Sendable, Hashable {
         return max(left / 10, min(left / 2, left - minimumLife))
     }
 
-    /// Returns the time before its end from which on a token is no longer used, because clocks differ and an upload
-    /// takes time.
+    /// Returns how long before its expiry a token is no longer used, because clocks differ and an upload takes time.
     func margin(left: Duration) -> Duration { max(.seconds(1), min(left / 10, .seconds(10))) }
 }
 

@@ -41,11 +41,11 @@ package struct TokenExpiry: Sendable, Hashable {
         let end = token?.expiry.flatMap { JSONWebToken.isPlausible($0) ? $0 : nil }
         let claimed = end.map(clocks.left)
         let reading = stated.flatMap { Self.seconds($0, format, clocks, end: end, claimed: claimed?.seconds) }
-        var reuse = claimed?.isOverForSome == true ? Self.earlyRenewal : nil
+        var reuse = claimed?.isDisputed == true ? Self.earlyRenewal : nil
         var warning: ExpiryWarning?
         if let stated {
             if let reading, let own = claimed?.seconds {
-                warning = stated.disagreement(reading, own)
+                warning = stated.disagreement(between: reading, and: own)
                 if warning != nil, reading < own {
                     reuse = min(reuse ?? .infinity, reading > 0 ? max(60, reading) : Self.earlyRenewal)
                 }
@@ -75,7 +75,7 @@ package struct TokenExpiry: Sendable, Hashable {
         var seconds: Double?
         var warning: ExpiryWarning?
         /// Whether the end has passed according to some of the clocks, but not to others.
-        var isOverForSome = false
+        var isDisputed = false
     }
 
     /// The clocks that may determine a token's age.
@@ -111,7 +111,7 @@ package struct TokenExpiry: Sendable, Hashable {
             }
             // The issuer's clock decides, unless it alone says that the end has passed.
             if issuers < end || local >= end { return Left(seconds: end - max(issuers, issued)) }
-            return Left(seconds: byLocal, warning: lateDate(end), isOverForSome: true)
+            return Left(seconds: byLocal, warning: lateDate(end), isDisputed: true)
         }
 
         private func leftWithoutIssue(_ end: Double) -> Left {
@@ -119,7 +119,7 @@ package struct TokenExpiry: Sendable, Hashable {
             let byLocal = end > local && end - local <= 3600 + skew ? min(end - local, 3600) : nil
             guard let issuers, end - issuers <= JSONWebToken.maximumLife else { return Left(seconds: byLocal) }
             if issuers < end || local >= end { return Left(seconds: end - issuers) }
-            return Left(seconds: byLocal, warning: lateDate(end), isOverForSome: true)
+            return Left(seconds: byLocal, warning: lateDate(end), isDisputed: true)
         }
 
         private func lateDate(_ end: Double) -> ExpiryWarning { .dateAfterExpiry(seconds: Int((issuers ?? end) - end)) }
@@ -182,7 +182,7 @@ package struct StatedExpiry: Sendable, Hashable {
     fileprivate var topic: Self { Self(key: key, text: "", meaning: .unreadable) }
 
     /// Returns a warning if the expiry differs from the token's own `exp` by more than a minute.
-    fileprivate func disagreement(_ reading: Double, _ own: Double) -> ExpiryWarning? {
+    fileprivate func disagreement(between reading: Double, and own: Double) -> ExpiryWarning? {
         guard abs(reading - own) > 60, own > 0 else { return nil }
         return .stated(self, seconds: Int(reading), own: Int(own))
     }

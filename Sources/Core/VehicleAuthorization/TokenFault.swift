@@ -24,7 +24,7 @@ package enum TokenFault: Sendable, Hashable {
     case providerFailed(ProviderFault)
     /// A provider outside Waypost has reported the failure.
     case reported(AuthorizationError.Code, ReportedText)
-    /// The system has no resources for a process or thread. The string is the configuration keys that need it.
+    /// The system has no resources for a process or thread. The string names the configuration keys that need one.
     case noResources(String, ReportedText)
     case cancelled
 
@@ -197,7 +197,7 @@ package struct EndpointRejection: Sendable, Hashable {
 package enum ExpiryFault: Sendable, Hashable {
     /// The token's `exp` isn't after its `iat`.
     case endsBeforeIssue
-    /// The token had already expired when it was issued, according to this judge.
+    /// The token had already expired when the issuer returned it, according to the given source.
     case overWhenGiven(Judge)
     /// The token expired while it was being fetched.
     case overWhenReceived(AuthorizationContext)

@@ -3,8 +3,8 @@ import ReportedText
 /// Provides the token that authorizes one request to Fleet Engine: to update a vehicle or to read a trip. This port has
 /// the shape of the Driver SDK's `GMTDAuthorization` and the Consumer SDK's `GMTCAuthorization`.
 ///
-/// A provider is asked for every request, from any task. It doesn't need a cache, because `CachedAuthorization` adds
-/// the rules of reuse to any provider.
+/// A provider may be asked for a token at any request, from any task. It needs no cache, because `CachedAuthorization`
+/// adds caching to every provider.
 public protocol VehicleAuthorization: Sendable {
     /// Returns a token for the vehicle, trip or shipment in `context`, with a remaining lifetime of at least five
     /// minutes if the issuer allows that.
@@ -16,8 +16,8 @@ public protocol VehicleAuthorization: Sendable {
     /// Notifies the provider that the network has returned, so that an unreachable issuer may be asked again at once.
     func networkReturned() async
 
-    /// Notifies the provider that earlier tokens are outdated, for example because a driver has signed out or in. They
-    /// must not be handed out for later requests.
+    /// Notifies the provider that earlier tokens are outdated, for example because a driver has signed out or in. Those
+    /// tokens must not be handed out for later requests.
     func forgetTokens() async
 }
 
@@ -28,7 +28,7 @@ extension VehicleAuthorization {
     /// Does nothing, because a provider without memory of failures has nothing to forget.
     public func networkReturned() async {}
 
-    /// Does nothing, because a provider that asks for every request has nothing to forget.
+    /// Does nothing, because a provider that keeps no tokens has nothing to forget.
     public func forgetTokens() async {}
 }
 

@@ -80,7 +80,7 @@ package final class RecordedLog {
         if archive.isAtMemberEnd {
             while taken < filled, input[taken] == 0 { taken += 1 }
             if taken < filled, input[taken] != 0x1F {
-                throw FixSourceError(log: name, .archiveContinued(at: bytesRead - Int64(filled - taken)))
+                throw FixSourceError(log: name, .archiveFollowedByOtherData(at: bytesRead - Int64(filled - taken)))
             }
         }
         do throws(GzipStream.Damage) {

@@ -5,7 +5,7 @@ package enum CheckFinding: Sendable, Hashable {
     /// A secret in the text of a configuration that every user can read.
     case openSecret(key: String, file: String)
     case deviceMissing(String)
-    /// The receiver's device is something else, such as `a file`.
+    /// The receiver's device isn't a serial port, but for example `a file`.
     case notASerialPort(String, kind: String)
     /// The unit doesn't allow the device.
     case deviceDeniedByUnit(String, unit: String)
@@ -50,7 +50,7 @@ package enum CheckFinding: Sendable, Hashable {
         case readOnly(path: String, directory: String)
         /// The unit doesn't let the service write in the directory.
         case notAllowed(path: String, directory: String, unit: String)
-        /// `user` can't write in the directory, for the system's reason.
+        /// `user` can't write in the directory; the system gives the reason.
         case notWritable(directory: String, user: String, reason: String)
         case tooFewInodes(directory: String, left: Int64, needed: Int64)
         case tooLittleSpace(directory: String, freeBytes: Int64, neededBytes: Int64)
@@ -93,12 +93,12 @@ extension CheckFinding {
                 (99-waypost-gnss.rules among the examples)
                 """)
         case .logMissing(let path):
-            Wording("receiver.path: \(path) does not exist", "check the path, and the program that writes it")
+            Wording("receiver.path: \(path) does not exist", "check the path, and the program that writes the file")
         case .logIsDirectory(let path): Wording("receiver.path: \(path) is a directory", "specify a file in it")
         case .hidden(let key, let path, let user):
             Wording("\(key): \(user) can't see \(path)", "give that user access to its directory")
         case .hiddenHere(let key, let path, let user):
-            Wording("\(key): this user can't see \(path)", "run this as \(user)")
+            Wording("\(key): this user can't see \(path)", "run this command as \(user)")
         case .hiddenByUnit(let key, let path, let directory, let unit):
             Wording(
                 "\(key): the service can't see \(path), because \(unit) hides \(directory) from it",
@@ -109,7 +109,7 @@ extension CheckFinding {
         case .economy(let updates, let span):
             Wording(
                 "economy: a crash may lose the updates of the last \(span.spoken), at most \(updates)",
-                "set it to \"full\" to lose none")
+                "set outbox.durability to full to lose none")
         case .stateWithoutEffect(let key):
             Wording(
                 "\(key) has no effect with scheduledTasks: Fleet Engine keeps no such state for delivery vehicles",
@@ -117,8 +117,8 @@ extension CheckFinding {
         case .statusPortUnknown:
             Wording(
                 """
-                status.listen: port 0 means another port at each start, so waypost status and waypost why, and the \
-                program that collects metrics, can't find the service
+                status.listen: port 0 means another port at each start, so waypost status, waypost why and the \
+                program that collects metrics can't find the service
                 """, "set it to 127.0.0.1:9464")
         }
     }

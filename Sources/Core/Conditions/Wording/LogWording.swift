@@ -38,8 +38,8 @@ extension LogFault {
         case .archiveCutShort: return fault("is a truncated archive", "copy it again")
         case .archiveWithoutContents:
             return fault("is an archive without contents", "record the receiver's output into it first")
-        case .archiveContinued(let byte):
-            return fault("is an archive followed by other data from byte \(byte) on", "cut the file off there")
+        case .archiveFollowedByOtherData(let byte):
+            return fault("is an archive followed by other data from byte \(byte) on", "truncate the file there")
         case .archiveDamaged(let reason, let byte):
             return fault("is a damaged archive (\(reason)) near byte \(byte)", "copy it again")
         case .readFailed(let reason, let bytes):
@@ -94,7 +94,7 @@ extension FixAbsence {
         switch self.cause {
         case .rejectedPositions(let rejected, let stated, let field, let count, let log, let line):
             cause = """
-                \(text: rejected.grouped) of \(text: stated.counted("sentence")) with a position rejected: \
+                \(text: rejected.grouped) of \(text: stated.counted("sentence")) with a position were rejected: \
                 \(text: field) in \(text: count.grouped)
                 """
             remedy =
@@ -131,13 +131,13 @@ extension FixAbsence {
 
 extension FixAbsence.LeftOut {
     fileprivate var words: ReportedText {
-        "\(text: count.grouped) of \(text: self.of.counted("sentence")) left out"
+        "\(text: count.grouped) of \(text: total.counted("sentence")) left out"
     }
 }
 
 extension ForeignLogKind {
     fileprivate var wording: Wording {
-        let original: ReportedText = "use the receiver's log that it was made from"
+        let original: ReportedText = "use the receiver's log from which it was made"
         let nmea: ReportedText = "switch the receiver's output to NMEA, and record again"
         return switch self {
         case .gpx: Wording("a GPX track without sentences", original)
@@ -146,19 +146,19 @@ extension ForeignLogKind {
         case .markup: Wording("XML without sentences", original)
         case .json: Wording("JSON without sentences", original)
         case .page: Wording("a web page (HTML)", "save the log itself")
-        case .conflict: Wording("a text with git conflict markers (<<<<<<<)", "use the log as it was recorded")
-        case .withoutDollar: Wording("sentences without the leading $", "use the log as it was recorded")
-        case .gpsdReports: Wording("gpsd's JSON reports", "record the receiver's sentences with gpspipe -r")
+        case .conflict: Wording("text with git conflict markers (<<<<<<<)", "use the log as it was recorded")
+        case .withoutDollar: Wording("a log of sentences without the leading $", "use the log as it was recorded")
+        case .gpsdReports: Wording("a log of gpsd's JSON reports", "record the receiver's sentences with gpspipe -r")
         case .runRecording:
             Wording(
-                "the recording of a run", "pass its directory to waypost replay, or use receiver-*.nmea in there")
+                "the recording of a run", "pass its directory to waypost replay, or use its receiver-*.nmea")
         case .configuration:
             Wording("a configuration", "specify a receiver's log here, and the configuration with --config")
         case .rinex: Wording("RINEX: raw measurements without positions", "record the receiver's NMEA sentences")
         case .binaryFrames: Wording("binary output (UBX or RTCM) without an NMEA sentence", nmea)
         case .sirf: Wording("binary output of SiRF", nmea)
         case .canFrames:
-            Wording("frames of a CAN bus (NMEA 2000)", "change the gateway's output to NMEA 0183, and record that")
+            Wording("a log of CAN frames (NMEA 2000)", "change the gateway's output to NMEA 0183, and record that")
         case .hexadecimal:
             Wording("a hexadecimal dump", "use the log itself (xxd -r restores it from xxd's output)")
         case .database: Wording("an SQLite database, perhaps an outbox", "use a receiver's log")
@@ -167,7 +167,7 @@ extension ForeignLogKind {
             Wording(
                 "a modem's answers to AT commands",
                 "record the modem's NMEA port, which may need a start command (AT+CGPS=1, AT+QGPS=1)")
-        case .zeros: Wording("nothing but zeros, possibly because of a power cut", "record again")
+        case .zeros: Wording("a file of zeros, possibly because of a power cut", "record again")
         }
     }
 }
@@ -175,7 +175,7 @@ extension ForeignLogKind {
 /// The wording of flaws in logs that are used anyway.
 extension LogRemark: CustomStringConvertible {
     fileprivate static let altered: ReportedText =
-        "use the log as it was recorded: it was altered afterwards, or damaged on the line"
+        "use the original log, because this one was altered afterwards, or damaged on the line"
     private static let order: ReportedText =
         "list logs in chronological order, each as it was recorded"
 
@@ -192,8 +192,8 @@ extension LogRemark: CustomStringConvertible {
                 }
             let place: ReportedText = "\(leftOut.count == 1 ? "" : "the first ")in line \(line)"
             let cause: ReportedText = "\(log): \(leftOut.words) because \(checksum) (\(place))"
-            // A cable damages one sentence in some hundreds; an editor or a conversion damages more.
-            return leftOut.count * 100 < leftOut.of
+            // A cable damages one sentence in a few hundred; an editor or a conversion damages more.
+            return leftOut.count * 100 < leftOut.total
                 ? Wording("\(cause), damaged on the line", "") : Wording(cause, Self.altered)
         case .disordered(let previous, let end, let next, let begin):
             return Wording(

@@ -16,20 +16,22 @@ package enum OnlineFinding: Sendable, Hashable {
     /// The clock that a receiver's time is compared with.
     package enum Clock: Sendable, Hashable { case ownSynchronized, ownUnsynchronized, fleetEngine }
 
-    /// A service runs and uses another configuration; `service` describes it.
+    /// A service is running with another configuration; `service` describes the service.
     case otherConfiguration(OtherConfiguration, service: String)
-    /// A service runs for another vehicle; the reason is `nil` if it uses the file that is checked, as far as is known.
+    /// A service is running for another vehicle. The reason is `nil` if, as far as is known, that service uses the
+    /// file that is checked.
     case otherVehicle(String, OtherConfiguration?, service: String)
     /// Only `user` may open the outbox.
     case outboxClosed(path: String, user: String)
     /// Other programs have the receiver's serial port open.
     case otherReaders(device: String, DeviceHolders)
     case noAnswer(within: Duration)
-    /// There was no fix in time; `cause` is a warning that explains it.
+    /// There was no fix within the limit; `cause` is a warning that explains its absence.
     case noFix(ReceiverState, cause: ReceiverWarning?, within: Duration)
     /// The service that reads the receiver has no recent fix.
     case staleFix(state: ReportedText, age: Int?, isHeard: Bool)
-    /// The time of the first fix, which `fix` describes, differs from a clock's; `behind` is negative if it is ahead.
+    /// The time of the first fix, which `fix` describes, differs from a clock's; `behind` is negative if the fix is
+    /// ahead.
     case fixTime(fix: String, behind: Duration, Clock)
     /// Fleet Engine rejects a request that only concerns the vehicle.
     case vehicleRejected(ReportedText)
@@ -114,9 +116,9 @@ extension OnlineFinding.OtherConfiguration {
 extension OnlineFinding.Clock {
     fileprivate var words: ReportedText {
         switch self {
-        case .ownSynchronized: "this machine's, which is synchronized"
-        case .ownUnsynchronized: "this machine's, which is not synchronized"
-        case .fleetEngine: "Fleet Engine's"
+        case .ownSynchronized: "this machine's clock, which is synchronized"
+        case .ownUnsynchronized: "this machine's clock, which is not synchronized"
+        case .fleetEngine: "Fleet Engine's clock"
         }
     }
 

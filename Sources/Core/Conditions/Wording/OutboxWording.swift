@@ -26,7 +26,7 @@ extension OutboxError: CustomStringConvertible {
         case .busy:
             Wording(
                 "another program has locked the outbox\(because)",
-                "wait until it is done, or end it (fuser -v \(path) shows it)")
+                "wait until that program is done, or end it (fuser -v \(path) shows it)")
         case .damaged:
             Wording("damaged, and not repaired\(because)", "check the disk, or use an outbox path on another disk")
         case .damagedAgain:
@@ -40,8 +40,8 @@ extension OutboxError: CustomStringConvertible {
             Wording(
                 "the file system is read-only\(because)",
                 """
-                run waypost check, which knows the unit's sandbox; if the kernel remounted it after errors (journalctl \
-                -k), check the disk and mount it writable again
+                run waypost check, which knows the unit's sandbox; if the kernel remounted the file system after \
+                errors (journalctl -k), check the disk and mount it writable again
                 """)
         case .refused: wordingOfRefusal
         case .forbidden, .unusable:
@@ -114,9 +114,9 @@ extension OutboxError.Cause {
         case .notFile(let kind): "it is \(kind), not a file"
         case .databaseMissing: "the database is missing"
         case .empty: "it is empty"
-        case .notSQLite: "it is not a SQLite database"
+        case .notSQLite: "it is not an SQLite database"
         case .notOutbox: "it is not an outbox"
-        case .schema(let found, let known): "its schema is \(found), but this release knows only up to \(known)"
+        case .schema(let found, let known): "its schema is \(found), but this release supports at most \(known)"
         case .foreignObject(let type, let name): "its schema has a \(type) \"\(name)\" that doesn't belong to Waypost"
         case .structure(let finding): finding
         case .ledgerUnreadable: "its ledger cannot be read"
@@ -125,7 +125,7 @@ extension OutboxError.Cause {
         case .rowUnreadable(let sequence): "update \(sequence) fails its checksum"
         case .rowMisplaced(let sequence): "update \(sequence) is out of place"
         case .earlierCopy(let accepted, let known):
-            "it is an earlier copy: it ends at update \(accepted), but had update \(known)"
+            "it is an old copy, which ends at update \(accepted), but update \(known) had been accepted"
         case .unsteady: "each read returns different data"
         case .logEndsBeforeUpdate(let sequence): "its write-ahead log ends before update \(sequence)"
         case .logEndsBeforeRevision(let revision): "its write-ahead log ends before change \(revision)"
@@ -142,9 +142,9 @@ extension OutboxWarning {
             let loss: ReportedText =
                 accepted < previously
                 ? """
-                it has \(text: known), but had \(previously); the rest are lost or uncounted, and some delivered \
-                updates will be sent again
-                """ : "it has all of its \(text: known), but some delivered updates will be sent again"
+                the outbox has \(text: known), but had \(previously); the rest are lost or uncounted, and some \
+                delivered updates will be sent again
+                """ : "the outbox has all of its \(text: known), but some delivered updates will be sent again"
             return Wording(
                 "the log of \(path) was removed, or an old copy of \(path) was restored; \(loss)", "")
         case .removedLog(let path):

@@ -5,8 +5,8 @@ package import Reporting
 extension ReceiverState: CustomStringConvertible {
     package var description: String { sentence().description }
 
-    /// Returns a description of the state with the receiver's name, `elapsed` after the state was reported. A receiver
-    /// that was silent has then been silent for longer.
+    /// Returns a description of the state with the receiver's name, `elapsed` after the state was reported. This time
+    /// is added to the duration of a silence.
     package func sentence(after elapsed: Duration = .zero) -> ReportedText {
         let wording = wording(after: elapsed)
         return "\(source): \(wording.sentence)"
@@ -81,11 +81,13 @@ extension ReceiverFault {
         case .lost(let reason):
             Wording("lost (\(reason))", "check the plug and cable; Waypost reconnects as soon as the receiver is back")
         case .closedByOtherSide:
-            Wording("closed by the other side, opened again", "check that host and port are the receiver's")
-        case .silent(let kind, let limit, let others): kind.silence(for: limit + elapsed).also(others)
-        case .noSentence(let kind, let limit, let others): kind.noise(for: limit + elapsed).also(others)
+            Wording("closed by the other side, and opened again", "check that host and port are the receiver's")
+        case .silent(let kind, let limit, let others):
+            kind.silenceWording(for: limit + elapsed).adding(otherReaders: others)
+        case .noSentence(let kind, let limit, let others):
+            kind.noiseWording(for: limit + elapsed).adding(otherReaders: others)
         case .readableText(let kind, let beginning, let limit, let others):
-            kind.text(beginning, for: limit + elapsed).also(others)
+            kind.textWording(beginning: beginning, for: limit + elapsed).adding(otherReaders: others)
         case .noBaudRate(let evidence, let baudRate, let tried): evidence.wording(at: baudRate, tried)
         case .noChecksums:
             Wording("sentences arrive, but without a checksum", BaudRateEvidence.acceptMissingChecksum)
@@ -129,23 +131,24 @@ extension ReceiverFault.NoPosition {
 }
 
 extension Wording {
-    /// Returns the wording if other programs read the serial port, too. Each reader takes bytes from the others, so the
-    /// remedy is the one against them.
-    fileprivate func also(_ others: DeviceHolders?) -> Wording {
+    /// Returns the wording extended by the other programs that also read the serial port, if any. Each reader takes
+    /// bytes from the others, so the remedy is to stop the other programs.
+    fileprivate func adding(otherReaders others: DeviceHolders?) -> Wording {
         guard let others else { return self }
         return Wording("\(cause); also open in \(others.names)", others.remedy)
     }
 }
 
 extension ReceiverLineKind {
-    fileprivate func silence(for time: Duration) -> Wording {
+    fileprivate func silenceWording(for time: Duration) -> Wording {
         let silent: ReportedText = "silent for \(time.components.seconds) s"
         return switch self {
         case .serial: Wording(silent, BaudRateEvidence.silentPort)
         case .tcp:
             Wording(
                 silent,
-                "check that the server has data, and that it sends NMEA unasked (a web server waits for requests)")
+                "check that the server has data, and that it sends NMEA without being asked (a web server waits for requests)"
+            )
         case .udp(let host) where host == "127.0.0.1" || host == "::1" || host == "localhost":
             Wording(
                 silent,
@@ -167,7 +170,7 @@ extension ReceiverLineKind {
         }
     }
 
-    fileprivate func noise(for time: Duration) -> Wording {
+    fileprivate func noiseWording(for time: Duration) -> Wording {
         let noise: ReportedText = "bytes arrive but no NMEA sentence for \(time.components.seconds) s"
         return switch self {
         case .serial(let baudRate, wasFound: false):
@@ -183,12 +186,12 @@ extension ReceiverLineKind {
                 "check the receiver's output; Waypost searches for the rate again")
         case .tcp: Wording(noise, "check the server's output")
         case .udp: Wording(noise, "check the sender's output")
-        case .gpsd: silence(for: time)
+        case .gpsd: silenceWording(for: time)
         case .file, .standardInput: Wording(noise, "check the output of the program that writes it")
         }
     }
 
-    fileprivate func text(_ beginning: ReportedText?, for time: Duration) -> Wording {
+    fileprivate func textWording(beginning: ReportedText?, for time: Duration) -> Wording {
         switch self {
         case .serial(let baudRate, wasFound: false):
             Wording(
@@ -200,7 +203,7 @@ extension ReceiverLineKind {
             Wording(
                 "text arrives that isn't NMEA\(beginning.map { ", beginning with \"\($0)\"" } ?? "")",
                 "check that host and port are the receiver's")
-        case .serial, .udp, .gpsd, .file, .standardInput: noise(for: time)
+        case .serial, .udp, .gpsd, .file, .standardInput: noiseWording(for: time)
         }
     }
 }
@@ -267,11 +270,11 @@ extension GPSDFault {
                 "give its antenna a clear view of the sky")
         case .unknownDevice(let device, []):
             Wording(
-                "does not have \(device), nor any other receiver",
+                "has neither \(device) nor any other receiver",
                 "plug the receiver in, or add it to gpsd (gpsdctl add \(device))")
         case .unknownDevice(let device, let others):
             Wording(
-                "does not have \(device), but \(others.map(\.description).joined(separator: " and "))",
+                "has \(others.map(\.description).joined(separator: " and ")), but not \(device)",
                 "correct receiver.device, or add the device to gpsd (gpsdctl add \(device))")
         case .noDevice:
             Wording("has no receiver", "plug one in, list it in /etc/default/gpsd, or add it (gpsdctl add)")

@@ -72,12 +72,12 @@ extension AnswerFault.Members {
         return switch self {
         case .shape(let name): "set \"tokenShape\": \"\(name)\""
         case .tokenUnder(let path): "set tokenKey to \"\(path)\""
-        case .consumersToken: "correct \(key): that is a consumer token, but a driver token is needed"
-        case .driversToken: "correct \(key): that is a driver token, but a trip's token is needed"
-        case .serviceAccountKey: "keep that service account key at the issuer; \(AnswerFault.Lookalike.signing)"
-        case .login: "that is a login (OAuth); \(AnswerFault.Lookalike.signing)"
-        case .lookalike(let kind, let path): "it has \(kind.words) under \"\(path)\": \(kind.remedy(origin.means))"
-        case .reportedError: "it seems to report an error: see the issuer's log, or the answer itself"
+        case .consumersToken: "correct \(key): the answer contains a consumer token, but a driver token is needed"
+        case .driversToken: "correct \(key): the answer contains a driver token, but a trip's token is needed"
+        case .serviceAccountKey: "keep the service account's key at the issuer; \(AnswerFault.Lookalike.signing)"
+        case .login: "the answer is an OAuth login; \(AnswerFault.Lookalike.signing)"
+        case .lookalike(let kind, let path): "\"\(path)\" contains \(kind.words): \(kind.remedy(origin.means))"
+        case .reportedError: "the answer seems to report an error: see the issuer's log, or the answer itself"
         case .nothing: "see the issuer's log"
         case .other: "set tokenKey to the token's key; if there is no token, see the issuer's log"
         }
@@ -105,7 +105,8 @@ extension AnswerFault.Lookalike {
     fileprivate func remedy(_ means: TokenOrigin.Means) -> ReportedText {
         switch self {
         case .accessToken, .apiKey, .pem, .encrypted: Self.signing
-        case .surrounded where means == .command: "print only the token, and other text to standard error"
+        case .surrounded where means == .command:
+            "print only the token to standard output, and everything else to standard error"
         case .writtenJSON, .broken, .surrounded, .plainBase64, .encoded:
             "return only the token, as one line of base64url without padding"
         }
@@ -150,7 +151,8 @@ extension ClaimFault {
             }
         func needs(_ setting: ReportedText) -> ReportedText { "the issuer must set \(setting)" }
         return switch self {
-        case .algorithm(let name): Wording("is signed with \(name ?? "nothing")", "the issuer must sign with RS256")
+        case .algorithm(let name):
+            Wording(name.map { "is signed with \($0)" } ?? "names no algorithm", "the issuer must sign with RS256")
         case .noAudience(let expected): Wording("names no audience", needs("aud to \(expected)"))
         case .audience(let names, let expected): Wording("is for \(names.listed)", needs("aud to \(expected)"))
         case .identityToken(let issuer, _):

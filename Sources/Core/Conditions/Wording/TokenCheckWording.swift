@@ -27,7 +27,7 @@ extension TokenFinding {
         case .issuedAhead(let time, let accepted):
             Wording(
                 """
-                the token was issued \(time.spoken) ahead of this host's clock, but Fleet Engine accepts \
+                the token was issued \(time.spoken) ahead of this host's clock, but Fleet Engine accepts at most \
                 \(accepted.spoken)
                 """,
                 "set the clock that is wrong")

@@ -162,7 +162,7 @@ extension SettingFault {
         switch self {
         case .unknownPlaceholder(let name):
             Wording(
-                "\(key) has the placeholder {\(name)}",
+                "\(key) contains the unknown placeholder {\(name)}",
                 "use {vehicleId} for a vehicle, {tripId} for a trip, or {providerId}")
         case .noValue(let placeholder, let context):
             Wording("\(key) needs {\(placeholder)}, but the token is for \(context)", "use a placeholder that fits")

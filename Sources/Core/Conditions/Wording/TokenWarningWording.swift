@@ -15,11 +15,11 @@ extension AuthorizationWarning: CustomStringConvertible {
                 the issuer must return new tokens with clearly more than \(minimumLife.secondsText) left (an hour is \
                 usual)
                 """)
-        case .longLivedTokens(let context, let lifetime, let longestLife):
+        case .longLivedTokens(let context, let lifetime, let maximumLife):
             Wording(
                 """
                 tokens for \(context) are valid for \(lifetime.secondsText), but Fleet Engine rejects an exp more than \
-                \(longestLife.secondsText) ahead
+                \(maximumLife.secondsText) ahead
                 """,
                 "the issuer must set an earlier exp")
         case .unknownLifetime(let context, let assumed):
@@ -38,7 +38,7 @@ extension AuthorizationWarning: CustomStringConvertible {
                 """
                 the issuer returned the token for \(context) again with less than \(minimumLife.secondsText) left
                 """,
-                "the issuer must make a new token by then")
+                "the issuer must make a new token earlier")
         case .questionableToken(let doubt): doubt.wording
         case .brokenContract(let words): Wording(ReportedText(words, limit: ReportedText.longestSentence), "")
         case .processesLeft(let command, _, let processID?):
@@ -47,14 +47,15 @@ extension AuthorizationWarning: CustomStringConvertible {
                 token command \(command) left process \(processID) running; the command is not started again until that \
                 process has ended
                 """,
-                "change the command to end the processes that it starts, and end process \(processID)")
+                "change the command so that it ends the processes that it starts; then end process \(processID) yourself"
+            )
         case .processesLeft(let command, let count, nil):
             Wording(
                 """
                 token command \(command) left \(count) processes running; the command is not started again until they \
                 have ended
                 """,
-                "change the command to end the processes that it starts")
+                "change the command so that it ends the processes that it starts")
         case .processesHidden(let command):
             Wording(
                 "/proc belongs to another namespace, so processes left by token command \(command) are not found",
@@ -120,14 +121,14 @@ extension ExpiryWarning {
         case .unjudged:
             return Wording(
                 """
-                the token's end can't be judged: it has no usable iat, its issuer sent no Date, and this machine's \
-                clock seems wrong or the token expired
+                no clock can determine when the token expires: it has no usable iat, its issuer sent no Date, and this \
+                machine's clock is wrong or the token has expired
                 """,
                 "the issuer must set iat")
         case .stated(let stated, let seconds, let own):
             let end = seconds > 0 ? "leaves \(seconds) s" : "says that the token ended \(-seconds) s ago"
             let use = seconds < own ? "the earlier end applies" : "exp applies"
-            return Wording("its \(stated.words) \(end), the token's own exp \(own) s; \(use)", sameEnd)
+            return Wording("its \(stated.words) \(end), but the token's own exp leaves \(own) s; \(use)", sameEnd)
         case .otherFormat(let stated, let format, let hasOwn):
             return Wording(
                 "its \(stated.words) isn't an expiry in the format \(format.rawValue); \(fate(hasOwn))",

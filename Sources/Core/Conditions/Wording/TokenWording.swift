@@ -166,7 +166,7 @@ extension EndpointRejection.Detail {
             return Wording(
                 "the grant has already been used or has expired",
                 """
-                give the vehicle a lasting grant: the service, waypost check and waypost token each use up a \
+                give the vehicle a reusable grant: the service, waypost check and waypost token each consume a \
                 single-use refresh token
                 """)
         }
@@ -180,10 +180,10 @@ extension TokenOrigin {
         return switch subject {
         case .vehicle, nil:
             Wording(
-                "it denies this vehicle's token",
+                "it denies a token for this vehicle",
                 "check vehicle.vehicleId, that the vehicle is enrolled there, and \(keys)")
-        case .trip: Wording("it denies this trip's token", "check whose trip it is, and \(keys)")
-        case .shipment: Wording("it denies this shipment's token", "check whose shipment it is, and \(keys)")
+        case .trip: Wording("it denies a token for this trip", "check whose trip it is, and \(keys)")
+        case .shipment: Wording("it denies a token for this shipment", "check whose shipment it is, and \(keys)")
         }
     }
 }

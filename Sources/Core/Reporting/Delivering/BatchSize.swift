@@ -1,5 +1,5 @@
 /// Decides how many past locations the next upload may carry: as many as are answered within about a second, and no
-/// more than the server accepts. Pure.
+/// more than the server accepts. Does no I/O.
 ///
 /// The limit starts small, grows while full batches are answered quickly, and shrinks after slow ones, so that a live
 /// position never waits long for the batch ahead of it. A batch that is rejected or gets no answer halves the limit.
@@ -26,12 +26,12 @@ struct BatchSize: Sendable, Hashable {
         let past: Int
         let took: Duration
 
-        /// Whether this delivery and an `earlier` delivery of a different size took equally long. Returns `before` if
-        /// their sizes are too similar to compare.
-        func showsSlowServer(after earlier: Self, _ before: Bool) -> Bool {
+        /// Whether this delivery and an `earlier` delivery of a different size took equally long. Returns `previously`
+        /// if their sizes are too similar to compare.
+        func showsSlowServer(after earlier: Self, previously: Bool) -> Bool {
             let smaller = min(past, earlier.past)
             let larger = max(past, earlier.past)
-            guard larger >= smaller + 3, larger + 1 >= (smaller + 1) * 3 / 2 else { return before }
+            guard larger >= smaller + 3, larger + 1 >= (smaller + 1) * 3 / 2 else { return previously }
             return max(took, earlier.took) <= min(took, earlier.took) * 1.1
         }
     }
@@ -39,7 +39,7 @@ struct BatchSize: Sendable, Hashable {
     private let maximum: Int
     /// The number of past locations that the next upload may carry.
     private(set) var limit: Int
-    /// The limit to restore after the delivery of a probe, which carries the newest position alone.
+    /// The limit to restore after the delivery of a probe, which carries only the newest position.
     private var resumed: Int
     private var smallestRejected: Int?
     /// The size of the smallest batch that was aborted for a newer position.
@@ -58,10 +58,11 @@ struct BatchSize: Sendable, Hashable {
     }
 
     /// Records that a batch with `past` locations was delivered.
-    mutating func delivered(past: Int, took: Duration) {
+    mutating func didDeliver(past: Int, took: Duration) {
         let delivery = Delivery(past: past, took: took)
         if let previous {
-            isServerSlow = took > Self.maximumTime && delivery.showsSlowServer(after: previous, isServerSlow)
+            isServerSlow =
+                took > Self.maximumTime && delivery.showsSlowServer(after: previous, previously: isServerSlow)
         }
         previous = delivery
         if limit == 0 {
@@ -95,7 +96,7 @@ struct BatchSize: Sendable, Hashable {
 
     /// Records that the server rejected a batch with `past` locations. The next batch needs at least `minimum` of them
     /// to deliver anything.
-    mutating func rejected(past: Int, minimum: Int) {
+    mutating func didReject(past: Int, minimum: Int) {
         smallestRejected = past
         fullBatches = 0
         limit = max(minimum, past / 2)
@@ -111,7 +112,7 @@ struct BatchSize: Sendable, Hashable {
     }
 
     /// Records that a batch with `past` locations got no answer. The network path may drop large requests.
-    mutating func unanswered(past: Int) {
+    mutating func didGetNoAnswer(past: Int) {
         startAgain()
         if past > Self.light {
             limit = min(limit, past / 2)
@@ -127,14 +128,14 @@ struct BatchSize: Sendable, Hashable {
         limit = min(limit, resumed)
     }
 
-    /// Makes the next uploads probes, which carry the newest position alone, because delivery is on hold.
+    /// Makes the next uploads probes, which carry only the newest position, because delivery is on hold.
     mutating func startProbing() {
         startAgain()
         limit = 0
     }
 
-    /// Records that a batch with `past` locations was aborted for a newer position, which is sent alone.
-    mutating func aborted(past: Int) {
+    /// Records that a batch with `past` locations was aborted for a newer position, which is sent by itself.
+    mutating func didAbort(past: Int) {
         guard past > Self.light else { return startProbing() }
         smallestAborted = past
         fullBatches = 0

@@ -1,5 +1,4 @@
 /// The time that a newer position waits for the answer to the exchange in progress before that exchange is aborted.
-/// Pure.
 ///
 /// Waypost can't know whether a silent server is slow or its connection is dead. So the timeout is short at first and
 /// doubles after each abort, up to the time limit of an exchange: a dead connection is abandoned within seconds, but a
@@ -18,10 +17,10 @@ struct NewerPositionTimeout: Sendable, Hashable {
     }
 
     /// Records that an exchange was aborted for a newer position.
-    mutating func aborted() { duration = min(duration * 2, maximum) }
+    mutating func didAbort() { duration = min(duration * 2, maximum) }
 
     /// Records that an exchange was answered after `time`.
-    mutating func delivered(after time: Duration) { duration = min(max(Self.initial, time * 2), maximum) }
+    mutating func didDeliver(after time: Duration) { duration = min(max(Self.initial, time * 2), maximum) }
 
     /// Returns to the initial timeout, because the network path may have changed.
     mutating func startAgain() { duration = min(Self.initial, maximum) }

@@ -1,12 +1,13 @@
 import ReportedText
 
-/// An event of the delivering lane.
+/// An event of the delivery lane.
 package enum UploadEvent: Sendable {
     case started
     /// The outbox has accepted a newer update. The value is the contents of the next upload, or `nil` if the outbox
     /// must be read for them.
     case updateStored(NextUpload?)
-    /// Older updates are pending: an operator has requeued them, or the outbox has accepted what it rejected before.
+    /// Older updates are pending: an operator has requeued them, or the outbox has accepted updates that it rejected
+    /// before.
     case requeued
     /// The outbox could not store the update. `overrulesStored`: whether all updates in the outbox are wrong.
     case updateNotStored(LocationUpdate, overrulesStored: Bool)
@@ -24,7 +25,7 @@ package enum UploadEvent: Sendable {
     case privateModeEnded(mayBePrivate: Bool)
     /// `dueAt` may have been reached. The state checks the time itself.
     case timeReached
-    /// The task is cancelled, and with it the action in progress.
+    /// The task has been cancelled, including the action in progress.
     case cancelled
 
     // The results of actions:
@@ -42,7 +43,7 @@ package enum UploadEvent: Sendable {
     case announced(DeliveryOutcome)
 }
 
-/// The next action of the delivering loop. An event reports its result, except for the last four actions.
+/// The next action of the delivery loop. An event reports its result, except for the last four actions.
 enum UploadAction: Sendable, Hashable {
     /// Ask the outbox for the contents of the next upload.
     case readOutbox(BatchRequest)
@@ -62,8 +63,8 @@ enum UploadAction: Sendable, Hashable {
     case finish
 }
 
-/// The consequences of an event: reports for the observer, in this order, and the next action. Without an action, the
-/// one in progress continues.
+/// The consequences of an event: reports for the observer, in this order, and the next action. If there is none, the
+/// action in progress continues.
 struct UploadStep: Sendable, Hashable {
     let reports: [ReportingEvent]
     let action: UploadAction?

@@ -1,4 +1,4 @@
-/// An exchange in progress. Decides whether it must be aborted before the transport's time limits. Pure.
+/// An exchange in progress. Decides whether it must be aborted before the transport's time limits. Does no I/O.
 struct UploadExchange: Sendable {
     /// The time that the exchange may still take after the network has changed.
     private static let graceAfterNetworkChange = Duration.seconds(2)

@@ -1,5 +1,5 @@
 /// Decides how soon the next upload may follow the last one. The backlog is sent at its configured rate; after a 429
-/// all uploads are spaced further apart. Pure.
+/// all uploads are spaced further apart. Does no I/O.
 struct UploadPace: Sendable, Hashable {
     /// The first interval after a 429: the minimum interval at which a vehicle reports.
     private static let firstInterval = Duration.seconds(5)
@@ -20,8 +20,8 @@ struct UploadPace: Sendable, Hashable {
     /// - Parameter backlogUpdatesPerSecond: the rate of a backlog; `nil` sends it as fast as answers arrive.
     init(backlogUpdatesPerSecond: Double?) { self.backlogUpdatesPerSecond = backlogUpdatesPerSecond }
 
-    /// Records that an upload with `past` locations is starting. While the backlog waits, these are the shape points of
-    /// the newest update, which don't count towards the rate.
+    /// Records that an upload with `past` locations is starting. While the backlog waits, `past` counts only the shape
+    /// points of the newest update, which don't affect the rate.
     mutating func willSend(past: Int, at now: Duration) {
         if let rate = backlogUpdatesPerSecond, past > 0, backlogDueAt <= now {
             backlogDueAt = now + .seconds(Double(past) / rate)
@@ -36,14 +36,14 @@ struct UploadPace: Sendable, Hashable {
     }
 
     /// Records that the server has answered 429.
-    mutating func throttled(at now: Duration) {
+    mutating func didThrottle(at now: Duration) {
         interval = min(max(interval * 2, Self.firstInterval), Self.maximumInterval)
         uploadedAt = now
     }
 
-    /// Records that the server has accepted an upload, and halves the interval. Because a 429 only doubles it, an
+    /// Records that the server has accepted an upload, and halves the interval. A 429 only doubles the interval, so an
     /// occasional 429 doesn't delay a backlog that the server accepts.
-    mutating func delivered() {
+    mutating func didDeliver() {
         interval = interval / 2
         if interval < Self.minimumInterval { interval = .zero }
     }

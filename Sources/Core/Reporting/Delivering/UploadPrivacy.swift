@@ -1,4 +1,4 @@
-/// Decides which uploads private mode permits. Pure.
+/// Decides which uploads private mode permits. Does no I/O.
 ///
 /// Repeating a position would disclose that the vehicle is still there, so a private vehicle sends only updates that
 /// were already pending.
@@ -26,7 +26,7 @@ enum UploadPrivacy: Sendable, Hashable {
         }
     }
 
-    /// Whether `batch` may be sent. `isLast`: whether no newer position will arrive that could lead it.
+    /// Whether `batch` may be sent. `isLast`: whether no newer position will arrive that could lead the batch.
     func allows(_ batch: UploadBatch, isLast: Bool) -> Bool {
         self == .off || batch.lastIsPending || allowsBacklog(isLast: isLast) && !batch.pending.isEmpty
     }

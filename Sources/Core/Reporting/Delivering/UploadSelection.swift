@@ -1,5 +1,5 @@
 /// Selects the contents of the next upload from the pending updates, the positions in memory, and the time since the
-/// last delivery. Pure.
+/// last delivery. Does no I/O.
 struct UploadSelection: Sendable {
     /// The newest update that the outbox could not store. It is sent from memory until there is a newer update.
     private var unstored: LocationUpdate?
@@ -7,7 +7,7 @@ struct UploadSelection: Sendable {
     /// outbox must not be sent as the newest.
     private var deliveredUnstored: LocationUpdate?
     /// Whether `unstored` and `deliveredUnstored` overrule the outbox's updates and the outbox has not been notified
-    /// yet. If so, they lead regardless of their times.
+    /// yet. If so, these positions lead uploads regardless of their times.
     private var overrulesStored = false
     /// The update that was last sent as `lastLocation`, and the time when it was first sent.
     private var lastSent: (update: LocationUpdate, firstSentAt: Duration)?

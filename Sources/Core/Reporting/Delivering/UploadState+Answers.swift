@@ -2,7 +2,7 @@ import ReportedText
 
 /// The permit, the exchange, and the consequences of its answer.
 extension UploadState {
-    mutating func prepared(for batch: UploadBatch, since: Duration) -> UploadStep {
+    mutating func didPrepare(for batch: UploadBatch, since: Duration) -> UploadStep {
         guard !termination.isCancelled else { return finish() }
         if privacy.owesOffline || !privacy.allows(batch, isLast: termination.whenEmpty) {
             return readOutbox(isPrepared: true)
@@ -23,7 +23,7 @@ extension UploadState {
     }
 
     /// Waits before asking for a permit again: briefly at first, later as long as during any hold.
-    mutating func notPrepared(_ fault: DeliveryFault, since: Duration, jitter: () -> Double) -> UploadStep {
+    mutating func didNotPrepare(_ fault: DeliveryFault, since: Duration, jitter: () -> Double) -> UploadStep {
         guard !termination.isCancelled else { return finish() }
         streaks.missingPermits += 1
         var retryAfter: Duration?
@@ -34,7 +34,7 @@ extension UploadState {
             .after(.notPrepared(fault))
     }
 
-    mutating func answered(
+    mutating func didAnswer(
         _ exchange: UploadExchange, _ result: DeliveryResult, jitter: () -> Double
     ) -> UploadStep {
         let took = now - exchange.startedAt
@@ -65,8 +65,8 @@ extension UploadState {
         switch reason {
         case .networkChanged: batchSize.startAgain()
         case .newerPosition:
-            newerPositionTimeout.aborted()
-            batchSize.aborted(past: exchange.batch.past.count)
+            newerPositionTimeout.didAbort()
+            batchSize.didAbort(past: exchange.batch.past.count)
         }
         return continueSoon(after: now - exchange.startedAt)
     }
@@ -80,15 +80,15 @@ extension UploadState {
         leaders.undecodable = nil
         if case .held = outcome {} else { streaks.holds = 0 }
         switch outcome {
-        case .delivered: return delivered(exchange, took: took)
+        case .delivered: return didDeliver(exchange, took: took)
         case .prepareAgain where streaks.hasPreparedAgain: batchSize.startProbing()
         case .prepareAgain:
             streaks.hasPreparedAgain = true
             return readOutbox()
-        case .tooLarge where makesSmaller(batch): return readOutbox()
+        case .tooLarge where makeSmaller(than: batch): return readOutbox()
         case .retry, .intercepted, .tooLarge: batchSize.startAgain()
         case .throttled: break
-        case .unanswered: batchSize.unanswered(past: batch.past.count)
+        case .unanswered: batchSize.didGetNoAnswer(past: batch.past.count)
         case .held(let fault):
             batchSize.startProbing()
             if fault.isUndecodable { leaders.undecodable = batch.last }
@@ -99,21 +99,21 @@ extension UploadState {
             }
         case .rejected(let fault):
             streaks.hasPreparedAgain = false
-            return rejected(batch, reason: fault.message)
+            return didReject(batch, reason: fault.message)
         }
         return backOff(after: outcome, took: took, jitter: jitter)
     }
 
-    private mutating func delivered(_ exchange: UploadExchange, took: Duration) -> UploadStep {
+    private mutating func didDeliver(_ exchange: UploadExchange, took: Duration) -> UploadStep {
         let batch = exchange.batch
         streaks = Streaks()
         if leaders.delivered != batch.last {
             leaders.delivered = batch.last
             leaders.deliveredStartedAt = exchange.startedAt
         }
-        batchSize.delivered(past: batch.past.count, took: took)
-        newerPositionTimeout.delivered(after: took)
-        pace.delivered()
+        batchSize.didDeliver(past: batch.past.count, took: took)
+        newerPositionTimeout.didDeliver(after: took)
+        pace.didDeliver()
         selection.didDeliver(batch, at: now)
         if batch.pending.isEmpty {
             guard arrivals.isOutboxEmpty, let newest = batch.stored else { return readOutbox() }
@@ -139,7 +139,7 @@ extension UploadState {
             return backOff(max(delay, spacing))
         case .throttled(_, let after):
             streaks.failures += 1
-            pace.throttled(at: now)
+            pace.didThrottle(at: now)
             let delay = retry.delay(beforeRetry: streaks.failures, jitter: jitter, after: after)
             return backOff(max(delay, pace.timeToUpload(at: now)))
         case .unanswered:
@@ -154,8 +154,8 @@ extension UploadState {
     }
 
     /// Halves the batch until it contains only the update that the server rejects, which is then quarantined.
-    private mutating func rejected(_ batch: UploadBatch, reason: ReportedText) -> UploadStep {
-        if makesSmaller(batch) { return readOutbox() }
+    private mutating func didReject(_ batch: UploadBatch, reason: ReportedText) -> UploadStep {
+        if makeSmaller(than: batch) { return readOutbox() }
         streaks.rejections += 1
         batchSize.foundRejectedUpdate()
         if let alone = batch.pending.first {
@@ -167,18 +167,18 @@ extension UploadState {
     }
 
     /// Makes the next batch smaller than `batch`. Returns whether that is possible.
-    private mutating func makesSmaller(_ batch: UploadBatch) -> Bool {
+    private mutating func makeSmaller(than batch: UploadBatch) -> Bool {
         if batch.pending.count > 1 {
             // If the newest update is pending, it can be sent alone. If it is repeated, at least one older update must
             // go with it.
-            batchSize.rejected(past: batch.past.count, minimum: batch.lastIsPending ? 0 : 1)
+            batchSize.didReject(past: batch.past.count, minimum: batch.lastIsPending ? 0 : 1)
             return true
         }
         // The batch is led by a position from memory, which may be the rejected one. It is sent alone first.
         guard privacy == .off, !batch.pending.isEmpty, batch.stored == nil, batch.last != leaders.delivered else {
             return false
         }
-        batchSize.rejected(past: 1, minimum: 0)
+        batchSize.didReject(past: 1, minimum: 0)
         return true
     }
 

@@ -75,7 +75,7 @@ extension UploadState {
 
     /// Sends a position from memory, if there is one to send. Otherwise waits before using the outbox again, but only
     /// until a position arrives in memory.
-    mutating func outboxFailed(_ error: OutboxError, jitter: () -> Double) -> UploadStep {
+    mutating func outboxDidFail(_ error: OutboxError, jitter: () -> Double) -> UploadStep {
         if privacy == .off, case .reading(let request, let isPrepared) = phase,
             let batch = selection.batch(
                 pending: nil, newest: nil, maximumPastLocations: request.maximumPastLocations, at: now)
@@ -127,7 +127,7 @@ extension UploadState {
         return UploadStep(.announce(.offline))
     }
 
-    mutating func announced(_ outcome: DeliveryOutcome, since: Duration, jitter: Double) -> UploadStep {
+    mutating func didAnnounce(_ outcome: DeliveryOutcome, since: Duration, jitter: Double) -> UploadStep {
         guard !termination.isCancelled else { return finish() }
         streaks.missingPermits = 0
         if case .held = outcome {} else { streaks.holds = 0 }
@@ -165,8 +165,8 @@ extension UploadState {
         return UploadStep(.abortExchange)
     }
 
-    /// Ends a wait at once. An action in progress is cancelled with its task, but an answer that has arrived still
-    /// counts.
+    /// Ends a wait at once. An action in progress is cancelled with its task, but an answer that has arrived is still
+    /// used.
     mutating func cancel() -> UploadStep {
         termination.isCancelled = true
         switch phase {

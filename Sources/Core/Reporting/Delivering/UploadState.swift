@@ -1,4 +1,4 @@
-/// The state of the delivering lane, which makes every decision: each event leads to at most one action. Pure.
+/// The state of the delivery lane, which makes every decision: each event leads to at most one action. Does no I/O.
 ///
 /// One action is in progress at a time. The lane reads the outbox, asks for a permit, sends a batch and records its
 /// result in the outbox. If there is nothing to send, it waits, at most until `dueAt`, when it expects `.timeReached`.
@@ -29,7 +29,7 @@ struct UploadState: Sendable {
         var isOutboxEmpty = false
     }
 
-    /// The numbers of consecutive failures. All but the last two are reset by a delivery.
+    /// The numbers of consecutive failures. A delivery resets all of them.
     struct Streaks: Sendable, Hashable {
         /// Failed attempts. Holds aren't counted: a missing or rejected permit, or an unknown vehicle.
         var failures = 0
@@ -174,25 +174,25 @@ struct UploadState: Sendable {
         case .timeReached: return timeReached()
         case .cancelled: return cancel()
         case .outboxRead, .outboxFailed, .prepared, .notPrepared, .answered, .resultRecorded, .announced:
-            return ended(by: event, jitter: jitter)
+            return handleResult(event, jitter: jitter)
         }
     }
 
     /// Handles the result of an action.
-    private mutating func ended(by event: UploadEvent, jitter: () -> Double) -> UploadStep {
+    private mutating func handleResult(_ event: UploadEvent, jitter: () -> Double) -> UploadStep {
         switch (event, phase) {
         case (.outboxRead(let next), .reading(let request, let isPrepared)):
             return select(from: next, for: request, isPrepared: isPrepared)
         case (.outboxFailed(let error), .reading), (.outboxFailed(let error), .recordingResult):
-            return outboxFailed(error, jitter: jitter)
-        case (.prepared, .preparing(let batch, let since)): return prepared(for: batch, since: since)
+            return outboxDidFail(error, jitter: jitter)
+        case (.prepared, .preparing(let batch, let since)): return didPrepare(for: batch, since: since)
         case (.notPrepared(let fault), .preparing(_, let since)), (.notPrepared(let fault), .announcing(let since)):
-            return notPrepared(fault, since: since, jitter: jitter)
+            return didNotPrepare(fault, since: since, jitter: jitter)
         case (.answered(let result), .exchanging(let exchange)):
-            return answered(exchange, result, jitter: jitter)
+            return didAnswer(exchange, result, jitter: jitter)
         case (.resultRecorded(let next), .recordingResult(let request)): return proceed(with: next, for: request)
         case (.announced(let outcome), .announcing(let since)):
-            return announced(outcome, since: since, jitter: jitter())
+            return didAnnounce(outcome, since: since, jitter: jitter())
         default: return unexpected(event)
         }
     }

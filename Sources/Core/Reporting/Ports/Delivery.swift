@@ -35,7 +35,7 @@ package protocol DeliveryPermit: Sendable {
     ) async -> DeliveryResult
 }
 
-/// Whether a vehicle is working.
+/// The presence of a vehicle: in service or not.
 package enum Presence: String, Sendable, Hashable, CaseIterable {
     case online, offline
     /// The presence is not reported, because the vehicle may be private.
@@ -79,8 +79,8 @@ package enum DeliveryOutcome: Sendable, Hashable {
     /// Waypost can't resolve the fault, such as an unknown vehicle. The reporter keeps all updates and probes slowly.
     case held(DeliveryFault)
 
-    /// Whether the outcome counts as a failed attempt. A hold doesn't, because neither the updates nor the network were
-    /// at fault.
+    /// Whether the outcome is a failed attempt. A hold isn't one, because neither the updates nor the network were at
+    /// fault.
     package var isFailedAttempt: Bool {
         switch self {
         case .retry, .throttled, .unanswered, .intercepted, .tooLarge, .rejected: true

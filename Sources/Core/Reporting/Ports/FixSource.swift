@@ -17,7 +17,7 @@ package enum FixSourceEvent: Sendable, Hashable {
     case fix(Fix)
     /// The receiver's state has changed.
     case state(ReceiverState)
-    /// The receiver has reported or shown something that the operator should know. A warning may be repeated.
+    /// The receiver has reported or revealed something that the operator should know. A warning may be repeated.
     case warning(ReceiverWarning)
     /// The satellites in view of a live receiver, at most once per second.
     case sky(Sky)

@@ -31,7 +31,7 @@ package enum LogFault: Sendable, Hashable {
     case archiveCutShort
     case archiveWithoutContents
     /// Other data follows the archive, from this byte on.
-    case archiveContinued(at: Int64)
+    case archiveFollowedByOtherData(at: Int64)
     case archiveDamaged(reason: String, near: Int64)
     case readFailed(reason: String, afterBytes: Int64)
     /// A replay must read its log twice, but this log isn't a file.
@@ -75,11 +75,11 @@ package struct FixAbsence: Sendable, Hashable {
     package struct LeftOut: Sendable, Hashable {
         package let count: Int
         /// The number of all sentences in these logs.
-        package let of: Int
+        package let total: Int
 
-        package init(_ count: Int, of all: Int) {
+        package init(_ count: Int, of total: Int) {
             self.count = count
-            self.of = all
+            self.total = total
         }
     }
 
@@ -103,7 +103,7 @@ package enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
     case page
     /// XML.
     case markup
-    /// A text with conflict marks of git.
+    /// Text with git's conflict markers.
     case conflict
     case gpsdReports
     /// The description of a recorded run.

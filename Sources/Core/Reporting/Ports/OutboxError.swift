@@ -6,7 +6,7 @@ package struct OutboxError: Error, Sendable, Hashable {
     package enum Code: Sendable, Hashable, CaseIterable {
         /// The device is full or the quota is used up. Accepted updates are safe, but the new update isn't accepted.
         case full
-        /// The file system has no inodes left. The consequences are those of `full`.
+        /// The file system has no inodes left, with the same consequences as `full`.
         case noInodes
         /// Another process owns the outbox.
         case locked
@@ -42,7 +42,7 @@ package struct OutboxError: Error, Sendable, Hashable {
         case sqlite(code: Int32, message: ReportedText)
         /// A system call failed. `number` is its `errno`.
         case system(number: Int32, message: ReportedText)
-        /// A file isn't touched, for a reason that has a remedy.
+        /// A file isn't touched, for the given reason, which has a remedy.
         case refusal(ReportedText, remedy: ReportedText)
         /// A process has the outbox; `nil` if it isn't known which.
         case held(by: Holder?)
@@ -73,9 +73,9 @@ package struct OutboxError: Error, Sendable, Hashable {
         case ledgerMismatch
         /// A row fails its checksum.
         case rowUnreadable(Int64)
-        /// A row is in a place where it can't be.
+        /// A row is in an impossible place.
         case rowMisplaced(Int64)
-        /// The outbox knows `accepted` updates; its owner knows `known`.
+        /// The outbox has accepted `accepted` updates according to its file, but `known` according to its owner.
         case earlierCopy(accepted: Int64, known: Int64)
         /// Two reads of the same data differ.
         case unsteady
@@ -118,15 +118,15 @@ package struct OutboxError: Error, Sendable, Hashable {
 
 /// A state of the outbox that an operator should know about, although updates are still being stored.
 package enum OutboxWarning: Sendable, Hashable {
-    /// At the start the outbox had returned to an older state: its log was removed, or an old copy was restored. It has
-    /// accepted `accepted` updates, but had accepted `previously` before.
+    /// At the start the outbox was in an older state than before: its log was removed, or an old copy was restored. Its
+    /// count of accepted updates is `accepted`, but was `previously`.
     case olderStore(path: String, accepted: Int64, previously: Int64)
     /// The log was removed or replaced while the outbox was in use.
     case removedLog(path: String)
     /// The log keeps growing, because another program prevents it from being reset.
     case longLog(path: String, bytes: Int64)
-    /// There is no reserve for a full disk, because another file is in its place and isn't touched for a reason that
-    /// has a remedy.
+    /// There is no reserve for a full disk, because another file is in its place and isn't touched, for the given
+    /// reason.
     case noReserve(ReportedText, remedy: ReportedText)
 }
 

@@ -3,7 +3,7 @@ package import TimeAndChance
 
 /// A position to report, as the outbox stores it and a delivery sends it.
 ///
-/// It is rounded to a centimetre, the best that a receiver achieves; more digits only cost bytes.
+/// Its values are rounded to about a centimetre, the best accuracy of a receiver; more digits would only cost bytes.
 package struct LocationUpdate: Sendable, Hashable {
     /// Latitude and longitude are rounded to 10⁻⁷ degrees: at most 1.1 cm on the ground.
     package static let unitsPerDegree = 1e7

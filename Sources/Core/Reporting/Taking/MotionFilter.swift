@@ -13,11 +13,11 @@ struct MotionFilter: Sendable {
     /// The vehicle's motion at the last fix; `nil` if it is unknown.
     private(set) var motion: Motion?
 
-    /// The last fix, with the speed and the radius derived from its track. `Plausibility` compares the next fix with
-    /// this one.
+    /// The last fix, with the speed and the radius derived from its track. `PlausibilityFilter` compares the next fix
+    /// with this one.
     private(set) var measured: Fix?
 
-    /// Whether the track contradicts the receiver's speeds or courses. If so, they aren't reported.
+    /// Whether the track contradicts the receiver's speeds or courses. If so, neither is reported.
     var contradictsStated: Bool { track.contradictsStated }
 
     /// Returns `fix` with the accuracy, place and motion to report. Its time never changes.
@@ -31,7 +31,7 @@ struct MotionFilter: Sendable {
         self.measured?.horizontalAccuracyMeters =
             measured.horizontalAccuracyMeters ?? track.scatterRadius ?? Self.defaultRadius
         motion = classifier.motion(at: measured)
-        var reported = motion?.place.map { Self.repetition(of: $0, for: measured) } ?? measured
+        var reported = motion?.place.map { Self.parkedFix(at: $0, for: measured) } ?? measured
         reported.speedMetersPerSecond = reported.knownSpeedMetersPerSecond
         reported.headingDegrees = reported.derived.headingDegrees ?? reported.headingDegrees
         reported.derived = TrackMotion()
@@ -41,7 +41,7 @@ struct MotionFilter: Sendable {
 
     /// Returns the place of a parked vehicle with the time of `fix`. The fixes of a parked vehicle wander, and would
     /// draw a star on a map.
-    private static func repetition(of place: Fix, for fix: Fix) -> Fix {
+    private static func parkedFix(at place: Fix, for fix: Fix) -> Fix {
         guard place != fix else { return fix }
         var held = place
         held.timeOfFix = fix.timeOfFix

@@ -24,7 +24,7 @@ package struct PrivateZone: Sendable, Hashable {
     }
 }
 
-/// Decides whether the vehicle is private: its switch is on, or it is in one of its zones. Pure.
+/// Decides whether the vehicle is private: its switch is on, or it is in one of its zones. Does no I/O.
 ///
 /// When in doubt, the vehicle is private. It leaves a zone only when a fix is outside the border by more than the fix's
 /// error, so that the state doesn't flicker at the border.
@@ -33,10 +33,10 @@ package struct PrivateMode: Sendable {
     private static let minimumMargin = 10.0
     private static let maximumMargin = 100.0
     private static let defaultMargin = 25.0
-    /// The maximum time between two readings of a polled switch, which is read every second. After a longer gap the
-    /// process was frozen, and the switch may have been on in between.
+    /// The maximum time between two readings of a polled switch, which is read every second. A longer gap means that
+    /// the process was frozen, and the switch may have been on in the meantime.
     private static let maximumPollGap = Duration.seconds(2)
-    /// The time after such a gap during which fixes from the receiver's buffer may still arrive.
+    /// The time after a gap between readings during which fixes from the receiver's buffer may still arrive.
     private static let bufferedTime = Duration.seconds(1)
 
     private let zones: [PrivateZone]

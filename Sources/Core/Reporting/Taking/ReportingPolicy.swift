@@ -1,8 +1,7 @@
 package import GNSS
 import TimeAndChance
 
-/// Decides which fixes become updates: those of a moving vehicle by its policy, those of a parked vehicle at the
-/// heartbeat.
+/// Decides which fixes become updates: by the policy while the vehicle moves, and at the heartbeat while it is parked.
 ///
 /// All times are times of fix, so that a log leads to the same updates at any replay speed; `RequestSpacing` considers
 /// the times of requests. Fleet Engine asks for at most one update in 5 s and at least one in 60 s (Fleet Engine guide,
@@ -45,7 +44,7 @@ package struct ReportingPolicy: Sendable {
 
     private let kind: Kind
     private let heartbeat: Duration
-    private var manoeuvre = Manoeuvre()
+    private var manoeuvre = ManoeuvreDetector()
     /// The last update as a follower knows it, but with exact speed and accuracy.
     private var lastReported: Fix?
     private var lastSeen: UTCTime?
@@ -104,7 +103,7 @@ package struct ReportingPolicy: Sendable {
     package func isDue(_ fix: Fix) -> Bool {
         guard let lastReported else { return true }
         let elapsed = lastReported.timeOfFix.duration(to: fix.timeOfFix)
-        if elapsed < .zero { return true }  // the receiver's clock was set back, and Plausibility accepted it
+        if elapsed < .zero { return true }  // the receiver's clock was set back, and PlausibilityFilter accepted it
         if elapsed < Self.minimumSpacing { return false }
         if isWrong(lastReported, by: fix) { return true }
         if isParked {
@@ -132,8 +131,8 @@ extension Fix {
 
 /// Decides whether a vehicle is turning, braking or accelerating at a fix. If so, the fix of two seconds ago,
 /// extrapolated, leads to a different place.
-private struct Manoeuvre: Sendable {
-    /// The minimum distance in metres between the fix and that place: the effect of 0.5 m/s² in two seconds.
+private struct ManoeuvreDetector: Sendable {
+    /// The minimum distance in metres between the fix and the extrapolated one: the effect of 0.5 m/s² in two seconds.
     private static let minimumDeviation = 1.0
     /// The minimum time between the fixes that are compared, whatever their rate.
     private static let spacing = Duration.milliseconds(900)

@@ -11,7 +11,7 @@ extension ReportingState {
             deliver(.forgetUnstored, at: now, &step)
         }
         let isAccepted = if case .accepted = verdict { true } else { false }
-        let isPublic = change(at: now, &step) { $0.mayDisclose(fix, isAccepted: isAccepted, at: now) }
+        let isPublic = updatePrivateMode(at: now, &step) { $0.mayDisclose(fix, isAccepted: isAccepted, at: now) }
         guard isPublic else { return step.reports.append(.withheld) }
         if case .rejected(let rejection) = verdict { return step.reports.append(.rejected(fix, rejection)) }
         step.reports.append(.fix(fix))
@@ -50,7 +50,7 @@ extension ReportingState {
     /// Applies `body` to the private mode. If private mode begins, everything known from earlier positions is
     /// forgotten.
     @discardableResult
-    mutating func change<Answer>(
+    mutating func updatePrivateMode<Answer>(
         at now: Duration, _ step: inout Step, _ body: (inout PrivateMode) -> Answer
     ) -> Answer {
         let wasPrivate = privateMode.isPrivate
@@ -87,7 +87,7 @@ extension ReportingState {
     }
 
     /// Handles the success of the append in progress.
-    mutating func appended(_ appended: AppendedUpdate, at now: Duration, _ step: inout Step) {
+    mutating func didAppend(_ appended: AppendedUpdate, at now: Duration, _ step: inout Step) {
         guard let append = appending else { return unexpected("appended", &step) }
         appending = nil
         if append.overrulesEarlier {
@@ -107,7 +107,7 @@ extension ReportingState {
     }
 
     /// Handles the failure of the append in progress: its updates are kept, and a live update is sent from memory.
-    mutating func appendFailed(_ error: OutboxError, at now: Duration, _ step: inout Step) {
+    mutating func didFailToAppend(_ error: OutboxError, at now: Duration, _ step: inout Step) {
         guard let append = appending else { return unexpected("appendFailed", &step) }
         appending = nil
         if queue.generation == append.generation {

@@ -3,7 +3,6 @@ import TimeAndChance
 
 /// Decides whether a live receiver's fix follows the last request too soon. Requests thus stay five seconds apart even
 /// if one was late, for example because it waited for a token. A position that is already queued never waits for this.
-/// Pure.
 package struct RequestSpacing: Sendable {
     /// The tolerance for fixes that arrive earlier than their times suggest. A fix that arrives earlier still is from a
     /// drive that is played faster than real time, so the clock can't measure it.
@@ -34,7 +33,8 @@ package struct RequestSpacing: Sendable {
     /// - Parameters:
     ///   - fix: the fix.
     ///   - now: when it arrived.
-    ///   - elapsed: the time since the start of the request with the last reported position; `nil` if that failed.
+    ///   - elapsed: the time since the start of the request with the last reported position; `nil` if that request
+    ///     failed.
     /// - Returns: whether the fix is too soon.
     func isTooSoon(_ fix: Fix, at now: Duration, sinceRequest elapsed: Duration?) -> Bool {
         guard isLive, let elapsed else { return false }

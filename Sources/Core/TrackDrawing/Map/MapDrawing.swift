@@ -129,7 +129,7 @@ struct MapDrawing {
         }
         for mark in marks {
             let time = mark.numbers.reduce(Duration.zero) { $0 + stops[$1 - 1].duration }
-            let text = "\(mark.numbers.count > 1 ? "together " : "")\(FigureText.duration(time))"
+            let text = "\(FigureText.duration(time))\(mark.numbers.count > 1 ? " in total" : "")"
             label(text, nextTo: mark.point, radius: halfWidth(of: mark))
         }
         for place in breaks { drawMiddle(of: place) }

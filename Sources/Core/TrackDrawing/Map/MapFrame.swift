@@ -31,7 +31,7 @@ struct MapFrame: Sendable {
     /// The point in the middle, in metres.
     private let center: PlanePoint
 
-    /// The minimum scale. A larger one would only show the noise of a parked receiver.
+    /// The minimum scale. A larger scale would only show the noise of a parked receiver.
     private static let minimumMetersPerPixel = 0.05
 
     init(_ bounds: PlaneBounds, _ size: DrawingSize) {

@@ -22,7 +22,7 @@ enum MapKey: CaseIterable, Sendable {
         case .stops: "<i class=\"dot stop\">1–2</i>several stops"
         case .halt: "<i class=\"dot halt\"></i>short stop, 10 s or more"
         case .gap: "<i class=\"line gap\"></i>no fix"
-        case .jump: "<i class=\"line jump\"></i>jump: too far for the time"
+        case .jump: "<i class=\"line jump\"></i>jump: too far for the elapsed time"
         case .backward: "<i class=\"dot back\"></i>time goes back"
         }
     }

@@ -26,7 +26,7 @@ enum SpeedScale {
     }
 }
 
-/// The numbers of fixes in each speed class, except those of a standing vehicle.
+/// The number of fixes in each speed class, without the fixes of a standing vehicle.
 struct SpeedShares: Sendable {
     private var counts = [Int](repeating: 0, count: SpeedScale.classCount)
 

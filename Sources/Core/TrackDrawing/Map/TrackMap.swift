@@ -30,7 +30,7 @@ package struct TrackMap {
     let vehicles: [Vehicle]
     /// Fixes that were delivered as past locations.
     private(set) var late: [Fix] = []
-    /// The positions that were reported, in order of time. If there are any, the track is grey, so that they stand out.
+    /// The reported positions, in order of time. If there are any, the track is grey, so that the positions stand out.
     private(set) var reported: [ReportedPlace] = []
     /// The points of the line, in metres.
     let vertices: [TrackLine.Vertex]

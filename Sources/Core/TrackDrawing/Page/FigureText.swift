@@ -108,19 +108,18 @@ package enum TrackFigures {
         return "\(FigureText.accuracy(mean)) on average, \(FigureText.accuracy(worst)) at worst"
     }
 
-    /// Returns the number and total time of stops, such as `2, together 4 min`.
+    /// Returns the number and total time of stops, such as `2, 4 min in total`.
     package static func stops(count: Int, time: Duration) -> String {
-        let together = count > 1 ? "together " : ""
-        return "\(count.grouped), \(together)\(FigureText.duration(time))"
+        "\(count.grouped), \(FigureText.duration(time))\(count > 1 ? " in total" : "")"
     }
 
-    /// Returns a track's breaks, such as `2 gaps, together 6 min 14 s; 1 jump`; empty if there are none.
+    /// Returns a track's breaks, such as `2 gaps, 6 min 14 s in total; 1 jump`; empty if there are none.
     package static func breaks(_ figures: TrackStatistics) -> String {
         var parts: [String] = []
         if figures.gapCount > 0 {
-            let together = figures.gapCount > 1 ? ", together" : " of"
-            parts.append(
-                "\(figures.gapCount.counted("gap"))\(together) \(FigureText.duration(figures.gapTime))")
+            let gaps = figures.gapCount.counted("gap")
+            let time = FigureText.duration(figures.gapTime)
+            parts.append(figures.gapCount > 1 ? "\(gaps), \(time) in total" : "\(gaps) of \(time)")
         }
         if figures.jumpCount > 0 { parts.append(figures.jumpCount.counted("jump")) }
         if figures.backwardSteps > 0 {

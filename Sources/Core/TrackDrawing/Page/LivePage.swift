@@ -1,6 +1,6 @@
 /// The common parts of pages that refresh themselves: the style of lists and figures, and the beginning of the scripts.
 package enum LivePage {
-    /// The rules that follow `PageStyle`.
+    /// The CSS rules that follow those of `PageStyle`.
     package static let style: Markup = """
 
         body { max-width: none; padding: 0; }

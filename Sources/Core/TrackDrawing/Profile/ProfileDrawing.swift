@@ -25,11 +25,13 @@ struct ProfileDrawing {
     private var panels: [ProfilePanel] {
         let isWide = size == .wide
         let speed = ProfilePanel(
-            "Speed, km/h", of: profile, top: Self.topRoom, height: isWide ? 130 : 110, least: 4, startsAtZero: true
+            "Speed, km/h", of: profile, top: Self.topRoom, height: isWide ? 130 : 110, minimumRange: 4,
+            startsAtZero: true
         ) { $0.speed.map { $0 * 3.6 } }
         let altitude = ProfilePanel(
             "Altitude above sea level, m", of: profile,
-            top: (speed.map { $0.top + $0.height + 10 } ?? 0) + Self.topRoom, height: isWide ? 80 : 76, least: 10,
+            top: (speed.map { $0.top + $0.height + 10 } ?? 0) + Self.topRoom, height: isWide ? 80 : 76,
+            minimumRange: 10,
             startsAtZero: false, value: \.altitude)
         return [speed, altitude].compactMap { $0 }
     }
@@ -128,9 +130,10 @@ struct ProfilePanel {
     let value: (TrackProfile.Sample) -> TrackProfile.Extent?
 
     /// Creates a panel for one value of the samples; `nil` if no sample has that value. The full height covers a range
-    /// of at least `least`. If `startsAtZero`, the lower edge is 0.
+    /// of at least `minimumRange`. If `startsAtZero`, the lower edge is 0.
     init?(
-        _ title: String, of profile: TrackProfile, top: Double, height: Double, least: Double, startsAtZero: Bool,
+        _ title: String, of profile: TrackProfile, top: Double, height: Double, minimumRange: Double,
+        startsAtZero: Bool,
         value: @escaping (TrackProfile.Sample) -> TrackProfile.Extent?
     ) {
         let extents = profile.samples.compactMap(value)
@@ -139,7 +142,7 @@ struct ProfilePanel {
             low = min(0, low)
             high = max(0, high)
         }
-        let missing = max(0, least - (high - low))
+        let missing = max(0, minimumRange - (high - low))
         if !startsAtZero { low -= missing / 2 }
         high += startsAtZero ? missing : missing / 2
         step = RoundStep.step(atLeast: (high - low) / (height / 34))

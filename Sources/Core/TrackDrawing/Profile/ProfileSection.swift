@@ -32,9 +32,9 @@ extension TrackMap {
         for drawing in drawings { section += drawing }
         section += "<p class=\"note\">Times are UTC."
         if !stops.isEmpty || !shortStops.isEmpty {
-            section += " Yellow bands: stops; those of a minute or more are numbered."
+            section += " Yellow bands: stops; stops of a minute or more are numbered."
         }
-        if profile.runs.count > 1 { section += " Grey bands: no fix; long ones are shortened." }
+        if profile.runs.count > 1 { section += " Grey bands: no fix; long bands are shortened." }
         section.add("</p>\n</section>")
         return section
     }

@@ -1,6 +1,7 @@
 import GNSS
 
-/// The line of a track in bounded memory. Whenever it has too many points, those that are close together are removed.
+/// The line of a track in bounded memory. Whenever the line has too many points, points that are close together are
+/// removed.
 struct TrackLine: Sendable {
     struct Vertex: Sendable, Hashable {
         var point: PlanePoint

@@ -66,7 +66,7 @@ struct TrackProfile: Sendable {
         return zip(starts, starts.dropFirst() + [samples.count]).map { samples[$0..<$1] }
     }
 
-    /// Adds the next fix. `beginsRun`: whether the track breaks before it.
+    /// Adds the next fix. `beginsRun`: whether the track breaks before this fix.
     mutating func add(_ fix: Fix, beginsRun: Bool) {
         append(
             Sample(

@@ -34,7 +34,7 @@ package struct TokenVerdict: Sendable, Hashable {
             let token = try rules.checked(try answer.unexpiredToken(), for: context)
             var cache = TokenCache()
             _ = cache.request(context, now: .zero)
-            let fetched = cache.fetched(.success(token), for: context, begun: .zero, now: .zero, jitter: 1)
+            let fetched = cache.didFetch(.success(token), for: context, begun: .zero, now: .zero, jitter: 1)
             _ = try fetched.answer.get()
             fault = nil
             otherFaults = []

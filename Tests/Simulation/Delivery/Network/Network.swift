@@ -97,7 +97,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
         }
         knowsDeadFamily = false
         connection?.isGood = isDelivered
-        let leaves = route.answered(status: answer.status)
+        let leaves = route.didAnswer(status: answer.status)
         if leaves, world.scenario.bug != .keepsDrainedConnections { connection = nil }
         return answer
     }
@@ -113,7 +113,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
         knowsDeadFamily = true
         world.note(.answer, -4, 0, "network: IPv6 connects and says nothing")
         await world.clock.wait(for: request.limits.connect)
-        if world.scenario.bug != .keepsOneFamily { route.failed(over: .ipv6) }
+        if world.scenario.bug != .keepsOneFamily { route.didFail(over: .ipv6) }
         throw HTTPTransportError(Task.isCancelled ? .cancelled : .timedOut, "no secure connection")
     }
 
@@ -165,7 +165,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
 
     private func failure(_ code: HTTPTransportError.Code, _ detail: String) -> HTTPTransportError {
         world.trouble(for: Self.consequence)
-        if connection == nil, code != .nameNotResolved { route.failed(over: route.family ?? .ipv6) }
+        if connection == nil, code != .nameNotResolved { route.didFail(over: route.family ?? .ipv6) }
         knowsDeadFamily = false
         world.note(.answer, -1, 0, "network: \(detail)")
         return HTTPTransportError(code, "\(detail)")

@@ -5,7 +5,7 @@ package import TimeAndChance
 ///
 /// A rejection is never final: if three fixes in a row agree with each other, at any speed, they are accepted, and the
 /// earlier fix is considered wrong.
-package struct Plausibility: Sendable {
+package struct PlausibilityFilter: Sendable {
     /// The number of agreeing fixes that overrule an earlier fix.
     private static let quorum = 3
 
@@ -29,9 +29,9 @@ package struct Plausibility: Sendable {
     /// - Parameters:
     ///   - earliest: the build date for a live receiver; `nil` for recorded logs, which keep their dates.
     ///   - expected: the approximate present, by a clock that may be wrong. A first fix near that time is accepted at
-    ///     once, any other once three agree. `nil` accepts any first fix.
-    ///   - newest: the newest update of an earlier run. A first fix that can't follow this update is accepted once
-    ///     three agree. `nil` for recorded logs, which may be older.
+    ///     once, any other only when three fixes agree. `nil` accepts any first fix.
+    ///   - newest: the newest update of an earlier run. A first fix that can't follow this update is accepted only when
+    ///     three fixes agree. `nil` for recorded logs, which may be older.
     package init(earliest: UTCTime?, expected: UTCTime? = nil, newest: LocationUpdate? = nil) {
         self.earliest = earliest
         self.expected = expected
@@ -93,7 +93,7 @@ package struct Plausibility: Sendable {
         return distance > Self.maximumSilence || distance < .zero - Self.maximumSilence ? .unconfirmedTime : nil
     }
 
-    /// Updates the count of consecutive rejected fixes that agree, of which `fix` is the last.
+    /// Updates the count of consecutive rejected fixes that agree, including `fix`.
     private mutating func countAgreement(_ fix: Fix) {
         let agrees = candidate.map { Self.contradiction(between: $0, and: fix) == nil } ?? false
         candidateCount = agrees ? candidateCount + 1 : 1
@@ -124,7 +124,7 @@ package struct Plausibility: Sendable {
     }
 }
 
-/// `Plausibility`'s judgement of a fix.
+/// `PlausibilityFilter`'s judgement of a fix.
 package enum FixVerdict: Sendable, Hashable {
     /// `overrulesEarlier`: whether the fix contradicts earlier updates, which were wrong.
     case accepted(overrulesEarlier: Bool)
