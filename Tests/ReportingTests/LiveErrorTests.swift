@@ -16,7 +16,7 @@ import WaypostTestSupport
         var worstAt = 0.0
 
         init(_ drive: TestDrive, _ kind: ReportingPolicy.Kind) {
-            var plausibility = PlausibilityFilter(earliest: nil)
+            var plausibility = Plausibility(earliest: nil)
             let policy = JudgedDrive(kind)
             var reported: LocationUpdate?
             var last: Fix?

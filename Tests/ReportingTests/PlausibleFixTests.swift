@@ -83,14 +83,14 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: sequences) func areRecognisedInASequence(row: Sequence) {
-        var plausibility = PlausibilityFilter(
+        var plausibility = Plausibility(
             earliest: nil, expected: row.expected, newest: row.newest.map { LocationUpdate($0) })
         let rejections = row.fixes.map { plausibility.judge($0.fix, latest: row.latest).rejection }
         #expect(rejections == row.fixes.map(\.rejection))
     }
 
     @Test func includeASteadyDrive() {
-        let plausibility = Box(PlausibilityFilter(earliest: Self.floor))
+        let plausibility = Box(Plausibility(earliest: Self.floor))
         for second in 0..<600 {
             #expect(plausibility.judge(.sample(Double(second), north: Double(second) * 30), latest: nil) == nil)
         }
@@ -102,16 +102,16 @@ import WaypostTestSupport
     ]) func excludeImpossiblePositions(latitude: Double, longitude: Double, rejection: FixRejection) {
         var fix = Fix.sample(0)
         (fix.latitude, fix.longitude) = (latitude, longitude)
-        let plausibility = Box(PlausibilityFilter(earliest: nil))
+        let plausibility = Box(Plausibility(earliest: nil))
         #expect(plausibility.judge(fix, latest: nil) == rejection)
     }
 
     @Test func excludeFixesBeforeTheBuildDate() {
         var fix = Fix.sample(0)
         fix.timeOfFix = UTCTime(year: 1980, month: 1, day: 6)
-        let live = Box(PlausibilityFilter(earliest: Self.floor))
+        let live = Box(Plausibility(earliest: Self.floor))
         #expect(live.judge(fix, latest: nil) == .before(Self.floor))
-        let recorded = Box(PlausibilityFilter(earliest: nil))
+        let recorded = Box(Plausibility(earliest: nil))
         #expect(recorded.judge(fix, latest: nil) == nil)
     }
 
@@ -125,13 +125,13 @@ import WaypostTestSupport
 
     @Test(arguments: seconds)
     func excludeStepsThatTheSpeedsDoNotExplain(north: Double, speed: Double?, rejection: FixRejection?) {
-        let plausibility = Box(PlausibilityFilter(earliest: nil))
+        let plausibility = Box(Plausibility(earliest: nil))
         #expect(plausibility.judge(.sample(0, speed: 10), latest: nil) == nil)
         #expect(plausibility.judge(.sample(1, north: north, speed: speed), latest: nil) == rejection)
     }
 
     @Test func overruleEarlierWrongTimes() {
-        let plausibility = Box(PlausibilityFilter(earliest: nil))
+        let plausibility = Box(Plausibility(earliest: nil))
         #expect(plausibility.verdict(on: .sample(90_000_000)) == .accepted(overrulesEarlier: false))
         for second in 0..<2 {
             #expect(plausibility.verdict(on: .sample(Double(second))) == .rejected(.notAdvancing))
@@ -159,7 +159,7 @@ import WaypostTestSupport
     @Test(arguments: restarts)
     func excludeTimesBeforeTheOutboxsNewestUntilThreeAgree(seconds: [Double], verdicts: [FixVerdict]) {
         let plausibility = Box(
-            PlausibilityFilter(earliest: nil, expected: Fix.sample(0).timeOfFix, newest: LocationUpdate(.sample(10))))
+            Plausibility(earliest: nil, expected: Fix.sample(0).timeOfFix, newest: LocationUpdate(.sample(10))))
         #expect(seconds.map { plausibility.verdict(on: .sample($0)) } == verdicts)
     }
 
@@ -167,7 +167,7 @@ import WaypostTestSupport
     @Test(arguments: [(4.0, 111_000.0, FixRejection.jump(meters: 111_000)), (4, 300, nil), (50_000, 111_000, nil)])
     func excludeAFirstFixFarFromTheOutboxsNewest(second: Double, north: Double, rejection: FixRejection?) {
         let plausibility = Box(
-            PlausibilityFilter(
+            Plausibility(
                 earliest: nil, expected: Fix.sample(second).timeOfFix, newest: LocationUpdate(.sample(0))))
         #expect(plausibility.judge(.sample(second, north: north), latest: nil) == rejection)
         let next = plausibility.judge(.sample(second + 1, north: rejection == nil ? north : 0), latest: nil)
@@ -178,7 +178,7 @@ import WaypostTestSupport
     @Test(arguments: [(89.0, 2.0), (100, 1), (250, 1), (250, 0.2), (89, 15), (30, 2)])
     func includeAnySpeedThatThreeFixesConfirm(speed: Double, spacing: Double) {
         for stated in [nil, 0, 1] as [Double?] {
-            let plausibility = Box(PlausibilityFilter(earliest: nil))
+            let plausibility = Box(Plausibility(earliest: nil))
             let rejected = (0..<60).count { step in
                 let second = Double(step) * spacing
                 let error = Double(step * 7 % 5) / 2 - 1
@@ -212,14 +212,14 @@ import WaypostTestSupport
     }
 
     @Test func excludeImpossibleMotion() {
-        let plausibility = Box(PlausibilityFilter(earliest: nil))
+        let plausibility = Box(Plausibility(earliest: nil))
         let north = [0.0, 10, 20, 2020, 4500, -900, 700, 80]
         let verdicts = north.enumerated().map { plausibility.judge(.sample(Double($0), north: $1), latest: nil) }
         #expect(verdicts.map { $0 == nil } == [true, true, true, false, false, false, false, true])
     }
 
     @Test func excludeAlternatingJumps() {
-        let plausibility = Box(PlausibilityFilter(earliest: nil))
+        let plausibility = Box(Plausibility(earliest: nil))
         #expect(plausibility.judge(.sample(0), latest: nil) == nil)
         for second in 1..<40 {
             let away = second % 2 == 0 ? 200_000.0 : -200_000
@@ -236,7 +236,7 @@ import WaypostTestSupport
     }
 }
 
-extension Box where Value == PlausibilityFilter {
+extension Box where Value == Plausibility {
     func judge(_ fix: Fix, latest: UTCTime?) -> FixRejection? {
         verdict(on: fix, latest: latest).rejection
     }

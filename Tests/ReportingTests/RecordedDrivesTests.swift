@@ -15,7 +15,7 @@ struct RecordedDrives {
     }()
 
     @Test(arguments: logs) func areAccepted(log: URL) throws {
-        var plausibility = PlausibilityFilter(earliest: nil)
+        var plausibility = Plausibility(earliest: nil)
         var rejections: [FixRejection] = []
         for fix in try Fixtures.fixes(in: log) {
             if case .rejected(let rejection) = plausibility.judge(fix, latest: nil) { rejections.append(rejection) }

@@ -22,7 +22,7 @@ struct ReplayedIntake {
         _ fixes: [Fix], _ kind: ReportingPolicy.Kind = .interval(.seconds(10)), trackToleranceMeters: Double? = 5,
         newest: LocationUpdate? = nil
     ) {
-        var plausibility = PlausibilityFilter(earliest: nil, newest: newest)
+        var plausibility = Plausibility(earliest: nil, newest: newest)
         var motion = MotionFilter()
         var shape = ShapePoints(meters: trackToleranceMeters)
         var policy = ReportingPolicy(kind, heartbeat: .seconds(60))

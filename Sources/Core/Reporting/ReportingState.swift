@@ -37,7 +37,7 @@ struct ReportingState: Sendable {
         var delivery: UploadAction?
     }
 
-    var plausibility: PlausibilityFilter
+    var plausibility: Plausibility
     var motion = MotionFilter()
     var shape: ShapePoints
     var policy: ReportingPolicy
@@ -97,7 +97,7 @@ struct ReportingState: Sendable {
 
 /// The settings of a vehicle's reporter.
 package struct ReportingSettings: Sendable {
-    package var plausibility: PlausibilityFilter
+    package var plausibility: Plausibility
     package var shape: ShapePoints
     package var policy: ReportingPolicy
     package var spacing: RequestSpacing
@@ -105,7 +105,7 @@ package struct ReportingSettings: Sendable {
     package var upload: UploadSettings
 
     package init(
-        plausibility: PlausibilityFilter = PlausibilityFilter(earliest: nil),
+        plausibility: Plausibility = Plausibility(earliest: nil),
         shape: ShapePoints = ShapePoints(meters: 5),
         policy: ReportingPolicy = ReportingPolicy(.interval(.seconds(10)), heartbeat: .seconds(60)),
         spacing: RequestSpacing = .live, privateMode: PrivateMode = PrivateMode(zones: []),

@@ -110,7 +110,7 @@ package struct VehicleAgent: Sendable {
     ) -> Reporter {
         let reporting = configuration.reporting
         let settings = ReportingSettings(
-            plausibility: PlausibilityFilter(
+            plausibility: Plausibility(
                 earliest: parts.expectedFix.map { _ in Release.date }, expected: parts.expectedFix,
                 newest: parts.expectedFix.flatMap { _ in newest }),  // a recorded log may be older
             shape: ShapePoints(meters: reporting.trackToleranceMeters),

@@ -13,7 +13,7 @@ struct MotionFilter: Sendable {
     /// The vehicle's motion at the last fix; `nil` if it is unknown.
     private(set) var motion: Motion?
 
-    /// The last fix, with the speed and the radius derived from its track. `PlausibilityFilter` compares the next fix
+    /// The last fix, with the speed and the radius derived from its track. `Plausibility` compares the next fix
     /// with this one.
     private(set) var measured: Fix?
 

@@ -103,7 +103,7 @@ package struct ReportingPolicy: Sendable {
     package func isDue(_ fix: Fix) -> Bool {
         guard let lastReported else { return true }
         let elapsed = lastReported.timeOfFix.duration(to: fix.timeOfFix)
-        if elapsed < .zero { return true }  // the receiver's clock was set back, and PlausibilityFilter accepted it
+        if elapsed < .zero { return true }  // the receiver's clock was set back, and Plausibility accepted it
         if elapsed < Self.minimumSpacing { return false }
         if isWrong(lastReported, by: fix) { return true }
         if isParked {

@@ -68,7 +68,7 @@ final class AgentProcess: @unchecked Sendable {
         let knowsPresent = dice.chance(0.7)
         let reporter = Reporter(
             ReportingSettings(
-                plausibility: PlausibilityFilter(
+                plausibility: Plausibility(
                     earliest: world.origin,
                     expected: knowsPresent ? world.utc : world.origin.advanced(by: .seconds(-9e7)), newest: newest),
                 upload: settings),

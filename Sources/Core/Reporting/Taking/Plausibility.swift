@@ -5,7 +5,7 @@ package import TimeAndChance
 ///
 /// A rejection is never final: if three fixes in a row agree with each other, at any speed, they are accepted, and the
 /// earlier fix is considered wrong.
-package struct PlausibilityFilter: Sendable {
+package struct Plausibility: Sendable {
     /// The number of agreeing fixes that overrule an earlier fix.
     private static let quorum = 3
 
@@ -124,7 +124,7 @@ package struct PlausibilityFilter: Sendable {
     }
 }
 
-/// `PlausibilityFilter`'s judgement of a fix.
+/// `Plausibility`'s judgement of a fix.
 package enum FixVerdict: Sendable, Hashable {
     /// `overrulesEarlier`: whether the fix contradicts earlier updates, which were wrong.
     case accepted(overrulesEarlier: Bool)
