@@ -62,8 +62,8 @@ class WrongClock(Trial):
                            FAKETIME_TIMESTAMP_FILE=str(self.stamp), FAKETIME_NO_CACHE="1", TZ="UTC")
         configured = configuration(
             self.directory / "outbox.json", origin, authorization={"url": tokens}, reporting={"intervalSeconds": INTERVAL})
-        # libfaketime adds variables to the environment of the first program, in which Swift then can't find its
-        # arguments. So env is the first program.
+        # libfaketime adds variables to the environment of the first program, after which Swift can't find its arguments.
+        # So env is the first program.
         service = Service(self.waypost, configured, self.directory / "service.log", environment, before=["/usr/bin/env"],
                           status=f"unix:{self.directory / 'status'}")
         self.ends_with(lambda: remove_memory(service.process.pid))
@@ -108,7 +108,7 @@ def clock_schedule(seconds: int) -> list[tuple[float, str]]:
 
 def judge(seconds: int, reuse: int, fetches: list[float], arrivals: list[tuple[float, float]],
           outcomes: dict[str, Any]) -> str:
-    # The first update waits for the first token, and so do the updates that follow until then.
+    # The first update waits for the first token, and so do the updates that follow it meanwhile.
     after = [received - fixed for received, fixed in arrivals
              if fetches and received > fetches[0] + FETCH_DELAY + LATEST]
     due = (seconds - FETCH_DELAY) // INTERVAL

@@ -184,7 +184,7 @@ class Economy(Trial):
                    json.loads((self.directory / f"{replay.vehicle}.json").read_text()))
 
     def check(self, name: str, uploads: Path, figures: Figures) -> None:
-        """Compares the figures with those of `score.py`, if it is available. It treats jumps as driving."""
+        """Compares the figures with `score.py`, if that is available. It treats jumps as driving."""
         script = journeys.RECORDED / "score.py"
         if not script.exists():
             return

@@ -62,7 +62,7 @@ class Outcome(NamedTuple):
 
 
 def modules() -> list[str]:
-    """Returns every module with tests, those with the most tests first."""
+    """Returns the names of all modules with tests, the largest first."""
     sizes = {directory.name: sum(file.stat().st_size for file in directory.rglob("*.swift")) for directory in ROOT.glob("Tests/*Tests")}
     return sorted(sizes.keys() - LEFT_OUT.keys(), key=lambda name: -sizes[name])
 
