@@ -34,12 +34,12 @@ SEED ?= 1
 SANITIZERS ?= thread address
 # The demo is built in the configuration that compiles fastest.
 DEMO_CONFIGURATION ?= debug
-# Without cache files in the checkout.
+# Writes no cache files into the checkout.
 PYTHON = python3 -B
 
 # Some tests use nginx, gpsd, faketime, prometheus and the proxies (tinyproxy, microsocks, socat). zsh and fish test the
-# completions, man and mandoc the manual. openssl makes keys, and nghttp2-client's h2load is compared with the load test.
-# parallel and jq run the example of a load test. python3 drives the trials; its packages run an example and check the
+# completions; man and mandoc test the manual. openssl makes keys, and nghttp2-client's h2load is compared with the load
+# test. parallel and jq run the example of a load test. python3 runs the trials; its packages run an example and check the
 # schema. strace makes system calls fail, lld links the fuzzers, binutils strips, systemd checks the unit.
 TOOLS = binutils faketime fish git gpsd gunicorn iproute2 jq lld man-db mandoc microsocks nghttp2-client nginx-light openssl \
 	parallel procps prometheus python3 \
@@ -60,37 +60,37 @@ prepare:         ## check for Swift, install missing Debian packages
 tools: prepare   ## install the packages that some tests, the trials and the service's check need
 	@scripts/install-dependencies $(TOOLS)
 
-build: prepare   ## debug build
+build: prepare   ## make a debug build
 	swift build
 
-demo: prepare    ## a drive, an outage, everything delivered; needs no account
+demo: prepare    ## run a drive with an outage, and deliver everything; needs no account
 	@scripts/demo $(DEMO_CONFIGURATION)
 
-test: prepare    ## all tests; VERBOSE=1 shows each
+test: prepare    ## run all tests; VERBOSE=1 shows each
 	@scripts/test
 
-release: prepare ## build/waypost: Swift runtime inside, stripped, size checked
+release: prepare ## make build/waypost: Swift runtime inside, stripped, size checked
 	@scripts/release
 
-install: release ## put binary, service, documents under DESTDIR and PREFIX
+install: release ## install binary, service and documents under DESTDIR and PREFIX
 	@scripts/install "$(DESTDIR)" "$(PREFIX)"
 
 uninstall:       ## remove the files that `make install` installed; keep configuration and outbox
 	@scripts/install --remove "$(DESTDIR)" "$(PREFIX)"
 
-deb: prepare     ## build/deb/waypost_VERSION_ARCH.deb of HEAD, debug symbols separately; checked by lintian; ARCH=arm64 needs root
+deb: prepare     ## make build/deb/waypost_VERSION_ARCH.deb of HEAD, and its debug symbols; run lintian; ARCH=arm64 needs root
 	@scripts/deb $(ARCH)
 
-apt-repository:  ## build/apt, a Debian repository of the packages in build/deb, signed with the secret key in the file KEY
+apt-repository:  ## make build/apt, a Debian repository of the packages in build/deb, signed with the secret key in the file KEY
 	@scripts/apt-repository "$(KEY)"
 
-image:           ## build/image/waypost, an OCI image of the package in build/deb for ARCH, on Debian RELEASE; needs root
+image:           ## make build/image/waypost, an OCI image of the package in build/deb for ARCH, on Debian RELEASE; needs root
 	@scripts/image waypost $(ARCH)
 
-backend-image:   ## build/image/token-backend, the same for the example's token backend
+backend-image:   ## make build/image/token-backend, an OCI image of the example's token backend; needs root
 	@scripts/image token-backend $(ARCH)
 
-release-notes:   ## the changes of VERSION (default HEAD), and the checksums of its packages
+release-notes:   ## print the changes of VERSION (default HEAD), and the checksums of its packages
 	@scripts/release-notes $(VERSION)
 
 lint:            ## check formatting, words that don't belong in the sources, and the tests of the trials
@@ -99,7 +99,7 @@ lint:            ## check formatting, words that don't belong in the sources, an
 format:          ## rewrite the sources in house style
 	@scripts/format
 
-imports: prepare ## check that every import is a declared dependency; every build of the tests checks it, too
+imports: prepare ## check that every import is a declared dependency; every build of the tests also does
 	@ONLY_BUILD=1 scripts/test
 
 examples: prepare ## build Examples and run them against the simulator
@@ -111,83 +111,83 @@ bench: prepare   ## print one JSON object per case on standard output
 fuzz: prepare    ## fuzz every byte parser and the redaction, for SECONDS in total
 	@scripts/fuzz $(SECONDS)
 
-coverage: prepare ## how much of Core its tests cover, which has a floor
+coverage: prepare ## measure how much of Core its tests cover; fails below a floor
 	@scripts/coverage
 
-sanitize: prepare ## all tests under each of SANITIZERS
+sanitize: prepare ## run all tests under each of SANITIZERS
 	@scripts/sanitize $(SANITIZERS)
 
-kill-test: prepare ## SIGKILL at random moments, KILLS times; nothing may be lost
+kill-test: prepare ## kill a delivery at random moments, KILLS times; nothing may be lost
 	@$(PYTHON) -m trials kill --kills $(KILLS)
 
-power-test: prepare ## CUTS power cuts at any call of the outbox; only economy may lose updates, those of its window
+power-test: prepare ## cut the power at any call of the outbox, CUTS times; only economy may lose updates, those of its window
 	POWER_CUTS=$(CUTS) TEST_LOG=build/test-power.log FILTER='PowerCuts|LyingDisk' LIMIT=7200 VERBOSE=1 scripts/test
 
-damage-test: prepare ## SEEDS damaged stores, and every disk call failing; undamaged rows must be found
+damage-test: prepare ## damage SEEDS outboxes, and make every disk call fail; undamaged rows must be found
 	DAMAGE_SEEDS=$(SEEDS) TEST_LOG=build/test-damage.log FILTER='DamagedStore|FailingCalls' LIMIT=7200 VERBOSE=1 scripts/test
 
-track-test: prepare ## TRACKS random routes and a day at 10 Hz; the reported track and memory stay within their limits
+track-test: prepare ## report TRACKS random routes and a day at 10 Hz; track and memory must stay within their limits
 	SHAPE_TRACKS=$(TRACKS) TEST_LOG=build/test-track.log FILTER=ShapeBound LIMIT=7200 VERBOSE=1 scripts/test
 
-disk-test: prepare ## a disk that fills up under the service, ROUNDS times; needs root
+disk-test: prepare ## fill up the service's disk, ROUNDS times; needs root
 	@$(PYTHON) -m trials disk --rounds $(ROUNDS)
 
-clock-test: prepare ## a wrong clock and tokens of TOKEN_LIFE seconds, for CLOCK_SECONDS; no update may wait
+clock-test: prepare ## run with a wrong clock and tokens of TOKEN_LIFE seconds, for CLOCK_SECONDS; no update may wait
 	@$(PYTHON) -m trials clock --seconds $(CLOCK_SECONDS) --token-life $(TOKEN_LIFE)
 
-token-outage-test: prepare ## no token for OUTAGE_SECONDS, then new signing keys; nothing may be lost
+token-outage-test: prepare ## issue no token for OUTAGE_SECONDS, then change the signing keys; nothing may be lost
 	@$(PYTHON) -m trials token-outage --seconds $(OUTAGE_SECONDS)
 
-token-backend-test: prepare ## the example's backend behind nginx, and VANS that drive with its tokens
+token-backend-test: prepare ## run the example's backend with nginx, and VANS that drive with its tokens
 	@$(PYTHON) -m trials token-backend --vans $(VANS)
 
-backlog-test: prepare ## start with UPDATES pending; the live position is sent at once
+backlog-test: prepare ## start with UPDATES pending; the live position must be sent at once
 	@$(PYTHON) -m trials backlog --updates $(UPDATES)
 
-soak-test: prepare ## HOURS of driving at SPEED times real speed, while everything around fails; nothing may grow
+soak-test: prepare ## drive for HOURS at SPEED times real speed, while everything around fails; memory may not grow
 	@$(PYTHON) -m trials soak --hours $(HOURS) --speed $(SPEED)
 
-fault-test: prepare ## CALLS of the first 200 system calls of a kind fail, each in a separate run; needs strace
+fault-test: prepare ## make CALLS of the first 200 system calls of each kind fail, each in a separate run; needs strace
 	@$(PYTHON) -m trials fault --calls $(CALLS)
 
-link-test: prepare ## cut the network FLAPS times (root; 20 take four minutes); measures the delay of a fresh position
+link-test: prepare ## cut the network FLAPS times and measure the delay of a new position; 20 times take four minutes; needs root
 	@$(PYTHON) -m trials link --flaps $(FLAPS)
 
-economy: prepare ## drives replayed by each policy: requests, bytes on the wire, errors of a follower
+economy: prepare ## replay drives under each policy and measure requests, bytes on the wire and a follower's error
 	@$(PYTHON) -m trials economy --speed $(SPEED) --seed $(SEED)
 
-reload-test: prepare ## RELOADS reloads every EVERY seconds, a third of them invalid; nothing may be lost
+reload-test: prepare ## reload every EVERY seconds, RELOADS times, a third with an invalid file; nothing may be lost
 	@$(PYTHON) -m trials reload --reloads $(RELOADS) --every $(EVERY)
 
 deb-test: UPDATES = 10000
-deb-test: prepare ## the package in a Debian of RELEASE with systemd, UPDATES pending at its upgrade; needs root
+deb-test: prepare ## test the package in a Debian of RELEASE with systemd, and its upgrade with UPDATES pending; needs root
 	@$(PYTHON) -m trials deb --updates $(UPDATES) --release $(or $(RELEASE),12)
 
 repository-test: UPDATES = 10000
-repository-test: prepare ## a fresh Debian of RELEASE installs and upgrades from a signed repository, UPDATES pending; needs root
+repository-test: prepare ## install and upgrade from a signed repository in a fresh Debian of RELEASE, with UPDATES pending; needs root
 	@$(PYTHON) -m trials repository --updates $(UPDATES) --release $(or $(RELEASE),12)
 
-proxy-test: prepare ## the package in a Debian of RELEASE behind tinyproxy: an outage, a wrong password, 403; needs root
+proxy-test: prepare ## test the package in a Debian of RELEASE with tinyproxy: an outage, a wrong password, 403; needs root
 	@$(PYTHON) -m trials proxy --release $(or $(RELEASE),12)
 
-image-test: prepare ## the image in build/image as PID 1, read-only, without root: stopped, killed, upgraded; needs root
+image-test: prepare ## run the image in build/image as PID 1, read-only, as its user; stop, kill and upgrade it; needs root
 	@scripts/install-dependencies umoci
 	@$(PYTHON) -m trials image
 
-monitoring-test: prepare ## the files in packaging/monitoring, metrics sent for MONITORED seconds; needs prometheus
+monitoring-test: prepare ## test the files in packaging/monitoring, and send metrics for MONITORED seconds; needs prometheus
 	@$(PYTHON) -m trials monitoring --seconds $(MONITORED)
 
-fleet-test: prepare ## Ansible enrols a van in a Debian of RELEASE, whose read-only image then starts BOOTS times; needs root
+fleet-test: prepare ## enrol a van with Ansible in a Debian of RELEASE, then boot a read-only image BOOTS times; needs root
 	@$(PYTHON) -m trials fleet --boots $(BOOTS) --release $(or $(RELEASE),12)
 
-load-test: prepare ## VEHICLES in one process for LOAD_SECONDS against the simulator, then full speed compared with h2load
+load-test: prepare ## drive VEHICLES in one process for LOAD_SECONDS, then compare full speed with h2load
 	@$(PYTHON) -m trials load --vehicles $(VEHICLES) --seconds $(LOAD_SECONDS)
 
-arm64-test: prepare ## the package for arm64 in Debian 12 and 13, and the tests, MODULE_SECONDS per module, under qemu; needs root
+arm64-test: prepare ## test the arm64 package in Debian 12 and 13 under qemu, and run the tests, MODULE_SECONDS per module; needs root
 	@scripts/install-dependencies arch-test mmdebstrap qemu-user-static
 	@$(PYTHON) -m trials arm64 --seconds $(SECONDS) --limit $(MODULE_SECONDS)
 
-server-test: prepare ## every answer of a server and every fault of a link, through the real uploader
+server-test: prepare ## test every kind of server answer and every fault of a link with the real reporter
 	@TEST_LOG=build/test-server.log FILTER='^LinkTests\.' scripts/test
 
 docs-test: prepare ## run the commands of README and docs in a clean clone and a booted Debian; needs root and the network
@@ -196,18 +196,18 @@ docs-test: prepare ## run the commands of README and docs in a clean clone and a
 service-check:   ## check the unit with systemd
 	@scripts/service-check
 
-installed-check: release ## install into this system as the README says and check that; for a fresh root
+installed-check: release ## install into this system as the README says, and check the result; for a fresh root
 	@scripts/installed-check
 
 simulate: HOURS = 10000
-simulate: prepare ## HOURS of vehicles' lives in simulated time, every fault, from SEED; no law may break
+simulate: prepare ## simulate HOURS of vehicles' lives with every fault, from SEED; no law may break
 	@scripts/simulate campaign --hours $(HOURS) --seed $(SEED)
 
-planted-bugs: prepare ## mistakes put around the real parts; the simulation has to find each
+planted-bugs: prepare ## plant bugs around the real parts; the simulation must find each
 	@scripts/simulate planted --hours 1000 --seed $(SEED)
 
-# With what .ci/run passes, what a release has passed; each says at its end what it did.
-release-check: ## both Debians, both architectures, of HEAD: two hours, 1.4 GB to download the first time; needs root
+# A release must pass this and .ci/run. Each target prints its result at its end.
+release-check: ## test HEAD on both Debians and both architectures: two hours, 1.4 GB to download the first time; needs root
 	@for release in 12 13; do \
 		$(MAKE) debian RELEASE=$$release TARGET="tools demo test release installed-check" || exit; done
 	@for target in "sanitize SANITIZERS=address" deb "repository-test RELEASE=12" "repository-test RELEASE=13" \
@@ -216,9 +216,10 @@ release-check: ## both Debians, both architectures, of HEAD: two hours, 1.4 GB t
 		echo "release-check: make $$target passed after $$(($$(date +%s) - begin)) s" >&2; done
 	@echo "release-check: passed on Debian 12 and 13, x86-64, under the address sanitizer, and arm64 under qemu: $$(git describe --always --dirty)" >&2
 
-# What waits, at the same time; a rate is measured alone; then what computes.
+# The trials that mostly wait run at the same time. The backlog test runs alone, because it measures a rate. Those that compute
+# run last.
 trials: export WAYPOST = $(CURDIR)/build/waypost
-trials: release ## every trial in its long form, each with its result at its end: 45 minutes; needs root
+trials: release ## run every trial in its long form; each prints its result at its end: 45 minutes; needs root
 	@$(MAKE) --jobs --keep-going --output-sync=target KILLS=500 \
 		clock-test token-outage-test soak-test fault-test kill-test disk-test link-test reload-test
 	@$(MAKE) backlog-test

@@ -1,5 +1,5 @@
-"""Adds an image to an OCI layout (LAYOUT CONFIG.json TAG ARCHITECTURE ROOT.tar): one layer, and CONFIG, which says what
-starts it. Images of the same tag for other architectures stay. Prints the compressed size."""
+"""Adds an image to an OCI layout (LAYOUT CONFIG.json TAG ARCHITECTURE ROOT.tar). It has one layer; CONFIG names its
+entry point. Images with the same tag for other architectures are kept. Prints the compressed size."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LAYER = "application/vnd.oci.image.layer.v1.tar+gzip"
 
 
 class Layout:
-    """An OCI layout: blobs by their digests, and an index of what they are."""
+    """An OCI layout: blobs named by their digests, and an index of the images."""
 
     def __init__(self, directory: Path) -> None:
         self.directory, self.blobs = directory, directory / "blobs/sha256"
@@ -39,7 +39,7 @@ class Layout:
         return json.loads((self.blobs / descriptor["digest"].partition(":")[2]).read_bytes())
 
     def images(self, version: str) -> list[dict[str, Any]]:
-        """The images of that version, one for each architecture."""
+        """The images of a version, one per architecture."""
         index = self.directory / "index.json"
         if not index.exists():
             return []

@@ -30,7 +30,7 @@ def output(*command: str) -> str:
 
 
 def installed(architecture: str, root: Path = Path("/")) -> dict[str, Debian]:
-    """The installed packages of that architecture, by their names and by what they provide."""
+    """The installed packages of an architecture, by their names and by the names that they provide."""
     form = "${db:Status-Status}\t${Architecture}\t${Package}\t${Version}\t${Pre-Depends}, ${Depends}\t${Provides}\n"
     found: dict[str, Debian] = {}
     provided: dict[str, Debian] = {}
@@ -49,7 +49,7 @@ def names(relation: str) -> list[str]:
 
 
 def closure(first: list[str], packages: dict[str, Debian]) -> dict[str, Debian]:
-    """Those packages and all that they depend on; of alternatives, those that are installed."""
+    """The packages named in `first`, and all that they depend on; of alternatives, the installed ones."""
     found: dict[str, Debian] = {}
     waiting = list(first)
     while waiting:
@@ -61,11 +61,11 @@ def closure(first: list[str], packages: dict[str, Debian]) -> dict[str, Debian]:
 
 
 def linked(binary: Path, architecture: str) -> list[str]:
-    """Debian's package of each shared library that the binary names."""
+    """The Debian packages of the shared libraries that the binary needs."""
     found: list[str] = []
     place = output("dpkg-architecture", "--host-arch", architecture, "--query", "DEB_HOST_MULTIARCH").strip()
     for library in re.findall(r"\(NEEDED\).*\[(.+)\]", output("readelf", "--dynamic", str(binary))):
-        # Below /lib or /usr/lib, as `PACKAGE:ARCHITECTURE: PATH`.
+        # Searches below /lib and /usr/lib; the output is `PACKAGE:ARCHITECTURE: PATH`.
         asked = subprocess.run(["dpkg-query", "--search", f"*/{place}/{library}"], capture_output=True, text=True)
         owner = asked.stdout.partition(":")[0]
         if not owner:
@@ -106,7 +106,7 @@ def write(subject: Element, others: list[Element], relations: list[Element], arc
 
 
 def of_binary(binary: Path, version: str, architecture: str) -> None:
-    """The runtime inside, the libraries that it names, and everything that these depend on, as installed here."""
+    """Prints the SBOM of a binary: Swift's runtime inside, the libraries that it needs, and what they depend on, as installed here."""
     swift = re.search(r"Swift version (\S+)", output("swift", "--version"))
     if swift is None:
         sys.exit("sbom: 'swift --version' states no version")
@@ -126,7 +126,7 @@ def of_binary(binary: Path, version: str, architecture: str) -> None:
 
 
 def of_image(root: Path, name: str, version: str, architecture: str) -> None:
-    """Every package that dpkg knows in the root."""
+    """Prints the SBOM of an image: every package that dpkg knows in its root."""
     image = element(name, version, "NOASSERTION", "Apache-2.0", f"pkg:oci/{name}@{version}?arch={architecture}")
     packages = {package.name: package for package in installed(architecture, root).values()}
     elements = [of_debian(package, architecture) for _, package in sorted(packages.items())]

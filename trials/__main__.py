@@ -43,23 +43,23 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python3 -m trials", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="TRIAL")
     for trial in TRIALS:
-        told = commands.add_parser(trial.name.removesuffix("-test"), help=trial.__doc__, description=trial.__doc__)
+        command = commands.add_parser(trial.name.removesuffix("-test"), help=trial.__doc__, description=trial.__doc__)
         for option in trial.options:
-            told.add_argument(option.flag, type=option.kind, default=option.default,
+            command.add_argument(option.flag, type=option.kind, default=option.default,
                               help=f"{option.help} (default {option.default})")
         if trial.has_seed:
-            told.add_argument("--seed", type=int, default=1, help="of random events (default 1)")
-        trial.add_options(told)
-        told.add_argument("--keep", action="store_true", help="keep logs, outbox and record even if the trial passes")
-        told.add_argument("--waypost", help="the binary; by default the one to be installed is built")
-        told.set_defaults(trial=trial)
+            command.add_argument("--seed", type=int, default=1, help="the seed of random events (default 1)")
+        trial.add_options(command)
+        command.add_argument("--keep", action="store_true", help="keep logs, outbox and record even if the trial passes")
+        command.add_argument("--waypost", help="the binary (default: $WAYPOST, or build/waypost, which is built)")
+        command.set_defaults(trial=trial)
     return parser.parse_args(words)
 
 
 def attempt(trial: type[Trial], options: argparse.Namespace, waypost: Waypost, directory: Path) -> int:
     """Runs the trial in its own process."""
     attempted = trial(options, waypost, directory)
-    kept = f"everything is kept in {directory}"
+    kept = f"all files are kept in {directory}"
     try:
         try:
             figures = attempted.run()
@@ -92,7 +92,7 @@ def main() -> int:
         return 1
     waypost = Waypost.installed(options.waypost)
     trial.prepare(options)
-    # Below the checkout: /tmp may be in memory, where a commit costs nothing.
+    # The directory is below the checkout, because /tmp may be in memory, where a commit costs nothing.
     (ROOT / "build").mkdir(exist_ok=True)
     directory = Path(tempfile.mkdtemp(prefix=f"{trial.name}-", dir=ROOT / "build"))
     return guard.run(lambda: attempt(trial, options, waypost, directory))

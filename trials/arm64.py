@@ -19,7 +19,7 @@ from .trial import Option, Trial, count
 from .waypost import ROOT, Waypost, configuration
 
 RELEASES = ("12", "13")
-# The system in which Swift's shared libraries for arm64, with which the tests are linked, run.
+# The release in which the tests run, because their shared Swift libraries for arm64 run there.
 TESTED = "13"
 DRIVE = ROOT / "fixtures/nmea/town.nmea"
 DEMO_SECONDS = 600
@@ -31,8 +31,8 @@ class OtherArchitecture(Trial):
     """Compares the package for arm64 with that for x86-64 in Debian 12 and 13 under qemu, and runs the tests."""
 
     name = "arm64-test"
-    options = (Option("--seconds", 60, "of service, after which its memory is read", count),
-               Option("--limit", 900, "seconds that the tests of a module may take", count))
+    options = (Option("--seconds", 60, "seconds of service, after which its memory is read", count),
+               Option("--limit", 900, "maximum seconds of a module's tests", count))
     root = "it makes systems, and"
     tools = {"arch-test": "arch-test", "mmdebstrap": "mmdebstrap", "qemu-aarch64-static": "qemu-user-static"}
 
@@ -49,12 +49,12 @@ class OtherArchitecture(Trial):
 
     def run(self) -> str:
         with emulated_arm64():
-            told = [self.installed(release, system) for release, system in self.arguments.systems.items()]
-            told.append(emulated_tests.run(self.arguments.systems[TESTED], self.directory, self.arguments.limit))
-        return "\n".join([*told, "arm64 was tested under qemu, but on no board"])
+            results = [self.installed(release, system) for release, system in self.arguments.systems.items()]
+            results.append(emulated_tests.run(self.arguments.systems[TESTED], self.directory, self.arguments.limit))
+        return "\n".join([*results, "arm64 was tested under qemu, not on a board"])
 
     def installed(self, release: str, system: EmulatedSystem) -> str:
-        """The results of the installed program there."""
+        """Installs the package in a system. Returns the results of its program, compared with x86-64."""
         logs = [directory for directory in (ROOT / "fixtures/nmea", ROOT.parent / "shared/data") if directory.is_dir()]
         system.furnish(ROOT, *logs[1:])
         directory = self.directory / release
@@ -75,7 +75,7 @@ class OtherArchitecture(Trial):
                 f"demo: {' '.join(demo.split())}; binary {size:.1f} MiB; {self.resident(there, directory)}")
 
     def replayed(self, there: Waypost, directory: Path) -> str:
-        """Delivers a drive as fast as possible; everything that was accepted must arrive."""
+        """Delivers a drive as fast as possible. Everything that was accepted must arrive."""
         simulator = Simulator(there, directory)
         simulator.start()
         self.ends_with(simulator.stop)
@@ -86,7 +86,7 @@ class OtherArchitecture(Trial):
         return require(f"replay: {arrived} of {accepted}", ("not everything arrived", arrived == accepted > 0))
 
     def resident(self, there: Waypost, directory: Path) -> str:
-        """The resident memory of the service after a while with a receiver and a Fleet Engine, on either architecture.
+        """Measures the service's resident memory on each architecture, after a while with a receiver and a Fleet Engine.
         """
         found, seconds = [], self.arguments.seconds
         for name, waypost in (("arm64", there), ("x86-64", self.waypost)):
@@ -113,6 +113,6 @@ class OtherArchitecture(Trial):
 
 
 def fixes(waypost: Waypost, log: Path) -> tuple[int, bytes, bytes]:
-    """The exit status and the output of `waypost fixes`."""
+    """Returns the exit status and the output of `waypost fixes`."""
     ended = subprocess.run([waypost.path, "fixes", log], stdin=subprocess.DEVNULL, capture_output=True)
     return ended.returncode, ended.stdout, ended.stderr

@@ -18,9 +18,9 @@ from .waypost import ROOT, Ledger, configuration
 FIRST_LIVE_SECONDS = 1.0  # from the start of the process to its live position at the simulator
 RESIDENT_MEBIBYTES = 32
 DRAINED_PER_SECOND = 2000
-# The maximum read in excess of a start with an empty outbox: the ends of the store, and the updates sent meanwhile.
+# What a start may read in excess of one with an empty outbox: the ends of the store, and the updates sent meanwhile.
 READ_MORE_MEBIBYTES = 1
-LIVE_UPDATES = 4  # The drive whose bytes are compared with those of the backlog.
+LIVE_UPDATES = 4  # the live updates whose bytes are compared with those of the backlog
 
 
 class Counts(NamedTuple):
@@ -49,16 +49,16 @@ class Start(NamedTuple):
 
 
 class Backlog(Trial):
-    """Starts `waypost run` with pending updates: the live position is sent at once, memory and time to drain are
-    bounded.
+    """Starts `waypost run` with pending updates: the live position must be sent at once, and memory and time to drain must
+    stay within their limits.
     """
 
     name = "backlog-test"
-    options = (Option("--updates", 1_000_000, "how many are pending"),)
+    options = (Option("--updates", 1_000_000, "the number of pending updates"),)
 
     @classmethod
     def add_options(cls, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--generator", help="BacklogGenerator; built when not given")
+        parser.add_argument("--generator", help="BacklogGenerator (default: it is built)")
 
     @classmethod
     def prepare(cls, arguments: argparse.Namespace) -> None:
@@ -116,13 +116,13 @@ class Backlog(Trial):
             ("as many or more bytes per update while draining than live", sent_draining < sent_live))
 
     def start(self, configured: Path) -> Start:
-        """Returns a service that has sent its first live position."""
+        """Starts a service. Returns once its first live position has arrived."""
         service = Service(self.waypost, configured, self.directory / "service.log")
         self.ends_with(service.kill)
         feed = Feed(service)
 
         def first_live() -> float | None:
-            # A position that is as recent as the service's start.
+            # Find a position that is as recent as the service's start.
             return next((arrival.received for arrival in self.simulator.record.news()
                          if arrival.kind == "last" and arrival.fixed > service.started - 2), None)
 
@@ -131,7 +131,7 @@ class Backlog(Trial):
 
     @staticmethod
     def counts(service: Service, what: str, seconds: float, are_reached: Callable[[Counts], bool]) -> Counts:
-        """Returns the first counts that are available."""
+        """Returns the first counts for which `are_reached` is true."""
         now = Counts.of(service)
 
         def reached() -> Counts | None:
@@ -142,7 +142,7 @@ class Backlog(Trial):
         try:
             return service.wait(what, reached, seconds, pause=0.1)
         except Failed as failure:
-            raise Failed(f"{now.delivered:.0f} are delivered, {now.pending:.0f} pending: {failure}") from None
+            raise Failed(f"{now.delivered:.0f} updates are delivered, {now.pending:.0f} pending: {failure}") from None
 
 
 def judge_arrivals(record: Record, ledger: Ledger, updates: int, since: float) -> float:
@@ -158,5 +158,5 @@ def judge_arrivals(record: Record, ledger: Ledger, updates: int, since: float) -
             lateness = max(lateness, arrival.received - arrival.fixed)
         arrived.add(arrival.fixed)
     if len(arrived) != ledger["accepted"]:
-        raise Failed(f"{ledger['accepted']} were accepted, {len(arrived)} arrived")
+        raise Failed(f"{ledger['accepted']} updates were accepted, {len(arrived)} arrived")
     return lateness

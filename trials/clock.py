@@ -17,7 +17,7 @@ from .trial import Option, Trial
 from .waypost import ROOT, configuration
 
 INTERVAL = 5  # between two updates, in seconds
-KEPT_LIFE = 300  # a token's lifetime in seconds: the Driver SDK's rule
+KEPT_LIFE = 300  # a token is renewed while this many seconds remain: the Driver SDK's rule
 FETCH_DELAY = 3  # the issuer's delay; an update that waits for a token is this late
 LATEST = 1.5  # an update's age on arrival: the receiver's cycle, half a second, and a loaded machine
 
@@ -26,12 +26,13 @@ class WrongClock(Trial):
     """Runs `waypost run` with short-lived tokens, a slow issuer and a wrong clock: no update may wait for a token."""
 
     name = "clock-test"
-    options = (Option("--seconds", 1200, "how long"), Option("--token-life", 360, "seconds, more than 300"))
+    options = (Option("--seconds", 1200, "seconds of the drive"),
+               Option("--token-life", 360, "the tokens' life in seconds, more than 300"))
     tools = {"faketime": "faketime", "clang": "clang"}
 
     @classmethod
     def add_options(cls, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--right-clock", action="store_true", help="only short-lived tokens and a slow issuer")
+        parser.add_argument("--right-clock", action="store_true", help="keep the clock right: only short-lived tokens and a slow issuer")
 
     def run(self) -> str:
         seconds = self.arguments.seconds
@@ -53,7 +54,7 @@ class WrongClock(Trial):
         return judge(seconds, self.arguments.token_life - KEPT_LIFE, fetches, arrivals, outcomes)
 
     def service(self, origin: str, tokens: str) -> Service:
-        """Starts the service alone with the wrong clock. Its timers stay right, as on a machine whose clock is set."""
+        """Starts the service, the only program with the wrong clock. Its timers stay right, as on a machine whose clock is set."""
         self.stamp = self.directory / "clock"
         self.stamp.write_text("+0\n")
         environment = dict(os.environ, LD_PRELOAD=f"{self.real_timers()}:{faketime_library()}",
@@ -61,8 +62,8 @@ class WrongClock(Trial):
                            FAKETIME_TIMESTAMP_FILE=str(self.stamp), FAKETIME_NO_CACHE="1", TZ="UTC")
         configured = configuration(
             self.directory / "outbox.json", origin, authorization={"url": tokens}, reporting={"intervalSeconds": INTERVAL})
-        # libfaketime adds variables to the environment of the first program, in which Swift then can't find its
-        # arguments. So env is the first program.
+        # libfaketime adds variables to the environment of the first program, after which Swift can't find its arguments.
+        # So env is the first program.
         service = Service(self.waypost, configured, self.directory / "service.log", environment, before=["/usr/bin/env"],
                           status=f"unix:{self.directory / 'status'}")
         self.ends_with(lambda: remove_memory(service.process.pid))
@@ -107,15 +108,15 @@ def clock_schedule(seconds: int) -> list[tuple[float, str]]:
 
 def judge(seconds: int, reuse: int, fetches: list[float], arrivals: list[tuple[float, float]],
           outcomes: dict[str, Any]) -> str:
-    # The first update waits for the first token, and so do those that follow meanwhile.
+    # The first update waits for the first token, and so do the updates that follow it meanwhile.
     after = [received - fixed for received, fixed in arrivals
              if fetches and received > fetches[0] + FETCH_DELAY + LATEST]
     due = (seconds - FETCH_DELAY) // INTERVAL
     few, many = seconds // reuse, seconds // (reuse // 2) + 2
     return require(
         f"{seconds} s: {len(arrivals)} updates of {due} due, the latest {max(after, default=0):.2f} s after its fix; "
-        f"{len(fetches)} token fetches of {few} to {many} right; Fleet Engine answered {outcomes}",
+        f"{len(fetches)} token fetches ({few} to {many} are right); Fleet Engine answered {outcomes}",
         ("updates are missing", len(arrivals) >= due - 2),
         ("an update waited", max(after, default=LATEST + 1) <= LATEST),
-        ("tokens were fetched too often, or too rarely", few <= len(fetches) <= many),
-        ("Fleet Engine refused something", set(outcomes) == {"200"}))
+        ("tokens were fetched too often or too rarely", few <= len(fetches) <= many),
+        ("Fleet Engine rejected a request", set(outcomes) == {"200"}))

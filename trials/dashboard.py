@@ -1,4 +1,4 @@
-"""Draws the dashboard of packaging/monitoring without Grafana: its panels, with the answers of a Prometheus."""
+"""Draws the dashboard of packaging/monitoring without Grafana: its panels, with data from a Prometheus."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ td, th {{ text-align: left; padding: 5px; border-bottom: 1px solid #2c3235; }} .
 Series = dict[str, Any]
 # The start and end of the drawn time in seconds.
 Span = tuple[float, float]
-# Returns the series of a query: over the drawn time, or at its end.
+# A function that returns the series of a query: at the end of the drawn time if the flag is true, otherwise over all of it.
 Asked = Callable[[str, bool], list[Series]]
 
 
@@ -50,10 +50,10 @@ def section(panel: dict[str, Any], asked: Asked, span: Span) -> str:
     elif kind == "table":
         content = table(panel, asked)
     elif kind == "heatmap":
-        content = bands(apart(named), size, span)
+        content = bands(separated(named), size, span)
     elif kind == "state-timeline":
         content = bands(named, size, span, [
-            GROUND[override_of(panel["fieldConfig"], told, "color", {"fixedColor": "none"})["fixedColor"]] for told, _ in named])
+            GROUND[override_of(panel["fieldConfig"], label, "color", {"fixedColor": "none"})["fixedColor"]] for label, _ in named])
     elif kind == "timeseries":
         content = chart(named, size, span, panel["fieldConfig"])
     title = escape(panel["title"].replace("$vehicle", "van-1"))
@@ -70,35 +70,35 @@ def points(series: Series) -> Iterator[tuple[float, float]]:
             yield float(moment), value
 
 
-def apart(named: list[tuple[str, Series]]) -> list[tuple[str, Series]]:
-    """Returns the count of each bucket alone, the slowest first; in the data, each bucket includes those below it."""
+def separated(named: list[tuple[str, Series]]) -> list[tuple[str, Series]]:
+    """Returns the separate count of each bucket, the slowest first; in the data, each bucket includes the lower ones."""
     rising = sorted(named, key=lambda pair: float(pair[1]["metric"]["le"]))
     below: dict[float, float] = {}
-    alone = []
-    for told, series in rising:
+    separate = []
+    for label, series in rising:
         values = dict(points(series))
-        alone.append((told, series | {"values": [(moment, value - below.get(moment, 0)) for moment, value in values.items()]}))
+        separate.append((label, series | {"values": [(moment, value - below.get(moment, 0)) for moment, value in values.items()]}))
         below = values
-    return alone[::-1]
+    return separate[::-1]
 
 
 def across(moment: float, width: int, span: Span) -> float:
-    """Returns the position of a moment in a panel of this width, which is the same in all panels."""
+    """Returns the horizontal position of a moment in a panel of this width."""
     return LABELS + (moment - span[0]) / (span[1] - span[0]) * (width - 2 * LABELS)
 
 
 def chart(named: list[tuple[str, Series]], size: tuple[int, int], span: Span, config: dict[str, Any]) -> str:
-    """Returns lines, some of which have their own axis at the right, as the panel's overrides say."""
+    """Returns a line per series; the panel's overrides give some series their own axis at the right."""
     unit = config["defaults"].get("unit", "")
     is_log = config["defaults"].get("custom", {}).get("scaleDistribution", {}).get("type") == "log"
-    units = {told: override_of(config, told, "unit", unit) for told, _ in named}
-    at_right = {told: override_of(config, told, "custom.axisPlacement", "left") == "right" for told, _ in named}
-    drawn = [(told, list(points(series))) for told, series in named]
+    units = {label: override_of(config, label, "unit", unit) for label, _ in named}
+    at_right = {label: override_of(config, label, "custom.axisPlacement", "left") == "right" for label, _ in named}
+    drawn = [(label, list(points(series))) for label, series in named]
     if not any(line for _, line in drawn):
         return "<p>No data</p>"
     (width, height), axes, lines = size, "", ""
     for side in (False, True):
-        ours = [(number, told, line) for number, (told, line) in enumerate(drawn) if at_right[told] is side]
+        ours = [(number, label, line) for number, (label, line) in enumerate(drawn) if at_right[label] is side]
         values = [value for _, _, line in ours for _, value in line]
         if not values:
             continue
@@ -115,41 +115,39 @@ def chart(named: list[tuple[str, Series]], size: tuple[int, int], span: Span, co
         for y, value in ((4, top), (height // 2, middle), (height - 4, low)):
             axes += (f'<path stroke="#2c3235" d="M{LABELS} {y}H{width - LABELS}"/>'
                      f'<text x="{width - LABELS + 4 if side else 0}" y="{min(y + 6, height - 1)}">{figure(value, units[ours[0][1]])}</text>')
-    return f'<svg width="{width}" height="{height}">{axes}{lines}</svg>{key([told for told, _ in drawn])}'
+    return f'<svg width="{width}" height="{height}">{axes}{lines}</svg>{key([label for label, _ in drawn])}'
 
 
-def override_of(config: dict[str, Any], told: str, id: str, otherwise: Any) -> Any:
-    found = [property["value"] for override in config["overrides"] if re.fullmatch(override["matcher"]["options"], told)
+def override_of(config: dict[str, Any], label: str, id: str, otherwise: Any) -> Any:
+    found = [property["value"] for override in config["overrides"] if re.fullmatch(override["matcher"]["options"], label)
              for property in override["properties"] if property["id"] == id]
     return found[-1] if found else otherwise
 
 
 def bands(named: list[tuple[str, Series]], size: tuple[int, int], span: Span, colours: list[str] | None = None) -> str:
-    """Returns a band for each series, in the colour of its state, or without colours with an opacity that shows the
-    value.
-    """
+    """Returns a band for each series, in the colour of its state; without colours, the opacity shows the value."""
     every = [point for _, series in named for point in points(series)]
     if not every:
         return "<p>No data</p>"
     moments, most, (width, height) = sorted({moment for moment, _ in every}), max(value for _, value in every) or 1, size
     step = min((after - before for before, after in pairwise(moments)), default=span[1] - span[0])
     high, cells = height / len(named), ""
-    for number, (told, series) in enumerate(named):
+    for number, (label, series) in enumerate(named):
         for moment, value in points(series):
-            # A value has been valid since the previous moment.
+            # A value applies from the previous moment to its own.
             left, right = (across(max(place, span[0]), width, span) for place in (moment - step, moment))
             paint = f'fill="{colours[number]}"' if colours else f'fill="#5794f2" fill-opacity="{value / most:.2f}"'
             cells += (f'<rect x="{left:.1f}" y="{number * high:.1f}" width="{right - left + .3:.1f}" '
                       f'height="{high - 1:.1f}" {paint}/>')
         if not colours:
-            cells += f'<text x="0" y="{(number + .5) * high + 4:.1f}">{escape(told)}</text>'
-    return f'<svg width="{width}" height="{height}">{cells}</svg>{key([told for told, _ in named], colours) if colours else ""}'
+            cells += f'<text x="0" y="{(number + .5) * high + 4:.1f}">{escape(label)}</text>'
+    return f'<svg width="{width}" height="{height}">{cells}</svg>{key([label for label, _ in named], colours) if colours else ""}'
 
 
 def key(names: list[str], colours: Sequence[str] = COLOURS) -> str:
-    told = "".join(f'<span><svg width="12" height="8"><rect width="12" height="3" y="3" fill="{colours[number % len(colours)]}"/></svg> '
+    entries = "".join(f'<span><svg width="12" height="8"><rect width="12" height="3" y="3" fill="{colours[number % len(colours)]}"/></svg> '
                    f"{escape(name)}</span>" for number, name in enumerate(names))
-    return f'<div class="key">{told}</div>'
+    return f'<div class="key">{entries}</div>'
 
 
 def table(panel: dict[str, Any], asked: Asked) -> str:

@@ -19,17 +19,17 @@ from .waypost import Ledger, Waypost, configuration
 
 FAULTS = ["--errors", "503:0.1", "--resets", "0.02"]
 DISK_BYTES = 4 << 20
-DRIVE_BEGAN = 5 * 86_400  # seconds ago
-# Seconds of the drive per second of the trial. An update is due every five of them.
+DRIVE_BEGAN = 5 * 86_400  # the start of the drive, in seconds before now
+# The seconds of the drive per second of the trial. An update is due every five seconds of the drive.
 PACE = 100
-# Generous for a loaded machine: an event that takes longer than this, in seconds, counts as missing.
+# An event that takes more seconds than this is missing. The limit is generous for a loaded machine.
 PATIENCE = 60
-# A store keeps up to 1,024 pages that a drained backlog left free. Each page has room for some fifteen updates.
+# A store keeps up to 1,024 pages that a drained backlog left free. Each page has room for about fifteen updates.
 FILL_SECONDS = PATIENCE + 1024 * 15 * 5 // PACE
 
 
 class Filler(threading.Thread):
-    """Takes all space while the disk should be full, including the space that the service frees."""
+    """Uses up all space while the disk should be full, including the space that the service frees."""
 
     def __init__(self, disk: Path) -> None:
         super().__init__(daemon=True)
@@ -62,12 +62,12 @@ class Filler(threading.Thread):
 
 
 class FullDisk(Trial):
-    """Fills the disk under a running `waypost run`: the service keeps running, the live position is sent, and nothing
-    is lost.
+    """Fills the disk of a running `waypost run`: the service must keep running and send the live position, and nothing may
+    be lost.
     """
 
     name = "disk-test"
-    options = (Option("--rounds", 20, "how often", count),)
+    options = (Option("--rounds", 20, "how often the disk is filled", count),)
     has_seed = True
     root = "mounting a small file system"
 
@@ -103,12 +103,12 @@ class FullDisk(Trial):
             self.keep_store()
             raise
         return (f"{self.arguments.rounds} of {self.arguments.rounds} times the disk was full: the service kept running, the live "
-                f"position went on, nothing lost ({ledger['accepted']} accepted, delivered and arrived, "
+                f"position was sent, nothing was lost ({ledger['accepted']} accepted, delivered and arrived, "
                 f"{unstored} sent from memory only; seed {self.arguments.seed}, {self.seconds()} s)")
 
     def round(self, number: int) -> None:
         self.filler.is_full = True
-        # Nothing is delivered for a while: pending updates need space, until there is none.
+        # While nothing is delivered, pending updates need space until none is left.
         self.simulator.signal(signal.SIGSTOP)
         try:
             self.service.wait(f"round {number}: the outbox is full", lambda: self.says(is_memory_only=True), FILL_SECONDS)
@@ -130,8 +130,7 @@ class FullDisk(Trial):
         self.note_accepted()
 
     def says(self, is_memory_only: bool) -> bool:
-        """Returns whether the service reports that the outbox rejects updates, or accepts them; neither if it doesn't
-        answer.
+        """Returns whether the service answers, and reports that updates are stored or, with `is_memory_only`, that they aren't.
         """
         status = self.service.status()
         return status is not None and any(found["code"] == "disk_full" for found in status["conditions"]) == is_memory_only
@@ -147,8 +146,8 @@ class FullDisk(Trial):
                                   if " debug: accepted update " in line and line.endswith("\n")}
 
     def conclude(self, first: int) -> tuple[Ledger, int]:
-        """Lets everything be delivered while the disk has space, and checks the counts. Returns how many were never
-        stored.
+        """Waits until everything is delivered while the disk has space, and checks the counts. Returns the ledger and the
+        number of updates that were never stored.
         """
         stated = {float(first + second) for second in range(self.feed.end())}
         unstored: int = self.service.settle(PATIENCE)["counts"]["notStored"]
@@ -158,14 +157,14 @@ class FullDisk(Trial):
         if ledger["delivered"] != ledger["accepted"]:
             raise Failed(f"not everything was delivered: {ledger}")
         # This is exact: each second of the drive has its own time of fix, an update has the time of its fix, and the
-        # recording names it once the outbox has accepted it. Anything else that arrived was sent from memory only.
+        # recording names the update once the outbox has accepted it. All others that arrived were sent from memory only.
         if len(self.accepted) != ledger["accepted"]:
-            raise Failed(f"{ledger['accepted']} were accepted, {len(self.accepted)} when the outbox took them")
+            raise Failed(f"the ledger has {ledger['accepted']} accepted updates, the recorded log {len(self.accepted)}")
         arrived = self.simulator.record.fixes()
         if lost := self.accepted - arrived:
-            raise Failed(f"{len(lost)} of {ledger['accepted']} accepted never arrived; the first is of {min(lost)}")
+            raise Failed(f"{len(lost)} of {ledger['accepted']} accepted updates never arrived; the first is of {min(lost)}")
         if len(arrived - self.accepted) > unstored:
-            raise Failed(f"{len(arrived - self.accepted)} arrived that were not accepted, {unstored} were not stored")
+            raise Failed(f"{len(arrived - self.accepted)} updates arrived that weren't accepted, but only {unstored} weren't stored")
         if strangers := arrived - stated:
             raise Failed(f"{len(strangers)} times of fix arrived that no receiver stated; the first is {min(strangers)}")
         if list(self.disk.glob("*.damaged-*")):
@@ -173,7 +172,7 @@ class FullDisk(Trial):
         return ledger, unstored
 
     def keep_store(self) -> None:
-        """The disk is removed when the trial ends. The store is kept for an investigation."""
+        """Copies the store for an investigation, because the disk is removed when the trial ends."""
         self.filler.end()
         self.service.kill()
         shutil.copytree(self.disk, self.directory / "store", ignore=shutil.ignore_patterns("filler"))

@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 
 SPEED_METERS_PER_SECOND, RADIUS_METERS = 14.0, 3000.0
-# So narrow that the track needs shape points between updates.
+# A radius so small that the track needs shape points between updates.
 NARROW_METERS = 100.0
 _METERS_PER_DEGREE = 111_195
 _LATITUDE, _LONGITUDE = 48.1, 11.5
@@ -45,6 +45,6 @@ def epoch(second: float, now: float, radius: float = RADIUS_METERS) -> str:
 
 
 def write_drive(path: Path, begin: float, seconds: int, radius: float = RADIUS_METERS) -> None:
-    """Returns a log that starts at `begin` in seconds since 1970."""
+    """Writes a log that starts at `begin` in seconds since 1970."""
     with open(path, "w", newline="") as log:
         log.writelines(epoch(second, begin + second, radius) for second in range(seconds))

@@ -26,7 +26,7 @@ from .waypost import configuration
 
 
 class Policy(NamedTuple):
-    """A section `reporting`, and the limits with it, compared with `BASE`."""
+    """A section `reporting`, and the limits of its results."""
 
     name: str
     reporting: dict[str, object]
@@ -44,7 +44,7 @@ class Policy(NamedTuple):
 
 
 BARE = Policy("interval 10 s, track off", {"intervalSeconds": 10, "trackToleranceMeters": "off"})
-# The cost of an agent that sends only a position every ten seconds.
+# An agent that sends only a position every ten seconds; the others' costs are compared with it.
 BASE = BARE._replace(name="interval 10 s, track off, whole answers", has_whole_answers=True)
 POLICIES = (
     BASE, BARE,
@@ -55,7 +55,7 @@ POLICIES = (
            {"policy": "accuracy", "liveToleranceMeters": 100, "maximumIntervalSeconds": 60, "trackToleranceMeters": 10},
            track=10, mean=(0.33, 1), each=(0.4, 1)),
     Policy("interval 10 s, track 5 m, an outage", {"intervalSeconds": 10, "trackToleranceMeters": 5}, track=5, has_outage=True))
-SLACK_METERS = 0.1  # what a log and a request round away
+SLACK_METERS = 0.1  # the rounding of a log and a request
 
 
 class Replay(NamedTuple):
@@ -84,16 +84,16 @@ class Run(NamedTuple):
     # The figures of the replay's own summary.
     summary: dict[str, Any]
 
-    def an_hour(self, value: float) -> float:
+    def per_hour(self, value: float) -> float:
         return value / self.figures.hours
 
 
 class Economy(Trial):
-    """Replays recorded and generated drives with each policy: requests, bytes on the wire, errors of a follower."""
+    """Replays recorded and generated drives under each policy, and measures requests, bytes and a follower's error."""
 
     name = "economy"
     options = (Option("--speed", 60, "the speed of the replay, as a multiple of the drive's", count),
-               Option("--jobs", 3, "so many at the same time", count))
+               Option("--jobs", 3, "the number of replays at the same time", count))
     has_seed = True
     tools = {"nginx": "nginx-light", "openssl": "openssl"}
 
@@ -109,7 +109,7 @@ class Economy(Trial):
             self.say(f"no recorded drives in {journeys.RECORDED}: only generated drives are used")
         logs = [journeys.log(path, self.directory) for path in recorded]
         logs += journeys.generated(self.arguments.seed, self.directory)
-        drives = [(journeys.name(log), log, told) for log in logs if (told := self.driven(log))]
+        drives = [(journeys.name(log), log, places) for log in logs if (places := self.driven(log))]
         policies = list(self.known())
         with concurrent.futures.ThreadPoolExecutor(self.arguments.jobs) as pool:
             tasks = [pool.submit(self.replay, policy, *drive) for policy in policies for drive in drives
@@ -118,11 +118,11 @@ class Economy(Trial):
         # Scoring holds the interpreter's lock, and would delay the requests of a running replay.
         runs = [self.score(replay) for replay in replays]
         failures = self.judge(runs)
-        told = "\n".join([table(runs), "", *named(runs), *(failures or ["every floor is kept"]),
+        report = "\n".join([table(runs), "", *named(runs), *(failures or ["every limit is met"]),
                           f"{len(drives)} drives, seed {self.arguments.seed}, {self.seconds()} s"])
         if failures:
-            raise Failed(told)
-        return told
+            raise Failed(report)
+        return report
 
     def say(self, words: str) -> None:
         print(f"economy: {words}", file=sys.stderr)
@@ -162,12 +162,12 @@ class Economy(Trial):
             with open(self.directory / f"{vehicle}.json", "wb") as output:
                 if policy.has_outage:
                     third = (driven[-1].time - driven[0].time) / self.arguments.speed / 3
-                    wire.breaks(third, third)
+                    wire.interrupt(third, third)
                 process = subprocess.Popen(words, stdout=output, stderr=subprocess.DEVNULL)
                 _, status, used = os.wait4(process.pid, 0)
                 process.returncode = os.waitstatus_to_exitcode(status)
             if process.returncode != 0:
-                raise Failed(f"{' '.join(words)}: ended with {process.returncode}")
+                raise Failed(f"{' '.join(words)}: exited with {process.returncode}")
         self.say(f"{name}, {policy.name}: replayed")
         return Replay(name, vehicle, policy, driven, wire.bytes, used.ru_oublock * 512)
 
@@ -184,7 +184,7 @@ class Economy(Trial):
                    json.loads((self.directory / f"{replay.vehicle}.json").read_text()))
 
     def check(self, name: str, uploads: Path, figures: Figures) -> None:
-        """If the workshop's own measure is available, it must agree; it counts jumps."""
+        """Compares the figures with `score.py`, if that is available. It treats jumps as driving."""
         script = journeys.RECORDED / "score.py"
         if not script.exists():
             return
@@ -192,7 +192,7 @@ class Economy(Trial):
         own = {"live95": figures.live95, "track95": figures.track95}
         for key, value in own.items():
             if abs(other[key] - value) > max(1.0, value * 0.05):
-                self.say(f"{name}: score.py says {key} {other[key]}instead of {value:.1f}; it counts jumps as driving")
+                self.say(f"{name}: score.py says {key} {other[key]} instead of {value:.1f}; it treats jumps as driving")
 
     def judge(self, runs: list[Run]) -> list[str]:
         """Returns each violated limit as one line."""
@@ -206,7 +206,7 @@ class Economy(Trial):
             for run, share in zip(own, shares):
                 for word, one, limit in zip(("requests", "bytes"), share, limits.each or share):
                     if one > limit:
-                        failures.append(f"{run.drive}, {policy}: {one:.2f} of the {word}, may be {limit}")
+                        failures.append(f"{run.drive}, {policy}: {one:.2f} of the {word}, at most {limit}")
                 if limits.track and run.figures.track_moving.off > limits.track + SLACK_METERS:
                     failures.append(f"{run.drive}, {policy}: the track is off {words(run.figures.track_moving)}")
                 if limits.live and run.figures.live_avoidable.off > limits.live:
@@ -214,17 +214,17 @@ class Economy(Trial):
                 failures += disagreements(run)
             for word, values, limit in zip(("requests", "bytes"), zip(*shares), limits.mean or (9, 9)):
                 if sum(values) / len(own) > limit:
-                    failures.append(f"{policy}: {sum(values) / len(own):.2f} of the {word} on average, may be {limit}")
+                    failures.append(f"{policy}: {sum(values) / len(own):.2f} of the {word} on average, at most {limit}")
         return failures
 
 
 def disagreements(run: Run) -> Iterator[str]:
-    """Compares with the figures in the summary of `waypost replay`, which doesn't know of the outage."""
-    for key, value in (("requestsPerHour", run.an_hour(run.figures.requests)), ("liveErrorMetersP95", run.figures.live95),
+    """Returns figures that differ from the summary of `waypost replay`, which ignores the outage."""
+    for key, value in (("requestsPerHour", run.per_hour(run.figures.requests)), ("liveErrorMetersP95", run.figures.live95),
                        ("trackErrorMetersP95", run.figures.track95)):
-        told = run.summary.get(key)
-        if told is not None and abs(told - value) > max(0.5, value * 0.05) and not run.policy.has_outage:
-            yield f"{run.drive}, {run.policy.name}: replay says {key} {told}, and it is {value:.1f}"
+        stated = run.summary.get(key)
+        if stated is not None and abs(stated - value) > max(0.5, value * 0.05) and not run.policy.has_outage:
+            yield f"{run.drive}, {run.policy.name}: replay says {key} {stated}, and it is {value:.1f}"
 
 
 def words(moment: Moment) -> str:
@@ -232,7 +232,7 @@ def words(moment: Moment) -> str:
 
 
 def named(runs: list[Run]) -> Iterator[str]:
-    """Returns errors beyond a bound that don't count, because no update was allowed yet or the vehicle was parked."""
+    """Returns errors beyond a bound that are no failures, because no update was allowed yet or the vehicle was parked."""
     for run in runs:
         live, track = run.figures.live_worst, run.figures.track_worst
         if run.policy.live and live.off > run.policy.live and not live.is_avoidable:
@@ -257,9 +257,9 @@ def table(runs: list[Run]) -> str:
 
 def numbers(run: Run) -> list[float]:
     one = run.figures
-    return [run.an_hour(one.requests), run.an_hour(run.wire_bytes) / 1000, one.past / max(1, one.requests), one.live50,
-            one.live95, one.live_worst.off, one.track95, one.track_worst.off, run.an_hour(one.requests + one.past),
-            run.an_hour(run.fewest), run.an_hour(run.written_bytes) / 1000]
+    return [run.per_hour(one.requests), run.per_hour(run.wire_bytes) / 1000, one.past / max(1, one.requests), one.live50,
+            one.live95, one.live_worst.off, one.track95, one.track_worst.off, run.per_hour(one.requests + one.past),
+            run.per_hour(run.fewest), run.per_hour(run.written_bytes) / 1000]
 
 
 def text(row: list[Any]) -> tuple[str, ...]:
@@ -284,14 +284,14 @@ class Wire:
     def __exit__(self, *_: object) -> None:
         self._listener.close()
 
-    def breaks(self, after: float, seconds: float) -> None:
+    def interrupt(self, after: float, seconds: float) -> None:
         """Drops the traffic for a number of seconds, after a delay."""
         def turn(is_broken: bool) -> None:
             with self._lock:
                 self._is_broken = is_broken
                 ends, self._ends = self._ends, []
             for end in ends:
-                with contextlib.suppress(OSError):  # it has ended already
+                with contextlib.suppress(OSError):  # the connection has already ended
                     end.shutdown(socket.SHUT_RDWR)
 
         for at, is_broken in ((after, True), (after + seconds, False)):

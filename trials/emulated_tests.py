@@ -16,7 +16,7 @@ from .processes import end_now, start
 from .waypost import ROOT
 
 BUILD = (".build/arm64", "release")
-# From the compiler that scripts/cross uses. Programs that it links need a newer C library than Debian 12's.
+# The runtime of the compiler that scripts/cross uses. Programs linked with it need a newer C library than Debian 12's.
 RUNTIME = Path(os.environ.get("CROSS", "/var/cache/waypost/arm64")) / "swift/runtime/swift/linux"
 # Tests of these modules start programs, with time limits that an emulator exceeds. Their failures are reported, but
 # don't fail the trial.
@@ -26,7 +26,7 @@ STARTING = frozenset({
 LEFT_OUT = {"ArchitectureTests": "it only reads the sources"}
 # Limitations of the emulator: a test that fails because of one is reported with the reason.
 EMULATOR = {"LinuxPlatformTests.SerialLines/useTheirBaudRate(baudRate:speed:)": "qemu 7.2 sets no rate above 460,800 baud"}
-# Programs that some tests need. Tests whose program is missing are skipped, and say so.
+# Programs that some tests need. A test whose program is missing is skipped and reports it.
 TOOLS = ("faketime", "gpsd", "libstdc++6", "nginx-light", "openssl", "procps")
 
 
@@ -41,9 +41,9 @@ class Outcome(NamedTuple):
 
     @staticmethod
     def read(events: Iterable[str]) -> Outcome:
-        """Reads the events of one run. A test that did not end has failed."""
+        """Reads the events of one run. A test that didn't end has failed."""
         cases, is_whole = 0, False
-        told: dict[str, set[str]] = {"testStarted": set(), "testEnded": set(), "testSkipped": set(), "issueRecorded": set()}
+        tests: dict[str, set[str]] = {"testStarted": set(), "testEnded": set(), "testSkipped": set(), "issueRecorded": set()}
         for line in events:
             try:
                 event = json.loads(line)
@@ -54,23 +54,23 @@ class Outcome(NamedTuple):
             cases += kind == "testCaseEnded"
             is_whole |= kind == "runEnded"
             # A suite's name doesn't contain its file.
-            if kind in told and ".swift:" in test and not payload.get("issue", {}).get("isKnown", False):
-                told[kind].add(test.rpartition("/")[0])
-        failed = told["issueRecorded"] | told["testStarted"] - told["testEnded"]
+            if kind in tests and ".swift:" in test and not payload.get("issue", {}).get("isKnown", False):
+                tests[kind].add(test.rpartition("/")[0])
+        failed = tests["issueRecorded"] | tests["testStarted"] - tests["testEnded"]
         return Outcome(
-            cases, frozenset(told["testEnded"] - failed), frozenset(failed), frozenset(told["testSkipped"]), is_whole)
+            cases, frozenset(tests["testEnded"] - failed), frozenset(failed), frozenset(tests["testSkipped"]), is_whole)
 
 
 def modules() -> list[str]:
-    """Returns every module with tests, those with the most tests first."""
+    """Returns the names of all modules with tests, the largest first."""
     sizes = {directory.name: sum(file.stat().st_size for file in directory.rglob("*.swift")) for directory in ROOT.glob("Tests/*Tests")}
     return sorted(sizes.keys() - LEFT_OUT.keys(), key=lambda name: -sizes[name])
 
 
 def build() -> None:
-    """Builds the tests as a release is built, but with what they may see of it.
+    """Builds the tests like a release, but with testability.
 
-    They are linked in a Debian 12, whose C library lacks what Swift's shared libraries find where the tests run.
+    They are linked in a Debian 12, whose C library lacks symbols that Swift's shared libraries find where the tests run.
     """
     place, kind = BUILD
     subprocess.run([ROOT / "scripts/cross", "env", "ONLY_BUILD=1", "scripts/test", "--scratch-path", place,
@@ -79,7 +79,7 @@ def build() -> None:
 
 
 def run(system: EmulatedSystem, directory: Path, limit: int) -> str:
-    """Runs the tests in a system with the package, whose program they start; one module per processor."""
+    """Runs the tests in a system with the package, whose program they start; one module at a time per processor."""
     system.show(RUNTIME)
     began = time.monotonic()
     waiting, outcomes = modules(), dict[str, Outcome]()
@@ -97,8 +97,8 @@ def run(system: EmulatedSystem, directory: Path, limit: int) -> str:
     finally:
         for program in running.values():
             end_now(program)
-    told = [f"{name} left out: {reason}" for name, reason in LEFT_OUT.items()]
-    return "; ".join([judge(outcomes, round(time.monotonic() - began)), *told])
+    left_out = [f"{name} left out: {reason}" for name, reason in LEFT_OUT.items()]
+    return "; ".join([judge(outcomes, round(time.monotonic() - began)), *left_out])
 
 
 def command(system: EmulatedSystem, name: str, directory: Path, limit: int) -> list[str]:
@@ -112,23 +112,23 @@ def command(system: EmulatedSystem, name: str, directory: Path, limit: int) -> l
 
 
 def judge(outcomes: Mapping[str, Outcome], seconds: int) -> str:
-    """Reports the passed and failed tests. Only tests that start no program must have passed."""
+    """Reports the passed and failed tests. Only the tests of modules that start no programs must have passed."""
     passed = sum(len(outcome.passed) for outcome in outcomes.values())
     ended = passed + sum(len(outcome.failed) for outcome in outcomes.values())
     left_out = sum(len(outcome.left_out) for outcome in outcomes.values())
-    told = (f"{sum(outcome.cases for outcome in outcomes.values())} test cases in {passed} tests passed of {ended} in "
-            f"{len(outcomes)} modules, {left_out} left out, in {seconds} s")
+    summary = (f"{sum(outcome.cases for outcome in outcomes.values())} test cases; {passed} of {ended} tests passed in "
+               f"{len(outcomes)} modules, {left_out} left out, in {seconds} s")
     free = {name: outcome for name, outcome in outcomes.items() if name in STARTING}
     if failed := sorted(test for outcome in free.values() for test in outcome.failed):
-        told += f"; of modules that start programs did not pass: {', '.join(failed)}"
+        summary += f"; failed in modules that start programs: {', '.join(failed)}"
     if broken_off := sorted(name for name, outcome in free.items() if not outcome.is_whole):
-        told += f"; broken off: {', '.join(broken_off)}"
+        summary += f"; stopped early: {', '.join(broken_off)}"
     bound = {name: outcome for name, outcome in outcomes.items() if name not in STARTING}
     wrong = {name: outcome.failed - EMULATOR.keys() for name, outcome in bound.items()}
     for test in sorted(EMULATOR.keys() & {test for outcome in bound.values() for test in outcome.failed}):
-        told += f"; {test} did not pass: {EMULATOR[test]}"
+        summary += f"; {test} failed: {EMULATOR[test]}"
     return require(
-        told,
-        *((f"{name}: {', '.join(sorted(tests))} did not pass", not tests) for name, tests in wrong.items()),
-        *((f"{name} did not come to its end", outcome.is_whole) for name, outcome in bound.items()),
-        *((f"nothing of {name} ran", bool(outcome.passed)) for name, outcome in bound.items()))
+        summary,
+        *((f"{name}: {', '.join(sorted(tests))} failed", not tests) for name, tests in wrong.items()),
+        *((f"{name} stopped early", outcome.is_whole) for name, outcome in bound.items()),
+        *((f"no test of {name} passed", bool(outcome.passed)) for name, outcome in bound.items()))

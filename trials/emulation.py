@@ -12,16 +12,14 @@ from .failure import Failed
 from .waypost import ROOT
 
 FORMATS = Path("/proc/sys/fs/binfmt_misc")
-# The emulated program's memory is in this range of the emulator's own addresses, and nothing else is.
+# This range of the emulator's own addresses holds only the emulated program's memory.
 GUEST_BASE, GUEST_SIZE = 0x10_0000_0000, 0x10_0000_0000
 SURROUNDINGS = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LANG": "C.UTF-8", "NO_COLOR": "1"}
 
 
 @contextlib.contextmanager
 def emulated_arm64() -> Iterator[None]:
-    """While this is active, the kernel starts arm64 programs with qemu, as on a machine where systemd has registered
-    it.
-    """
+    """Makes the kernel start arm64 programs with qemu in this context, as if systemd had registered qemu."""
     if not FORMATS.joinpath("register").exists():
         subprocess.run(["mount", "-t", "binfmt_misc", "binfmt_misc", FORMATS], check=True)
     ours = FORMATS / "qemu-aarch64"
@@ -44,11 +42,11 @@ class EmulatedSystem:
 
     @staticmethod
     def make(root: Path, release: str, packages: Sequence[str]) -> None:
-        """Needs the network, and the emulation."""
+        """Creates the root with `packages`; needs the network, and `emulated_arm64`."""
         subprocess.run(["env", "ARCHITECTURES=arm64", ROOT / "scripts/debian-root", release, root, *packages], check=True)
 
     def furnish(self, *directories: Path) -> None:
-        """Provides devices, processes and `directories` in it, until the trial ends."""
+        """Mounts devices, processes and `directories` in the root, until the trial ends."""
         for kind, place in (("proc", "proc"), ("tmpfs", "run"), ("tmpfs", "tmp")):
             subprocess.run(["mount", "-t", kind, kind, self.root / place], check=True)
         subprocess.run(["mount", "--rbind", "/dev", self.root / "dev"], check=True)
@@ -62,7 +60,7 @@ class EmulatedSystem:
         subprocess.run(["mount", "--rbind", directory, place], check=True)
 
     def command(self, *words: object, **environment: object) -> list[str]:
-        """Returns the command that runs `words` in it directly, not as a child."""
+        """Returns a command whose process becomes `words` in this system."""
         settings = SURROUNDINGS | {name: str(value) for name, value in environment.items()}
         return ["chroot", str(self.root), "/usr/bin/env", "-i", *(f"{name}={value}" for name, value in settings.items()),
                 *map(str, words)]
@@ -72,12 +70,11 @@ class EmulatedSystem:
         ended = subprocess.run(self.command(*words), stdin=subprocess.DEVNULL, capture_output=True, text=True,
                                timeout=seconds)
         if ended.returncode != 0:
-            raise Failed(f"{' '.join(map(str, words))} ended with {ended.returncode}: {ended.stdout}{ended.stderr}")
+            raise Failed(f"{' '.join(map(str, words))} exited with {ended.returncode}: {ended.stdout}{ended.stderr}")
         return ended.stdout
 
     def program(self, path: Path, *words: object) -> Path:
-        """Writes a script at `path` that runs `words` in this system; its memory can be distinguished (`guest_memory`).
-        """
+        """Writes a script at `path` that runs `words` in this system. `guest_memory` can measure that program."""
         command = self.command(*words, QEMU_GUEST_BASE=hex(GUEST_BASE), QEMU_RESERVED_VA=hex(GUEST_SIZE))
         path.write_text(f"#!/bin/sh\nexec {' '.join(command)} \"$@\"\n")
         path.chmod(0o755)
@@ -85,8 +82,8 @@ class EmulatedSystem:
 
 
 def guest_memory(maps: str) -> int:
-    """Returns the resident memory of an emulated program in KiB, from /proc/PID/smaps of its emulator, without the
-    emulator's own.
+    """Returns the resident memory of an emulated program in KiB, without its emulator's. `maps` is the emulator's
+    /proc/PID/smaps.
     """
     total, counts = 0, False
     for line in maps.splitlines():

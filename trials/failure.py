@@ -8,7 +8,7 @@ class Failed(Exception):
 
 
 def require(figures: str, *claims: tuple[str, bool]) -> str:
-    """Returns the figures if every claim holds; otherwise fails with the broken ones and the figures."""
+    """Returns the figures if every claim holds; otherwise fails with the broken claims and the figures."""
     if broken := [words for words, is_kept in claims if not is_kept]:
         raise Failed(f"{'; '.join(broken)}: {figures}")
     return figures

@@ -38,20 +38,21 @@ WRITTEN = ["output", "errors"] + [f"config.sqlite{suffix}" for suffix in (
     "", "-wal", "-shm", ".lock", ".reserve", ".count", ".rebuilt", ".rebuilt-wal", ".rebuilt-shm")]
 RUN_SECONDS = 120
 WORKERS = 2
-# After this many runs of a kind without a failed call, all further ones would be the same.
+# After this many runs of a kind without a failed call, all further runs would be the same.
 UNREACHED = 3
-# Success; failure; bad data; unavailable; bad configuration. 127 is the loader's status if it can't open a library.
+# The exit codes for success, failure, bad data, unavailable and bad configuration. The loader exits with 127 if it can't
+# open a library.
 NAMED = (0, 1, 65, 69, 78)
 LOADER = "error while loading shared libraries"
-# libdispatch ends a process that can't read the state of its own threads. Without the second of these files, Swift's
+# libdispatch ends a process that can't read the state of its own threads. If /proc/self/maps can't be read, Swift's
 # runtime finds no arguments, which is reported as wrong usage. A program can't prevent either.
 RUNTIME_READS, RUNTIME_ENDS = re.compile(r'"/proc/(\d+/stat|self/maps)"'), (-signal.SIGILL, 64)
-# One cause may break many runs.
+# The maximum number of broken runs that are printed, because one cause may break many.
 SHOWN = 10
 
 
 class Case(NamedTuple):
-    """Call `number` of a kind, and how it fails."""
+    """A failing system call: its kind, its error, and its number within the run."""
 
     call: str
     error: str
@@ -67,7 +68,7 @@ class Case(NamedTuple):
                    "-e", f"inject={calls}:error={self.error}:when={self.number}"]
         if self.call != "write":
             return [*command, "--seccomp-bpf"]
-        # An eventfd never fails like a file. Of all writes, only those to the store and to the output fail.
+        # An eventfd never fails like a file, so only writes to the store and to the output fail.
         return command + [word for name in WRITTEN for word in ("-P", str(directory / name))]
 
     def reproduction(self) -> str:
@@ -86,8 +87,8 @@ class Ended(NamedTuple):
     def words(self) -> str:
         return (self.output + self.errors)[-500:]
 
-    def told(self) -> int:
-        """Returns how many updates it reported as accepted."""
+    def reported_count(self) -> int:
+        """Returns the number of updates that the run reported as accepted."""
         try:
             accepted: int = json.loads(self.output)["accepted"]
             return accepted
@@ -105,12 +106,12 @@ class Found(NamedTuple):
 
 
 class FailingCalls(Trial):
-    """Makes one system call of `waypost replay` fail in each run, out of the first 200 of a kind: no crash, nothing is
-    lost.
+    """Makes one system call of `waypost replay` fail in each run, out of the first 200 of a kind: it must not crash, and
+    nothing may be lost.
     """
 
     name = "fault-test"
-    options = (Option("--calls", LAST_CALL, "of each kind, ever wider apart"),)
+    options = (Option("--calls", LAST_CALL, "the number of calls of each kind, at increasing distances"),)
     tools = {"strace": "strace", "clang": "clang"}
 
     @classmethod
@@ -133,7 +134,7 @@ class FailingCalls(Trial):
         for found in kinds:
             print(row(found))
         if idle := [found[0].case.kind for found in kinds if not any(one.was_injected for one in found)]:
-            raise Failed(f"no call failed of {', '.join(idle)}; check that strace may trace here")
+            raise Failed(f"no call of {', '.join(idle)} failed; check that strace may trace here")
         if not kinds:
             raise Failed(f"{self.arguments.only} isn't a kind of fault")
         runs, broken = sum(map(len, kinds)), [one for found in kinds for one in found if one.loss]
@@ -141,7 +142,7 @@ class FailingCalls(Trial):
             print(f"fault-test: {one.case.reproduction()}: {one.loss}", file=sys.stderr)
         if broken:
             raise Failed(f"{len(broken)} of {runs} runs broke a promise")
-        return f"{runs} runs, no crash, nothing accepted is lost ({self.seconds()} s)"
+        return f"{runs} runs, no crash, nothing accepted was lost ({self.seconds()} s)"
 
 
 class Bench:
@@ -194,7 +195,7 @@ class Bench:
         return Ended(status, printed, said.strip())
 
     def faulty(self, case: Case, configured: Path, directory: Path) -> tuple[Ended, list[str]]:
-        """Returns the failing run, with the calls that failed."""
+        """Runs a replay in which a call fails. Returns its end, and the trace lines of the calls that failed."""
         trace = directory / "trace"
         if case.error == "short":
             environment = dict(os.environ, LD_PRELOAD=str(self.shorten), SHORT_WRITE=str(case.number),
@@ -214,26 +215,26 @@ class Bench:
             return 0, set()
         words, pending = self.waypost.ledger(configured), self.pending(configured)
         if words["evicted"] or words["quarantined"] or len(pending) != words["pending"]:
-            raise Failed(f"after the fault {words}, {len(pending)} are there: {ended.words()}")
-        if ended.told() > words["accepted"]:
-            raise Failed(f"{ended.told()} were reported as accepted, {words['accepted']} are: {ended.words()}")
+            raise Failed(f"after the fault, the ledger is {words}, but {len(pending)} updates are pending: {ended.words()}")
+        if ended.reported_count() > words["accepted"]:
+            raise Failed(f"{ended.reported_count()} updates were reported as accepted, but {words['accepted']} are: {ended.words()}")
         return words["accepted"], pending
 
     def judge_clean_run(self, configured: Path, accepted: int, pending: set[float]) -> None:
         ended = self.replay(self.drives[1], configured)
         if ended.status != 0:
-            raise Failed(f"the clean run after it ends with {ended.status}: {ended.words()}")
+            raise Failed(f"the clean run after it exits with {ended.status}: {ended.words()}")
         words = self.waypost.ledger(configured)
         arrivals = self.simulator.record.news()
         arrived = {arrival.fixed for arrival in arrivals}
         if words["delivered"] != words["accepted"] or words["accepted"] < accepted + 1:
-            raise Failed(f"after the clean run {words}, {accepted} were accepted before")
+            raise Failed(f"after the clean run, the ledger is {words}; {accepted} updates were accepted before")
         if missing := pending - arrived:
-            raise Failed(f"{len(missing)} accepted ones never arrived; the first is of {min(missing)}")
+            raise Failed(f"{len(missing)} accepted updates never arrived; the first is of {min(missing)}")
         if len(arrived) < words["accepted"]:
-            raise Failed(f"{words['accepted']} were accepted, {len(arrived)} arrived")
+            raise Failed(f"{words['accepted']} updates were accepted, {len(arrived)} arrived")
         if wrong := disorder(arrivals):
-            raise Failed(f"the order of time is not kept: {wrong[0]}")
+            raise Failed(f"an update arrived out of order: {wrong[0]}")
 
 
 def judge_end(ended: Ended, failed: list[str]) -> None:
@@ -242,21 +243,21 @@ def judge_end(ended: Ended, failed: list[str]) -> None:
     if ended.status in RUNTIME_ENDS and any(RUNTIME_READS.search(line) for line in failed):
         return
     if ended.status not in NAMED:
-        raise Failed(f"ends with {ended.status}: {ended.words()}")
+        raise Failed(f"exits with {ended.status}: {ended.words()}")
     could_speak = not any(" write(2, " in line for line in failed)
     if ended.status != 0 and could_speak and not ended.errors:
-        raise Failed(f"ends with {ended.status} and no message")
+        raise Failed(f"exits with {ended.status} and no message")
 
 
 def numbers(count: int) -> list[int]:
-    """Returns all numbers of calls, or this many of them at increasing distances."""
+    """Returns the numbers of `count` calls at increasing distances, or of all calls."""
     if count >= LAST_CALL:
         return list(range(1, LAST_CALL + 1))
     return sorted({round(LAST_CALL ** (index / max(1, count - 1))) for index in range(count)})
 
 
 def cases(numbers: list[int]) -> list[list[Case]]:
-    """Returns the kinds of fault, each with its cases in order."""
+    """Returns the cases of each kind of fault, in order."""
     kinds = [(call, error) for call in CALLS for error in ERRORS] + [("write", "short")]
     return [[Case(call, error, number) for number in numbers] for call, error in kinds]
 
@@ -281,5 +282,5 @@ def row(found: list[Found]) -> str:
     """Returns the exit statuses of the runs of a kind in which a call failed."""
     case, reached = found[0].case, [one for one in found if one.was_injected]
     statuses = collections.Counter(one.status for one in reached)
-    words = ", ".join(f"{count} ended with {status}" for status, count in sorted(statuses.items(), key=str))
+    words = ", ".join(f"{count} exited with {status}" for status, count in sorted(statuses.items(), key=str))
     return f"{case.call:7} {case.error:7} {len(reached):4} calls failed: {words or 'none was made'}"

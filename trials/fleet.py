@@ -23,9 +23,9 @@ from .waiting import until
 from .waypost import ROOT
 
 VAN = "van-1"
-IDENTITY = "/var/lib/vehicle"  # on a read-only image: the files that identify this van
+IDENTITY = "/var/lib/vehicle"  # the files that identify this van, with a read-only image
 PLAY_SECONDS = 300
-# The time from the first process until the service is ready, on a busy machine. There is no network, receiver or
+# The maximum time from the first process until the service is ready, on a busy machine. There is no network, receiver or
 # server, and a program that requests an address never ends.
 START_SECONDS = 20
 HANGING = """[Unit]
@@ -41,7 +41,7 @@ TimeoutStartSec=infinity
 [Install]
 WantedBy=multi-user.target
 """
-# Ansible sees a chroot, but the commands run in the system that was booted there.
+# For Ansible this is a chroot, but the commands run in the system that was booted there.
 ENTER = """#!/bin/sh
 shift
 exec nsenter --target {process} --mount --pid --uts --ipc --cgroup --wd=/ \\
@@ -50,8 +50,8 @@ exec nsenter --target {process} --mount --pid --uts --ipc --cgroup --wd=/ \\
 
 
 class Fleet(Installed):
-    """Lets Ansible enrol a van in a Debian with systemd, twice, and boots the result as a read-only image that loses
-    its power.
+    """Runs Ansible twice to enrol a van in a Debian with systemd, and boots the result as a read-only image, which loses
+    power.
     """
 
     name = "fleet-test"
@@ -89,17 +89,17 @@ class Fleet(Installed):
         self.system.boot()
         self.ends_with(lambda: self.system.end())
 
-        told = [self.enrol(), self.change(), self.credentials(), self.refuse()]
+        results = [self.enrol(), self.change(), self.credentials(), self.refuse()]
         self.make_image()
         self.system.end()
-        told.append(self.boot_image())
-        return f"Debian {self.arguments.release}: " + "; ".join(told)
+        results.append(self.boot_image())
+        return f"Debian {self.arguments.release}: " + "; ".join(results)
 
     # Ansible.
 
     def enrol(self) -> str:
         changes, seconds = self.play(self.configuration())
-        self.until_told("a position is delivered", lambda ledger: ledger["delivered"] >= 1)
+        self.wait_for_ledger("a position is delivered", lambda ledger: ledger["delivered"] >= 1)
         again, again_seconds = self.play(self.configuration())
         if not changes or again:
             raise Failed(f"the first run changed {changes}, the second {again}")
@@ -110,18 +110,18 @@ class Fleet(Installed):
             raise Failed(f"the key's file is {rights}")
         secret = key.partition(":")[2]
         if any(secret in path.read_text() for path in self.directory.glob("*.log")):
-            raise Failed("the key stands in a log")
+            raise Failed("a log contains the key")
         return f"enrolled with {changes} changes in {seconds:.0f} s, then none in {again_seconds:.0f} s"
 
     def change(self) -> str:
-        """A valid configuration is applied, with a restart if necessary; an invalid one changes nothing."""
+        """Changes the configuration: a valid one must be applied by a reload, and an invalid one must change nothing."""
         process = self.system.property("waypost", "MainPID")
         changes, _ = self.play(self.configuration(reporting={"intervalSeconds": 7}))
         if changes != 2 or self.system.property("waypost", "MainPID") != process:
-            raise Failed(f"a new configuration made {changes} changes, where file and reload were expected")
+            raise Failed(f"a new configuration made {changes} changes or restarted the service; expected: a new file and a reload")
         changes, _ = self.play(self.configuration(outbox={"maximumAgeDays": 10}))
         if changes != 2 or self.system.property("waypost", "MainPID") != process:
-            raise Failed(f"another outbox made {changes} changes, where file and reload were expected")
+            raise Failed(f"another outbox made {changes} changes or restarted the service; expected: a new file and a reload")
         process, written = self.system.property("waypost", "MainPID"), self.system.file(CONFIGURATION).read_text()
         words = self.refused(self.configuration(reporting={"intervalSeconds": 0}))
         if "intervalSeconds" not in words or self.system.file(CONFIGURATION).read_text() != written:
@@ -131,11 +131,11 @@ class Fleet(Installed):
         return "a new configuration is applied, an invalid one rejected"
 
     def credentials(self) -> str:
-        """systemd passes the key to the service encrypted, in plain text, and in a form that can't be decrypted."""
+        """Passes the key as a credential: encrypted, in plain text, and in a form that systemd can't decrypt."""
         encrypted, name = "/etc/credstore.encrypted/waypost.backend-key", "waypost.backend-key"
         self.system.call("mkdir", "--parents", "--mode=700", "/etc/credstore.encrypted")
         self.system.call("systemd-creds", "encrypt", f"--name={name}", "/etc/waypost/backend-key", encrypted)
-        # A credential is passed at the start. The role checks the configuration that names it before it is in force.
+        # systemd passes a credential at the start, and the role checks the new configuration before the service uses it.
         written = self.system.file(CONFIGURATION).read_text()
         self.system.call("systemctl", "restart", "waypost")
         self.play(self.configuration(
@@ -154,7 +154,7 @@ class Fleet(Installed):
         self.system.file(encrypted).unlink()
         self.system.file(CONFIGURATION).write_text(written)
         self.restarted()
-        self.until_delivered("with the key's file once more")
+        self.until_delivered("with the key's file again")
         return "its key is passed as a credential, encrypted or plain, but not if it can't be decrypted"
 
     def restarted(self) -> None:
@@ -162,10 +162,10 @@ class Fleet(Installed):
         self.system.attempt("systemctl", "restart", "waypost")
 
     def until_delivered(self, how: str) -> None:
-        """This process has fetched a token, for an upload that succeeded."""
+        """Waits until this process of the service has fetched a token and delivered an update."""
         def delivers() -> bool:
-            told = self.system.attempt("waypost", "status", "--json", "--config", CONFIGURATION).stdout
-            status = json.loads(told) if told else {}
+            answer = self.system.attempt("waypost", "status", "--json", "--config", CONFIGURATION).stdout
+            status = json.loads(answer) if answer else {}
             return status.get("counts", {}).get("tokenFetches", 0) > 0 and status["delivery"].get("secondsSinceDelivery") is not None
 
         if not until(delivers, PATIENCE, pause=0.2):
@@ -186,7 +186,7 @@ class Fleet(Installed):
         return "another id and a second enrolment are rejected"
 
     def configuration(self, **sections: dict[str, Any]) -> dict[str, Any]:
-        """Returns the variables of the role; `sections` replace the sections with the same names."""
+        """Returns the role's variables; `sections` replace parts of the configuration's sections with the same names."""
         written: dict[str, dict[str, Any]] = {
             "vehicle": {"providerId": "trial", "vehicleId": {"file": "/etc/vehicle-id"}},
             "receiver": {"type": "tcp", "host": "127.0.0.1", "port": self.receiver.server_address[1]},
@@ -195,7 +195,7 @@ class Fleet(Installed):
                 "headers": {"Authorization": {"file": "/etc/waypost/backend-key", "scheme": "basic"}}},
             "reporting": {"intervalSeconds": 5, "heartbeatSeconds": 60}, "upload": {"endpoint": self.simulator.origin},
             "outbox": {"path": STORE}}
-        # The permissions of the key's directory and file before there is a key.
+        # Records the permissions of the key's directory and file before there is a key.
         place = self.system.file("/etc/waypost")
         look = (f"stat --format '%a %u' {place} >{self.directory}/before-key; "
                 f"stat --format '%a %s' {place}/backend-key >>{self.directory}/before-key; exec \"$@\"")
@@ -210,7 +210,7 @@ class Fleet(Installed):
         ended, words = self.playbook(variables)
         recap = re.search(rf"{VAN} .*changed=(\d+) .*failed=0", words)
         if ended != 0 or recap is None:
-            raise Failed(f"ansible-playbook ended with {ended}: {words}")
+            raise Failed(f"ansible-playbook exited with {ended}: {words}")
         return int(recap[1]), time.monotonic() - begin
 
     def refused(self, variables: dict[str, Any]) -> str:
@@ -241,20 +241,20 @@ class Fleet(Installed):
     # A read-only image.
 
     def make_image(self) -> None:
-        """The steps of an image's maker: id and key are in the state, /tmp is in memory."""
+        """Changes the system like the maker of an image: id and key move to the state, and /tmp to memory."""
         configuration = self.system.file(CONFIGURATION)
-        told = configuration.read_text()
+        text = configuration.read_text()
         for name in ("/etc/vehicle-id", "/etc/waypost/backend-key"):
-            told = told.replace(name, f"{IDENTITY}/{name.rpartition('/')[2]}")
-        configuration.write_text(told)
+            text = text.replace(name, f"{IDENTITY}/{name.rpartition('/')[2]}")
+        configuration.write_text(text)
         self.state = self.directory / "state"
         identity = self.state / IDENTITY.removeprefix("/var/")
         identity.mkdir(parents=True)
         for name in ("/etc/vehicle-id", "/etc/waypost/backend-key"):
-            kept = self.system.file(name)
-            owner = kept.stat()
-            shutil.move(kept, identity / kept.name)
-            os.chown(identity / kept.name, owner.st_uid, owner.st_gid)
+            file = self.system.file(name)
+            owner = file.stat()
+            shutil.move(file, identity / file.name)
+            os.chown(identity / file.name, owner.st_uid, owner.st_gid)
         self.state.chmod(0o755)
         # An interface that waits for an address, like `auto eth0` of ifupdown.
         self.system.file("/etc/systemd/system/networking.service").write_text(HANGING)
@@ -279,8 +279,8 @@ class Fleet(Installed):
                 raise Failed(f"the image can be written: {left}")
             self.simulator.start("--trust-key", self.backend.public)
             self.receiver = Receiver(self.receiver.server_address[1])
-            # Nothing of the previous boot is lost, and this one continues.
-            self.until_told("the ledger continues", lambda ledger: ledger["accepted"] > accepted and not ledger["pending"])
+            # Nothing of the previous boot is lost, and the ledger continues.
+            self.wait_for_ledger("the ledger continues", lambda ledger: ledger["accepted"] > accepted and not ledger["pending"])
             accepted = self.ledger()["accepted"]
             self.system.end()
         return f"{self.arguments.boots} boots of the image without network and receiver, ready after {slowest:.1f} s at most"

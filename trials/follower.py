@@ -1,4 +1,4 @@
-"""The view of a follower who knows only a vehicle's updates, and the minimum number of points for the same track."""
+"""A follower's view of a vehicle from its updates, and the minimum number of points for the same track."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _EARTH = 6371008.8
 # A follower extrapolates the vehicle's motion for this many seconds.
 _LONGEST_LEAD = 60
 # Fixes farther apart than this, in seconds, have a gap between them, which isn't judged.
-_HOLE = 30
-# In metres: the error of rounding, and the distance from its parking place at which a vehicle has left it. In metres
-# per second: the speed from which a parked vehicle moves.
+_GAP = 30
+# In metres: the rounding error, and the distance from its place at which a parked vehicle has left it. In metres per
+# second: the speed from which on a parked vehicle moves.
 _ROUNDING, _SAME_PLACE, _MOVING = 0.02, 5.0, 1.5
-# The minimum time between two updates in seconds, except for the deviation of a receiver's times from the full second.
+# The minimum time between two updates in seconds, less the deviation of a receiver's times from the full second.
 _SHORTEST = 4.9
 # Fixes of a fast receiver that are closer in time are ignored.
 _CLOSEST = 0.9
@@ -29,7 +29,7 @@ _REACH = 120
 
 
 class Place(NamedTuple):
-    """Time and place in seconds and metres, and the speed to the east and north in metres per second."""
+    """A time in seconds, a place in metres, and the speed to the east and north in metres per second."""
 
     time: float
     # Metres east, scaled to the equator.
@@ -37,7 +37,7 @@ class Place(NamedTuple):
     y: float
     east: float
     north: float
-    # The length of such a metre at this latitude.
+    # The true length of such a metre at this latitude.
     shrinking: float = 1.0
 
     def distance(self, x: float, y: float) -> float:
@@ -47,14 +47,14 @@ class Place(NamedTuple):
         elapsed = max(0.001, self.time - before.time)
         return (self.x - before.x) * self.shrinking / elapsed, (self.y - before.y) / elapsed
 
-    def driven_on(self, time: float) -> tuple[float, float]:
+    def extrapolated(self, time: float) -> tuple[float, float]:
         lead = min(time - self.time, _LONGEST_LEAD)
         return self.x + self.east * lead / self.shrinking, self.y + self.north * lead
 
 
 def place(time: float, latitude: float, longitude: float, speed: float | None, heading: float | None,
           before: Place | None = None) -> Place:
-    """A place without a heading stands still for a follower, unless the track from the previous place shows more."""
+    """Returns a place. Without a heading it has no speed, unless the track from the previous place shows one."""
     here = Place(time, math.radians(longitude) * _EARTH, math.radians(latitude) * _EARTH, 0.0, 0.0,
                  math.cos(math.radians(latitude)))
     if speed is not None and heading is not None:
@@ -70,38 +70,38 @@ class Upload(NamedTuple):
     """One request: its start by the drive's time, and its places, the live one last."""
 
     time: float
-    told: list[Place]
+    places: list[Place]
 
 
 def track(fixes: Path) -> list[Place]:
-    """Returns the true drive from the output of `waypost fixes`, without jumps that no vehicle makes."""
-    told = [json.loads(line) for line in fixes.read_text().splitlines()]
-    kept: list[Place] = []
+    """Returns the true drive from the output of `waypost fixes`, without jumps that no vehicle can make."""
+    read = [json.loads(line) for line in fixes.read_text().splitlines()]
+    confirmed: list[Place] = []
     doubted: list[Place] = []
-    for fix in sorted(told, key=lambda one: moment(one["time"])):
+    for fix in sorted(read, key=lambda one: moment(one["time"])):
         time = moment(fix["time"])
-        if kept and time - kept[-1].time < _CLOSEST:
+        if confirmed and time - confirmed[-1].time < _CLOSEST:
             continue
         here = place(time, fix["latitude"], fix["longitude"], fix.get("speedMetersPerSecond"),
-                     fix.get("headingDegrees"), (doubted or kept or [None])[-1])
-        if kept and math.hypot(*here.pace(kept[-1])) > _FASTEST:
+                     fix.get("headingDegrees"), (doubted or confirmed or [None])[-1])
+        if confirmed and math.hypot(*here.pace(confirmed[-1])) > _FASTEST:
             doubted = [*doubted, here] if doubted and math.hypot(*here.pace(doubted[-1])) <= _FASTEST else [here]
             if len(doubted) < _QUORUM:
                 continue
         doubted = []
-        kept.append(here)
-    return kept
+        confirmed.append(here)
+    return confirmed
 
 
 def uploads(lines: Iterable[str], vehicle: str | None = None) -> list[Upload]:
     """Returns one vehicle's updates as recorded by a simulator with `--record-uploads`."""
     read: list[Upload] = []
     for line in lines:
-        told = json.loads(line)
-        if vehicle is None or told["vehicle"].endswith("/" + vehicle):
-            read.append(Upload(told["time"], [
+        entry = json.loads(line)
+        if vehicle is None or entry["vehicle"].endswith("/" + vehicle):
+            read.append(Upload(entry["time"], [
                 place(one["time"], one["latitude"], one["longitude"], one.get("speed"), one.get("heading"))
-                for one in told["locations"]]))
+                for one in entry["locations"]]))
     return read
 
 
@@ -114,12 +114,13 @@ class Moment(NamedTuple):
 
     @property
     def is_avoidable(self) -> bool:
-        """Returns whether another update could have been sent, because updates are five seconds apart."""
+        """Whether another update could have been sent: updates are at least five seconds apart."""
         return self.age >= _SHORTEST
 
 
 class Figures(NamedTuple):
-    """Errors in metres and the worst moments: of the live position, both all and the avoidable ones, and of the track.
+    """Errors in metres: percentiles and worst moments of the live position and of the track. `live_avoidable` is the worst
+    moment at which another update could have been sent.
     """
 
     hours: float
@@ -131,7 +132,7 @@ class Figures(NamedTuple):
     live_avoidable: Moment
     track95: float
     track_worst: Moment
-    # Without the drift of a parked vehicle, which is reported in one place.
+    # The worst moment without the drift of a parked vehicle, which is reported in one place.
     track_moving: Moment
 
 
@@ -144,23 +145,23 @@ def measure(driven: Sequence[Place], sent: Sequence[Upload]) -> Figures:
     live, last, index = [], None, 0
     for number, true in enumerate(driven):
         while index < len(sent) and sent[index].time <= true.time:
-            newest = sent[index].told[-1]
+            newest = sent[index].places[-1]
             last = newest if last is None or newest.time >= last.time else last
             index += 1
-        if last is None or (number and true.time - driven[number - 1].time > _HOLE):
+        if last is None or (number and true.time - driven[number - 1].time > _GAP):
             continue
-        x, y = last.driven_on(true.time)
+        x, y = last.extrapolated(true.time)
         live.append(Moment(true.distance(x, y), true.time - driven[0].time, true.time - last.time))
-    holes = [(one.time, other.time) for one, other in zip(driven, driven[1:]) if other.time - one.time > _HOLE]
-    told = sorted({one for upload in sent for one in upload.told})
+    gaps = [(one.time, other.time) for one, other in zip(driven, driven[1:]) if other.time - one.time > _GAP]
+    reported = sorted({one for upload in sent for one in upload.places})
     true_places = {true.time: true for true in driven}
     off, parked, index = [], [], 0
     for true in driven:
-        while index + 2 < len(told) and told[index + 1].time < true.time:
+        while index + 2 < len(reported) and reported[index + 1].time < true.time:
             index += 1
-        one, other = told[index:index + 2] if len(told) > index + 1 else (true, true)
+        one, other = reported[index:index + 2] if len(reported) > index + 1 else (true, true)
         if not one.time < true.time <= other.time or any(
-                one.time <= begin and end <= other.time for begin, end in holes):
+                one.time <= begin and end <= other.time for begin, end in gaps):
             continue
         moment = Moment(_distance(one, other, true), true.time - driven[0].time, true.time - one.time)
         # At the end of the leg the reported place differs from the receiver's, because the vehicle is parked.
@@ -170,9 +171,9 @@ def measure(driven: Sequence[Place], sent: Sequence[Upload]) -> Figures:
         is_slow = math.hypot(true.east, true.north) < _MOVING
         (parked if is_held and is_there and is_slow else off).append(moment)
     distances = [moment.off for moment in live]
-    span = driven[-1].time - driven[0].time - sum(end - begin for begin, end in holes)
+    span = driven[-1].time - driven[0].time - sum(end - begin for begin, end in gaps)
     errors = [moment.off for moment in off + parked]
-    return Figures(span / 3600, len(sent), sum(len(upload.told) - 1 for upload in sent), _rank(distances, .5),
+    return Figures(span / 3600, len(sent), sum(len(upload.places) - 1 for upload in sent), _rank(distances, .5),
                    _rank(distances, .95), max(live, default=Moment()),
                    max((moment for moment in live if moment.is_avoidable), default=Moment()), _rank(errors, .95),
                    max(off + parked, default=Moment()), max(off, default=Moment()))
@@ -185,7 +186,7 @@ def _between(one: Place, other: Place, time: float) -> tuple[float, float]:
 
 
 def _distance(one: Place, other: Place, true: Place) -> float:
-    """Returns the distance from there to the true place."""
+    """Returns the distance of a vehicle that moves evenly from `one` to `other` from its true place."""
     return true.distance(*_between(one, other, true.time))
 
 
@@ -193,15 +194,15 @@ def optimum(driven: Sequence[Place], bound: float) -> int:
     """Returns the minimum number of fixes that describe the known track within `bound`, by dynamic programming."""
     fewest = [0] + [len(driven)] * (len(driven) - 1)
     for start, one in enumerate(driven):
-        # The speeds to the east and north that pass every fix so far, as a bounding box, to know when none is left.
+        # The box of speeds to the east and north that pass every fix so far; the search stops when it is empty.
         east, north = (-math.inf, math.inf), (-math.inf, math.inf)
         for end in range(start + 1, min(len(driven), start + _REACH + 1)):
             other = driven[end]
-            is_hole = other.time - driven[end - 1].time > _HOLE
-            if end == start + 1 or not is_hole and all(
+            is_gap = other.time - driven[end - 1].time > _GAP
+            if end == start + 1 or not is_gap and all(
                     _distance(one, other, driven[between]) <= bound for between in range(end - 1, start, -1)):
                 fewest[end] = min(fewest[end], fewest[start] + 1)
-            if is_hole:
+            if is_gap:
                 break
             pace, reach = other.pace(one), bound / (other.time - one.time)
             east = max(east[0], pace[0] - reach), min(east[1], pace[0] + reach)

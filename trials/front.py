@@ -1,4 +1,4 @@
-"""nginx with TLS and HTTP/2 before a simulator."""
+"""nginx with TLS and HTTP/2 in front of a simulator."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .processes import call, end_now, start
 
 
 class Front:
-    """Answers for the simulator at `upstream`, with a certificate signed by `authority`.
+    """nginx in front of the simulator at `upstream`, with the certificate in `authority`.
 
-    It has two ports: at the second, every answer contains the whole vehicle, whatever the request asks for.
+    It has two ports. At the second one, every answer contains the whole vehicle, whatever the request asks for.
     """
 
     def __init__(self, directory: Path, upstream: str, host: str = "127.0.0.1") -> None:

@@ -1,10 +1,10 @@
 """Ends a trial's processes, mounts and networks with the trial, however it ends.
 
 There are three processes: this one, which others know and signal; a guard in its own session, which a signal to the
-group doesn't reach; and the trial. The guard adopts every process below it that loses its parent, and kills the
-remaining ones when the trial has ended. When this process is gone, the guard tells the trial to end. For root, guard
-and trial have their own mounts and networks, which the kernel removes with their last process, so trials disturb
-neither each other nor other programs.
+process group doesn't reach; and the trial. The guard adopts every descendant that loses its parent, and kills the
+remaining ones when the trial has ended. When this process is gone, the guard ends the trial. For root, guard and trial
+have their own mounts and networks, which the kernel removes with their last process, so trials disturb neither each
+other nor other programs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 # Whether this process has its own mounts and networks.
 is_alone = False
-# Whether a signal ends the trial; a thread with long work checks it.
+# Whether a signal has told the trial to end; threads with long work check it.
 is_ending = False
 
 
@@ -44,7 +44,7 @@ def run(trial: Callable[[], int]) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     starter = os.getpid()
-    # With nohup, the user wants it to outlive the program that started it.
+    # With nohup, the user wants the trial to outlive the program that started it.
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
         _end_with(os.getppid(), signal.SIGTERM)
     # Signals wait until every process can handle them.
@@ -89,7 +89,7 @@ def _stand_guard(starter: int, trial: Callable[[], int]) -> int:
 
 def _try(guard: int, trial: Callable[[], int]) -> int:
     def end(number: int) -> None:
-        """Ends the trial through its `finally`; another signal doesn't disturb that."""
+        """Ends the trial by an exception, so that its `finally` blocks run; further signals are ignored."""
         global is_ending
         if not is_ending:
             is_ending = True
@@ -123,7 +123,7 @@ def _end_with(parent: int, number: int) -> None:
 
 
 def _be_alone() -> None:
-    """Gives root separate mounts and networks. Without root, a trial that needs them says so."""
+    """Gives root separate mounts and networks. Without root, a trial that needs them reports it."""
     global is_alone
     if os.geteuid() != 0 or _libc.unshare(CLONE_NEWNS | CLONE_NEWNET) != 0:
         return
@@ -133,7 +133,7 @@ def _be_alone() -> None:
 
 
 def _kill_children() -> None:
-    """Kills every process below this one. Children of killed processes become its own children."""
+    """Kills every descendant of this process, which adopts the children of those that it kills."""
     while True:
         for child in _children():
             with contextlib.suppress(ProcessLookupError):

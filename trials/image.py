@@ -53,7 +53,7 @@ exec chroot . setpriv --reuid=10001 --regid=10001 --groups=20 --no-new-privs --b
 
 
 class Terminal:
-    """A receiver behind a pseudo-terminal, at 1 Hz, which stays while containers are replaced."""
+    """A receiver at 1 Hz on a pseudo-terminal, which stays while containers are replaced."""
 
     def __init__(self) -> None:
         self._receiver, line = pty.openpty()
@@ -85,7 +85,7 @@ class Terminal:
 
 
 class Image(Trial):
-    """Runs the image read-only and without root, with a pty as receiver: stopped, killed, upgraded; nothing is lost."""
+    """Runs the image read-only and without root, and stops, kills and upgrades it: nothing may be lost."""
 
     name = "image-test"
     root = "it makes a container"
@@ -116,17 +116,17 @@ class Image(Trial):
         self.simulator.start()
         self.start(roots[0])
         self.ends_with(lambda: self.kill())
-        self.until_told("a position is delivered", lambda ledger: ledger["delivered"] >= 2)
-        self.expect_walls()
+        self.wait_for_ledger("a position is delivered", lambda ledger: ledger["delivered"] >= 2)
+        self.expect_isolation()
         self.simulator.stop()
         self.stop()
         self.start(roots[0])
-        self.until_told("updates wait", lambda ledger: ledger["pending"] >= 2)
+        self.wait_for_ledger("updates are pending", lambda ledger: ledger["pending"] >= 2)
         self.kill()
         self.start(roots[1])
-        before = self.until_told("the ledger continues", lambda ledger: ledger["pending"] >= 3)
+        before = self.wait_for_ledger("the ledger continues", lambda ledger: ledger["pending"] >= 3)
         self.simulator.start()
-        self.until_told("all is delivered", lambda ledger: ledger["pending"] == 0)
+        self.wait_for_ledger("everything is delivered", lambda ledger: ledger["pending"] == 0)
         self.stop()
         return self.verdict(before)
 
@@ -140,7 +140,7 @@ class Image(Trial):
             f"{ledger['accepted']} accepted, {ledger['delivered']} delivered, {arrived} arrived",
             ("larger than its limit", self.size <= LIMIT),
             ("updates were lost", ledger["delivered"] == ledger["accepted"] == arrived),
-            ("the ledger began anew", ledger["accepted"] >= before["accepted"]))
+            ("the ledger started again", ledger["accepted"] >= before["accepted"]))
 
     # The image.
 
@@ -155,7 +155,7 @@ class Image(Trial):
         found = [image for image in blob(entry)["manifests"] if image["platform"]["architecture"] == ours]
         if len(found) != 1:
             raise Failed(f"the layout has {len(found)} images for {ours}")
-        # Each image alone, as a runtime selects it from the index.
+        # A layout with only this machine's image, as a runtime selects it from the index.
         self.layout = self.directory / "layout"
         shutil.copytree(LAYOUT, self.layout)
         found[0]["annotations"] = {"org.opencontainers.image.ref.name": self.tag}
@@ -200,39 +200,39 @@ class Image(Trial):
         assert kind == "CMD-SHELL"
         return self.enter("sh", "-c", command).returncode
 
-    def until_told(self, what: str, claim: Any) -> Ledger:
+    def wait_for_ledger(self, what: str, claim: Any) -> Ledger:
         found: Ledger = {}
 
         def holds() -> bool:
-            told = self.enter("waypost", "status", "--json")
-            if told.returncode in (0, 1):
-                found.update(json.loads(told.stdout)["ledger"])
+            answer = self.enter("waypost", "status", "--json")
+            if answer.returncode in (0, 1):
+                found.update(json.loads(answer.stdout)["ledger"])
             return bool(found) and bool(claim(found))
 
         if not until(holds, PATIENCE, pause=0.3):
             raise Failed(f"not within {PATIENCE} s: {what}: {found}; {(self.directory / 'container.log').read_text()[-2000:]}")
         return found
 
-    def expect_walls(self) -> None:
-        """The service is the first process, isn't root, and writes only to its volume."""
+    def expect_isolation(self) -> None:
+        """Fails unless the service is the first process, isn't root, and can write only to its volume."""
         status = Path(f"/proc/{self.first}/status").read_text()
         found = re.findall(r"(?m)^(NSpid|Uid|CapBnd|NoNewPrivs):\s*(.*)$", status)
-        told = {name: value.split() for name, value in found}
-        if told["NSpid"][-1] != "1" or set(told["Uid"]) != {str(USER)} or int(told["CapBnd"][0], 16) or told["NoNewPrivs"] != ["1"]:
-            raise Failed(f"the container's first process: {told}")
+        state = {name: value.split() for name, value in found}
+        if state["NSpid"][-1] != "1" or set(state["Uid"]) != {str(USER)} or int(state["CapBnd"][0], 16) or state["NoNewPrivs"] != ["1"]:
+            raise Failed(f"the container's first process: {state}")
         for path in ("/anything", "/etc/waypost/anything", "/usr/bin/anything"):
             if self.enter("touch", path).returncode == 0:
                 raise Failed(f"{path} can be written")
 
     def stop(self) -> None:
-        """Stops the container like a runtime: SIGTERM to the first process."""
+        """Stops the container like a runtime: with the image's stop signal to the first process."""
         os.kill(self.first, getattr(signal, self.image["StopSignal"]))
         try:
             ended = self.container.wait(15)
         except subprocess.TimeoutExpired:
             raise Failed("the container doesn't stop within 15 s") from None
         if ended != 0:
-            raise Failed(f"the stopped container ended with {ended}: {(self.directory / 'container.log').read_text()}")
+            raise Failed(f"the stopped container exited with {ended}: {(self.directory / 'container.log').read_text()}")
 
     def kill(self) -> None:
         if self.container.poll() is None:

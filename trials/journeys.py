@@ -32,7 +32,7 @@ class Row(NamedTuple):
 
 
 def recorded() -> list[Path]:
-    """Returns `None` if there are none."""
+    """Returns the recorded drives that are available."""
     return sorted([*RECORDED.glob("*.csv.gz"), *RECORDED.glob("*.nmea.gz")])
 
 
@@ -50,7 +50,7 @@ def log(path: Path, directory: Path) -> Path:
 
 
 def table(path: Path) -> Iterator[Row]:
-    """Returns the rows of a table; of several receivers, those of the first."""
+    """Returns the rows of a table; if it has several receivers, only those of the first."""
     def number(row: dict[str, str], key: str) -> float | None:
         return float(row[key]) if row.get(key) else None
 
@@ -68,7 +68,7 @@ def table(path: Path) -> Iterator[Row]:
 
 
 def write(path: Path, rows: Iterator[Row]) -> None:
-    """Returns RMC and GGA of every epoch; unknown fields are empty."""
+    """Writes GGA and RMC for every row; unknown fields are empty."""
     with open(path, "w", newline="") as lines:
         for row in rows:
             utc = datetime.datetime.fromtimestamp(round(row.time, 3), datetime.timezone.utc)
@@ -140,7 +140,7 @@ class Journey:
 
 
 def generated(seed: int, directory: Path) -> list[Path]:
-    """A town drive, a drive on a motorway, and a delivery round with forty stops."""
+    """Writes a town drive, a drive on a motorway, and a delivery round with forty stops. Returns their logs."""
     made = []
     for kind, rows in ((TOWN, Journey(seed).town()), ("motorway", Journey(seed + 1).motorway()),
                        ("delivery-round", Journey(seed + 2).round())):

@@ -19,18 +19,18 @@ from .trial import Option, Trial, count
 from .waypost import ROOT, Ledger, configuration
 
 INTERVAL = 5  # between two updates, in seconds
-# By whether the kernel announces the network's return: the maximum time in seconds until the first fresh position is
-# accepted, at the 95th percentile.
+# The maximum 95th percentile of the seconds from the network's return to the acceptance of a fresh position, by whether
+# the kernel announces the return.
 LIMITS = {True: 3.0, False: 15.0}
 RETURN_SECONDS = 45
-SETTLE_SECONDS = 60  # at the end: the maximum backoff, and some exchanges
+SETTLE_SECONDS = 60  # at the end: the maximum backoff, and a few exchanges
 
 
 class BrokenLink(Trial):
     """Cuts `waypost run` off its network, 1 to 20 s each time, and measures how soon a fresh position arrives."""
 
     name = "link-test"
-    options = (Option("--flaps", 20, "how often", count),)
+    options = (Option("--flaps", 20, "how often the network is cut", count),)
     has_seed = True
     tools = {"ip": "iproute2", "nginx": "nginx-light", "openssl": "openssl"}
 
@@ -42,7 +42,7 @@ class BrokenLink(Trial):
         self.simulator.start()
         front, authority = self.front()
         self.log = Log(self.directory / "service.log")
-        # Settings as shipped, because the time of the next attempt is measured here.
+        # Use the shipped settings, because they determine the time of the next attempt, which is measured here.
         shipped = json.loads((ROOT / "config.example.json").read_text())["upload"]
         configured = configuration(
             self.directory / "config.json", front, upload=shipped | authority | {"endpoint": front}, authorization=authority,
@@ -55,8 +55,8 @@ class BrokenLink(Trial):
         latencies: dict[bool, list[float]] = {True: [], False: []}
         kinds = list(self.network.KINDS.items())
         for number in range(self.arguments.flaps):
-            kind, is_told = kinds[number % len(kinds)]
-            latencies[is_told].append(self.flap(number + 1, kind))
+            kind, is_announced = kinds[number % len(kinds)]
+            latencies[is_announced].append(self.flap(number + 1, kind))
         feed.end()
         self.service.settle(SETTLE_SECONDS)
         self.service.stop()
@@ -102,23 +102,23 @@ class Log:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def told(self, words: str) -> list[tuple[float, str]]:
-        """Returns the times of lines that start with these words, and the rest of each line, in order."""
+    def entries(self, words: str) -> list[tuple[float, str]]:
+        """Returns the time and the rest of each line that starts with these words, in order."""
         with open(self.path) as lines:
-            entries = [json.loads(line) for line in lines if line.endswith("\n") and words in line]
-        return [(moment(entry["time"]), entry["message"].removeprefix(words)) for entry in entries
+            lines_read = [json.loads(line) for line in lines if line.endswith("\n") and words in line]
+        return [(moment(entry["time"]), entry["message"].removeprefix(words)) for entry in lines_read
                 if entry["message"].startswith(words)]
 
     def was_waiting(self, at: float) -> bool:
         """Returns whether an update was accepted but not delivered at that moment."""
-        accepted = sum(1 for when, _ in self.told("accepted update ") if when <= at)
-        return accepted > sum(int(rest.split()[0]) for when, rest in self.told("delivered ") if when <= at)
+        accepted = sum(1 for when, _ in self.entries("accepted update ") if when <= at)
+        return accepted > sum(int(rest.split()[0]) for when, rest in self.entries("delivered ") if when <= at)
 
     def next_accepted(self, since: float) -> float:
-        return next((at for at, _ in self.told("accepted update ") if at > since), since)
+        return next((at for at, _ in self.entries("accepted update ") if at > since), since)
 
     def failures(self) -> list[float]:
-        return [at for at, _ in self.told("next attempt in ")]
+        return [at for at, _ in self.entries("next attempt in ")]
 
 
 def percentile(values: Iterable[float], part: int) -> float:
@@ -126,15 +126,15 @@ def percentile(values: Iterable[float], part: int) -> float:
     return ordered[max(0, math.ceil(len(ordered) * part / 100) - 1)]
 
 
-def returns(is_told: bool, values: list[float]) -> tuple[str, bool]:
+def returns(is_announced: bool, values: list[float]) -> tuple[str, bool]:
     """Returns the figures of one kind of return, and whether they are within the limit."""
-    middle, late, limit = percentile(values, 50), percentile(values, 95), LIMITS[is_told]
-    return (f"{'announced by the kernel' if is_told else 'unannounced'}: {len(values)} returns, "
+    middle, late, limit = percentile(values, 50), percentile(values, 95), LIMITS[is_announced]
+    return (f"{'announced by the kernel' if is_announced else 'unannounced'}: {len(values)} returns, "
             f"p50 {middle:.2f} s, p95 {late:.2f} s, max {max(values):.2f} s (limit of p95 {limit:.0f} s)"), late <= limit
 
 
 def judge(latencies: dict[bool, list[float]], failures: list[float], ledger: Ledger, arrived: int) -> str:
-    measured = [returns(is_told, values) for is_told, values in latencies.items() if values]
+    measured = [returns(is_announced, values) for is_announced, values in latencies.items() if values]
     rate = max((sum(1 for other in failures if 0 <= other - one < 1) for one in failures), default=0)
     return require(
         "\n".join([
@@ -142,8 +142,7 @@ def judge(latencies: dict[bool, list[float]], failures: list[float], ledger: Led
             f"{ledger['accepted']} accepted, {ledger['delivered']} delivered, {arrived} arrived"]),
         ("no return was measured", bool(measured)),
         ("a fresh position was late", all(is_soon for _, is_soon in measured)),
-        # The line of a failure states when it was noticed, not when its attempt started, so two may fall into one
-        # second.
-        ("the other side is not spared", rate <= 2),
+        # A failure is logged when it is noticed, not when its attempt started, so two may be logged in one second.
+        ("attempts too close together", rate <= 2),
         ("not everything was delivered", ledger["delivered"] == ledger["accepted"]),
         ("the arrived updates differ from the accepted ones", arrived == ledger["accepted"]))

@@ -1,5 +1,4 @@
-"""Ten thousand vehicles of `waypost replay` in one process against the simulator, and at full speed compared with
-h2load.
+"""Ten thousand vehicles of `waypost replay` in one process with the simulator, and its full speed compared with h2load's.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from .trial import Option, Trial, count
 from .waypost import configuration
 
 INTERVAL_SECONDS = 10
-RESIDENT_KIBIBYTES_A_VEHICLE = 64
+RESIDENT_KIBIBYTES_PER_VEHICLE = 64
 RESIDENT_MEBIBYTES = 1024
 P99_SECONDS = 1.0
 LATE_SECONDS = 1.0
-# At full speed: as many vehicles as complete their drives in some seconds.
+# At full speed, this many vehicles complete their drives in a few seconds.
 FAST_VEHICLES, FAST_SECONDS = 2000, 600
 H2LOAD_REQUESTS = 50_000
-# In addition to the drive's own time.
+# The time that a replay may take in addition to the drive's own.
 GRACE_SECONDS = 120
 
 
@@ -41,12 +40,12 @@ TOKEN = f"{encoded({'alg': 'RS256'})}.{encoded({'aud': 'https://fleetengine.goog
 
 
 class Load(Trial):
-    """Drives many vehicles at real speed: all arrives in time, in bounded memory; then compares full speed with
-    h2load's.
+    """Drives many vehicles at real speed: everything must arrive in time, within a memory limit. Then compares full speed
+    with h2load's.
     """
 
     name = "load-test"
-    options = (Option("--vehicles", 10_000, "how many", count),
+    options = (Option("--vehicles", 10_000, "the number of vehicles", count),
                Option("--seconds", 600, "the duration of each drive at real speed", count))
     tools = {"h2load": "nghttp2-client", "nginx": "nginx-light", "openssl": "openssl"}
 
@@ -58,34 +57,34 @@ class Load(Trial):
         simulator = Simulator(self.waypost, self.directory, records=False)
         self.ends_with(simulator.stop)
         simulator.start()
-        told, peak, threads = self.replay(
+        summary, peak, threads = self.replay(
             simulator.origin, vehicles, self.arguments.seconds, "1", authorization={
                 "type": "http", "url": simulator.origin + "/token/driver/{vehicleId}"})
         arrived = simulator.summary()
         simulator.stop()
-        late = told["longestLagSeconds"] + told["longestWaitSeconds"]
+        late = summary["longestLagSeconds"] + summary["longestWaitSeconds"]
         return require(
-            f"{vehicles} vehicles for {self.arguments.seconds} s: {told['accepted']} accepted, {told['delivered']} "
-            f"delivered, {arrived['distinctFixes']} arrived from {arrived['vehicles']} with {told['tokenFetches']} tokens; "
-            f"{told['requestsPerSecond']:.0f} requests/s; p50 {told['answerSecondsP50'] * 1000:.1f} ms, "
-            f"p99 {told['answerSecondsP99'] * 1000:.0f} ms, longest {told['longestAnswerSeconds'] * 1000:.0f} ms; "
-            f"fixes were read at most {told['longestLagSeconds'] * 1000:.0f} ms late, an update waited "
-            f"{told['longestWaitSeconds'] * 1000:.0f} ms at most; {peak / 1024:.0f} MiB resident, "
-            f"{peak / vehicles:.1f} KiB per vehicle, {threads} threads; failed: {told['failures'] or 'none'}",
-            ("not everything was delivered", told["accepted"] == told["delivered"] == arrived["distinctFixes"]),
+            f"{vehicles} vehicles for {self.arguments.seconds} s: {summary['accepted']} accepted, {summary['delivered']} "
+            f"delivered, {arrived['distinctFixes']} arrived from {arrived['vehicles']} with {summary['tokenFetches']} tokens; "
+            f"{summary['requestsPerSecond']:.0f} requests/s; p50 {summary['answerSecondsP50'] * 1000:.1f} ms, "
+            f"p99 {summary['answerSecondsP99'] * 1000:.0f} ms, longest {summary['longestAnswerSeconds'] * 1000:.0f} ms; "
+            f"fixes were read at most {summary['longestLagSeconds'] * 1000:.0f} ms late, an update waited "
+            f"{summary['longestWaitSeconds'] * 1000:.0f} ms at most; {peak / 1024:.0f} MiB resident, "
+            f"{peak / vehicles:.1f} KiB per vehicle, {threads} threads; failed: {summary['failures'] or 'none'}",
+            ("not everything was delivered", summary["accepted"] == summary["delivered"] == arrived["distinctFixes"]),
             ("a last location went back in time", arrived["lastLocationsBackInTime"] == 0),
-            ("a vehicle without its own token", told["tokenFetches"] >= arrived["vehicles"] == vehicles),
+            ("a vehicle had no token of its own", summary["tokenFetches"] >= arrived["vehicles"] == vehicles),
             (f"more than {RESIDENT_MEBIBYTES} MiB resident", peak <= RESIDENT_MEBIBYTES * 1024),
-            (f"more than {RESIDENT_KIBIBYTES_A_VEHICLE} KiB per vehicle",
-             vehicles < 10_000 or peak <= RESIDENT_KIBIBYTES_A_VEHICLE * vehicles),
-            (f"p99 above {P99_SECONDS} s", told["answerSecondsP99"] <= P99_SECONDS),
+            (f"more than {RESIDENT_KIBIBYTES_PER_VEHICLE} KiB per vehicle",
+             vehicles < 10_000 or peak <= RESIDENT_KIBIBYTES_PER_VEHICLE * vehicles),
+            (f"p99 above {P99_SECONDS} s", summary["answerSecondsP99"] <= P99_SECONDS),
             (f"a vehicle more than {LATE_SECONDS} s late", late <= LATE_SECONDS))
 
     def full_speed(self) -> str:
-        """Measures both with the same nginx with TLS and HTTP/2, one after the other."""
+        """Measures Waypost and h2load with the same nginx with TLS and HTTP/2, one after the other."""
         port = self.start_nginx()
         origin, trust = f"https://localhost:{port}", str(self.directory / "server.pem")
-        told, _, _ = self.replay(
+        summary, _, _ = self.replay(
             origin, FAST_VEHICLES, FAST_SECONDS, "max",
             authorization={"type": "http", "url": origin + "/token/{vehicleId}", "caFile": trust},
             upload={"caFile": trust})
@@ -94,17 +93,17 @@ class Load(Trial):
         body.write_text(json.dumps({
             "lastLocation": {"location": {"latitude": 48.1, "longitude": 11.5}, "updateTime": "2030-01-01T00:00:00Z",
                              "heading": 90, "speed": 13.9}, "vehicleState": "ONLINE"}))
-        said = call(
+        output = call(
             "h2load", "-n", H2LOAD_REQUESTS, "-c", 2, "-m", 100, "-d", body, "-H", ":method: PUT", "-H",
             f"authorization: Bearer {TOKEN}", f"{origin}/v1/providers/trial/vehicles/van-1?updateMask=lastLocation")
-        rate = re.search(r"finished in [\d.]+m?s, ([\d.]+) req/s", said)
+        rate = re.search(r"finished in [\d.]+m?s, ([\d.]+) req/s", output)
         if rate is None:
-            raise Failed(f"h2load says no rate: {said}")
+            raise Failed(f"h2load states no rate: {output}")
         return require(
-            f"at full speed over TLS and HTTP/2: {told['delivered'] / told['seconds']:.0f} updates/s of "
-            f"{FAST_VEHICLES} vehicles in {told['requests']} requests over at most {connections - 1} connections; "
+            f"at full speed over TLS and HTTP/2: {summary['delivered'] / summary['seconds']:.0f} updates/s of "
+            f"{FAST_VEHICLES} vehicles in {summary['requests']} requests over at most {connections - 1} connections; "
             f"h2load on the same nginx {float(rate[1]):.0f} requests/s of one update each",
-            ("not everything was delivered at full speed", told["accepted"] == told["delivered"]))
+            ("not everything was delivered at full speed", summary["accepted"] == summary["delivered"]))
 
     def replay(self, origin: str, vehicles: int, seconds: int, speed: str,
                **sections: dict[str, object]) -> tuple[dict[str, Any], int, int]:
@@ -128,11 +127,11 @@ class Load(Trial):
                 status = self.status(process.pid)
                 peak, threads = max(peak, status.get("VmHWM", 0)), max(threads, status.get("Threads", 0))
                 time.sleep(0.2)
-        said = process.stdout.read() if process.stdout else ""
+        output = process.stdout.read() if process.stdout else ""
         if process.returncode != 0:
-            raise Failed(f"waypost replay ended with {process.returncode}: {said}")
-        told: dict[str, Any] = json.loads(said)
-        return told, peak, threads
+            raise Failed(f"waypost replay exited with {process.returncode}: {output}")
+        summary: dict[str, Any] = json.loads(output)
+        return summary, peak, threads
 
     @staticmethod
     def status(process: int) -> dict[str, int]:

@@ -28,11 +28,11 @@ from .waypost import ROOT, configuration
 
 FILES = ROOT / "packaging/monitoring"
 VEHICLE = "van-1"
-INTERVAL = 5  # between two scrapes, in seconds; a minute in production
+INTERVAL = 5  # seconds between two scrapes; in production it is a minute
 WAIT_SECONDS = 60
-MINUTES_A_MONTH = 30 * 24 * 60
-OF_PROMETHEUS = 5  # series of each scrape: up, scrape_duration_seconds and their like
-# Exported only once the event has occurred.
+MINUTES_PER_MONTH = 30 * 24 * 60
+OF_PROMETHEUS = 5  # Prometheus's own series of each scrape: up, scrape_duration_seconds and the like
+# Metrics that are exported only once their event has occurred.
 CONDITIONAL = {"waypost_seconds_since_token_rejection"}
 
 
@@ -40,12 +40,12 @@ class Monitoring(Trial):
     """Sends a service's metrics from a Prometheus agent to another Prometheus, which evaluates rules and dashboard."""
 
     name = "monitoring-test"
-    options = (Option("--seconds", 40, "for which metrics are sent", count),)
+    options = (Option("--seconds", 40, "how many seconds metrics are sent", count),)
     tools = {"prometheus": "prometheus", "promtool": "prometheus"}
 
     @classmethod
     def add_options(cls, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--draw", metavar="FILE", help="write the dashboard there as a page that needs no Grafana")
+        parser.add_argument("--draw", metavar="FILE", help="write the dashboard to FILE, as a page that needs no Grafana")
 
     def run(self) -> str:
         call("promtool", "check", "rules", FILES / "waypost.rules.yml")
@@ -53,15 +53,15 @@ class Monitoring(Trial):
         call("promtool", "check", "config", FILES / "fleet.yml")
         call("promtool", "check", "config", "--agent", FILES / "van.yml")
         service = self.service()
-        said = fetch(f"http://127.0.0.1:{service.port}/metrics")
-        check_metrics(said)
-        stated = set(re.findall(r"^# TYPE (\w+) ", said, re.MULTILINE))
+        output = fetch(f"http://127.0.0.1:{service.port}/metrics")
+        check_metrics(output)
+        stated = set(re.findall(r"^# TYPE (\w+) ", output, re.MULTILINE))
         rules = (FILES / "waypost.rules.yml").read_text()
         dashboard = json.loads((FILES / "grafana.json").read_text())
-        find_strangers([rules, *queries(dashboard)], stated)
+        check_metric_names([rules, *queries(dashboard)], stated)
         fleet, port = self.fleet()
         agent, agent_port = self.agent(service, port, "full")
-        self.wait("the van's figures at the fleet's", lambda: ask(port, f'waypost_build_info{{vehicle="{VEHICLE}"}}'))
+        self.wait("the fleet's Prometheus has the van's metrics", lambda: ask(port, f'waypost_build_info{{vehicle="{VEHICLE}"}}'))
         self.drive(service)
         if self.arguments.draw:
             end = time.time()
@@ -70,10 +70,10 @@ class Monitoring(Trial):
             Path(self.arguments.draw).write_text(page(dashboard, lambda query, is_instant: ask(
                 port, plain(query), "" if is_instant else since), (start, end)))
         empty = [query for query in queries(dashboard) if not ask(port, query)]
-        # Nothing is wrong with the vehicle.
+        # The vehicle has no problem, so no condition has data and no alert fires.
         require(
-            f"without a figure: {empty}",
-            ("the dashboard has no figures", all("waypost_condition" in query for query in empty)),
+            f"queries without data: {empty}",
+            ("the dashboard has panels without data", all("waypost_condition" in query for query in empty)),
             ("an alert fires", not ask(port, 'ALERTS{alertstate="firing"}')),
             ("the rules are not evaluated", bool(ask(port, "fleet:waypost_vans:count"))))
         full = costs(agent, agent_port)
@@ -102,11 +102,11 @@ class Monitoring(Trial):
         feed = Feed(service)
         self.ends_with(feed.end)
         service.write(sky())
-        service.wait("a delivery and the sky", lambda: told(service, sky()), WAIT_SECONDS)
+        service.wait("a delivery and the sky", lambda: has_delivery_and_sky(service), WAIT_SECONDS)
         return service
 
     def fleet(self) -> tuple[subprocess.Popen[bytes], int]:
-        """Starts the fleet's Prometheus. Returns its port."""
+        """Starts the fleet's Prometheus. Returns its process and port."""
         port, config = free_port(), self.directory / "fleet.yml"
         shutil.copy(FILES / "waypost.rules.yml", self.directory)
         config.write_text(replaced((FILES / "fleet.yml").read_text(), "evaluation_interval: 60s", "evaluation_interval: 5s"))
@@ -115,7 +115,7 @@ class Monitoring(Trial):
             "--web.enable-remote-write-receiver"), port
 
     def agent(self, service: Service, port: int, profile: str) -> tuple[subprocess.Popen[bytes], int]:
-        """Starts the van's Prometheus. Returns its port."""
+        """Starts the van's Prometheus. Returns its process and port."""
         config, own = self.directory / f"van-{profile}.yml", free_port()
         text = (FILES / "van.yml").read_text()
         text = replaced(text, "127.0.0.1:9464", f"127.0.0.1:{service.port}")
@@ -147,15 +147,15 @@ def sky() -> str:
     return sentence("GPGSV,1,1,03,05,42,123,44,07,11,222,31,09,63,301,") + sentence("GNGSA,A,3,05,07,,,,,,,,,,,1.7,0.9,1.3,1")
 
 
-def told(service: Service, more: str) -> bool:
-    service.write(more)
+def has_delivery_and_sky(service: Service) -> bool:
+    service.write(sky())
     figures = service.metrics() or {}
     return figures.get("waypost_updates_delivered_total", 0) > 0 and "waypost_satellites_in_view" in figures
 
 
-def check_metrics(said: str) -> None:
+def check_metrics(output: str) -> None:
     """Checks the metrics with Prometheus's own tool."""
-    judged = subprocess.run(["promtool", "check", "metrics"], input=said, capture_output=True, text=True,
+    judged = subprocess.run(["promtool", "check", "metrics"], input=output, capture_output=True, text=True,
                             timeout=ONE_COMMAND_SECONDS)
     if judged.returncode != 0 or judged.stderr:
         raise Failed(f"promtool check metrics: {judged.stderr}")
@@ -173,7 +173,7 @@ def plain(query: str) -> str:
     return query.replace("$vehicle", ".*").replace("$__rate_interval", "1m")
 
 
-def find_strangers(texts: Iterable[str], stated: set[str]) -> None:
+def check_metric_names(texts: Iterable[str], stated: set[str]) -> None:
     """Fails if a query uses a metric that the service doesn't export."""
     for text in texts:
         # Names of recording rules contain a colon.
@@ -185,7 +185,7 @@ def find_strangers(texts: Iterable[str], stated: set[str]) -> None:
 
 def replaced(text: str, old: str, new: str) -> str:
     if old not in text:
-        raise Failed(f"{old} is not there")
+        raise Failed(f"a file in {FILES} lacks: {old}")
     return text.replace(old, new)
 
 
@@ -197,7 +197,7 @@ def answers(port: int) -> bool:
 
 
 def ask(port: int, query: str, since: str = "") -> list[dict[str, Any]]:
-    """Returns the series with which Prometheus answers a query, now or over a time."""
+    """Returns the series that a query gives now or, with `since`, over a time."""
     verb = "query_range" if since else "query"
     try:
         answer = json.loads(fetch(f"http://127.0.0.1:{port}/api/v1/{verb}?query={urllib.parse.quote(query)}{since}"))
@@ -215,7 +215,7 @@ class Costs(NamedTuple):
     resident_mebibytes: float
 
     def __str__(self) -> str:
-        month = self.bytes_each * MINUTES_A_MONTH / 1e6
+        month = self.bytes_each * MINUTES_PER_MONTH / 1e6
         return (f"{self.series:.0f} series, {self.bytes_each:.0f} bytes per scrape, {month:.0f} MB per month at one scrape per minute; "
                 f"the agent has {self.resident_mebibytes:.0f} MiB of memory")
 
@@ -231,5 +231,5 @@ def costs(agent: subprocess.Popen[bytes], port: int) -> Costs:
     samples, sent = figure("prometheus_remote_storage_samples_total"), figure("prometheus_remote_storage_bytes_total")
     status = Path(f"/proc/{agent.pid}/status").read_text()
     resident = int(status.split("\nVmRSS:", 1)[1].split(None, 1)[0]) / 1024
-    require("the agent", ("nothing was sent", samples > 0))
+    require("the van's Prometheus", ("nothing was sent", samples > 0))
     return Costs(samples / scrapes, sent / scrapes, resident)

@@ -27,7 +27,7 @@ def free_port(host: str = "127.0.0.1") -> int:
 
 
 def listens(process: subprocess.Popen[bytes], host: str, port: int) -> bool:
-    """Returns whether a program answers there in time, and before `process` ends."""
+    """Returns whether a program listens at the address in time, and before `process` ends."""
     def answers() -> bool:
         try:
             with socket.create_connection((host, port), timeout=1):
@@ -48,18 +48,18 @@ def fetch(url: str) -> str:
 class VehicleNetwork:
     """A vehicle's network in its own namespace, and the pair of links between it and the trial's network.
 
-    All of it ends with the trial, which has its own network and mounts.
+    It is removed with the trial, which has its own network and mounts.
     """
 
     SPACE, NEAR, FAR = "vehicle", "near", "far"
-    # The prefix of a command that runs where the vehicle is.
+    # The prefix of a command that runs in the vehicle's namespace.
     ENTER = ("ip", "netns", "exec", SPACE)
     # How the network fails, and whether the vehicle's kernel announces its return.
     KINDS = {"address": True, "link": True, "carrier": True, "silent": False}
 
     def make(self) -> None:
         if not guard.is_alone:
-            raise Failed("nothing was tested: it needs root and network namespaces")
+            raise Failed("nothing was tested: the trial needs root and network namespaces")
         # The names of namespaces are kept below this directory.
         call("mount", "-t", "tmpfs", "tmpfs", "/run")
         call("ip", "netns", "add", self.SPACE)
@@ -83,7 +83,7 @@ class VehicleNetwork:
 
     def give_back(self, kind: str) -> float:
         """Restores the network. Returns the moment from which it works, in seconds since 1970."""
-        # From before the last command, because the service can be faster.
+        # The time is taken before the last command, because the service can notice the return at once.
         since = time.time()
         if kind == "address":
             self._inside("addr", "add", f"{THERE}/24", "dev", self.FAR)
@@ -101,9 +101,7 @@ class VehicleNetwork:
         call("ip", "-n", self.SPACE, *words)
 
     def _last_without_carrier(self, since: float) -> float:
-        """Returns the last moment after `since` at which the vehicle's link didn't work yet, because the kernel is
-        slow.
-        """
+        """Waits until the kernel reports the vehicle's link as up. Returns the last moment at which it wasn't, or `since`."""
         last = since
         while last < since + CARRIER_SECONDS:
             asked = time.time()

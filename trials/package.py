@@ -1,4 +1,4 @@
-"""The Debian package on systems like those of operators."""
+"""The Debian package, on systems like an operator's."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ CONFIGURATION = "/etc/waypost/config.json"
 STORE = "/var/lib/waypost/outbox.sqlite"
 PATIENCE = 60
 INSTALLED_SECONDS = 300  # the time that an operator has from package to delivery
-# Not built: the same package with later versions.
+# Later versions of the same package, which is repacked, not built.
 LATER, BROKEN = "99.1", "99.2"
 
 
 def packaged(architecture: str) -> Path:
-    """Returns the package for that architecture that `make deb` made."""
+    """Returns the package that `make deb` made for an architecture."""
     found = sorted((ROOT / "build/deb").glob(f"waypost_*_{architecture}.deb"))
     if len(found) != 1:
         raise SystemExit(f"{len(found)} packages for {architecture} are in build/deb; type: make deb ARCH={architecture}")
@@ -41,7 +41,7 @@ def packaged(architecture: str) -> Path:
 
 
 def dependencies(package: Path) -> list[str]:
-    """Packages in a system in which the package is installed without a network."""
+    """Returns the packages that the package depends on. A system needs them to install it without a network."""
     depends = call("dpkg-deb", "--field", package, "Depends").strip()
     return [re.split(r"[ |(]", word.strip())[0] for word in depends.split(",")]
 
@@ -56,7 +56,7 @@ class Receiver(socketserver.ThreadingTCPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def stop(self) -> None:
-        """Stops listening; programs that are connected receive the rest."""
+        """Stops listening. Connected programs still receive data."""
         self.shutdown()
         self.server_close()
 
@@ -76,18 +76,18 @@ class Installed(Trial):
     system: System
 
     def ledger(self) -> Ledger:
-        told = self.system.attempt("waypost", "status", "--json", "--config", CONFIGURATION)
-        if told.returncode not in (0, 1):  # 1 while there is a problem
-            raise Failed(f"waypost status ended with {told.returncode}: {told.stderr}")
-        ledger: Ledger = json.loads(told.stdout)["ledger"]
+        answer = self.system.attempt("waypost", "status", "--json", "--config", CONFIGURATION)
+        if answer.returncode not in (0, 1):  # 1 means that there is a problem
+            raise Failed(f"waypost status exited with {answer.returncode}: {answer.stderr}")
+        ledger: Ledger = json.loads(answer.stdout)["ledger"]
         return ledger
 
-    def until_told(self, what: str, claim: Callable[[Ledger], bool]) -> None:
+    def wait_for_ledger(self, what: str, claim: Callable[[Ledger], bool]) -> None:
         def holds() -> bool:
             try:
                 return claim(self.ledger())
             except Failed:
-                return False  # it isn't up yet
+                return False  # the service isn't up yet
 
         if not until(holds, PATIENCE, pause=0.2):
             words = self.system.attempt("journalctl", "--unit", "waypost", "--no-pager", "--lines", "30").stdout
@@ -95,7 +95,7 @@ class Installed(Trial):
 
 
 class Packages(Installed):
-    """Installs, upgrades, downgrades, removes and purges the package in a Debian with systemd; nothing accepted is
+    """Installs, upgrades, downgrades, removes and purges the package in a Debian with systemd: nothing accepted may be
     lost.
     """
 
@@ -135,7 +135,7 @@ class Packages(Installed):
         self.step("configured", self.configure)
         self.step("delivering", self.start)
         installed = sum(seconds for _, seconds in self.times)
-        self.step("backlog made", self.wait_with_a_backlog)
+        self.step("backlog made", self.start_with_a_backlog)
         self.step("upgraded", lambda: self.replace(self.repacked(LATER, change_example=True)))
         self.step("upgrade that fails", self.fail_to_upgrade)
         self.step("downgraded", lambda: self.replace(self.package))
@@ -143,9 +143,9 @@ class Packages(Installed):
         self.step("removed", self.remove)
         self.step("installed again", self.install_again)
         self.step("purged", self.purge)
-        told = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in self.times)
+        times = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in self.times)
         return require(
-            f"Debian {self.arguments.release}: {told}; {self.accepted} accepted, delivered and arrived",
+            f"Debian {self.arguments.release}: {times}; {self.accepted} accepted, delivered and arrived",
             (f"not delivering within {INSTALLED_SECONDS} s", installed <= INSTALLED_SECONDS))
 
     def step(self, name: str, action: Callable[[], None]) -> None:
@@ -169,7 +169,7 @@ class Packages(Installed):
         if owner != "root:waypost 640":
             raise Failed(f"{CONFIGURATION} is {owner}")
         if (state := self.system.property("waypost", "ActiveState")) != "inactive":
-            raise Failed(f"the service is {state} before anybody has configured it")
+            raise Failed(f"the service is {state} before it is configured")
         if words := self.system.call(
                 "systemd-analyze", "verify", "--man=no", self.system.property("waypost", "FragmentPath")):
             raise Failed(f"systemd reports problems of the unit: {words}")
@@ -181,10 +181,10 @@ class Packages(Installed):
             self.directory / "config.json", self.simulator.origin,
             receiver={"type": "tcp", "host": "127.0.0.1", "port": receiver.server_address[1]}, outbox={"path": STORE},
             status={"listen": "127.0.0.1:9464"})
-        # Like an editor: the same file, with its permissions.
+        # An editor also keeps the file with its permissions.
         self.system.file(CONFIGURATION).write_text(written.read_text())
         self.edited = written.read_text()
-        # As in the README, in the sandbox; and as the service's user, outside it.
+        # Root checks in the sandbox, as in the README; the service's user checks outside it.
         for user, lines in (("root", 1), ("waypost", 2)):
             said = self.system.call("waypost", "check", user=user)
             if said.count("\n") != lines or "ok " not in said or ("sandbox not checked" in said) != (user == "waypost"):
@@ -192,7 +192,7 @@ class Packages(Installed):
         self.check_in_sandbox()
 
     def check_in_sandbox(self) -> None:
-        """The unit hides a directory, a device and /tmp from the service."""
+        """Checks configurations with a directory, a device and a file in /tmp that the unit hides from the service."""
         for section, key, path, words in (
                 ("outbox", "path", "/data/outbox.sqlite", "ReadWritePaths=/data"),
                 ("receiver", "device", "/dev/ttySC0", "DeviceAllow=/dev/ttySC0 rw"),
@@ -206,16 +206,16 @@ class Packages(Installed):
             self.system.file(CONFIGURATION).write_text(json.dumps(written))
             checked = self.system.attempt("waypost", "check")
             if checked.returncode != 78 or words not in checked.stdout:
-                raise Failed(f"{path}: the check in the sandbox ended with {checked.returncode}: {checked.stdout}{checked.stderr}")
+                raise Failed(f"{path}: the check in the sandbox exited with {checked.returncode}: {checked.stdout}{checked.stderr}")
         self.system.file(CONFIGURATION).write_text(self.edited)
 
     def start(self) -> None:
         self.simulator.start()
         self.system.call("systemctl", "enable", "waypost")
         self.system.attempt("systemctl", "start", "waypost")
-        self.until_told("a position is delivered", lambda ledger: ledger["delivered"] >= 1)
+        self.wait_for_ledger("a position is delivered", lambda ledger: ledger["delivered"] >= 1)
 
-    def wait_with_a_backlog(self) -> None:
+    def start_with_a_backlog(self) -> None:
         self.system.call("systemctl", "stop", "waypost")
         self.simulator.stop()
         made = self.directory / "backlog.sqlite"
@@ -226,7 +226,7 @@ class Packages(Installed):
             shutil.copy(file, self.system.file(STORE + file.name.removeprefix(made.name)))
         self.system.call("chown", "--recursive", "waypost:waypost", "/var/lib/waypost")
         self.system.call("systemctl", "start", "waypost")
-        self.until_told("more is accepted", lambda ledger: ledger["accepted"] > self.arguments.updates)
+        self.wait_for_ledger("more is accepted", lambda ledger: ledger["accepted"] > self.arguments.updates)
 
     def replace(self, package: Path) -> None:
         """Upgrades or downgrades: the service restarts with its outbox, and edited files are kept."""
@@ -238,25 +238,25 @@ class Packages(Installed):
             raise Failed("the edited configuration was overwritten")
         if (owner := self.system.call("stat", "--format", "%U:%G %a", CONFIGURATION).strip()) != "root:waypost 640":
             raise Failed(f"{CONFIGURATION} is {owner}")
-        self.until_told("more is accepted", lambda ledger: ledger["accepted"] > before["accepted"])
+        self.wait_for_ledger("more is accepted", lambda ledger: ledger["accepted"] > before["accepted"])
         if (after := self.ledger())["pending"] < before["pending"]:
             raise Failed(f"before {before}, after {after}")
 
     def fail_to_upgrade(self) -> None:
-        """A package whose unpacking fails: the previous version keeps running."""
+        """Installs a package whose unpacking fails: the previous version must keep running."""
         version, before = self.version(), self.ledger()
         broken = self.repacked(BROKEN, change_example=False)
         broken.write_bytes(broken.read_bytes()[:-200_000])
         failed = self.dpkg("--install", broken)
         if failed.returncode == 0:
             raise Failed("half a package was installed")
-        if (told := self.version()) != version:
-            raise Failed(f"the version was {version}, is {told}: {failed.stderr}")
-        self.until_told("more is accepted", lambda ledger: ledger["accepted"] > before["accepted"])
+        if (after := self.version()) != version:
+            raise Failed(f"the version was {version} and is now {after}: {failed.stderr}")
+        self.wait_for_ledger("more is accepted", lambda ledger: ledger["accepted"] > before["accepted"])
 
     def drain(self) -> None:
         self.simulator.start()
-        self.until_told("all is delivered", lambda ledger: ledger["accepted"] > 0 and ledger["pending"] == 0)
+        self.wait_for_ledger("all is delivered", lambda ledger: ledger["accepted"] > 0 and ledger["pending"] == 0)
         self.system.call("systemctl", "stop", "waypost")
         ledger = self.ledger_at_rest()
         self.accepted = ledger["accepted"]
@@ -269,7 +269,7 @@ class Packages(Installed):
         self.system.call("systemctl", "start", "waypost")
         removed = self.expect(self.dpkg("--remove", "waypost"))
         if "/var/lib/waypost is kept" not in removed or not self.system.file(STORE).exists():
-            raise Failed(f"the queue isn't kept, or this isn't reported: {removed}")
+            raise Failed(f"the outbox isn't kept, or this isn't reported: {removed}")
         if (state := self.system.property("waypost", "ActiveState")) not in ("inactive", "failed"):
             raise Failed(f"the removed service is {state}")
 
@@ -278,7 +278,7 @@ class Packages(Installed):
         if self.system.file(CONFIGURATION).read_text() != self.edited:
             raise Failed("the edited configuration was overwritten")
         self.system.call("systemctl", "start", "waypost")
-        self.until_told("the ledger continues", lambda ledger: ledger["accepted"] > self.accepted)
+        self.wait_for_ledger("the ledger continues", lambda ledger: ledger["accepted"] > self.accepted)
 
     def purge(self) -> None:
         purged = self.expect(self.dpkg("--purge", "waypost"))
@@ -287,10 +287,10 @@ class Packages(Installed):
         if self.system.file(CONFIGURATION).exists():
             raise Failed(f"{CONFIGURATION} is left")
 
-    # What the system says.
+    # The system's answers.
 
     def dpkg(self, *words: object) -> subprocess.CompletedProcess[str]:
-        """Runs dpkg in the system; a package is specified by its path outside."""
+        """Runs dpkg in the system; a `Path` names a package outside it."""
         brought: list[object] = []
         for word in words:
             if isinstance(word, Path):
@@ -301,14 +301,14 @@ class Packages(Installed):
 
     def expect(self, ended: subprocess.CompletedProcess[str]) -> str:
         if ended.returncode != 0:
-            raise Failed(f"dpkg ended with {ended.returncode}: {ended.stdout}{ended.stderr}")
+            raise Failed(f"dpkg exited with {ended.returncode}: {ended.stdout}{ended.stderr}")
         return ended.stdout + ended.stderr
 
     def version(self) -> str:
         return self.system.call("dpkg-query", "--show", "--showformat", "${db:Status-Abbrev} ${Version}", "waypost")
 
     def repacked(self, version: str, change_example: bool) -> Path:
-        """Makes the same package with another version, and another example if requested."""
+        """Returns the same package with another version and, if requested, a changed example."""
         tree, package = self.directory / f"tree-{version}", self.directory / f"waypost_{version}.deb"
         call("dpkg-deb", "--raw-extract", self.package, tree)
         control = tree / "DEBIAN/control"
@@ -320,6 +320,6 @@ class Packages(Installed):
         return package
 
     def ledger_at_rest(self) -> Ledger:
-        [told] = [json.loads(line) for line in self.system.call(
+        [listing] = [json.loads(line) for line in self.system.call(
             "waypost", "outbox", "list", "--json", "--config", CONFIGURATION, user="waypost").splitlines()]
-        return {word: told[word] for word in ("accepted", "delivered", "pending")}
+        return {word: listing[word] for word in ("accepted", "delivered", "pending")}

@@ -1,4 +1,4 @@
-"""Other programs: those whose output is read, and those that run next to the trial."""
+"""Other programs: commands whose output is read, and programs that run next to the trial."""
 
 from __future__ import annotations
 

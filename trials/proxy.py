@@ -22,9 +22,7 @@ PATIENCE = 60
 
 
 class Proxied(Installed):
-    """Drives in a Debian with tinyproxy between vehicle and Fleet Engine: an outage, a wrong password, a forbidden
-    server.
-    """
+    """Delivers from a Debian through tinyproxy: with an outage, a wrong password and a forbidden server."""
 
     name = "proxy-test"
     root = "it boots a system"
@@ -69,7 +67,7 @@ class Proxied(Installed):
         written = configuration(
             self.directory / "config.json", self.front.origin,
             receiver={"type": "tcp", "host": "127.0.0.1", "port": receiver.server_address[1]}, outbox={"path": STORE},
-            # The token is requested by plain http to this machine; the update is sent with TLS inside.
+            # The token is requested with plain http from this machine; the update is sent with TLS in a tunnel.
             authorization={"url": self.simulator.origin + "/token/driver/{vehicleId}", "proxy": proxy},
             upload={"endpoint": self.front.origin, "caFile": AUTHORITY, "proxy": proxy},
             status={"listen": "127.0.0.1:9464"})
@@ -93,7 +91,7 @@ class Proxied(Installed):
 
     def pending_because(self, words: str) -> None:
         """Fails unless updates are pending and `waypost why` gives this reason."""
-        self.until_told(f"updates wait: {words}", lambda ledger: ledger["pending"] >= 2)
+        self.wait_for_ledger(f"updates are pending: {words}", lambda ledger: ledger["pending"] >= 2)
         if not until(lambda: words in self.why(), PATIENCE, pause=0.5):
             raise Failed(f"waypost why doesn't say '{words}': {self.why()}")
 
@@ -103,17 +101,17 @@ class Proxied(Installed):
     def drive(self) -> str:
         self.start_proxy()
         self.system.call("systemctl", "enable", "--now", "waypost")
-        self.until_told("a position is delivered", lambda ledger: ledger["delivered"] >= 1)
+        self.wait_for_ledger("a position is delivered", lambda ledger: ledger["delivered"] >= 1)
         said = self.system.call("waypost", "check", "--online")
         if f"through the proxy http://127.0.0.1:{self.port}" not in said:
             raise Failed(f"the check doesn't name the proxy: {said}")
-        return "delivering through it, TLS inside"
+        return "delivered through the proxy, with TLS inside"
 
     def lose_the_proxy(self) -> str:
         self.stop_proxy()
         self.pending_because("no connection to the proxy")
         self.start_proxy()
-        self.until_told("all is delivered", lambda ledger: ledger["pending"] == 0)
+        self.wait_for_ledger("all is delivered", lambda ledger: ledger["pending"] == 0)
         return "an outage"
 
     def reject_the_login(self) -> str:
@@ -122,11 +120,11 @@ class Proxied(Installed):
         self.pending_because("it rejects the user and password")
         refused = self.system.attempt("waypost", "check", "--online")
         if refused.returncode == 0 or "it rejects the user and password" not in refused.stdout:
-            raise Failed(f"the check of a wrong password: {refused.stdout}{refused.stderr}")
+            raise Failed(f"the check doesn't report the wrong password: {refused.stdout}{refused.stderr}")
         self.write_password(PASSWORD)
         self.system.call("systemctl", "restart", "waypost")
-        self.until_told("all is delivered", lambda ledger: ledger["pending"] == 0)
-        return "a wrong password named"
+        self.wait_for_ledger("all is delivered", lambda ledger: ledger["pending"] == 0)
+        return "a wrong password reported"
 
     def forbid_the_server(self) -> str:
         self.stop_proxy()
@@ -135,10 +133,10 @@ class Proxied(Installed):
         self.pending_because(f"answered 403: it doesn't allow 127.0.0.1:{self.front.ports[0]}")
         self.stop_proxy()
         self.start_proxy()
-        return "a forbidden server named"
+        return "a forbidden server reported"
 
     def drain(self) -> str:
-        self.until_told("all is delivered", lambda ledger: ledger["pending"] == 0)
+        self.wait_for_ledger("all is delivered", lambda ledger: ledger["pending"] == 0)
         self.system.call("systemctl", "stop", "waypost")
         ledger = self.waypost_ledger()
         arrived = len(self.simulator.record.fixes())
@@ -155,7 +153,7 @@ class Proxied(Installed):
         return self.system.attempt("dpkg-query", "--show", "--showformat", "${Version}", "libcurl4*").stdout
 
     def find_no_password(self) -> None:
-        """In the journal, in the service's status, and in a bundle."""
+        """Fails if the journal, the settings or a bundle contain the password."""
         self.system.call("systemctl", "start", "waypost")
         said = [self.system.call("journalctl", "--no-pager", "--unit", "waypost"), self.system.call("waypost", "config"),
                 self.system.call("sh", "-c", "waypost bundle -o - | tr -d '\\0'")]

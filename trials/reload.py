@@ -21,27 +21,27 @@ from .trial import Option, Trial, count
 from .waypost import Ledger, Waypost, configuration
 
 VEHICLE = "van-1"
-SPEED = 20  # of the drive: one update per 5 s of it, four per second
+SPEED = 20  # seconds of the drive per second: with an update every 5 s of the drive, four per second
 ANSWER_SECONDS = 20  # for one reload on a loaded machine; normally milliseconds
 SETTLE_SECONDS = 120
 DONE, REJECTED = "configuration reloaded", "reload rejected"
 # Slow answers, so that reloads happen during exchanges, and a few failures.
 FAULTS = ["--delay", "0..0.1", "--errors", "503:0.05"]
-# Descriptors and threads that may remain, because connections and threads come and go.
+# The number of descriptors and threads that may be added, because connections and threads come and go.
 MORE_DESCRIPTORS, MORE_THREADS = 6, 4
 
 Document = dict[str, Any]
 
 
 class Step(NamedTuple):
-    """One reload: the text of the file, and the simulator that it names; `None` if it is invalid."""
+    """One reload: the text of the file, and the number of the simulator that it names; `None` if the file is invalid."""
 
     text: str
     endpoint: int | None
 
 
 class Reign(NamedTuple):
-    """The time in which updates may have been sent to a simulator, in seconds since 1970."""
+    """A period in which updates may have been sent to a simulator, in seconds since 1970."""
 
     endpoint: int
     since: float
@@ -49,7 +49,7 @@ class Reign(NamedTuple):
 
 
 class ReceiverService(Service):
-    """`waypost run` whose receiver sends datagrams, because standard input would end with its first image."""
+    """`waypost run` whose receiver sends datagrams, because a service that reads standard input rejects reloads."""
 
     def __init__(self, waypost: Waypost, configured: Path, log: Path) -> None:
         self.receiver = ("127.0.0.1", free_port())
@@ -64,11 +64,12 @@ class ReceiverService(Service):
 
 
 class Reloads(Trial):
-    """Reloads `waypost run` under load, a third of the times with an invalid file: nothing may be lost or sent wrongly.
+    """Reloads `waypost run` under load, a third of the times with an invalid file: nothing may be lost or sent to the
+    wrong endpoint.
     """
 
     name = "reload-test"
-    options = (Option("--reloads", 600, "how often", count), Option("--every", 1, "seconds from one to the next", float))
+    options = (Option("--reloads", 600, "the number of reloads", count), Option("--every", 1, "seconds between two reloads", float))
     has_seed = True
 
     def __init__(self, arguments: argparse.Namespace, waypost: Waypost, directory: Path) -> None:
@@ -86,7 +87,7 @@ class Reloads(Trial):
         configured = configuration(self.directory / "outbox.json", self.simulators[0].origin, VEHICLE)
         service = ReceiverService(self.waypost, configured, self.directory / "service.log")
         self.ends_with(service.kill)
-        service.wait("its start", service.metrics, ANSWER_SECONDS)
+        service.wait("the service answers", service.metrics, ANSWER_SECONDS)
         began = time.time()
         feed = Feed(service, round(began) - 3600 - reloads * every * SPEED, SPEED)
         assert feed.first is not None
@@ -115,10 +116,10 @@ class Reloads(Trial):
         return require(
             f"{figures}; {size[0]} descriptors and {size[1]} threads at first, {after[0]} and {after[1]} at the end, "
             f"{resident / 1024:.1f} MiB resident ({self.seconds()} s)",
-            ("something is left behind", after[0] <= size[0] + MORE_DESCRIPTORS and after[1] <= size[1] + MORE_THREADS))
+            ("descriptors or threads are left behind", after[0] <= size[0] + MORE_DESCRIPTORS and after[1] <= size[1] + MORE_THREADS))
 
     def take(self, step: Step, service: Service, reigns: list[Reign]) -> list[Reign]:
-        """Reloads once. Returns the simulator that is used afterwards."""
+        """Reloads once. Returns the periods, with a new one if the simulator changes."""
         word = REJECTED if step.endpoint is None else DONE
         before = service.log.read_text(errors="replace").count(word)
         asked = time.time()
@@ -127,12 +128,12 @@ class Reloads(Trial):
         line = service.wait(f"{word!r} in the log", lambda: found(service.log, word, before + 1), ANSWER_SECONDS, 0.01)
         if step.endpoint is None or step.endpoint == reigns[-1].endpoint:
             return reigns
-        # The old run has ended before the line is written, to the millisecond.
+        # The old run ended before the line was written; its time is in milliseconds.
         done = moment(line.split()[0]) + 0.001
         return [*reigns[:-1], reigns[-1]._replace(until=done), Reign(step.endpoint, asked, done)]
 
     def steps(self, document: Document, reloads: int) -> list[Step]:
-        """A third of the files are invalid, but not the last one, after which the service must deliver the rest."""
+        """Returns the reloads. A third of the files are invalid, but not the last one, after which the rest is delivered."""
         bad = set(self.chance.sample(range(reloads - 1), reloads // 3)) if reloads > 1 else set()
         steps, endpoint = [], 0
         for number in range(reloads):
@@ -144,7 +145,7 @@ class Reloads(Trial):
         return steps
 
     def good(self, document: Document, endpoint: int) -> Document:
-        """Names one of the simulators, with other values of other keys."""
+        """Returns a valid configuration that names one of the simulators and changes other keys at random."""
         origin = self.simulators[endpoint].origin
         return document | {
             "authorization": {"type": "http", "url": origin + "/token/driver/{vehicleId}"},
@@ -168,15 +169,16 @@ class Reloads(Trial):
 
 
 def found(log: Path, word: str, number: int) -> str | None:
-    """Returns the line of the log that contains the words for this many times, once it is complete."""
+    """Returns the line of the log with occurrence `number` of the words, once the line is complete."""
     lines = [line for line in log.read_text(errors="replace").split("\n")[:-1] if word in line]
     return lines[number - 1] if len(lines) >= number else None
 
 
 def is_allowed(endpoint: int, made: float, received: float, reigns: Sequence[Reign]) -> bool:
-    """Returns whether an update accepted and received at these times can have been sent while the simulator was used.
+    """Returns whether an update that was accepted and received at these times can have been sent while the simulator was
+    in use.
     """
-    # The periods follow each other. Only the last that started before the arrival, and earlier ones, are candidates.
+    # The periods are in order. Only those that started before the arrival are candidates.
     last = bisect.bisect_right([reign.since for reign in reigns], received)
     for reign in reversed(reigns[:last]):
         if reign.until < made:
@@ -186,26 +188,26 @@ def is_allowed(endpoint: int, made: float, received: float, reigns: Sequence[Rei
     return False
 
 
-def judge(bad: Sequence[bool], told: tuple[int, int], ledger: Ledger, arrivals: Sequence[Sequence[Arrival]],
+def judge(bad: Sequence[bool], reported: tuple[int, int], ledger: Ledger, arrivals: Sequence[Sequence[Arrival]],
           outcomes: Sequence[dict[str, int]], reigns: Sequence[Reign], fed: Callable[[float], float]) -> str:
-    """`told`: the numbers of reloads that the service reported as done and as rejected; `fed`: when a fix was written
-    to it.
+    """Judges the trial. `reported` has the numbers of reloads that the service reported as done and as rejected; `fed`
+    returns the time at which a fix was written to the service.
     """
     fixes = [{arrival.fixed for arrival in there} for there in arrivals]
     every = fixes[0] | fixes[1]
     wrong = [arrival for endpoint, there in enumerate(arrivals) for arrival in there
              if arrival.vehicle != VEHICLE or not is_allowed(endpoint, fed(arrival.fixed), arrival.received, reigns)]
-    # An update that was lost on its way is sent again and marked as such, like a heartbeat.
+    # An update that was lost in transit is sent again and marked as such, like a heartbeat. Neither is a repetition.
     sent = [arrival.fixed for there in arrivals for arrival in there if not arrival.is_heartbeat]
     repeated = len(sent) - len(set(sent))
     lost = ledger["accepted"] - len(every)
     answers = [word for there in outcomes for word in there]
     if min(len(there) for there in fixes) == 0:
-        raise Failed(f"nothing was tried: {len(fixes[0])} and {len(fixes[1])} fixes arrived")
+        raise Failed(f"nothing was tested: {len(fixes[0])} and {len(fixes[1])} fixes arrived")
     return require(
         f"{len(bad)} reloads, {sum(bad)} of them invalid: {ledger['accepted']} accepted, {lost} lost, {len(wrong)} sent "
         f"wrongly; {len(fixes[0])} arrived at one endpoint, {len(fixes[1])} at the other, {repeated} more than once",
         ("updates are lost", lost == 0 and ledger["delivered"] == ledger["accepted"]),
         (f"the first that was sent wrongly is {wrong[:1]}", not wrong),
-        (f"it says {told[0]} were done and {told[1]} rejected", told == (bad.count(False), bad.count(True))),
+        (f"the service reported {reported[0]} as done and {reported[1]} as rejected", reported == (bad.count(False), bad.count(True))),
         (f"Fleet Engine answered {answers}", set(answers) <= {"200", "503"}))

@@ -1,4 +1,4 @@
-"""The package from a signed Debian repository, on a fresh system without anything of Waypost."""
+"""The package from a signed Debian repository, on a fresh system."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class SigningKey:
 
 
 class Repository(Packages):
-    """Lets a fresh Debian install and upgrade from a signed repository, and reject packages changed or signed by
-    others.
+    """Installs and upgrades a fresh Debian from a signed repository. A changed package and another signer must be
+    rejected.
     """
 
     name = "repository-test"
@@ -67,8 +67,7 @@ class Repository(Packages):
         arguments.package = arguments.package or str(packaged(call("dpkg", "--print-architecture").strip()))
         arguments.system = ROOT / f"build/repository-test-{arguments.release}"
         shutil.rmtree(arguments.system, ignore_errors=True)
-        # No library that Waypost needs is installed. apt has fetched the libraries, because the trial has its own
-        # network.
+        # No library that Waypost needs is installed. apt fetches the libraries now, because the trial has its own network.
         System.make(arguments.system, arguments.release, [])
         shutil.copy("/etc/resolv.conf", arguments.system / "etc/resolv.conf")
         for command in (["update"], ["install", "--download-only", "--no-install-recommends",
@@ -83,7 +82,7 @@ class Repository(Packages):
         self.publish(self.key, self.package)
         self.web = WebServer(self.repository)
         self.ends_with(self.web.stop)
-        self.publish(self.key, self.package)  # again, with the address
+        self.publish(self.key, self.package)  # again, now with the server's address
         self.simulator = Simulator(self.waypost, self.directory)
         self.ends_with(self.simulator.stop)
         self.system = System(self.arguments.system, self.directory / "systemd.log")
@@ -95,13 +94,13 @@ class Repository(Packages):
         self.step("installed", self.install)
         self.step("configured", self.configure)
         self.step("delivering", self.start)
-        self.step("backlog made", self.wait_with_a_backlog)
+        self.step("backlog made", self.start_with_a_backlog)
         self.step("upgraded", lambda: self.replace(self.repacked(LATER, change_example=True)))
-        self.step("changed package refused", self.refuse_changed)
-        self.step("other signer refused", self.refuse_other_signer)
+        self.step("changed package rejected", self.refuse_changed)
+        self.step("other signer rejected", self.refuse_other_signer)
         self.step("drained", self.drain)
-        told = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in self.times)
-        return f"Debian {self.arguments.release}: {told}; {self.accepted} accepted, delivered and arrived"
+        times = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in self.times)
+        return f"Debian {self.arguments.release}: {times}; {self.accepted} accepted, delivered and arrived"
 
     def publish(self, key: SigningKey, *packages: Path) -> None:
         """Adds the packages to the repository, like `make apt-repository`."""
@@ -139,7 +138,7 @@ class Repository(Packages):
         self.expect(self.update())
 
     def dpkg(self, *words: object) -> subprocess.CompletedProcess[str]:
-        """Installs by apt; the package is published before."""
+        """Publishes the package, unless it is the first one, and installs it with apt."""
         if words[-1] == self.package:
             return self.apt("install", "--no-install-recommends", "waypost")
         assert isinstance(words[-1], Path)
@@ -148,7 +147,7 @@ class Repository(Packages):
         return self.apt("install", "--only-upgrade", "waypost")
 
     def refuse_changed(self) -> None:
-        """One byte of the package differs from the signed one."""
+        """Changes one byte of a package after it was signed: apt must reject it."""
         version = self.version()
         newer = self.repacked("99.3", change_example=False)
         self.publish(self.key, newer)
@@ -159,14 +158,14 @@ class Repository(Packages):
         published.write_bytes(content)
         refused = self.apt("install", "--only-upgrade", "waypost")
         if refused.returncode == 0 or "Hash Sum mismatch" not in refused.stderr:
-            raise Failed(f"a package that was changed: {refused.stdout}{refused.stderr}")
+            raise Failed(f"apt didn't reject a changed package: {refused.stdout}{refused.stderr}")
         if self.version() != version:
-            raise Failed(f"the version was {version}, is {self.version()}")
+            raise Failed(f"the version was {version} and is now {self.version()}")
 
     def refuse_other_signer(self) -> None:
         self.publish(SigningKey(self.directory, "stranger"), self.repacked("99.4", change_example=False))
         refused = self.update()
         if refused.returncode == 0 or "NO_PUBKEY" not in refused.stderr and "Missing key" not in refused.stderr:
-            raise Failed(f"a repository that another key signed: {refused.stdout}{refused.stderr}")
+            raise Failed(f"apt didn't reject another signer's repository: {refused.stdout}{refused.stderr}")
         if self.system.file(CONFIGURATION).read_text() != self.edited:
             raise Failed("the edited configuration was overwritten")

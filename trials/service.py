@@ -23,7 +23,7 @@ from .waypost import Waypost
 
 FEED_SECONDS = 60  # a service that reads nothing for this long is stalled
 STOP_SECONDS = 20
-QUIET_SECONDS = 2  # without a new update: the receiver's last fix was processed
+QUIET_SECONDS = 2  # after this time without a new update, the receiver's last fix has been processed
 
 Found = TypeVar("Found")
 
@@ -31,7 +31,7 @@ Found = TypeVar("Found")
 class Service:
     """`waypost run` that reads standard input and answers at a status address.
 
-    `before` precedes the command, such as a command that enters a network namespace; `options` follow it.
+    `before` precedes the command, for example to enter a network namespace; `options` follow it.
     """
 
     def __init__(self, waypost: Waypost, configuration: Path, log: Path, environment: Mapping[str, str] | None = None,
@@ -62,7 +62,7 @@ class Service:
             except BlockingIOError:
                 continue
             except OSError:
-                raise Failed(f"the service reads no more; {self.state()}") from None
+                raise Failed(f"the service no longer reads; {self.state()}") from None
 
     def wait(self, what: str, claim: Callable[[], Found | None], seconds: float, pause: float = 0.05) -> Found:
         """Returns the value of `claim` as soon as it has one, while the service runs and reads the receiver's
@@ -91,11 +91,11 @@ class Service:
         return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if line[:1] not in "#")}
 
     def status(self) -> dict[str, Any] | None:
-        """Returns the output of `waypost status`, run where the service is; `None` if there is no answer."""
+        """Returns the output of `waypost status`, run in the service's namespace; `None` if there is no answer."""
         answer = subprocess.run(
             [*self.before, str(self.waypost.path), "status", "--json", "--config", str(self.configuration)],
             stdin=subprocess.DEVNULL, capture_output=True, timeout=ONE_COMMAND_SECONDS)
-        # 1 means that there is a problem at the moment, which is the case in most trials.
+        # 1 means that there is a problem, which is usual in these trials.
         return json.loads(answer.stdout) if answer.returncode in (0, 1) else None
 
     def is_over(self) -> bool:
@@ -103,8 +103,8 @@ class Service:
 
     def settle(self, seconds: float) -> dict[str, Any]:
         """Waits until nothing is pending and nothing more is accepted. Returns the status."""
-        # The service is asked instead of its outbox, which learns of the last delivery with the next update or at the
-        # end.
+        # The service is asked instead of its outbox, to which the last delivery is written with the next update or at
+        # the end.
         status: dict[str, Any] | None = None
         since = time.monotonic()
 
@@ -130,15 +130,15 @@ class Service:
             self.kill()
             raise Failed(f"the service does not stop within {STOP_SECONDS} s: {self.last_words()}") from None
         if status != 0:
-            raise Failed(f"the service ended with {status}: {self.last_words()}")
+            raise Failed(f"the service exited with {status}: {self.last_words()}")
 
     def kill(self) -> None:
         end_now(self.process)
 
     def state(self) -> str:
-        """Returns whether it runs, or how it ended, and its last messages."""
+        """Returns a sentence that says whether the service runs or how it ended, with its last messages."""
         try:
-            return f"the service ended with {self.process.wait(timeout=1)}: {self.last_words()}"
+            return f"the service exited with {self.process.wait(timeout=1)}: {self.last_words()}"
         except subprocess.TimeoutExpired:
             return f"the service runs: {self.last_words()}"
 
@@ -156,7 +156,7 @@ class Service:
         return len(os.listdir(f"/proc/{self.process.pid}/task"))
 
     def bytes_read(self) -> tuple[int, int]:
-        """Returns the bytes read by system calls, and those of them that came from the device."""
+        """Returns the number of bytes read by system calls, and how many of them came from the device."""
         figures = dict(line.split(": ") for line in self._proc("io").splitlines())
         return int(figures["rchar"]), int(figures["read_bytes"])
 
@@ -191,7 +191,7 @@ class Feed(threading.Thread):
             self.failure = failure
 
     def check(self) -> None:
-        """Fails if the service accepted nothing more."""
+        """Fails if the service stopped reading."""
         if self.failure:
             raise self.failure
 
@@ -207,4 +207,4 @@ def find_no_token(directory: Path) -> None:
     """Fails if a file of the trial contains text that looks like a JSON Web Token."""
     for path in directory.iterdir():
         if path.is_file() and re.search(rb"eyJ[\w-]{20}", path.read_bytes()):
-            raise Failed(f"a token stands in {path}")
+            raise Failed(f"{path} contains a token")

@@ -19,7 +19,7 @@ from .waypost import Waypost
 
 
 class Arrival(NamedTuple):
-    """A position that arrived; times in seconds since 1970."""
+    """A position that arrived. Its times are in seconds since 1970."""
 
     kind: str
     fixed: float
@@ -29,14 +29,14 @@ class Arrival(NamedTuple):
 
     @classmethod
     def of(cls, line: bytes) -> Arrival:
-        told = json.loads(line)
-        return cls(told["kind"], moment(told["time"]), moment(told["receivedAt"]), told["vehicle"].rpartition("/")[2],
-                   "timeSinceUpdateSeconds" in told)
+        entry = json.loads(line)
+        return cls(entry["kind"], moment(entry["time"]), moment(entry["receivedAt"]), entry["vehicle"].rpartition("/")[2],
+                   "timeSinceUpdateSeconds" in entry)
 
 
 def disorder(arrivals: Iterable[Arrival]) -> list[Arrival]:
-    """Returns one vehicle's breaches of the order of time: a last location older than an earlier one, or a past
-    location out of place in its request, whose last location follows the past ones.
+    """Returns one vehicle's positions that arrived out of order: a last location that is older than an earlier one, or a
+    location that is older than the past location before it in the same request.
     """
     found: list[Arrival] = []
     newest, before = 0.0, None
@@ -52,7 +52,8 @@ def disorder(arrivals: Iterable[Arrival]) -> list[Arrival]:
 
 
 class Record:
-    """Returns what arrived at a simulator, from the file with one line per position; the last line may be incomplete.
+    """The positions that arrived at a simulator, read from a file with one line per position; the last line may be
+    incomplete.
     """
 
     def __init__(self, path: Path) -> None:
@@ -64,7 +65,7 @@ class Record:
                 yield from (Arrival.of(line) for line in lines if line.endswith(b"\n"))
 
     def news(self) -> list[Arrival]:
-        """Returns what has arrived since the last call."""
+        """Returns the positions that have arrived since the last call."""
         if not self.path.exists():
             return []
         with open(self.path, "rb") as lines:
@@ -109,11 +110,11 @@ class Simulator:
             self.process.send_signal(number)
 
     def summary(self) -> dict[str, Any]:
-        told: dict[str, Any] = json.loads(fetch(self.origin + "/record.json"))["summary"]
-        return told
+        summary: dict[str, Any] = json.loads(fetch(self.origin + "/record.json"))["summary"]
+        return summary
 
     def vehicle(self, name: str = "van-1") -> dict[str, Any]:
-        """Returns what has arrived for a vehicle since the start."""
+        """Returns the simulator's record of a vehicle since the start."""
         found: dict[str, Any] | None = json.loads(fetch(self.origin + "/record.json"))["vehicles"].get(
             f"providers/trial/vehicles/{name}")
         return found or {"fixTimes": [], "forgottenFixTimes": 0}
@@ -125,7 +126,7 @@ class Issuer(http.server.ThreadingHTTPServer):
     def __init__(self, origin: str, delay: float = 0, vehicle: str = "van-1") -> None:
         super().__init__(("127.0.0.1", 0), _IssuerRequest)
         self.origin, self.delay, self.is_down = origin, delay, False
-        self.fetches: list[tuple[float, bool]] = []  # seconds since 1970, and whether it failed
+        self.fetches: list[tuple[float, bool]] = []  # the time of each in seconds since 1970, and whether it failed
         self.url = f"http://127.0.0.1:{self.server_port}/token/driver/{vehicle}"
         threading.Thread(target=self.serve_forever, daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""A long drive during which everything that can fail does."""
+"""A long drive during which everything fails that can fail."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .trial import Option, Trial
 from .waypost import Ledger, configuration
 
 INTERVAL = 10  # between two updates, in seconds
-# The growth of memory over the whole drive that doesn't count as a slope: a few pages of the allocator.
+# The growth of memory over the whole drive that is tolerated: a few pages of the allocator.
 GROWTH_KIBIBYTES = 512
-WARM_UP = 0.4  # of the drive
+WARM_UP = 0.4  # as a share of the drive
 DRAIN_SECONDS = 180  # at the end; a rejected token holds delivery for up to 60 s, and so does a silent issuer
-# The faults in one life of the simulator. Each life has a new signing key, so the token in use is rejected.
+# The faults in each kind of the simulator's lives. Each life has a new signing key, so the current token is rejected.
 LIVES = {
     "calm": [],
     "errors": ["--errors", "503:0.2,401:0.02", "--delay", "0..0.05"],
@@ -33,7 +33,7 @@ LIVES = {
 
 
 class Sample(NamedTuple):
-    """The service after this many seconds of the drive; memory in KiB, resident including the pages of files."""
+    """The state of the service at a second of the drive. Memory is in KiB; `resident` includes the pages of files."""
 
     second: int
     allocated: int
@@ -52,13 +52,13 @@ class Weather:
         self.counts = {mood: 0 for mood in LIVES}
         self.next_change = time.monotonic() + self.mean_life
         self.continues: float | None = None
-        # In seconds since 1970, from each stop to the end of that life. Requests abandoned meanwhile arrive in any
-        # order.
+        # The periods from each stop to the end of that life, in seconds since 1970. Requests that were abandoned in such a
+        # period arrive in any order.
         self.standstills: list[tuple[float, float]] = []
         self.stopped_at: float | None = None
         simulator.start("--seed", 1)
 
-    def pass_by(self, now: float) -> None:
+    def advance(self, now: float) -> None:
         """Carries out the actions that are due."""
         if self.continues and now >= self.continues:
             self.simulator.signal(signal.SIGCONT)
@@ -79,7 +79,7 @@ class Weather:
         self.counts[mood] += 1
         self.simulator.start("--seed", self.chance.randrange(1, 1_000_000), *LIVES[mood])
         if mood == "stopped":
-            # Sometimes longer than an exchange may take.
+            # The stop is sometimes longer than an exchange may take.
             self.simulator.signal(signal.SIGSTOP)
             self.stopped_at = time.time()
             self.continues = now + self.chance.uniform(0.1, 0.8) * self.mean_life
@@ -96,12 +96,12 @@ class Weather:
 
 
 class Soak(Trial):
-    """Drives `waypost run` for hours, faster than real, while everything around it fails: nothing grows, nothing is
-    lost.
+    """Drives `waypost run` for hours, faster than real time, while everything around it fails: memory must not grow, and
+    nothing may be lost.
     """
 
     name = "soak-test"
-    options = (Option("--hours", 24, "of the drive", float), Option("--speed", 60, "hours of it in an hour", float))
+    options = (Option("--hours", 24, "hours of the drive", float), Option("--speed", 60, "multiple of real speed", float))
     has_seed = True
 
     def run(self) -> str:
@@ -135,7 +135,7 @@ class Soak(Trial):
         for second in range(self.length):
             service.write(epoch(second, self.first + second, NARROW_METERS))
             now = time.monotonic()
-            self.weather.pass_by(now)
+            self.weather.advance(now)
             if now >= next_sample:
                 samples.append(Sample(second, service.memory("RssAnon"), service.descriptors(), service.threads(),
                                       service.memory("VmRSS")))
@@ -144,18 +144,18 @@ class Soak(Trial):
         return samples
 
     def judge_delivery(self, ledger: Ledger) -> int:
-        """Returns how many arrived more than once."""
+        """Checks the arrivals. Returns the number of updates that arrived more than once."""
         if ledger["delivered"] != ledger["accepted"]:
             raise Failed(f"not everything was delivered: {ledger}")
         arrivals = list(self.simulator.record.all())
         in_order = [arrival for arrival in arrivals if not any(
             begin <= arrival.received <= end for begin, end in self.weather.standstills)]
         if wrong := disorder(in_order):
-            raise Failed(f"the order of time is not kept: {wrong[0]}")
+            raise Failed(f"an update arrived out of order: {wrong[0]}")
         times = [arrival.fixed for arrival in arrivals]
         arrived = set(times)
         if len(arrived) != ledger["accepted"]:
-            raise Failed(f"{ledger['accepted']} were accepted, {len(arrived)} times of fix arrived")
+            raise Failed(f"{ledger['accepted']} updates were accepted, {len(arrived)} times of fix arrived")
         if strangers := arrived - {float(self.first + second) for second in range(self.length)}:
             raise Failed(f"{len(strangers)} times of fix arrived that no receiver stated; the first is {min(strangers)}")
         # A fix may be replaced by a newer one while the machine is busy.
@@ -180,10 +180,10 @@ class Soak(Trial):
             f"{per_second * 3600:+.1f} ± {error * 3600:.1f} KiB per hour of the drive; descriptors {min(open_now)} to "
             f"{max(open_now)}, {at_rest[0]} at rest; threads {min(running)} to {max(running)}, {at_rest[1]} at rest")
         if growth - doubt > GROWTH_KIBIBYTES:
-            raise Failed(f"memory grows by {growth:.0f} ± {doubt:.0f} KiB in this drive, may by {GROWTH_KIBIBYTES}: "
+            raise Failed(f"memory grew by {growth:.0f} ± {doubt:.0f} KiB in this drive, at most {GROWTH_KIBIBYTES} are allowed: "
                          f"{figures}")
-        # The descriptors and threads that are open at the end were open early: those of an exchange end with it, and
-        # the pool has few threads.
+        # All descriptors and threads at the end must have existed early: those of an exchange end with it, and the pool
+        # has few threads.
         for name, values, rest in (("descriptors", open_now, at_rest[0]), ("threads", running, at_rest[1])):
             before = max(values[:len(values) // 3])
             if rest > before + 1 or max(values) > before + 3:

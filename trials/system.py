@@ -12,9 +12,8 @@ from .waypost import ROOT
 BOOT_SECONDS = 60
 ONE_COMMAND_SECONDS = 120
 
-# Separate namespaces for mounts, processes and control groups; the network is the trial's. systemd needs a mounted
-# cgroup2, and a first process that knows it is in a container. With $1, everything is read-only except this directory,
-# such as /var.
+# Boots in separate namespaces for mounts, processes and control groups; the network is the trial's. systemd needs a
+# mounted cgroup2, and the variable `container`. If $1 is given, it is mounted as /var, and the rest is read-only.
 BOOT = r"""
 set -e
 cd "$0"
@@ -31,11 +30,11 @@ mkdir dev/pts dev/shm
 mount -t devpts -o newinstance,mode=620,ptmxmode=666,gid=5 devpts dev/pts
 ln -s pts/ptmx dev/ptmx
 ln -s /proc/self/fd dev/fd
-# Not chroot: a unit with PrivateUsers= needs a user namespace, which nobody gets whose root is not that of the mounts.
+# Not chroot, because a process whose root isn't that of its mounts gets no user namespace, which PrivateUsers= needs.
 pivot_root . mnt
 umount --lazy /mnt
 [ -z "$1" ] || mount -o remount,bind,ro /
-# As systemd makes them outside of a container: credentials come to a service by propagation.
+# Outside a container, systemd does this itself; credentials reach a service by mount propagation.
 mount --make-rshared /
 exec env -i container=trial PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --show-status=false
 """
@@ -54,8 +53,8 @@ class System:
         subprocess.run([ROOT / "scripts/debian-root", release, root, *needed], check=True)
 
     def boot(self, state: Path | None = None) -> None:
-        """Boots, and returns when everything is up. With `state`, the `/var` of a read-only image, as soon as systemd
-        answers.
+        """Boots, and returns when everything is up. With `state`, the `/var` of a read-only image, returns as soon as
+        systemd answers.
         """
         with open(self.log, "ab") as words:
             self._outer = subprocess.Popen(
@@ -82,7 +81,7 @@ class System:
         self._outer.wait()
 
     def attempt(self, *words: object, user: str = "root") -> subprocess.CompletedProcess[str]:
-        """Returns the output of a command and how it ended, run in the system."""
+        """Runs a command in the system. Returns its output and exit status."""
         entered = ["nsenter", "--target", self.first, "--mount", "--pid", "--uts", "--ipc", "--cgroup", "--wd=/"]
         person = [] if user == "root" else ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups"]
         surroundings = ["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "DEBIAN_FRONTEND=noninteractive"]
@@ -93,7 +92,7 @@ class System:
         """Returns the output of a command, followed by its errors; fails with its message if the command does."""
         ended = self.attempt(*words, user=user)
         if ended.returncode != 0:
-            raise Failed(f"{' '.join(map(str, words))} ended with {ended.returncode}: {ended.stdout}{ended.stderr}")
+            raise Failed(f"{' '.join(map(str, words))} exited with {ended.returncode}: {ended.stdout}{ended.stderr}")
         return ended.stdout + ended.stderr
 
     def property(self, unit: str, name: str) -> str:
@@ -101,7 +100,7 @@ class System:
         return self.call("systemctl", "show", "--property", name, "--value", unit).strip()
 
     def file(self, path: str) -> Path:
-        """Returns the path of a file of the system from outside; `/run`, `/dev` and `/proc` are not those that the
-        system sees.
+        """Returns the path of a system's file from outside. This doesn't work for `/run`, `/dev` and `/proc`, which are mounted
+        in the system only.
         """
         return self.root / path.removeprefix("/")

@@ -1,4 +1,4 @@
-"""The token backend of the examples behind nginx, and vans that get their tokens from it."""
+"""The example token backend with nginx in front, and vans that get their tokens from it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .trial import Option, Trial, count
 from .waypost import ROOT, configuration
 
 EXAMPLE = ROOT / "Examples/token-backend"
-# Debian's, which has the libraries; another python3 may come first on the path.
+# Debian's python3, which has the libraries; another one may come first on the path.
 PYTHON = "/usr/bin/python3"
 TRIP = "trip-1"
 DRIVE_SECONDS = 120
@@ -28,11 +28,11 @@ SLOW_CLIENTS, STALL_SECONDS = 40, 5
 
 
 class Backend:
-    """The example's backend, which signs with its own key; `public` is the half that the simulator must trust."""
+    """The example's backend, which signs with a key of the trial; `public` is the public key, which the simulator trusts."""
 
     def __init__(self, directory: Path) -> None:
         self.log, self.vans, self.public = directory / "backend.log", directory / "vans", directory / "public.pem"
-        # Kept apart from the files that are searched for tokens, because a key may look like one.
+        # The keys are in a separate directory, because files are searched for tokens, and a key may look like one.
         self.keys = directory / "keys"
         self.keys.mkdir()
         self._account, key = self.keys / "account.json", self.keys / "key.pem"
@@ -69,7 +69,7 @@ class Backend:
 
 
 class TokenBackend(Trial):
-    """Enrols vans at the example's backend, lets them drive with its tokens, and revokes one."""
+    """Enrols vans at the example's backend, runs their drives with its tokens, and revokes one."""
 
     name = "token-backend-test"
     options = (Option("--vans", 4, "the number of vans that drive at once, in addition to one with a certificate", count),)
@@ -100,8 +100,8 @@ class TokenBackend(Trial):
             f"{len(vans)} vans: {summary['distinctFixes']} positions arrived with tokens of the backend; {revoked}",
             ("the simulator issued a token", summary["tokensIssued"] == 0),
             ("Fleet Engine rejected a token", not {"401", "403"} & set(summary["fleetOutcomes"])),
-            ("the backend doesn't log what it signed", "driver token for van-1" in said),
-            ("a key stands in a log", not any(key in said for key in self.secrets)))
+            ("the backend doesn't log the tokens that it signs", "driver token for van-1" in said),
+            ("a log contains a key", not any(key in said for key in self.secrets)))
 
     # The proxy in front of the backend.
 
@@ -133,7 +133,7 @@ class TokenBackend(Trial):
              "-addext", f"subjectAltName=DNS:{name}", "-keyout", self.file(f"{file}.key"), "-out", self.file(f"{file}.pem"))
 
     def file(self, name: str) -> Path:
-        """Creates a key, or a file that belongs to one."""
+        """Returns the path of a key, or of a file that belongs to one."""
         return self.backend.keys / name
 
     # The vans.
@@ -167,7 +167,7 @@ class TokenBackend(Trial):
     # The vans' results.
 
     def drive(self, vans: list[Path]) -> None:
-        """Runs all of them at once; each service ends when everything that it read is delivered."""
+        """Runs all vans at once. Each service ends when everything that it read is delivered."""
         services = [start(self.waypost.path, "run", "--config", van, log=van.with_suffix(".log")) for van in vans]
         try:
             for van, service in zip(vans, services):
@@ -188,22 +188,22 @@ class TokenBackend(Trial):
                               capture_output=True, text=True, timeout=60)
 
     def expect_tokens(self, van: Path, by_certificate: Path) -> None:
-        for told in [self.token(van), self.token(van, "--trip", TRIP), self.token(by_certificate)]:
-            if told.returncode != 0:
-                raise Failed(told.stdout + told.stderr)
+        for answer in [self.token(van), self.token(van, "--trip", TRIP), self.token(by_certificate)]:
+            if answer.returncode != 0:
+                raise Failed(answer.stdout + answer.stderr)
         call(self.waypost.path, "check", "--online", "--config", van)
 
     def expect_refusals(self, vans: list[Path]) -> None:
-        """Requests a token with each status, and checks the message of `waypost token`."""
+        """Makes requests that the backend must reject, and checks the status that `waypost token` reports."""
         first, second, by_certificate = vans[0], vans[1 % len(vans)], vans[-1]
         stolen = json.loads(first.read_text())["authorization"]["headers"]
         self.make_certificate("forged", by_certificate.stem)
         self.make_certificate("expired", "van-old", "3 days ago")
-        # It was valid before; an enrolment that has expired isn't one.
+        # The certificate was valid when it was enrolled; once expired, it must be rejected.
         call("faketime", "3 days ago", *self.backend.enrol_command("van-old", "--certificate", self.file("expired.pem")))
-        # A certificate is public: the header with a certificate counts only if nginx wrote it, in any spelling.
+        # A certificate is public, so the backend must ignore a header that a client wrote, in any spelling.
         sent = urllib.parse.quote(self.file(f"{by_certificate.stem}.pem").read_text())
-        for told, status in [
+        for answer, status in [
             (self.token(self.configured(second.stem, {"headers": stolen}, "another")), "403"),
             (self.token(second, "--trip", TRIP), "403"), (self.token(first, "--trip", "trip-of-nobody"), "403"),
             (self.token(self.configured(by_certificate.stem, self.certificate("forged"), "forged-van")), "401"),
@@ -211,8 +211,8 @@ class TokenBackend(Trial):
             (self.token(self.configured(by_certificate.stem, {"headers": {"Client-Cert": sent}}, "dash")), "401"),
             (self.token(self.configured(by_certificate.stem, {"headers": {"Client_Cert": sent}}, "underscore")), "401"),
         ]:
-            if told.returncode != 69 or f"answered {status}" not in told.stderr:
-                raise Failed(f"{status} should have been answered: {told.stdout}{told.stderr}")
+            if answer.returncode != 69 or f"answered {status}" not in answer.stderr:
+                raise Failed(f"{status} should have been answered: {answer.stdout}{answer.stderr}")
 
     def expect_no_stall(self, van: Path) -> None:
         """Checks that slow clients, which never complete their requests, delay no other client."""
@@ -221,16 +221,16 @@ class TokenBackend(Trial):
                 client = slow.enter_context(socket.create_connection(("127.0.0.1", self.backend.port)))
                 client.sendall(b"GET /token/driver/van-1 HTTP/1.1\r\nHost: ")
             begin = time.monotonic()
-            told = self.token(van)
+            answer = self.token(van)
             seconds = time.monotonic() - begin
-        if told.returncode != 0 or seconds > STALL_SECONDS:
-            raise Failed(f"with {SLOW_CLIENTS} slow clients, after {seconds:.1f} s: {told.stdout}{told.stderr}")
+        if answer.returncode != 0 or seconds > STALL_SECONDS:
+            raise Failed(f"with {SLOW_CLIENTS} slow clients, after {seconds:.1f} s: {answer.stdout}{answer.stderr}")
 
     def revoke(self, van: Path, others: list[Path]) -> str:
         self.backend.revoke(van.stem)
-        told = self.token(van)
-        if told.returncode != 69 or "answered 401" not in told.stderr:
-            raise Failed(f"{van.stem} is revoked: {told.stdout}{told.stderr}")
+        answer = self.token(van)
+        if answer.returncode != 69 or "answered 401" not in answer.stderr:
+            raise Failed(f"{van.stem} was revoked, but the answer is: {answer.stdout}{answer.stderr}")
         if not all(self.token(other).returncode == 0 for other in others):
-            raise Failed("others are revoked too")
-        return f"{van.stem} is revoked at once"
+            raise Failed("other vans were also revoked")
+        return f"{van.stem} was revoked at once"

@@ -14,20 +14,20 @@ from .trial import Option, Trial
 from .waypost import Ledger, configuration
 
 INTERVAL = 5  # between two updates, in seconds
-TOKEN_LIFE = 320  # renewed after half a minute, and expired in the middle of a long outage
-BEGIN = 10  # of the outage, in seconds of the drive
-BACK_WITHIN = 65  # after its end: the maximum backoff, a minute, and an exchange
-CHANGE_AFTER = BACK_WITHIN + 10  # after its end: the keys change
+TOKEN_LIFE = 320  # a token is renewed within half a minute, and expires in the middle of a long outage
+BEGIN = 10  # the start of the outage, in seconds of the drive
+BACK_WITHIN = 65  # seconds after the outage's end: the maximum backoff, a minute, and an exchange
+CHANGE_AFTER = BACK_WITHIN + 10  # seconds after the outage's end at which the keys change
 END_AFTER = CHANGE_AFTER + 4 * INTERVAL
 LATEST = 1.5  # an update's age on arrival: the receiver's cycle, half a second, and a loaded machine
 SETTLE_SECONDS = 90
 
 
 class TokenOutage(Trial):
-    """Lets the token endpoint answer 500, and every signing key change afterwards: nothing may be lost."""
+    """Makes the token endpoint answer 500, and changes every signing key afterwards: nothing may be lost."""
 
     name = "token-outage-test"
-    options = (Option("--seconds", 600, "of the outage"),)
+    options = (Option("--seconds", 600, "seconds of the outage"),)
 
     def run(self) -> str:
         down = self.arguments.seconds
@@ -69,7 +69,7 @@ def judge(down: int, began: float, ledger: Ledger, summary: dict[str, Any], fetc
     later = [arrival for arrival in arrivals if answered and arrival.received >= answered[0]]
     if len(failures) < 2 or not later:
         raise Failed(f"{len(failures)} token fetches failed, {len(answered)} were answered later, {len(later)} updates "
-                     "came then")
+                     "arrived after that")
     # All positions of one request arrive at the same time.
     first = min(arrival.received for arrival in later)
     age = min((first - arrival.fixed for arrival in later if arrival.received == first and arrival.kind == "last"),
@@ -77,16 +77,16 @@ def judge(down: int, began: float, ledger: Ledger, summary: dict[str, Any], fetc
     gap = min(after - before for (before, _), (after, _) in zip(fetches, fetches[1:]))
     refused = summary["fleetOutcomes"].get("401", 0)
     return require(
-        f"500 for {down} s: {ledger['accepted']} accepted, {ledger['delivered']} delivered, "
+        f"the token endpoint answered 500 for {down} s: {ledger['accepted']} accepted, {ledger['delivered']} delivered, "
         f"{summary['distinctFixes']} arrived, {summary['repeatedFixes']} more than once, "
         f"{summary['lastLocationsBackInTime']} back in time; {len(fetches)} token fetches, {len(failures)} failed, at "
         f"least {gap:.1f} s apart; the first position after the return comes {first - back:.1f} s after it and is "
         f"{age:.1f} s old; {refused} answers 401 after the change of keys",
         ("updates are lost", ledger["accepted"] == ledger["delivered"] == summary["distinctFixes"]),
-        ("the order is not kept", not summary["lastLocationsBackInTime"] and not summary["pastLocationsOutOfOrder"]),
+        ("the order is wrong", not summary["lastLocationsBackInTime"] and not summary["pastLocationsOutOfOrder"]),
         ("the newest position didn't arrive first", age <= INTERVAL + LATEST),
         ("the return was noticed late", first - back <= BACK_WITHIN),
-        # The wait doubles from a second or two to a minute, drawn from its upper half: about eight waits, then one per
-        # half minute. A change of the host's network ends a wait, as intended; for root the trial has its own network.
-        ("the endpoint is not spared", gap >= 1 and len(failures) <= 8 + down / 30),
+        # The wait doubles up to a minute and is drawn from its upper half: about eight waits, then one per half minute. A
+        # change of the host's network ends a wait, as intended; for root, the trial has its own network.
+        ("the endpoint is asked too often", gap >= 1 and len(failures) <= 8 + down / 30),
         ("the change of keys should have caused one 401", refused == 1))

@@ -25,18 +25,17 @@ class Option(NamedTuple):
 def count(text: str) -> int:
     """Parses the number of repetitions. Zero repetitions prove nothing."""
     if int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} proves nothing, must be 1 or more")
+        raise argparse.ArgumentTypeError(f"{text} proves nothing; specify 1 or more")
     return int(text)
 
 
 class Trial:
-    """One trial. `run` returns the figures to print, or fails; everything passed to `ends_with` is ended in any case.
-    """
+    """A trial. `run` returns the figures to print, or fails. Everything passed to `ends_with` is called in any case."""
 
     name: ClassVar[str]
     options: ClassVar[tuple[Option, ...]] = ()
     has_seed: ClassVar[bool] = False
-    # Why the trial needs root, as words that follow its name.
+    # The reason why the trial needs root, as the subject of "... needs root".
     root: ClassVar[str | None] = None
     # Required programs, with the Debian packages that contain them.
     tools: ClassVar[dict[str, str]] = {}
@@ -66,6 +65,6 @@ class Trial:
         self._endings.close()
 
     def seconds(self) -> int:
-        """The elapsed time so far."""
+        """Returns the elapsed time in whole seconds."""
         return round(time.monotonic() - self._began)
 

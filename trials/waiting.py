@@ -10,7 +10,7 @@ Found = TypeVar("Found")
 
 
 def until(claim: Callable[[], Found], seconds: float, pause: float = 0.05) -> Found:
-    """Returns the value of `claim` as soon as it has one; after `seconds`, whatever it returns then."""
+    """Calls `claim` until it returns a true value or `seconds` have passed. Returns its last value."""
     deadline = time.monotonic() + seconds
     while True:
         is_late = time.monotonic() >= deadline

@@ -1,4 +1,4 @@
-"""The program as it is installed: its commands, the ledger of its outbox, and its configuration."""
+"""The installed program: its commands, the ledger of its outbox, and its configuration."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Ledger = dict[str, int]
 
 
 class Waypost:
-    """The binary, and its description of an outbox."""
+    """The binary, and the commands that trials use."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @classmethod
     def installed(cls, given: str | None) -> Waypost:
-        """Returns the binary named here or by $WAYPOST; otherwise the one to be installed, which is built."""
+        """Returns the binary named by `given` or $WAYPOST; otherwise builds build/waypost."""
         given = given or os.environ.get("WAYPOST")
         if given is None:
             subprocess.run([ROOT / "scripts/release"], check=True, stdout=sys.stderr)
@@ -60,7 +60,7 @@ def configuration(path: Path, origin: str, vehicle: str = "van-1", **sections: M
         "receiver": {"type": "stdin"},
         "authorization": {"type": "http", "url": origin + "/token/driver/{vehicleId}"},
         "reporting": {"intervalSeconds": 5, "heartbeatSeconds": 60},
-        # A trial has no hours to drain a backlog in.
+        # The pace is unlimited, because a trial has no hours to drain a backlog.
         "upload": {"endpoint": origin, "timeoutSeconds": 5, "backlogUpdatesPerSecond": 0,
                    "retry": {"initialDelaySeconds": 0.05, "maximumDelaySeconds": 1}},
         "outbox": {"path": str(path.with_suffix(".sqlite"))},

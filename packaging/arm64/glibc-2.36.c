@@ -1,5 +1,5 @@
-// What the runtime of Debian's Swift, made with a newer glibc, asks for and the glibc 2.36 of Debian 12 does not have.
-// Hidden: for what is linked into the binary, never for the shared libraries beside it.
+// The functions that the runtime of Debian's Swift, built with a newer glibc, needs and the glibc 2.36 of Debian 12 lacks.
+// They are hidden, so that only code linked into the binary uses them, never a shared library.
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #define FOR_THE_RUNTIME __attribute__((visibility("hidden")))
 
-// Since 2.38 these are the names of functions that also read binary numbers ("0b1"), which the runtime does not need.
+// Since 2.38, these are the names of functions that also read binary numbers ("0b1"), which the runtime doesn't need.
 FOR_THE_RUNTIME long __isoc23_strtol(const char *text, char **end, int base) { return strtol(text, end, base); }
 FOR_THE_RUNTIME long long __isoc23_strtoll(const char *text, char **end, int base) { return strtoll(text, end, base); }
 FOR_THE_RUNTIME int __isoc23_sscanf(const char *text, const char *format, ...) {
@@ -18,7 +18,7 @@ FOR_THE_RUNTIME int __isoc23_sscanf(const char *text, const char *format, ...) {
     return count;
 }
 
-// New in 2.38: copies what fits with an end of its own, and tells the length that it would have had.
+// New in 2.38: copies what fits, adds a terminating zero, and returns the length of the whole text.
 FOR_THE_RUNTIME size_t strlcpy(char *to, const char *from, size_t size) {
     const size_t length = strlen(from);
     if (size > 0) {

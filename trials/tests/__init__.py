@@ -1,1 +1,1 @@
-"""Tests of the trials' common parts: no build, some seconds."""
+"""Tests of the trials' common parts, which need no build and take a few seconds."""

@@ -1,4 +1,4 @@
-"""Whether the Ansible role shows secrets."""
+"""The Ansible role shows no secrets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import unittest
 from trials.waypost import ROOT
 
 TASKS = ROOT / "packaging/ansible/roles/waypost/tasks/main.yml"
-# These aren't secrets: the vehicle's id, and the package.
+# Files that contain no secrets: the vehicle's id and the package.
 OPEN = ("/etc/vehicle-id", "/var/cache/waypost.deb")
 
 

@@ -16,7 +16,7 @@ _loader.exec_module(docs_test)
 
 
 class Commands(unittest.TestCase):
-    """The commands of a page, by line."""
+    """The commands of a page, with their lines."""
 
     def commands(self, text: str) -> list[tuple[int, str]]:
         return [command for block in docs_test.blocks(text) for command in block.commands()]

@@ -49,30 +49,30 @@ class Followers(unittest.TestCase):
         self.assertEqual(figures.track_moving, figures.track_worst)
 
     def test_know_the_track_from_its_corner_alone(self) -> None:
-        told = [Upload(120, [self.corner[0], self.corner[60], self.corner[120]])]
-        self.assertAlmostEqual(follower.measure(self.corner, told).track_worst.off, 0)
+        reported = [Upload(120, [self.corner[0], self.corner[60], self.corner[120]])]
+        self.assertAlmostEqual(follower.measure(self.corner, reported).track_worst.off, 0)
 
     def test_distinguish_drift_of_a_parked_vehicle_from_its_track(self) -> None:
-        """The vehicle is reported in one place while its receiver wanders by 8 m, and then drives on from there."""
+        """The vehicle is reported in one place while its receiver wanders by 8 m; then the vehicle drives on."""
         away = [0.0] * 60 + [8.0] * 20 + [0.0] * 41
         parked = [Place(time, x, 0, 0, 0) for time, x in enumerate(away)]
-        told = [Upload(0, [parked[0]]), Upload(60, [parked[60]._replace(x=0.0)]), Upload(120, [parked[120]])]
-        figures = follower.measure(parked, told)
-        self.assertEqual((figures.track_worst.off, figures.track_moving.off), (8, 8), "the last update is where it is")
-        told[2] = Upload(79, [parked[79]._replace(x=0.0)])
-        figures = follower.measure(parked, told)
+        reported = [Upload(0, [parked[0]]), Upload(60, [parked[60]._replace(x=0.0)]), Upload(120, [parked[120]])]
+        figures = follower.measure(parked, reported)
+        self.assertEqual((figures.track_worst.off, figures.track_moving.off), (8, 8), "the last update isn't held at its place")
+        reported[2] = Upload(79, [parked[79]._replace(x=0.0)])
+        figures = follower.measure(parked, reported)
         self.assertEqual((figures.track_worst.off, figures.track_moving.off), (8, 0))
 
     def test_measure_distances_at_every_latitude(self) -> None:
-        """A degree of longitude has its length at the place, however far that is from the start of the drive."""
+        """A degree of longitude has the length that it has at the place, not at the start of the drive."""
         for latitude in (0, 48, 49, 70):
             one = follower.place(0, latitude, 11, 30, 90)
             ahead = follower.place(10, latitude, 11 + 300 / 111_195 / math.cos(math.radians(latitude)), 30, 90)
-            self.assertAlmostEqual(ahead.distance(*one.driven_on(10)), 0, delta=0.01)
+            self.assertAlmostEqual(ahead.distance(*one.extrapolated(10)), 0, delta=0.01)
 
     def test_assume_that_a_vehicle_without_a_heading_stands(self) -> None:
         here = follower.place(0, 48, 11, 0.3, None)
-        self.assertEqual(here.driven_on(30), (here.x, here.y))
+        self.assertEqual(here.extrapolated(30), (here.x, here.y))
 
     def test_the_minimum_points_are_ends_and_corners(self) -> None:
         self.assertEqual(follower.optimum(along((0, 0), (600, 0)), 5), 2)
@@ -116,7 +116,7 @@ class Drives(unittest.TestCase):
 
 class Judgements(unittest.TestCase):
     @staticmethod
-    def came_to(policy: economy.Policy, requests: int, wire: int, live: float = 0, track: float = 0,
+    def result(policy: economy.Policy, requests: int, wire: int, live: float = 0, track: float = 0,
                 age: float = 7, **summary: float) -> Run:
         worst = Moment(live, 12, age)
         return Run("town", policy, Figures(1, requests, 0, 0, 0, worst, worst if worst.is_avoidable else Moment(), 0,
@@ -124,23 +124,23 @@ class Judgements(unittest.TestCase):
                    wire, 0, 2, {"requestsPerHour": requests, "liveErrorMetersP95": 0.2} | summary)
 
     def failures(self, *runs: Run) -> list[str]:
-        return Economy.judge(None, [self.came_to(BASE, 100, 1000, 200, 30), *runs])  # type: ignore[arg-type]
+        return Economy.judge(None, [self.result(BASE, 100, 1000, 200, 30), *runs])  # type: ignore[arg-type]
 
     def test_accept_results_within_every_limit(self) -> None:
-        self.assertEqual(self.failures(self.came_to(POLICIES[2], 100, 1040, 200, 5), self.came_to(POLICIES[3], 50, 500, 55, 5)), [])
+        self.assertEqual(self.failures(self.result(POLICIES[2], 100, 1040, 200, 5), self.result(POLICIES[3], 50, 500, 55, 5)), [])
 
     def test_name_exceeded_limits(self) -> None:
-        failures = self.failures(self.came_to(POLICIES[2], 100, 1060, 200, 5.4), self.came_to(POLICIES[3], 60, 500, 80, 5))
+        failures = self.failures(self.result(POLICIES[2], 100, 1060, 200, 5.4), self.result(POLICIES[3], 60, 500, 80, 5))
         self.assertEqual(len(failures), 4)
         self.assertIn("town, accuracy 50 m, 30 s: live off by 80.0 m, 12 s after its beginning, 7 s after the last update",
                       failures)
 
     def test_name_figures_that_differ_from_the_replays(self) -> None:
-        run = self.came_to(POLICIES[2], 100, 1040, 200, 5, liveErrorMetersP95=9, requestsPerHour=104)
+        run = self.result(POLICIES[2], 100, 1040, 200, 5, liveErrorMetersP95=9, requestsPerHour=104)
         self.assertEqual(self.failures(run), ["town, interval 10 s, track 5 m: replay says liveErrorMetersP95 9, and it is 0.0"])
 
     def test_name_errors_that_no_update_could_avoid(self) -> None:
-        run = self.came_to(POLICIES[3], 50, 500, 80, 5, age=3)
+        run = self.result(POLICIES[3], 50, 500, 80, 5, age=3)
         self.assertEqual(self.failures(run), [])
         self.assertEqual(len(list(economy.named([run]))), 1)
 
@@ -166,7 +166,7 @@ class Wires(unittest.TestCase):
             address = ("127.0.0.1", int(wire.origin.rpartition(":")[2]))
             with socket.create_connection(address) as near:
                 server.accept()[0].close()
-                wire.breaks(0, 60)
+                wire.interrupt(0, 60)
                 self.assertEqual(near.recv(3), b"")
             with socket.create_connection(address) as later:
                 self.assertEqual(later.recv(3), b"")

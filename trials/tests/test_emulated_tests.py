@@ -36,29 +36,29 @@ class Outcomes(unittest.TestCase):
             event("testStarted", place("isSlow")),
         ]
         names = {test: f"GNSSTests.Payload/{test}()" for test in ("isRead", "isRefused", "isSlow", "isRecorded")}
-        told = Outcome(3, frozenset({names["isRead"]}), frozenset({names["isRefused"], names["isSlow"]}),
-                       frozenset({names["isRecorded"]}), False)
-        self.assertEqual(Outcome.read([*lines, '{"kind":"ev']), told)
+        expected = Outcome(3, frozenset({names["isRead"]}), frozenset({names["isRefused"], names["isSlow"]}),
+                           frozenset({names["isRecorded"]}), False)
+        self.assertEqual(Outcome.read([*lines, '{"kind":"ev']), expected)
         self.assertTrue(Outcome.read([*lines, event("testEnded", "GNSSTests.Payload"), event("runEnded")]).is_whole)
         self.assertEqual(Outcome.read([]), Outcome(0, frozenset(), frozenset(), frozenset(), False))
 
     def test_of_modules_that_start_programs_are_only_reported(self) -> None:
-        told = judge({"GNSSTests": outcome(), "AgentTests": outcome("b", "a", is_whole=False)}, 60)
-        self.assertEqual(told, "6 test cases in 4 tests passed of 6 in 2 modules, 2 left out, in 60 s; "
-                               "of modules that start programs did not pass: a, b; broken off: AgentTests")
+        report = judge({"GNSSTests": outcome(), "AgentTests": outcome("b", "a", is_whole=False)}, 60)
+        self.assertEqual(report, "6 test cases; 4 of 6 tests passed in 2 modules, 2 left out, in 60 s; "
+                                 "failed in modules that start programs: a, b; stopped early: AgentTests")
 
     def test_of_emulator_limitations_are_reported_with_the_reason(self) -> None:
         [(test, reason)] = EMULATOR.items()
-        self.assertTrue(judge({"LinuxPlatformTests": outcome(test)}, 1).endswith(f"in 1 s; {test} did not pass: {reason}"))
+        self.assertTrue(judge({"LinuxPlatformTests": outcome(test)}, 1).endswith(f"in 1 s; {test} failed: {reason}"))
 
     def test_of_modules_that_start_no_programs_must_pass(self) -> None:
-        for broken, bad in (("GNSSTests: a, b did not pass: 3 test", outcome("b", "a")),
-                            ("GNSSTests did not come to its end: 3 test", outcome(is_whole=False)),
-                            ("nothing of GNSSTests ran: 0 test", outcome(cases=0, passed=0))):
+        for broken, bad in (("GNSSTests: a, b failed: 3 test", outcome("b", "a")),
+                            ("GNSSTests stopped early: 3 test", outcome(is_whole=False)),
+                            ("no test of GNSSTests passed: 0 test", outcome(cases=0, passed=0))):
             with self.subTest(broken), self.assertRaisesRegex(Failed, f"^{broken}"):
                 judge({"GNSSTests": bad}, 1)
 
     def test_cover_every_module(self) -> None:
         there = {directory.name for directory in ROOT.glob("Tests/*Tests")}
         self.assertEqual(set(modules()), there - LEFT_OUT.keys())
-        self.assertLessEqual(STARTING | LEFT_OUT.keys(), there, "these are no modules any more")
+        self.assertLessEqual(STARTING | LEFT_OUT.keys(), there, "STARTING or LEFT_OUT names a module that doesn't exist")

@@ -1,4 +1,4 @@
-"""Sentences that `scripts/english` must find, and others that it must not."""
+"""Sentences that `scripts/english` must find, and sentences that it must ignore."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _loader.exec_module(english)
 
 
 class Rules(unittest.TestCase):
-    """Returns the findings of the rules in a text, by line."""
+    """The lines in which the rules find a construction."""
 
     def found(self, text: str, name: str = "a.swift") -> list[int]:
         return [line for line, _, _ in english.hits(name, text)]

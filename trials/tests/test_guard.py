@@ -1,4 +1,4 @@
-"""However a trial ends, nothing of it remains."""
+"""However a trial ends, none of its processes, mounts and networks remain."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from pathlib import Path
 from trials.waiting import until
 from trials.waypost import ROOT
 
-# A trial with a child, a grandchild in its own session, a traced program like one that strace leaves behind, and for
-# root also a mount and a network. Its processes can be found only by the mark.
+# A trial with a child, a grandchild in its own session and, for root, also a mount and a network. Its processes can be
+# found only by the mark.
 TRIAL = """
 import os, subprocess, sys, time
 from trials import guard
@@ -53,7 +53,7 @@ class Guard(unittest.TestCase):
         self.directory = directory.name
 
     def start(self, manner: str = "willing") -> tuple[subprocess.Popen[str], int]:
-        """Starts a trial with all its processes. Returns it, and the process in which the trial itself runs."""
+        """Starts a trial with all its processes. Returns its first process, and the process in which the trial itself runs."""
         process = subprocess.Popen(
             [sys.executable, "-B", "-c", TRIAL, self.mark, self.directory, manner], cwd=ROOT, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
@@ -130,10 +130,10 @@ class Guard(unittest.TestCase):
                 ended = subprocess.run([sys.executable, "-B", "-c", program], cwd=ROOT, stderr=subprocess.DEVNULL)
                 self.assertEqual(ended.returncode, status)
 
-    @unittest.skipUnless(os.geteuid() == 0, "only root has a network to itself")
-    def test_gives_root_a_network_that_reaches_only_the_host(self) -> None:
+    @unittest.skipUnless(os.geteuid() == 0, "only root gets its own network")
+    def test_gives_root_a_network_with_only_a_loopback_device(self) -> None:
         program = ("import subprocess, sys; from trials import guard; "
                    "sys.exit(guard.run(lambda: subprocess.run(['ip', '-brief', 'link']).returncode))")
-        told = subprocess.run([sys.executable, "-B", "-c", program], cwd=ROOT, text=True, stdout=subprocess.PIPE)
-        self.assertEqual(re.findall(r"^(\w+)\s+(\w+)", told.stdout, re.MULTILINE)[0], ("lo", "UNKNOWN"))
-        self.assertEqual(len(told.stdout.splitlines()), 1)
+        listing = subprocess.run([sys.executable, "-B", "-c", program], cwd=ROOT, text=True, stdout=subprocess.PIPE)
+        self.assertEqual(re.findall(r"^(\w+)\s+(\w+)", listing.stdout, re.MULTILINE)[0], ("lo", "UNKNOWN"))
+        self.assertEqual(len(listing.stdout.splitlines()), 1)

@@ -21,7 +21,7 @@ class Links(unittest.TestCase):
     """The problems of a small checkout."""
 
     def problems(self, **files: str) -> list[str]:
-        """Writes the pages, `docs_a` as docs/a.md, and checks them."""
+        """Writes the pages, such as `docs_a` to docs/a.md, and checks them."""
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder).resolve()
             for name, text in {"README": "", "CHANGELOG": "", **files}.items():

@@ -57,7 +57,7 @@ class Tried(Trial):
 
     def run(self) -> str:
         for word in ("first", "last"):
-            self.ends_with(lambda word=word: print(word, file=self.arguments.heard))  # type: ignore[misc]
+            self.ends_with(lambda word=word: print(word, file=self.arguments.endings))  # type: ignore[misc]
         if self.arguments.fails:
             raise Failed("one is lost")
         return "nothing is lost"
@@ -66,24 +66,24 @@ class Tried(Trial):
 class Attempts(InDirectory):
     def attempt(self, fails: bool, keep: bool = False) -> tuple[int, str, str]:
         options = arguments(["kill", "--seed", "7"])
-        options.heard, options.fails, options.keep = io.StringIO(), fails, keep
+        options.endings, options.fails, options.keep = io.StringIO(), fails, keep
         place = self.directory / "place"
         place.mkdir()
-        with contextlib.redirect_stdout(io.StringIO()) as told, contextlib.redirect_stderr(io.StringIO()) as said:
+        with contextlib.redirect_stdout(io.StringIO()) as output, contextlib.redirect_stderr(io.StringIO()) as errors:
             status = attempt(Tried, options, Waypost(Path("/bin/false")), place)
-        self.assertEqual(options.heard.getvalue(), "last\nfirst\n")
+        self.assertEqual(options.endings.getvalue(), "last\nfirst\n")
         self.assertEqual(place.exists(), fails or keep)
-        return status, told.getvalue(), said.getvalue().replace(str(place), "PLACE")
+        return status, output.getvalue(), errors.getvalue().replace(str(place), "PLACE")
 
     def test_print_the_figures(self) -> None:
         self.assertEqual(self.attempt(fails=False), (0, "nothing is lost\n", ""))
 
     def test_keep_everything_on_request(self) -> None:
-        self.assertEqual(self.attempt(fails=False, keep=True)[2], "everything is kept in PLACE\n")
+        self.assertEqual(self.attempt(fails=False, keep=True)[2], "all files are kept in PLACE\n")
 
     def test_keep_everything_when_a_promise_is_broken(self) -> None:
         self.assertEqual(
-            self.attempt(fails=True), (1, "", "tried: one is lost\nseed 7; everything is kept in PLACE\n"))
+            self.attempt(fails=True), (1, "", "tried: one is lost\nseed 7; all files are kept in PLACE\n"))
 
 
 class Shared(InDirectory):
@@ -146,15 +146,15 @@ class Drives(unittest.TestCase):
 
 
 class Judgements(unittest.TestCase):
-    def test_of_the_order_of_time(self) -> None:
-        def arrivals(*told: tuple[str, float, float]) -> list[Arrival]:
-            return [Arrival(kind, fixed, received, "v", False) for kind, fixed, received in told]
+    def test_of_arrivals_in_order_of_time(self) -> None:
+        def arrivals(*rows: tuple[str, float, float]) -> list[Arrival]:
+            return [Arrival(kind, fixed, received, "v", False) for kind, fixed, received in rows]
 
-        for kept in (
+        for ordered in (
             (("past", 1, 9), ("past", 2, 9), ("last", 8, 9), ("past", 3, 10), ("last", 9, 10)),
             (("last", 8, 9), ("last", 8, 12)),
         ):
-            self.assertEqual(disorder(arrivals(*kept)), [])
+            self.assertEqual(disorder(arrivals(*ordered)), [])
         for broken in (
             (("last", 8, 9), ("last", 7, 10)),
             (("past", 2, 9), ("past", 1, 9), ("last", 8, 9)),
@@ -165,15 +165,15 @@ class Judgements(unittest.TestCase):
     def test_of_a_wrong_clock(self) -> None:
         fetches, on_time = [0.0, 20.0], [(5.0 * n + 0.1, 5.0 * n) for n in range(1, 10)]
         self.assertIn("9 updates of 9 due", clock.judge(48, 20, fetches, on_time, {"200": 9}))
-        for broken, arguments in (
+        for broken, changed in (
             ("updates are missing", (fetches, on_time[2:4], {"200": 2})),
             ("an update waited", (fetches, [*on_time, (50.0, 46.0)], {"200": 10})),
             ("tokens were fetched too often", ([0.0] * 9, on_time, {"200": 9})),
             ("tokens were fetched too often", ([], on_time, {"200": 9})),
-            ("Fleet Engine refused something", (fetches, on_time, {"200": 8, "401": 1})),
+            ("Fleet Engine rejected a request", (fetches, on_time, {"200": 8, "401": 1})),
         ):
             with self.subTest(broken), self.assertRaisesRegex(Failed, broken):
-                clock.judge(48, 20, *arguments)
+                clock.judge(48, 20, *changed)
 
     def test_of_a_token_outage(self) -> None:
         summary = {"distinctFixes": 5, "repeatedFixes": 0, "lastLocationsBackInTime": 0, "pastLocationsOutOfOrder": 0,
@@ -182,18 +182,18 @@ class Judgements(unittest.TestCase):
         arrivals = [Arrival("last", 41.0, 43.0, "v", False)]
 
         def judge(ledger: dict[str, int] = BALANCED, changed: dict[str, object] | None = None,
-                  came: list[Arrival] = arrivals, asked: list[tuple[float, bool]] = fetches) -> str:
-            return token_outage.judge(30, 0.0, ledger, summary | (changed or {}), asked, came)
+                  arrived: list[Arrival] = arrivals, requests: list[tuple[float, bool]] = fetches) -> str:
+            return token_outage.judge(30, 0.0, ledger, summary | (changed or {}), requests, arrived)
 
         self.assertIn("comes 3.0 s after it and is 2.0 s old", judge())
         attempts: tuple[tuple[str, Callable[[], str]], ...] = (
             ("updates are lost", lambda: judge(BALANCED | {"accepted": 6})),
-            ("the order is not kept", lambda: judge(changed={"lastLocationsBackInTime": 1})),
-            ("the newest position didn't arrive first", lambda: judge(came=[Arrival("last", 30.0, 43.0, "v", False)])),
-            ("the return was noticed late", lambda: judge(came=[Arrival("last", 140.0, 141.0, "v", False)])),
-            ("the endpoint is not spared", lambda: judge(asked=[*fetches[:2], (12.5, True), fetches[3]])),
+            ("the order is wrong", lambda: judge(changed={"lastLocationsBackInTime": 1})),
+            ("the newest position didn't arrive first", lambda: judge(arrived=[Arrival("last", 30.0, 43.0, "v", False)])),
+            ("the return was noticed late", lambda: judge(arrived=[Arrival("last", 140.0, 141.0, "v", False)])),
+            ("the endpoint is asked too often", lambda: judge(requests=[*fetches[:2], (12.5, True), fetches[3]])),
             ("the change of keys", lambda: judge(changed={"fleetOutcomes": {"200": 5}})),
-            ("0 updates came then", lambda: judge(came=[])),
+            ("0 updates arrived after that", lambda: judge(arrived=[])),
         )
         for broken, attempted in attempts:
             with self.subTest(broken), self.assertRaisesRegex(Failed, broken):
@@ -204,7 +204,7 @@ class Judgements(unittest.TestCase):
         attempts: tuple[tuple[str, Callable[[], str]], ...] = (
             ("no return was measured", lambda: link.judge({True: [], False: []}, [], BALANCED, 5)),
             ("a fresh position was late", lambda: link.judge({True: [3.1], False: []}, [], BALANCED, 5)),
-            ("not spared", lambda: link.judge({True: [1.0], False: []}, [1.0, 1.1, 1.2], BALANCED, 5)),
+            ("attempts too close", lambda: link.judge({True: [1.0], False: []}, [1.0, 1.1, 1.2], BALANCED, 5)),
             ("the arrived updates differ", lambda: link.judge({True: [1.0], False: []}, [], BALANCED, 4)),
         )
         for broken, attempted in attempts:
@@ -217,15 +217,15 @@ class Judgements(unittest.TestCase):
                     [Arrival("last", 11.0, 112.0, "van-1", False), Arrival("last", 11.0, 115.0, "van-1", True)]]
         ledger = {"accepted": 3, "delivered": 3, "pending": 0, "evicted": 0, "quarantined": 0}
 
-        def judge(come: list[list[Arrival]] = arrivals, account: dict[str, int] = ledger, told: tuple[int, int] = (2, 1),
+        def judge(arrived: list[list[Arrival]] = arrivals, account: dict[str, int] = ledger, reported: tuple[int, int] = (2, 1),
                   outcomes: tuple[dict[str, int], ...] = ({"200": 2}, {"200": 1, "503": 4})) -> str:
-            return reload.judge([False, True, False], told, account, come, outcomes, reigns, lambda fixed: 100 + fixed)
+            return reload.judge([False, True, False], reported, account, arrived, outcomes, reigns, lambda fixed: 100 + fixed)
 
         self.assertIn("3 reloads, 1 of them invalid: 3 accepted, 0 lost, 0 sent wrongly", judge())
         late = [[*arrivals[0], Arrival("last", 11.0, 112, "van-1", False)], arrivals[1]]
         early = [arrivals[0], [*arrivals[1], Arrival("last", 1.0, 109, "van-1", False)]]
         other = [arrivals[0], [arrivals[1][0]._replace(vehicle="van-2")]]
-        # An update made before the change may be on its way during the change; otherwise it waits for the new endpoint.
+        # An update made before the change may be in transit during the change; otherwise it waits for the new endpoint.
         judge([arrivals[0], [*arrivals[1], Arrival("past", 1.0, 112, "van-1", False)]])
         judge([[*arrivals[0], Arrival("last", 9.95, 110.5, "van-1", False)], arrivals[1]],
               ledger | {"accepted": 4, "delivered": 4})
@@ -235,9 +235,9 @@ class Judgements(unittest.TestCase):
             ("sent wrongly is .*fixed=11.0", lambda: judge(late)),
             ("sent wrongly is .*fixed=1.0", lambda: judge(early)),
             ("sent wrongly is .*van-2", lambda: judge(other)),
-            ("it says 3 were done", lambda: judge(told=(3, 0))),
+            ("the service reported 3 as done", lambda: judge(reported=(3, 0))),
             ("Fleet Engine answered .*401", lambda: judge(outcomes=({"200": 2, "401": 1}, {}))),
-            ("nothing was tried", lambda: judge([arrivals[0], []])),
+            ("nothing was tested", lambda: judge([arrivals[0], []])),
         ):
             with self.subTest(broken), self.assertRaisesRegex(Failed, broken):
                 attempted()
@@ -247,7 +247,7 @@ class Judgements(unittest.TestCase):
         for status, failed, errors in ((0, [], ""), (69, [], "no"), (127, [], fault.LOADER), (-4, [read], ""),
                                        (1, [' write(2, "") = -1 (INJECTED)'], "")):
             fault.judge_end(fault.Ended(status, "", errors), failed)
-        for status, failed, errors, broken in ((-11, [], "", "ends with -11"), (-4, [], "", "ends with -4"),
+        for status, failed, errors, broken in ((-11, [], "", "exits with -11"), (-4, [], "", "exits with -4"),
                                                (1, [], "", "no message")):
             with self.subTest(broken), self.assertRaisesRegex(Failed, broken):
                 fault.judge_end(fault.Ended(status, "", errors), failed)
@@ -272,11 +272,11 @@ class Drawings(unittest.TestCase):
         for panel in drawn["panels"]:
             self.assertIn(panel["title"].replace("$vehicle", "van-1"), page)
         self.assertIn("<td>&lt;van&gt;<td>7 min", page)
-        self.assertIn(dashboard.GROUND["red"], page, "its delay is too long")
+        self.assertIn(dashboard.GROUND["red"], page, "a long delay must be red")
         self.assertNotIn("No data", page)
         empty = dashboard.page(drawn, lambda query, is_instant: [], (0, 10))
         self.assertIn("No data", empty)
-        self.assertNotIn(dashboard.GROUND["green"], empty, "nothing is known to be well")
+        self.assertNotIn(dashboard.GROUND["green"], empty, "without data, nothing may be green")
 
     def test_of_all_panels_share_one_time_axis(self) -> None:
         series = {"metric": {"le": "1"}, "values": [[5, "2"], [6, "2"]]}
@@ -287,7 +287,7 @@ class Drawings(unittest.TestCase):
 
     def test_of_buckets_show_the_count_of_each(self) -> None:
         buckets = [("+Inf", {"metric": {"le": "+Inf"}, "values": [[1, "7"]]}), ("2", {"metric": {"le": "2"}, "values": [[1, "5"]]})]
-        self.assertEqual([(le, series["values"]) for le, series in dashboard.apart(buckets)], [("+Inf", [(1, 2)]), ("2", [(1, 5)])])
+        self.assertEqual([(le, series["values"]) for le, series in dashboard.separated(buckets)], [("+Inf", [(1, 2)]), ("2", [(1, 5)])])
 
 
 class Arithmetic(unittest.TestCase):
