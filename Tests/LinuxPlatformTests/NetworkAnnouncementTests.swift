@@ -54,7 +54,7 @@ import Testing
 
     @Test(arguments: datagrams) func reportRoutesOutOfTheMachine(datagram: [UInt8], isWayOut: Bool) {
         var ways = NetworkRoutes()
-        let isNews = ways.take(datagram.span)
+        let isNews = ways.record(datagram.span)
         #expect(isNews == isWayOut)
     }
 
@@ -62,7 +62,7 @@ import Testing
     @Test func reportALinkThatWorksAgain() {
         var ways = NetworkRoutes()
         let news = [(3, 0x43), (3, 0x03), (4, 0x43), (3, 0x03), (3, 0x43), (3, 0x43)].map { number, flags in
-            ways.take(Self.message(Self.newLink, Self.link(UInt8(number), flags: UInt8(flags))).span)
+            ways.record(Self.message(Self.newLink, Self.link(UInt8(number), flags: UInt8(flags))).span)
         }
         #expect(news == [false, false, false, false, true, false])
     }
@@ -90,10 +90,10 @@ import Testing
 
     @Test(arguments: memories) func areCountedOnce(before: [[UInt8]], address: Bool, route: Bool) {
         var ways = NetworkRoutes()
-        for datagram in before { _ = ways.take(datagram.span) }
+        for datagram in before { _ = ways.record(datagram.span) }
         var others = ways
-        let isAddressNews = ways.take(Self.message(Self.newAddress, Self.address(scope: 0)).span)
-        let isRouteNews = others.take(Self.message(Self.newRoute, Self.route()).span)
+        let isAddressNews = ways.record(Self.message(Self.newAddress, Self.address(scope: 0)).span)
+        let isRouteNews = others.record(Self.message(Self.newRoute, Self.route()).span)
         #expect(isAddressNews == address)
         #expect(isRouteNews == route)
     }
@@ -102,7 +102,7 @@ import Testing
     @Test func areCountedAgainAfterAnOverflow() {
         var ways = NetworkRoutes()
         let news = (Array(UInt8(0)..<65) + [64, 0]).map { last in
-            ways.take(Self.message(Self.newAddress, Self.address(scope: 0, last)).span)
+            ways.record(Self.message(Self.newAddress, Self.address(scope: 0, last)).span)
         }
         #expect(news == [Bool](repeating: true, count: 65) + [false, true])
     }

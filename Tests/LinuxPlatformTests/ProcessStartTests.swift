@@ -37,7 +37,7 @@ import WaypostTestSupport
             ),
             (
                 1 << 40, -1,
-                "each requires a stack of 1048576 MiB, reduce it (ulimit -s, LimitSTACK=); if that does not "
+                "reduce the stack of 1048576 MiB that each requires (ulimit -s, LimitSTACK=); if that does not "
                     + "help, raise the limit of the user's processes (ulimit -u, LimitNPROC=), or that of the control "
                     + "group (TasksMax=)"
             ),
@@ -45,7 +45,7 @@ import WaypostTestSupport
     func nameTheLimitsThatPreventThreads(stack: Int, processLimit: Int, remedy: String) {
         #expect(
             StartNeeds.threadComplaint(started: 3, processLimit: processLimit, stack: stack)
-                == "too few threads can be started: at least 24 are needed, 3 started; " + remedy)
+                == "too few threads can be started: at least 24 are needed, but only 3 started; " + remedy)
     }
 
     /// A seccomp filter older than clone3 answers EPERM; with ENOSYS the C library would use clone.

@@ -1,13 +1,13 @@
 package import CLinux
 import Glibc
 
-/// The children of this process: the programs that it started, and the processes that those left behind.
+/// The children of this process: the programs that it started, and the processes that these programs left behind.
 ///
 /// A process that leaves its group and loses its parent would be adopted by another process. If allowed
 /// (`allowAdoption`), this process becomes the parent of such orphans before it starts its first program, and kills
-/// them when no program runs. It does so only if everything that it adopts comes from its own programs and can be
-/// found. So it doesn't if it had children before its own start (from a script, before `exec`), if it is the first
-/// process of a container, which inherits all orphans, or without `/proc`.
+/// them when no program runs. This happens only if all orphans come from its own programs and can be found. Therefore a
+/// process adopts no orphans if it had children before its own start (from a script, before `exec`), if it is the first
+/// process of a container, which inherits all orphans, or if there is no `/proc`.
 package enum ChildTable {
     private struct State {
         var mayAdopt = false
@@ -16,11 +16,12 @@ package enum ChildTable {
         /// The number of programs that have been started and not yet reaped.
         var underWay = 0
         var running: Set<pid_t> = []
-        /// Children that could not be killed, and the name of the program that each one is or was left by.
+        /// The children that could not be killed. Each value names the program that the child runs, or that left it
+        /// behind.
         var survivors: [pid_t: String] = [:]
         /// The number of processes per program that had been killed but had not ended when a sweep ended.
         var unended: [String: Int] = [:]
-        /// Whether a thread is still killing those processes.
+        /// Whether a thread is still killing the processes in `unended`.
         var isReaping = false
         /// Increases when a child is started or reaped. A list of children from an earlier generation is invalid,
         /// because a process id may have been reused.
@@ -47,8 +48,8 @@ package enum ChildTable {
     private static let adopts: Bool =
         getpid() != 1 && findsChildren && Descendant.all.isEmpty && clinux_adopt_orphans() == 0
 
-    /// Whether `/proc`, the only way to find children, shows this process's own namespace. The ids of another namespace
-    /// are other processes.
+    /// Whether `/proc`, the only way to find children, shows this process's own namespace. In another namespace, the
+    /// ids belong to other processes.
     private static let findsChildren = FileSystem.linkTarget(at: "/proc/self") == String(getpid())
 
     /// Whether processes that programs leave behind keep running because there is no `/proc` to find them.
@@ -57,7 +58,7 @@ package enum ChildTable {
     /// Allows adoption. Call it only in a process whose children are all in this table.
     static func allowAdoption() { state.withLock { $0.mayAdopt = true } }
 
-    /// Call before a program is started. Every call is followed by one of `didEnd`.
+    /// Call it before starting a program. A call that doesn't throw must be balanced by a call of `didEnd`.
     static func willStart() throws(SystemError) {
         if state.withLock({ $0.mayAdopt }) { _ = adopts }
         let isClosed = state.withLock { state in
@@ -67,12 +68,12 @@ package enum ChildTable {
         }
         guard isClosed else { return }
         didEnd(nil)
-        throw SystemError(call: "start a program while the process ends", number: ECANCELED)
+        throw SystemError(call: "start a program during shutdown", number: ECANCELED)
     }
 
     static func didStart(_ processID: pid_t) { state.withLock { _ = $0.running.insert(processID) } }
 
-    /// Records that a program has been reaped, or could not be started (`nil`).
+    /// Records that a program has been reaped, or, with `nil`, that it could not be started.
     static func didEnd(_ processID: pid_t?) {
         state.withLock { state in
             state.underWay -= 1
@@ -85,7 +86,8 @@ package enum ChildTable {
     /// Reaps ended children that no thread waits for. Does so only in the first process of a container, which inherits
     /// every orphan and kills none of them.
     ///
-    /// A program's own thread reaps it or registers it first. Both are followed by `didEnd`, which calls this again.
+    /// A program's own thread first reaps or registers it. Either is followed by `didEnd`, which calls this function
+    /// again.
     static func collectOrphans() {
         guard getpid() == 1 else { return }
         state.withLock { state in
@@ -125,14 +127,14 @@ package enum ChildTable {
         }
     }
 
-    /// Kills the processes that programs left behind, unless a program is running. In that case they are killed when it
-    /// ends.
+    /// Kills the processes that programs left behind. While a program is running, does nothing: the processes are
+    /// killed when that program ends.
     ///
     /// Returns the processes that could not be killed, and remembers them under `program`, which has ended.
     static func endOrphans(of program: String) -> Remains {
         let mayAdopt = state.withLock { $0.mayAdopt }
         guard mayAdopt, adopts else { return Remains() }
-        guard let remains = end(while: { $0.underWay == 0 && !$0.isClosed }) else { return Remains() }
+        guard let remains = endDescendants(while: { $0.underWay == 0 && !$0.isClosed }) else { return Remains() }
         state.withLock { state in
             for processID in remains.refused { state.survivors[processID] = program }
             if remains.unended == 0 { state.unended = [:] } else { state.unended[program] = remains.unended }
@@ -159,7 +161,7 @@ package enum ChildTable {
         }
     }
 
-    /// Kills every program and the processes that they left behind. Called before this process ends.
+    /// Kills all programs and the processes that they left behind. Call it before this process ends.
     package static func endAll() {
         let hasStarted = state.withLock { state in
             state.isClosed = true
@@ -171,11 +173,11 @@ package enum ChildTable {
         }
         let mayAdopt = state.withLock { $0.mayAdopt }
         guard hasStarted, mayAdopt, adopts else { return }
-        _ = end { _ in true }
+        _ = endDescendants { _ in true }
     }
 
-    /// Reaps the programs that `endAll` killed. Called before this process re-executes its program, because the next
-    /// image doesn't know of them.
+    /// Reaps the programs that `endAll` killed. Call it before this process re-executes its program, because the next
+    /// image doesn't know the killed programs.
     static func collectAll() {
         let end = MonotonicTime.now + .milliseconds(500)
         for processID in state.withLock({ $0.running }) {
@@ -183,9 +185,9 @@ package enum ChildTable {
         }
     }
 
-    /// Stops, kills and reaps all descendants until there are none, as long as `condition` holds. Returns those that
-    /// are left, or `nil` if the condition no longer holds.
-    private static func end(while condition: (borrowing State) -> Bool) -> Remains? {
+    /// Stops, kills and reaps all descendants until there are none, as long as `condition` holds. Returns the
+    /// descendants that are left, or `nil` if the condition no longer holds.
+    private static func endDescendants(while condition: (borrowing State) -> Bool) -> Remains? {
         let start = MonotonicTime.now
         var refused: Set<pid_t> = []
         var left: [Descendant] = []
@@ -202,7 +204,7 @@ package enum ChildTable {
                 let step = SweepStep(for: left, isUrgent: rounds % roundsBeforeKill == 0)
                 guard step != .done else { return false }
                 state.generation += 1
-                refused.formUnion(take(step, among: found, sparing: state.running))
+                refused.formUnion(perform(step, among: found, sparing: state.running))
                 return true
             }
             guard let goesOn else { return nil }
@@ -215,9 +217,9 @@ package enum ChildTable {
             unended: left.count { !refused.contains($0.processID) })
     }
 
-    /// Signals the targets of `step`. Returns those that may not be signalled. A program with its own waiting thread
-    /// (`running`) is reaped there.
-    private static func take(
+    /// Signals the targets of `step`. Returns the targets that may not be signalled. Reaps the killed children, except
+    /// `running` programs, which their own threads reap.
+    private static func perform(
         _ step: SweepStep, among found: [Descendant], sparing running: Set<pid_t>
     ) -> Set<pid_t> {
         let own = getpid()

@@ -59,7 +59,7 @@ package final class ThreadExecutor: SerialExecutor {
         unsafe pthread_mutex_unlock(mutex)
     }
 
-    /// Runs jobs until stopped and empty.
+    /// Runs jobs until the queue is stopped and empty.
     func run() {
         while true {
             unsafe pthread_mutex_lock(mutex)
