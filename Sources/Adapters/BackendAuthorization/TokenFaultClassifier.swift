@@ -11,7 +11,7 @@ struct TokenFaultClassifier {
     private var isEncrypted: Bool { !url.origin.hasPrefix("http:") }
 
     /// - Parameters:
-    ///   - origin: the endpoint for messages.
+    ///   - origin: the endpoint, as messages name it.
     ///   - url: the endpoint's URL.
     ///   - secrets: the secrets in the request, which must not appear in any error.
     init(_ origin: TokenOrigin, url: HTTPURL, secrets: [String]) {
@@ -49,8 +49,8 @@ struct TokenFaultClassifier {
         }
     }
 
-    /// Returns the destination of a redirect for a message. A query may be a secret. So may the path on another host,
-    /// which may also differ at each try.
+    /// Returns the destination of a redirect for a message. The query is omitted, because it may be a secret. So is the
+    /// path on another host, which may also differ at each try.
     private func place(_ location: String) -> String? {
         let shown = location.prefix { !"?#".contains($0) }
         guard let scheme = ["https://", "http://"].first(where: shown.lowercased().hasPrefix) else {
@@ -86,9 +86,9 @@ struct TokenFaultClassifier {
         ReportedText(bytes: body.prefix(1000), limit: 1000).description.lowercased().contains("ssl certificate")
     }
 
-    /// Whether another server may have answered: a backend rejects with JSON. But a page with 400 may come from the
-    /// backend's own front end, which requires a client certificate, and one with 500 from the backend. 502 and 504 are
-    /// unambiguous.
+    /// Whether another server may have answered: a backend rejects with JSON. But a page with status 400 may come from
+    /// the backend's own front end, which requires a client certificate, and a page with status 500 from the backend
+    /// itself. 502 and 504 are unambiguous.
     private func isPage(_ response: HTTPResponse) -> Bool {
         response.status > 400 && ![500, 502, 504].contains(response.status) && AnswerKind(response.body) == .page
     }

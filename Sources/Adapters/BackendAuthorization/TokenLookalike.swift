@@ -35,7 +35,7 @@ extension AnswerFault.Lookalike {
         paths(in: answer) { isToken($0) }.filter { answer[path: $0]?.stringValue != nil }
     }
 
-    /// Returns one of Google's secrets in `answer` that isn't a token.
+    /// Returns an OAuth access token or API key of Google's in `answer`, as its path and kind; `nil` if there is none.
     static func foreign(in answer: JSONValue) -> (path: String, kind: AnswerFault.Lookalike)? {
         let kinds: [AnswerFault.Lookalike] = [.accessToken, .apiKey]
         func kind(_ text: String) -> AnswerFault.Lookalike? {
@@ -46,8 +46,8 @@ extension AnswerFault.Lookalike {
         }
     }
 
-    /// Returns the paths of strings that `isMeant` accepts, up to the depth of real answers. Elements of an array have
-    /// no path.
+    /// Returns the paths of strings that `isMeant` accepts, down to the depth that real answers have. Elements of an
+    /// array have no path.
     private static func paths(in answer: JSONValue, depth: Int = 4, isMeant: (String) -> Bool) -> [String] {
         guard depth > 0, let members = answer.objectValue else { return [] }
         return members.sorted { $0.key < $1.key }.flatMap { key, value in

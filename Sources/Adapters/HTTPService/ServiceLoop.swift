@@ -82,7 +82,7 @@ struct ServiceLoop {
         if polled[1].revents != 0 { accept() }
     }
 
-    /// The time until the nearest deadline, in milliseconds for `poll`; -1 waits forever.
+    /// The time until the nearest deadline, in milliseconds for `poll`; -1 to wait forever.
     private var timeout: CInt {
         var deadlines = peers.values.compactMap(\.connection.deadline)
         if now < acceptsFrom { deadlines.append(acceptsFrom) }
