@@ -21,7 +21,8 @@ struct Eviction {
         #expect(ledger.accepted == 4000)
         #expect(ledger.evicted > 2000)
         #expect(ledger.pending > 500)
-        #expect(try outbox.pendingUpdates().map(\.sequence) == Array(ledger.evicted + 1...4000), "the oldest went")
+        #expect(
+            try outbox.pendingUpdates().map(\.sequence) == Array(ledger.evicted + 1...4000), "the oldest were evicted")
         try outbox.close()
         let summary = try OutboxReader(path: directory.store).summary()
         #expect(summary.ledger == ledger)
@@ -78,8 +79,8 @@ struct Eviction {
         #expect(try small.summary().evictions[.oldest].count == 0, "thinning was enough")
     }
 
-    /// An update's age is the time to the newest fix: only an accepted fix makes updates old.
-    @Test func evictsUpdatesThatAreTooOldByTheNewestFix() throws {
+    /// An update's age is the time from its fix to the newest fix, so only an accepted fix makes updates older.
+    @Test func evictsUpdatesThatAreTooOldRelativeToTheNewestFix() throws {
         let directory = try StoreDirectory()
         var settings = directory.configuration()
         settings.maximumAge = .seconds(3600)
