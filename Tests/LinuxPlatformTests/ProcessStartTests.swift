@@ -100,7 +100,8 @@ import WaypostTestSupport
         }
     }
 
-    /// The states of proc(5) by process id, whether it is urgent, and the ids that are stopped and killed.
+    /// The states by process id, as letters of proc(5); whether the sweep is urgent; and the ids that are stopped or
+    /// killed.
     @Test(
         arguments: [
             ("", false, [], []), ("", true, [], []), ("S", false, [1], []), ("RTS", false, [1, 3], []),
@@ -128,14 +129,14 @@ import WaypostTestSupport
         #expect(throws: BoundedFile.Refusal.tooLarge(limit: 2)) { try BoundedFile.contents(of: path, limit: 2) }
     }
 
-    /// Kernel files have no size and may be long.
+    /// Kernel files report no size and may be long.
     @Test func areNotReadBeyondTheirLimitRegardlessOfTheirSize() {
         #expect(throws: BoundedFile.Refusal.tooLarge(limit: 10)) {
             try BoundedFile.contents(of: "/proc/self/status", limit: 10)
         }
     }
 
-    @Test func areRegularFilesOnly() throws {
+    @Test func mustBeRegularFiles() throws {
         let directory = try TemporaryDirectory()
         let pipe = directory.path("pipe")
         try valueOrSystemError("make pipe") { unsafe mkfifo(pipe, 0o600) }
