@@ -94,7 +94,7 @@ extension AnswerFault.Mistake {
 /// The kind of an issuer's answer, recognised by its first bytes.
 enum AnswerKind: Sendable, Hashable {
     case nothing
-    /// HTML or XML.
+    /// An HTML or XML page.
     case page
     case gzip
     case utf16

@@ -42,7 +42,7 @@ package struct HeaderTemplate: Sendable, Hashable {
 
     /// Returns the value to send, and the secret in it. May read a file, so don't call it on the shared pool.
     ///
-    /// - Throws: `.misconfigured`, naming header and source but never the value.
+    /// - Throws: `.misconfigured`, naming the header and the source but never the value.
     func value(environment: [String: String]) throws(AuthorizationError) -> (value: String, secret: String) {
         let secret = try secret.text(for: "header \(name)", environment: environment)
         func fault(_ problem: SourceFault.Problem) -> AuthorizationError {

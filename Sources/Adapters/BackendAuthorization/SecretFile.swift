@@ -91,7 +91,7 @@ package enum SecretFile {
         let modifiedAt: Double
     }
 
-    /// Checks that a file that another library reads exists and is closed to other users.
+    /// Checks a file that another library reads: it must exist, and be closed to other users.
     ///
     /// - Throws: `.misconfigured`, naming `use` and the path.
     package static func require(_ path: String, for use: String) throws(AuthorizationError) {

@@ -86,9 +86,9 @@ struct TokenFaultClassifier {
         ReportedText(bytes: body.prefix(1000), limit: 1000).description.lowercased().contains("ssl certificate")
     }
 
-    /// Whether another server may have answered: a backend rejects with JSON. But a page with status 400 may come from
-    /// the backend's own front end, which requires a client certificate, and a page with status 500 from the backend
-    /// itself. 502 and 504 are unambiguous.
+    /// Whether another server may have answered: a backend rejects requests with JSON. But a page with status 400 may
+    /// come from the backend's own front end, which requires a client certificate, and a page with status 500 from the
+    /// backend itself. 502 and 504 are unambiguous.
     private func isPage(_ response: HTTPResponse) -> Bool {
         response.status > 400 && ![500, 502, 504].contains(response.status) && AnswerKind(response.body) == .page
     }
@@ -191,7 +191,7 @@ extension HTTPTransportError {
 }
 
 extension HTTPURL {
-    /// The URL without the values of its query, which may be secrets. For messages.
+    /// The URL for messages, without the values of its query, which may be secrets.
     var withoutQueryValues: String {
         guard let mark = target.firstIndex(of: "?") else { return origin + target }
         let names = target[target.index(after: mark)...].split(separator: "&").map { part in

@@ -5,12 +5,12 @@ package import VehicleAuthorization
 
 /// A provider that also returns the issuer's statements about the token.
 package protocol TokenProvider: VehicleAuthorization {
-    /// Fetches a token now. Accepts even an expired one.
+    /// Fetches a token now. Accepts even an expired token.
     func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer
 }
 
 extension TokenProvider {
-    /// Fetches a token. Rejects an expired one.
+    /// Fetches a token. Rejects an expired token.
     package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         try await ask(for: context).unexpiredToken()
     }

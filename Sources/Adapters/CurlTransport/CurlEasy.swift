@@ -79,7 +79,7 @@ import TimeAndChance
 }
 
 extension CurlEasy {
-    /// The time at which the server's own certificate, the first of its chain, expires. `nil` if this transfer made no
+    /// The time at which the server's own certificate, the first of its chain, expires; `nil` if this transfer made no
     /// TLS connection, or if its options don't request the chain.
     var certificateEnd: UTCTime? {
         guard let chain = unsafe ccurl_get_certificates(handle)?.pointee, unsafe chain.num_of_certs > 0,
@@ -158,8 +158,8 @@ extension CurlEasy {
     mutating func apply(_ request: HTTPRequest) {
         set(CURLOPT_URL, request.url.description)
         set(CURLOPT_PATH_AS_IS, true)  // sends `/../` as the caller wrote it
-        // One HTTP/2 connection serves all requests, so the second one waits until the first connection's protocol is
-        // known.
+        // One HTTP/2 connection serves all requests, so the second request waits until the first connection's protocol
+        // is known.
         set(CURLOPT_PIPEWAIT, request.url.scheme == .https)
         if request.method == .head {
             set(CURLOPT_NOBODY, true)

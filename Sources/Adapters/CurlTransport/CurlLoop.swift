@@ -184,7 +184,7 @@ final class CurlMailbox: Sendable {
         case start(CurlExchange)
         case cancel(CurlExchange)
         case networkChanged
-        /// The last message.
+        /// The last message, which ends the thread.
         case stop
     }
 

@@ -44,7 +44,7 @@ import ReportedText
         unsafe ccurl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, count)
     }
 
-    /// Ends the current or the next `wait`. Callable from any thread.
+    /// Ends the current or the next `wait`. May be called on any thread.
     func wakeUp() { _ = unsafe curl_multi_wakeup(handle) }
 
     func add(_ easy: borrowing CurlEasy) -> Bool { unsafe curl_multi_add_handle(handle, easy.handle) == CURLM_OK }

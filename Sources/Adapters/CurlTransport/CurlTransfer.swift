@@ -6,8 +6,8 @@ import ReportedText
 
 /// An exchange while libcurl works on it: the handle, the data received, and the deadlines.
 ///
-/// For the transport's thread only. The handle's callbacks refer to it unretained; `CurlLoop` keeps the transfer until
-/// the handle has been removed from libcurl.
+/// A transfer is used only on the transport's thread. The handle's callbacks don't retain the transfer; `CurlLoop`
+/// keeps it until the handle has been removed from libcurl.
 @safe final class CurlTransfer {
     let exchange: CurlExchange
     private(set) var easy: CurlEasy
@@ -311,7 +311,7 @@ struct CurlAnswer {
 
     /// Appends a header line. Returns `false`, which ends the transfer, if the header becomes too large.
     ///
-    /// A status line starts over, because the previous lines were an interim answer (RFC 9110, section 15.2).
+    /// A status line discards the previous lines, which were an interim answer (RFC 9110, section 15.2).
     mutating func append(header bytes: UnsafeRawBufferPointer) -> Bool {
         headerBytes += bytes.count
         guard headerBytes <= Self.headerLimit else {

@@ -2,8 +2,8 @@ package import LinuxPlatform
 
 /// A small HTTP/1.1 server for this machine only, which serves the agent's status and the simulator.
 ///
-/// It listens as soon as it is created, so that its address is known before `run`. One thread owns all sockets;
-/// handlers run as child tasks of `run`. Cancelling `run` closes every connection at once.
+/// The service listens as soon as it is created, so that its address is known before `run`. One thread owns all
+/// sockets; handlers run as child tasks of `run`. Cancelling `run` closes every connection at once.
 package struct HTTPService: Sendable {
     /// A function that answers one request. Calls run concurrently, at most one per open connection.
     package typealias Handler = @Sendable (ServedRequest) async -> ServedResponse

@@ -86,7 +86,7 @@ package struct FileLock: ~Copyable, Sendable {
         return Int32(text.prefix { $0.isNumber }).map(HoldingProcess.init(reading:))
     }
 
-    /// Returns the process that holds the lock of the file itself. `/proc` shows root all processes, and other users
+    /// Returns the process that holds the lock on the file itself. `/proc` shows root all processes, and other users
     /// only their own.
     private static func holder(ofFile path: String) -> HoldingProcess? {
         HoldingProcess.processIDs.first { process in

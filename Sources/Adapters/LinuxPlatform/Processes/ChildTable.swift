@@ -39,12 +39,12 @@ package enum ChildTable {
     /// The time limit of a sweep.
     private static let sweepTime = Duration.seconds(2)
 
-    /// After this many rounds of stopping, the processes found are killed even if some still run.
+    /// The number of rounds of stopping after which the processes found are killed, even if some still run.
     private static let roundsBeforeKill = 50
 
     private static let state = Locked(State())
 
-    /// Whether this process adopts orphans. Decided before the first program is started.
+    /// Whether this process adopts orphans. This is decided before the first program is started.
     private static let adopts: Bool =
         getpid() != 1 && findsChildren && Descendant.all.isEmpty && clinux_adopt_orphans() == 0
 
@@ -58,7 +58,7 @@ package enum ChildTable {
     /// Allows adoption. Call it only in a process whose children are all in this table.
     static func allowAdoption() { state.withLock { $0.mayAdopt = true } }
 
-    /// Call it before starting a program. A call that doesn't throw must be balanced by a call of `didEnd`.
+    /// Records that a program is about to be started. A call that doesn't throw must be balanced by a call of `didEnd`.
     static func willStart() throws(SystemError) {
         if state.withLock({ $0.mayAdopt }) { _ = adopts }
         let isClosed = state.withLock { state in

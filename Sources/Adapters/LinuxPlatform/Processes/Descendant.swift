@@ -35,7 +35,7 @@ extension Descendant {
     /// a pending signal acts before a fork. A process in an unknown state is treated as still.
     var isStill: Bool { state.map { "TtZXxD".contains($0) } ?? true }
 
-    /// Returns those of `processes` that descend from process `root`, each after its parent.
+    /// Returns the descendants of process `root` among `processes`, each after its parent.
     static func all(of root: pid_t, among processes: some Sequence<Descendant>) -> [Descendant] {
         let children = Dictionary(grouping: processes, by: \.parent)
         var found = children[root] ?? []

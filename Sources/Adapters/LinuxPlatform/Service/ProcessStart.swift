@@ -35,7 +35,8 @@ package enum ProcessStart {
     /// result to it fails.
     private static func occupyStandardDescriptors() {
         for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
-            // The lowest free number is this one. The root directory, opened for reading, serves as well.
+            // `open` returns the lowest free number, which is this one. The root directory, opened for reading, also
+            // serves.
             if unsafe open("/dev/null", number == STDOUT_FILENO ? O_RDONLY : O_RDWR) < 0 {
                 _ = unsafe open("/", O_RDONLY | O_DIRECTORY)
             }

@@ -75,11 +75,12 @@ enum NetworkAnnouncement: Sendable, Hashable {
     /// The scope of global addresses. These and addresses of site scope lead out of the machine.
     private static let widestScope = UInt8(RT_SCOPE_UNIVERSE.rawValue)
     private static let siteScope = UInt8(RT_SCOPE_SITE.rawValue)
-    /// `IFA_F_TENTATIVE`, `IFA_F_DADFAILED`: the address may belong, or turned out to belong, to another machine.
+    /// The flags `IFA_F_TENTATIVE` and `IFA_F_DADFAILED`: the address may belong, or turned out to belong, to another
+    /// machine.
     private static let unusable: UInt8 = 0x40 | 0x08
-    /// `IFF_UP`, `IFF_RUNNING`.
+    /// The flags of a link that works: `IFF_UP` and `IFF_RUNNING`.
     private static let working: UInt32 = 0x1 | 0x40
-    /// The maximum length of an address that matters: IPv6.
+    /// The length of the longest address, that of IPv6, in bytes.
     private static let maximumAddressLength = 16
 
     /// Returns the announcements in `datagram` in order, up to a message with an impossible length.
@@ -140,7 +141,8 @@ enum NetworkAnnouncement: Sendable, Hashable {
             kind: .route, interface: interface.count == 4 ? word(interface.span, at: 0) : 0, address: gateway ?? [])
     }
 
-    /// Reads from `struct rtattr`: length (2), type (2), value; each begins at a multiple of four bytes.
+    /// Returns the value of an attribute. Reads `struct rtattr`: length (2), type (2), value; each structure begins at
+    /// a multiple of four bytes.
     private static func attribute(_ type: Int, of body: Span<UInt8>, from first: Int) -> [UInt8]? {
         var start = first
         while start + 4 <= body.count {
@@ -215,6 +217,6 @@ struct NetworkRoute: Sendable, Hashable {
     var kind: Kind
     /// The kernel's number of the link.
     var interface: UInt32
-    /// The address, or the gateway's; empty for a route without a gateway.
+    /// The address itself, or the gateway's address; empty for a route without a gateway.
     var address: [UInt8]
 }

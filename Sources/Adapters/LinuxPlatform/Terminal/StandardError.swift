@@ -49,7 +49,7 @@ package enum StandardError {
         if case .failure = await onThreadIfAny(named: "last-words", { flush(within: limit) }) { flush(within: limit) }
     }
 
-    /// Blocks until all output is written, for `limit` at most.
+    /// Blocks until all output is written, but at most for `limit`.
     package static func flush(within limit: Duration) { output?.flush(within: limit) }
 
     /// Writes all bytes. Drops them if that fails (a closed pipe, a full disk), because there is nowhere left to report
@@ -87,7 +87,7 @@ package enum StandardError {
 /// An output that may hang, on a dedicated thread, so that a writer never waits. Writes for which there is no room are
 /// dropped, and the output reports their number as soon as it resumes.
 package final class BackgroundOutput: Sendable {
-    /// Makes the line that reports `dropped` writes.
+    /// A function that makes the line that reports `dropped` writes.
     package typealias Notice = @Sendable (_ dropped: Int) -> [UInt8]
 
     /// The number of bytes that may wait while others are being written. A single write may be larger.
@@ -142,7 +142,7 @@ package final class BackgroundOutput: Sendable {
         wake.signal()
     }
 
-    /// Blocks until all output is written, for `limit` at most.
+    /// Blocks until all output is written, but at most for `limit`.
     package func flush(within limit: Duration) {
         guard let done = try? EventDescriptor() else { return }
         let isIdle = state.withLock { state in

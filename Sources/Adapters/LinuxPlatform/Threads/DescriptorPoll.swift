@@ -17,7 +17,7 @@ package enum PollInterest: Sendable, Hashable {
 
 /// Blocks until `descriptor` is ready, `timeout` has passed, or `stop` is signalled, whichever comes first.
 ///
-/// Call it on a dedicated thread. Without a descriptor it is an interruptible sleep; without a timeout it waits
+/// Call it on a dedicated thread. Without a descriptor, the call is an interruptible sleep; without a timeout, it waits
 /// forever.
 package func poll(
     _ descriptor: CInt?, for interest: PollInterest = .reading, within timeout: Duration?, unless stop: EventDescriptor

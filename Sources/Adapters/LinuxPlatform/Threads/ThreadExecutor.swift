@@ -122,7 +122,7 @@ private func runThreadBody(_ context: UnsafeMutableRawPointer?) -> UnsafeMutable
 
 /// Runs `body`, which may block, on a dedicated thread and returns its result.
 ///
-/// Cancelling the task doesn't end `body`. If it can take long, it needs another way to be stopped.
+/// Cancelling the task doesn't end `body`. If `body` can take long, it needs another way to be stopped.
 package func onThread<Value: Sendable>(
     named name: String, _ body: @escaping @Sendable () -> Value
 ) async -> Value {

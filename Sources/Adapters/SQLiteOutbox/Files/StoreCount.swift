@@ -2,8 +2,8 @@ import LinuxPlatform
 import Reporting
 import StrictJSON
 
-/// A note of two of the store's counters, in a file next to the store. It reveals a store that is an older copy,
-/// because its log was removed after a kill or because a backup was restored.
+/// A note of two of the store's counters, in a file next to the store. It shows whether the store is an older copy,
+/// because its log was removed after a kill, or a backup was restored.
 ///
 /// The log starts over once all its content is in the database. The note is written after the next commit to the log,
 /// and at closing. It costs one small file per 256 pages of the log and nothing per update. An older store goes

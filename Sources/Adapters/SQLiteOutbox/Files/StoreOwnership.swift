@@ -20,7 +20,7 @@ final class StoreOwnership {
 
     /// Acquires both locks.
     ///
-    /// - Throws: `locked`, or the reason why a lock can't be created.
+    /// - Throws: `locked` if another process holds a lock, or the reason why a lock can't be created.
     init(_ files: StoreFiles, _ reserve: DiskReserve) throws(OutboxError) {
         self.files = files
         try withSystem(files.path, files.createDirectory())
@@ -54,7 +54,7 @@ final class StoreOwnership {
     /// Makes sure that the open store is still the one at its path, and that no other process holds the lock file.
     /// Recreates the lock file if it was removed. Must be called before each commit.
     ///
-    /// - Throws: `damaged` if the store was removed or replaced; `locked`.
+    /// - Throws: `damaged` if the store was removed or replaced; `locked` if another process holds the lock file.
     func verify() throws(OutboxError) {
         guard store?.isHeld(at: files.path) == true else {
             throw OutboxError(.damaged, path: files.path, .removedInUse)

@@ -1,6 +1,6 @@
 import Reporting
 
-/// The content of the next upload.
+/// Methods that return the content of the next upload.
 extension OutboxEngine {
     /// Reads the content of the next upload.
     func next(_ request: BatchRequest) throws(OutboxError) -> NextUpload {

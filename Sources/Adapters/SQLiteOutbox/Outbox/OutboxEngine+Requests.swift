@@ -1,6 +1,6 @@
 import Reporting
 
-/// Handling of the requests that tools send.
+/// Methods that handle the requests of tools.
 extension OutboxEngine {
     /// Carries out the requests of tools. Returns whether they made any update pending again.
     func handleRequests(_ store: OutboxStore) throws(OutboxError) -> Bool {

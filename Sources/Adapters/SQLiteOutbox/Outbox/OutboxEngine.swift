@@ -132,7 +132,8 @@ final class OutboxEngine {
         }
     }
 
-    /// Does the periodic work, once per `maintenanceInterval`. Returns whether it made any update pending again.
+    /// Does the periodic work. Must be called once per `maintenanceInterval`. Returns whether it made any update
+    /// pending again.
     func maintain() throws(OutboxError) -> Bool {
         let isLogMoved = try perform { store throws(OutboxError) in
             guard opening.isLogRemoved() else { return false }
@@ -234,7 +235,8 @@ final class OutboxEngine {
     }
 }
 
-/// Opening and repairing. Opening ends with a working store, or throws the reason why the disk doesn't allow it.
+/// Methods that open and repair the store. Opening ends with a working store, or throws the reason why the disk doesn't
+/// allow it.
 extension OutboxEngine {
     private func openStore() throws(OutboxError) {
         try withSystem(files.path, files.requireOwn(for: EffectiveUser.current))
@@ -352,7 +354,7 @@ extension OutboxEngine {
     }
 }
 
-/// Writing to the disk.
+/// Methods that write to the disk.
 extension OutboxEngine {
     /// Whether the updates and acknowledgements in memory must be written now.
     private var isCommitDue: Bool {
@@ -411,7 +413,7 @@ extension OutboxEngine {
     }
 }
 
-/// Reading: the next upload, and the ledger.
+/// Methods that read the next upload and the ledger.
 extension OutboxEngine {
     /// Returns the batch to send next; `nil` if nothing is pending.
     ///
@@ -467,8 +469,8 @@ extension OutboxEngine {
             oldestPending: first?.update.timeOfFix)
     }
 
-    /// Returns the oldest rows, after checking their number against the ledger. With a wrong number, a backlog might
-    /// never end or never begin.
+    /// Returns the oldest rows, after checking their number against the ledger. With a wrong number, the outbox might
+    /// never finish sending a backlog, or never start.
     private func oldest(_ limit: Int, _ store: OutboxStore) throws(OutboxError) -> [StoredUpdate] {
         let rows = try store.rows.oldest(limit: limit).map(\.stored)
         guard rows.count < limit ? rows.count == counters.pending : rows.count <= counters.pending else {
@@ -487,7 +489,7 @@ extension OutboxEngine {
         }
     }
 
-    /// Whether an update is pending, or its acknowledgement hasn't been written yet.
+    /// Whether an update is pending, or delivered without its acknowledgement having been written.
     private func isPending(_ sequence: Int64, _ store: OutboxStore) throws(OutboxError) -> Bool {
         sequence > counters.lastSequence
             ? sequence <= counters.lastSequence + Int64(group.count) : try store.rows.isPending(sequence)

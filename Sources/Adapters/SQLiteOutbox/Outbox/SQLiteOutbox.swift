@@ -8,7 +8,8 @@ package import TimeAndChance
 ///
 /// An update is accepted once SQLite has committed it to the disk; with `OutboxDurability.economy`, as soon as it is
 /// waiting for the commit of its window. The acknowledgement of a live update and its shape points is written by the
-/// commit of the next append, so that each live update costs one commit. A crash in between repeats one delivery.
+/// commit of the next append, so that each live update costs one commit. After a crash in between, one delivery is
+/// repeated.
 package actor SQLiteOutbox: Outbox {
     private enum State {
         case open(OutboxEngine)

@@ -33,7 +33,7 @@ enum RowScan {
             let written = try withSystem(path, disk.nextWritten(from: offset, of: path))
             let next = min(size, written ?? size)
             if next > offset {
-                // A row may end with zeros of the hole; these are enough for any row.
+                // A row may continue into the hole. This many zeros are enough for any row.
                 window += repeatElement(0, count: Int(min(next - offset, Int64(maximumRowBytes))))
                 offset = next
             } else {
@@ -152,7 +152,7 @@ enum RowScan {
         }
     }
 
-    /// Reads SQLite's integer of variable length: seven bits per byte, highest first; a ninth byte has eight.
+    /// Reads an SQLite integer of variable length: seven bits per byte, highest first; a ninth byte has eight.
     private static func varint(in bytes: [UInt8], _ position: inout Int) -> Int64? {
         var value: UInt64 = 0
         for index in 0..<9 {

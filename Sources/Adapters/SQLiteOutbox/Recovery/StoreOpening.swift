@@ -30,8 +30,8 @@ final class StoreOpening {
 
     /// Opens an existing store, and moves its log into the database.
     ///
-    /// `known` is what the owner has in memory. If `completes` is true, accepts the updates that are left of a commit
-    /// that a power cut interrupted.
+    /// `known` holds the counters in the owner's memory. If `completes` is true, accepts the updates that are left of a
+    /// commit that a power cut interrupted.
     ///
     /// - Throws: `damaged` if quick checks show that the store isn't what was written.
     func open(

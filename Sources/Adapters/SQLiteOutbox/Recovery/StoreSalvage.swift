@@ -64,7 +64,7 @@ struct StoreSalvage {
     /// disk, a second read may succeed.
     private func intactTables(_ builder: StoreBuilder) throws(OutboxError) -> IntactTables? {
         if let tables = try IntactTables(files, known: known, into: builder) { return tables }
-        try builder.empty()
+        try builder.removeAll()
         return try IntactTables(files, known: known, into: builder)
     }
 

@@ -24,8 +24,8 @@ final class OutboxStore {
     /// The maximum number of quarantined updates that are kept for listing; the ledger counts all.
     static let quarantineLimit = 256
 
-    /// Opens a store that exists and is complete. Until `acceptChanges` is called, closing it moves nothing into the
-    /// database.
+    /// Opens a store that exists and is complete. Until `acceptChanges` is called, closing the store moves nothing into
+    /// the database.
     init(_ files: StoreFiles) throws(OutboxError) {
         let connection = try SQLiteConnection(
             path: files.path, access: .readWrite, on: files.disk, lockTimeout: Self.lockTimeout)

@@ -93,7 +93,7 @@ import Reporting
     /// The id of the last inserted row.
     var lastInsertedID: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
-    /// Whether a transaction is open; SQLite itself rolls one back after some errors.
+    /// Whether a transaction is open. SQLite itself rolls a transaction back after some errors.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
     /// Interrupts every statement after `limit` instructions of SQLite's virtual machine; `nil` removes the limit.
@@ -196,7 +196,7 @@ private func interruptStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 
         try run()
     }
 
-    /// Returns the integer in the first row, or 0 without a row, and resets the statement.
+    /// Returns the integer in the first row, or 0 if there is no row, and resets the statement.
     func answer() throws(OutboxError) -> Int64 {
         defer { reset() }
         return try step() ? integer(0) : 0

@@ -101,7 +101,7 @@ final class StoreBuilder {
     }
 
     /// Drops every row.
-    func empty() throws(OutboxError) { try connection.execute("DELETE FROM updates; DELETE FROM quarantine") }
+    func removeAll() throws(OutboxError) { try connection.execute("DELETE FROM updates; DELETE FROM quarantine") }
 
     private func finish(_ counters: OutboxCounters) throws(OutboxError) {
         try insertRow.run(rows.ledger(of: counters).row)

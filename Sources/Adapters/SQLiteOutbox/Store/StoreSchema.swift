@@ -87,7 +87,7 @@ enum StoreSchema {
 
     /// Makes sure that the store has this version. Call it before any statement that needs the schema.
     ///
-    /// - Throws: `damaged` if its schema isn't Waypost's; `newerSchema`.
+    /// - Throws: `damaged` if its schema isn't Waypost's; `newerSchema` if it is a newer release's.
     static func check(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
         try check(version: connection.integer("PRAGMA user_version") ?? 0, of: connection.path, connection)
         try require(connection)
@@ -95,7 +95,7 @@ enum StoreSchema {
 
     /// Makes sure that `found`, the version of the file at `path`, is this version.
     ///
-    /// - Throws: `damaged` if the number was never a version; `newerSchema`.
+    /// - Throws: `damaged` if the number was never a version; `newerSchema` if it is a newer release's.
     static func check(
         version found: Int64, of path: String, _ connection: borrowing SQLiteConnection
     ) throws(OutboxError) {
@@ -194,7 +194,7 @@ struct StoreHeader: Sendable, Hashable {
     /// Reads the header of the database at `path`, one of `files`. If `checksVersion` is true, the version must be this
     /// release's; a repair relies only on the tables.
     ///
-    /// - Throws: `damaged` if the file doesn't begin as a store does; `newerSchema`.
+    /// - Throws: `damaged` if the file doesn't begin as a store does; `newerSchema` if it is a newer release's.
     init(_ files: StoreFiles, at path: String, checksVersion: Bool = true) throws(OutboxError) {
         let disk = files.disk
         guard let status = try withSystem(path, disk.entry(at: path)) else {

@@ -4,8 +4,8 @@ package import Reporting
 /// A reader of an outbox for the tools, whether or not the service is running. It changes nothing, and doesn't affect
 /// the service's locks.
 ///
-/// Its calls block; use it from one thread. An update whose acknowledgement the service hasn't written yet still shows
-/// as pending.
+/// Calls block, and must come from one thread. An update whose acknowledgement the service hasn't written yet still
+/// shows as pending.
 package final class OutboxReader {
     private let files: StoreFiles
     private let connection: SQLiteConnection

@@ -6,7 +6,7 @@ import StrictJSON
 /// A sender of requests to the process that owns an outbox. Only the owner may change quarantined updates, because it
 /// has the counters in memory.
 ///
-/// Its calls block; use it from one thread.
+/// Calls block, and must come from one thread.
 package final class OutboxRequester {
     private let connection: SQLiteConnection
     private let insert: SQLiteStatement
@@ -28,7 +28,7 @@ package final class OutboxRequester {
         self.connection = connection
     }
 
-    /// Leaves a request for the owner. Returns the request's number.
+    /// Stores a request for the owner. Returns the request's number.
     package func submit(_ request: QuarantineRequest) throws(OutboxError) -> Int64 {
         try insert.run(request.values)
         return connection.lastInsertedID
