@@ -163,14 +163,14 @@ package final class CommandTokenProvider: TokenProvider {
             ReportedText(bytes: line, without: secrets, limit: 200)
         }
         guard let first = lines.first.map(reportedText), let last = lines.last.map(reportedText) else { return [] }
-        if let error = lines.suffix(100).map(reportedText).last(where: saysError) {
+        if let error = lines.suffix(100).map(reportedText).last(where: mentionsError) {
             return error == last ? [last] : [error, last]
         }
         return lines.count > 1 ? [last, first] : [last]
     }
 
     /// Whether a word of `line` is, or ends with, one that programs use for failures (`ValueError`).
-    private static func saysError(_ line: ReportedText) -> Bool {
+    private static func mentionsError(_ line: ReportedText) -> Bool {
         line.description.lowercased().split { !$0.isLetter }.contains { word in
             ["error", "errors", "fatal", "failed", "denied"].contains(word) || word.hasSuffix("error")
                 || word.hasSuffix("exception")

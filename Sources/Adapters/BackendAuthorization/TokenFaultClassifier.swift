@@ -37,13 +37,13 @@ struct TokenFaultClassifier {
         case 300..<400:
             let location = response.headers["Location"]
             if let location, [url.target, url.origin + url.target].contains(location) { return .redirectToItself }
-            return .redirect(to: location.flatMap(place).map { ReportedText($0, without: secrets) })
+            return .redirect(to: location.flatMap(shownDestination).map { ReportedText($0, without: secrets) })
         case 400:
             if !isEncrypted, Self.requiresHTTPS(response.body) { return .httpsExpected }
             if Self.isAboutCertificate(response.body) {
                 return origin.sendsCertificate ? .certificateRejected : .certificateRequired
             }
-            return Self.isOfSpentGrant(response.body) ? .spentGrant : nil
+            return Self.rejectsGrant(response.body) ? .spentGrant : nil
         case 405: return .allowedMethods(Self.methods(in: response.headers["Allow"]))
         default: return nil
         }
@@ -51,7 +51,7 @@ struct TokenFaultClassifier {
 
     /// Returns the destination of a redirect for a message. The query is omitted, because it may be a secret. So is the
     /// path on another host, which may also differ at each try.
-    private func place(_ location: String) -> String? {
+    private func shownDestination(_ location: String) -> String? {
         let shown = location.prefix { !"?#".contains($0) }
         guard let scheme = ["https://", "http://"].first(where: shown.lowercased().hasPrefix) else {
             return shown.isEmpty || shown.hasPrefix("//") ? nil : String(shown)
@@ -64,7 +64,7 @@ struct TokenFaultClassifier {
     }
 
     /// Whether an OAuth server (RFC 6749, section 5.2) rejects the grant that was sent, such as a refresh token.
-    private static func isOfSpentGrant(_ body: [UInt8]) -> Bool {
+    private static func rejectsGrant(_ body: [UInt8]) -> Bool {
         (try? JSONValue(parsing: body))?["error"]?.stringValue == "invalid_grant"
     }
 

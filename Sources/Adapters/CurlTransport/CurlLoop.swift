@@ -37,13 +37,13 @@ struct CurlLoop {
                 case .stop: return stop()
                 }
             }
-            startWaiting()
+            startQueued()
             multi.perform()
             while let (identity, code) = multi.nextFinished() {
                 if let transfer = transfers[identity] { complete(transfer, code) }
             }
             endExpired()
-            startWaiting()
+            startQueued()
             multi.wait(timeToNextDeadline())
         }
     }
@@ -56,7 +56,7 @@ struct CurlLoop {
     }
 
     /// Starts as many exchanges as there are places.
-    private mutating func startWaiting() {
+    private mutating func startQueued() {
         while transfers.count < places.transfers, !waiting.isEmpty { start(waiting.removeFirst()) }
     }
 

@@ -8,7 +8,7 @@ import LinuxPlatform
 /// libcurl's own thread doesn't return while there is something to read. This thread checks a few times per second
 /// while an exchange is in progress, and sleeps otherwise.
 final class FloodGuard: Sendable {
-    private static let turn = Duration.milliseconds(250)
+    private static let checkInterval = Duration.milliseconds(250)
 
     let sockets: CurlSockets
     private let end: EventDescriptor
@@ -21,7 +21,7 @@ final class FloodGuard: Sendable {
     func start() {
         startThread(named: "curl-guard") { [sockets, end] in
             while true {
-                let pause = sockets.abortFlooded() ? Self.turn : nil
+                let pause = sockets.abortFlooded() ? Self.checkInterval : nil
                 let descriptor = pause == nil ? sockets.busy.raw : nil
                 guard let outcome = try? poll(descriptor, within: pause, unless: end), outcome != .stopped else {
                     return

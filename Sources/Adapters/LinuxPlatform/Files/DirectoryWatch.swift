@@ -10,7 +10,7 @@ package final class DirectoryWatch {
     private static let events = UInt32(
         IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
     /// Events of a watched directory itself, or of the event queue.
-    private static let upheavals = UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED | IN_Q_OVERFLOW)
+    private static let directoryEvents = UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED | IN_Q_OVERFLOW)
     private static let maximumLinks = 8
     /// The maximum number of reads per call of `takeArrival`. After a storm of events, the rest is left for the next
     /// call.
@@ -45,7 +45,7 @@ package final class DirectoryWatch {
                 // The queue may still hold events of directories for which the watch has ended.
                 guard event.mask & UInt32(IN_Q_OVERFLOW) != 0 || awaited[event.directory] != nil else { continue }
                 let isAwaited = awaited[event.directory]?.contains(event.name) ?? false
-                if isAwaited || event.mask & Self.upheavals != 0 { isDue = true }
+                if isAwaited || event.mask & Self.directoryEvents != 0 { isDue = true }
             }
         }
         if isDue { arm() }

@@ -14,7 +14,7 @@ package enum ChildTable {
         /// Whether the process is ending, so that no more programs are started.
         var isClosed = false
         /// The number of programs that have been started and not yet reaped.
-        var underWay = 0
+        var unreaped = 0
         var running: Set<pid_t> = []
         /// The children that could not be killed. Each value names the program that the child runs, or that left it
         /// behind.
@@ -62,7 +62,7 @@ package enum ChildTable {
     static func willStart() throws(SystemError) {
         if state.withLock({ $0.mayAdopt }) { _ = adopts }
         let isClosed = state.withLock { state in
-            state.underWay += 1
+            state.unreaped += 1
             state.generation += 1
             return state.isClosed
         }
@@ -76,11 +76,11 @@ package enum ChildTable {
     /// Records that a program has been reaped, or, with `nil`, that it could not be started.
     static func didEnd(_ processID: pid_t?) {
         state.withLock { state in
-            state.underWay -= 1
+            state.unreaped -= 1
             state.generation += 1
             if let processID { state.running.remove(processID) }
         }
-        collectOrphans()
+        reapOrphans()
     }
 
     /// Reaps ended children that no thread waits for. Does so only in the first process of a container, which inherits
@@ -88,10 +88,10 @@ package enum ChildTable {
     ///
     /// A program's own thread first reaps or registers it. Either is followed by `didEnd`, which calls this function
     /// again.
-    static func collectOrphans() {
+    static func reapOrphans() {
         guard getpid() == 1 else { return }
         state.withLock { state in
-            while state.underWay == state.running.count {
+            while state.unreaped == state.running.count {
                 let processID = clinux_ended_child()
                 guard processID > 0, !state.running.contains(processID) else { return }
                 guard waitpid(processID, nil, WNOHANG) == processID else { return }
@@ -134,7 +134,7 @@ package enum ChildTable {
     static func endOrphans(of program: String) -> Remains {
         let mayAdopt = state.withLock { $0.mayAdopt }
         guard mayAdopt, adopts else { return Remains() }
-        guard let remains = endDescendants(while: { $0.underWay == 0 && !$0.isClosed }) else { return Remains() }
+        guard let remains = endDescendants(while: { $0.unreaped == 0 && !$0.isClosed }) else { return Remains() }
         state.withLock { state in
             for processID in remains.refused { state.survivors[processID] = program }
             if remains.unended == 0 { state.unended = [:] } else { state.unended[program] = remains.unended }
@@ -178,7 +178,7 @@ package enum ChildTable {
 
     /// Reaps the programs that `endAll` killed. Call it before this process re-executes its program, because the next
     /// image doesn't know the killed programs.
-    static func collectAll() {
+    static func reapAll() {
         let end = MonotonicTime.now + .milliseconds(500)
         for processID in state.withLock({ $0.running }) {
             while waitpid(processID, nil, WNOHANG) == 0, MonotonicTime.now < end { _ = poll(nil, 0, 2) }
@@ -197,7 +197,7 @@ package enum ChildTable {
             let took = MonotonicTime.now - start
             let generation = state.withLock { $0.generation }
             let found = Descendant.all
-            let goesOn = state.withLock { state -> Bool? in
+            let shouldContinue = state.withLock { state -> Bool? in
                 guard condition(state) else { return nil }
                 guard state.generation == generation else { return true }
                 left = found.filter { state.survivors[$0.processID] == nil && !refused.contains($0.processID) }
@@ -207,8 +207,8 @@ package enum ChildTable {
                 refused.formUnion(perform(step, among: found, sparing: state.running))
                 return true
             }
-            guard let goesOn else { return nil }
-            guard goesOn, took < sweepTime else { break }
+            guard let shouldContinue else { return nil }
+            guard shouldContinue, took < sweepTime else { break }
             _ = poll(nil, 0, 2)
         }
         // A descendant becomes a child when its parent has ended, and is found in a later round.

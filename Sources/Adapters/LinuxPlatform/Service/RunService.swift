@@ -74,7 +74,7 @@ package func runService(
             execute(image, passing: reloads)
         }
         switch first {
-        case SIGCHLD: ChildTable.collectOrphans()
+        case SIGCHLD: ChildTable.reapOrphans()
         case wakingSignal: break
         case SIGHUP where reloads != nil && (!hadTerminal || hasTerminal): reloads?.request()
         default: isObeyed = true
@@ -110,7 +110,7 @@ private let wakingSignal = SIGURG
 /// stay pending, and reach the next image. A request to reload that hasn't been taken is passed on as SIGHUP.
 private func execute(_ image: NextImage, passing reloads: ReloadRequests?) -> Never {
     if reloads?.take() == true { kill(getpid(), SIGHUP) }
-    ChildTable.collectAll()
+    ChildTable.reapAll()
     LastLine.end("\(image.execute()); the service manager starts the service again", status: 1)
 }
 
@@ -126,7 +126,7 @@ private func waitForStop(
         var timeout = timespec(left)
         let received = unsafe sigtimedwait(&signals, nil, &timeout)
         switch received {
-        case SIGCHLD: ChildTable.collectOrphans()
+        case SIGCHLD: ChildTable.reapOrphans()
         case wakingSignal: wake()
         case SIGHUP where ignoresHangup: break
         // Supervisors signal the process and then its group: signals in quick succession are one request.

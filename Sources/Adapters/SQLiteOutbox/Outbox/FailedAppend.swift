@@ -18,7 +18,7 @@ struct FailedAppend {
     }
 
     /// Returns the updates at the beginning of `appended` that the store already has.
-    func found(among appended: [LocationUpdate]) -> [StoredUpdate] {
+    func storedUpdates(among appended: [LocationUpdate]) -> [StoredUpdate] {
         appended.starts(with: found.map(\.update)) ? found : []
     }
 }

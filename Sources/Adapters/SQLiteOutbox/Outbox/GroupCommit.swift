@@ -33,7 +33,7 @@ struct GroupCommit: Sendable, Hashable {
         return count >= window.updates || count > 0 && now - since + interval >= window.span
     }
 
-    func stored(after lastSequence: Int64) -> [StoredUpdate] {
+    func storedUpdates(after lastSequence: Int64) -> [StoredUpdate] {
         zip(1..., elements).map { StoredUpdate(sequence: lastSequence + $0, update: $1.update) }
     }
 

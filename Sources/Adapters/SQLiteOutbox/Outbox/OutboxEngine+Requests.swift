@@ -12,7 +12,7 @@ extension OutboxEngine {
             let answer = try carryOut(request, store) { answer throws(OutboxError) in try table.answer(id, answer) }
             if case .done(let count, _) = answer, request?.action == .requeue, count > 0 { isAnyRequeued = true }
         }
-        if requests.count < RequestTable.atOnce { store.settle(foreignChange) }
+        if requests.count < RequestTable.maximumAtOnce { store.settle(foreignChange) }
         return isAnyRequeued
     }
 

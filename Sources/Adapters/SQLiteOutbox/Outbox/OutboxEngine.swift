@@ -71,7 +71,7 @@ final class OutboxEngine {
             }
             all.append(
                 GroupCommit.Element(update: update, overrulesEarlier: overrulingEarlier, isShapePoint: false))
-            let found = failedAppend.found(among: all.map(\.update))
+            let found = failedAppend.storedUpdates(among: all.map(\.update))
             let new = Array(all.dropFirst(found.count))
             group.append(new, at: configuration.uptime())
             let next = counters.lastSequence + Int64(group.count)
@@ -277,7 +277,7 @@ extension OutboxEngine {
     /// are; the last sequence doesn't, because a repair may raise it for other reasons.
     private func forgetStored(in opened: OutboxStore, upTo last: Int64) throws(OutboxError) {
         let before = counters.lastSequence
-        let waiting = group.stored(after: before)
+        let waiting = group.storedUpdates(after: before)
         guard last > before, !waiting.isEmpty || !failedAppend.updates.isEmpty else {
             return failedAppend.resolve(in: [])
         }
@@ -429,7 +429,7 @@ extension OutboxEngine {
             let lastIsPending = isKept && unwritten[last.sequence] == nil
             let shape = try lastIsPending ? shapePoints(of: last, store).prefix(limit) : []
             let sent = Set(shape.map(\.sequence) + [last.sequence])
-            let backlog = (onDisk + group.stored(after: counters.lastSequence)).lazy
+            let backlog = (onDisk + group.storedUpdates(after: counters.lastSequence)).lazy
                 .filter { !sent.contains($0.sequence) && self.unwritten[$0.sequence] == nil }
                 .prefix(withBacklog ? limit - shape.count : 0)
             let inOrder = (shape + backlog).sorted { one, other in
@@ -457,7 +457,7 @@ extension OutboxEngine {
     func extent() throws(OutboxError) -> StoreExtent {
         let first = try perform { store throws(OutboxError) in
             try store.rows.oldest(limit: unwritten.count + 1).map(\.stored).first { unwritten[$0.sequence] == nil }
-                ?? group.stored(after: counters.lastSequence).first { unwritten[$0.sequence] == nil }
+                ?? group.storedUpdates(after: counters.lastSequence).first { unwritten[$0.sequence] == nil }
         }
         // A size that can't be read is taken as 0: the calls that need the disk report its errors.
         let names = [files.path, files.log, files.index, files.path + "-journal", files.reserve]
@@ -484,7 +484,7 @@ extension OutboxEngine {
     private func shapePoints(of update: StoredUpdate, _ store: OutboxStore) throws(OutboxError) -> [StoredUpdate] {
         guard let range = appended.last, range.count > 1, range.upperBound == update.sequence else { return [] }
         let onDisk = try store.rows.oldest(after: range.lowerBound - 1, limit: range.count).map(\.stored)
-        return (onDisk + group.stored(after: counters.lastSequence)).filter { stored in
+        return (onDisk + group.storedUpdates(after: counters.lastSequence)).filter { stored in
             range.dropLast().contains(stored.sequence) && unwritten[stored.sequence] == nil
         }
     }

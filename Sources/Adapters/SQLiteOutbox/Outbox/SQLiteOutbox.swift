@@ -176,7 +176,7 @@ package struct OutboxConfiguration: Sendable {
     package var disk: any StoreDisk = SystemDisk()
 
     /// The suffixes of the outbox's files, which follow the name of the database.
-    package static let companions = [
+    package static let fileSuffixes = [
         "", "-wal", "-shm", "-journal", ".lock", ".reserve", ".count", ".rebuilt", ".rebuilt-wal", ".rebuilt-shm",
     ]
 

@@ -70,7 +70,7 @@ enum RowScan {
     private static func scan(
         _ bytes: [UInt8], until end: Int, _ visit: (StoredRow) throws(OutboxError) -> Void
     ) throws(OutboxError) {
-        var position = nextPossible(in: bytes, from: 0, until: end)
+        var position = nextCandidate(in: bytes, from: 0, until: end)
         while position < end {
             if let found = row(in: bytes, at: position) {
                 try visit(found.row)
@@ -78,14 +78,14 @@ enum RowScan {
             } else {
                 position += 1
             }
-            position = nextPossible(in: bytes, from: position, until: end)
+            position = nextCandidate(in: bytes, from: position, until: end)
         }
     }
 
     /// Returns the next position at which a row may begin, or `end`. Most positions are ruled out quickly: a payload
     /// has fewer than 1024 bytes, and the header's size and the NULL of the sequence follow the sequence. Works on raw
     /// memory, because a store has many bytes.
-    private static func nextPossible(in bytes: [UInt8], from start: Int, until end: Int) -> Int {
+    private static func nextCandidate(in bytes: [UInt8], from start: Int, until end: Int) -> Int {
         unsafe bytes.withUnsafeBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return end }
             let count = buffer.count

@@ -49,7 +49,7 @@ extension OutboxError {
 
     private static func code(ofResult code: Int32, systemNumber: Int32, _ path: String) -> Code {
         switch code & 0xff {
-        case SQLITE_FULL: fullness(of: path)
+        case SQLITE_FULL: codeOfFullDisk(at: path)
         case SQLITE_BUSY, SQLITE_LOCKED: .busy
         // A constraint fails only if there is a row whose sequence is beyond the ledger's. Waypost never writes a value
         // that is too big, or a schema that takes so long to read that reading it is interrupted.
@@ -65,14 +65,14 @@ extension OutboxError {
     /// input/output errors: writes beyond a quota, and writes to the index of the write-ahead log.
     private static func code(ofSystemNumber number: Int32, _ path: String) -> Code {
         switch number {
-        case ENOSPC, EDQUOT: fullness(of: path)
+        case ENOSPC, EDQUOT: codeOfFullDisk(at: path)
         case EROFS: .readOnly
         case EACCES: .forbidden
         default: .unusable
         }
     }
 
-    private static func fullness(of path: String) -> Code {
+    private static func codeOfFullDisk(at path: String) -> Code {
         FileSystem.freeFiles(at: FileSystem.parent(of: path)) == 0 ? .noInodes : .full
     }
 

@@ -181,7 +181,7 @@ final class RequestTable {
     private let forget: SQLiteStatement
 
     /// The maximum number of requests that are handled at a time.
-    static let atOnce = 16
+    static let maximumAtOnce = 16
     /// The maximum number of answers that are kept although the tool ended without fetching them.
     private static let kept: Int64 = 64
 
@@ -195,7 +195,7 @@ final class RequestTable {
     /// Returns the requests without an answer, oldest first; a request is `nil` if it can't be read.
     func unansweredRequests() throws(OutboxError) -> [(id: Int64, request: QuarantineRequest?)] {
         defer { unanswered.reset() }
-        try unanswered.bind(Int64(Self.atOnce), at: 1)
+        try unanswered.bind(Int64(Self.maximumAtOnce), at: 1)
         var requests: [(id: Int64, request: QuarantineRequest?)] = []
         while try unanswered.step() {
             requests.append((unanswered.integer(0), QuarantineRequest(unanswered)))
