@@ -78,13 +78,13 @@ import WaypostTestSupport
         #expect(error.description.contains("no connection within 0.1 s"))
     }
 
-    @Test func connectingToAClosedPortFails() async throws {
+    @Test func failsIfThePortIsClosed() async throws {
         let closed = try LoopbackSocket.reservation()
         let error = try await failure("http://127.0.0.1:\(closed.port)", HTTPLimits())
         #expect(error.code == .connectionFailed)
     }
 
-    @Test func connectingToAnUnknownNameFails() async throws {
+    @Test func failsIfTheNameIsUnknown() async throws {
         let error = try await failure(
             "https://waypost-test.invalid/", HTTPLimits(connect: .seconds(2), total: .seconds(2)))
         // Without a network the resolver may time out instead of failing.

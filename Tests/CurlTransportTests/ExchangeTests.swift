@@ -67,7 +67,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func headHasNoBody() async throws {
+    @Test func hasNoBodyInTheAnswerToHEAD() async throws {
         try await Loopback.serve { _ in
             ServedResponse(status: 200, contentType: "text/plain", "")
         } during: { url in

@@ -47,7 +47,7 @@ import WaypostTestSupport
         #expect(try isUnharmed)
     }
 
-    @Test(arguments: Writer.allCases) func areNotMadeThroughALink(writer: Writer) throws {
+    @Test(arguments: Writer.allCases) func areNotCreatedThroughALink(writer: Writer) throws {
         let missing = theirs.path("missing")
         try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: missing)
         if Self.isRoot { unsafe lchown(place, 12345, 12345) }

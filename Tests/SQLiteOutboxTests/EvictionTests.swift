@@ -42,7 +42,7 @@ struct Eviction {
             let stored = try outbox.append(update)
             try #require(try outbox.store?.bytesInUse() ?? 0 <= cap)
             guard stored.sequence % 1499 == 0 else { continue }
-            // A power cut: rows and ledger were removed in one transaction.
+            // Rows and ledger agree after a power cut, because one transaction changes both.
             try directory.copyStore(to: "cut")
             let cut = try directory.open("cut")
             try #require(try cut.summary() == outbox.summary())
@@ -54,7 +54,7 @@ struct Eviction {
         #expect(summary.evictions[.thinned].count > 5000)
         #expect(summary.evictions[.oldest].count == 0)
         let left = try outbox.pendingUpdates()
-        #expect(left.first?.sequence == 1 && left.last?.sequence == 12_000, "both ends stay")
+        #expect(left.first?.sequence == 1 && left.last?.sequence == 12_000, "both ends are kept")
         let worst = Drives.error(of: left.map(\.update), against: drive)
         #expect(worst.meters <= 250)
         #expect(worst.span <= TrackSimplification.maximumSpan)

@@ -102,7 +102,7 @@ import WaypostTestSupport
             accepted += 1
             #expect(directory.exists("disk/outbox.sqlite.reserve"))
         }
-        // A start on a full disk.
+        // Start on a full disk.
         try disk.fill()
         let ledger = try outbox.ledger()
         try outbox.close()

@@ -113,7 +113,7 @@ struct LargestNumbers {
         #expect(directory.recoveries.count <= 2)
     }
 
-    /// After work of all kinds that starts with numbers at a limit, each row can be read.
+    /// Work of all kinds that starts with numbers at a limit leaves only readable rows.
     @Test(arguments: 0..<12 as Range<UInt64>) func writeOnlyReadableRows(seed: UInt64) throws {
         var chance = SplitMix64(seed: seed)
         let limit = Int64(1) << (51 + seed % 2)

@@ -54,7 +54,7 @@ import Testing
         #expect(warnings.withLock { $0 } == [.longLog(path: directory.store + "-wal", bytes: Int64(Self.length))])
     }
 
-    /// The log is written after a long hole.
+    /// A copy of all rows follows a long hole.
     @Test func areReadAfterTheirHoles() throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open()

@@ -68,7 +68,7 @@ private struct DrainingStore: Sendable {
 struct RepairLaw {
     /// The newest update is delivered and the previous one is pending. Every fifth bit of each copy of the pending row
     /// is flipped.
-    @Test func holdsForFlippedBitsOfTheRowBeforeADeliveredOne() throws {
+    @Test func holdsForFlippedBitsOfAPendingRow() throws {
         let store = try DrainingStore.parked.get()
         try judge(299, of: store)
         try judge(200, of: store)
@@ -79,7 +79,8 @@ struct RepairLaw {
         try judge(299, of: store)
     }
 
-    /// If the log ends before its last changes, the updates they delivered must not become pending silently.
+    /// If the log ends before its last changes, the updates that these changes delivered must not become pending
+    /// silently.
     @Test func detectsALogThatLacksItsLastChanges() throws {
         let store = try DrainingStore.parked.get()
         let log = try #require(store.files["outbox.sqlite-wal"])

@@ -2,8 +2,8 @@ import LinuxPlatform
 import TimeAndChance
 package import VehicleAuthorization
 
-/// A provider that reads a file, which another program replaces. It contains the bare token, or JSON like an endpoint's
-/// answer.
+/// A provider that reads a file, which another program replaces. The file contains the bare token, or JSON like an
+/// endpoint's answer.
 ///
 /// The file is read at each request, so that a new file is noticed. A half-written file is rejected, and read again at
 /// the next request; the writer can avoid that by renaming a complete file. The file's time of modification serves as

@@ -128,7 +128,7 @@ package final class BackgroundOutput: Sendable {
         wake.signal()
     }
 
-    /// Queues `bytes` after all earlier output. If they are dropped, `notice` makes the line that reports it.
+    /// Queues `bytes` after all earlier output. If these bytes are dropped, `notice` makes the line that reports it.
     package func write(_ bytes: [UInt8], notice: @escaping Notice) {
         state.withLock { state in
             let hasRoom = state.waiting.isEmpty || state.waiting.count + bytes.count <= Self.capacity
