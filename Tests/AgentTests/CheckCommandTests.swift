@@ -515,7 +515,8 @@ struct CheckCommand {
         let (lines, ending) = try await check(Self.good.replacing(Self.authorization, with: http))
         #expect(ending == .exited(0))
         let words = "note  authorization  header X-Key uses "
-        let end = " with quotes around the value, which are sent too; remove the quotes unless they belong to the value"
+        let end =
+            " with quotes around the value, which are also sent; remove the quotes unless they belong to the value"
         #expect(lines.contains { $0.hasPrefix(words) && $0.hasSuffix(end) } == isNoted, "\(lines)")
         #expect(!lines.contains { $0.contains("hunter2") })
     }

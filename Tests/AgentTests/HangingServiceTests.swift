@@ -102,9 +102,9 @@ import WaypostTestSupport
         let bench = try ServiceBench()
         let path = bench.directory.path("notify")
         let manager = try NotifySocket.bound(to: path)
-        let notification = ServiceNotification(socketPath: path)
+        let notifier = ServiceNotifier(socketPath: path)
         #expect(throws: SystemError(call: "notify \(path)", number: EAGAIN)) {
-            for _ in 0..<100_000 { try notification.send(["X=1"]) }
+            for _ in 0..<100_000 { try notifier.send(["X=1"]) }
         }
         let pipe = bench.directory.path("journal")
         let journal = try Self.fullPipe(at: pipe)

@@ -117,7 +117,7 @@ import WaypostTestSupport
         #expect(outcome.ending == .exited(69))
         let complaint = String(decoding: outcome.standardError, as: UTF8.self)
         #expect(
-            complaint.replacing(/, \d+ started/, with: "")
+            complaint.replacing(/, but only \d+ started/, with: "")
                 == "waypost: too few threads can be started: at least 24 are needed; raise the limit of the user's "
                 + "processes, which is \(count) (ulimit -u, LimitNPROC=), or that of the control group (TasksMax=)\n")
     }

@@ -370,12 +370,12 @@ import WaypostTestSupport
     @Test func notifiesAManagerThatMissedTheReload() async throws {
         let path = bench.directory.path("deaf")
         let socket = try NotifySocket.bound(to: path)
-        let notification = ServiceNotification(socketPath: path)
+        let notifier = ServiceNotifier(socketPath: path)
         #expect(throws: SystemError(call: "notify \(path)", number: EAGAIN)) {
-            for _ in 0..<100_000 { try notification.send(["X=1"]) }
+            for _ in 0..<100_000 { try notifier.send(["X=1"]) }
         }
-        let manager = Waypost.ServiceManager(notification, log: LogWriter(level: .error, format: .text))
-        manager.send(ServiceNotification.reloading)
+        let manager = Waypost.ServiceManager(notifier, log: LogWriter(level: .error, format: .text))
+        manager.send(ServiceNotifier.reloading)
         manager.send(["READY=1", "STATUS=well"])
         let messages = try NotifySocket(at: path, reading: socket).messages
         await messages.line(saying: "X=1")

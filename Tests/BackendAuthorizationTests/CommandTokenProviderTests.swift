@@ -78,7 +78,7 @@ import WaypostTestSupport
         #expect(error?.fault == .unusableAnswer(origin, fault))
     }
 
-    /// A program with endless output is ended, and the reader isn't delayed.
+    /// A program with endless output is killed, and the reader isn't delayed.
     @Test func killAProgramThatWritesEndlessly() async throws {
         let error = await #expect(throws: AuthorizationError.self) {
             try await provider("yes x >&2 & yes y >&2 & yes z >&2", limit: .milliseconds(200)).token(for: van7)
@@ -121,7 +121,7 @@ import WaypostTestSupport
         let path = directory.path("pipe")
         try #require(unsafe mkfifo(path, 0o600) == 0)
         let token = TestTokens.driver(vehicleID: "van-7")
-        // The grandchild keeps the pipe open: its stream ends when that process has gone.
+        // The grandchild keeps the pipe open, so the stream ends when the grandchild has gone.
         let reading = Task {
             await onThread(named: "fifo") { () -> Bool in
                 guard let pipe = try? OwnedDescriptor(opening: path, O_RDONLY) else { return false }

@@ -78,7 +78,8 @@ import WaypostTestSupport
         #expect(error?.fault == (isOver ? .expired(origin(path), .overWhenGiven(.synchronizedHost)) : nil))
     }
 
-    /// Lifetime when written, age of the file, remaining lifetime; `nil` if the clock can't be right.
+    /// The lifetime when the file was written, the file's age, and the remaining lifetime, which is `nil` if the clock
+    /// can't be right.
     @Test(
         arguments: [
             (3600, 0.0, 3600), (3600, 600, 3000), (3600, -0.5, 3600), (3600, -10, nil), (3600, 3600, nil),

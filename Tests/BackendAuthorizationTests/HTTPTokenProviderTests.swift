@@ -122,7 +122,7 @@ import WaypostTestSupport
     }
 
     @Test func rejectAnExpiredToken() async throws {
-        // Issued at 01:46:40; handed out more than an hour later.
+        // The token was issued at 01:46:40, and is returned more than an hour later.
         let settings = HTTPTokenSettings(url: "https://backend.example.com/t")
         let (provider, _) = try provider(settings, now: 1_000_003_601) { _ in
             HTTPResponse(
@@ -133,7 +133,7 @@ import WaypostTestSupport
         #expect(try await provider.ask(for: van7).token.lifetime == .seconds(-1))
     }
 
-    /// Status, headers, the kind of failure, its details, and the requested wait.
+    /// The status and the headers of an answer, and the code, the detail and the requested wait of the error.
     @Test(
         arguments: [
             (
@@ -176,7 +176,7 @@ import WaypostTestSupport
         #expect(error?.fault == .rejected(origin, EndpointRejection(status: status, detail: detail)))
     }
 
-    /// A path can be a secret, such as in a webhook's address.
+    /// A path can be a secret, for example in a webhook's address.
     @Test func hideAnAddressFromACredential() async throws {
         var settings = HTTPTokenSettings(url: "https://backend.example.com/hooks/Xk29dLmPq8s?vehicle={vehicleId}")
         settings.urlSource = "the credential token-url"
@@ -201,7 +201,7 @@ import WaypostTestSupport
         await #expect(throws: AuthorizationError(fault)) { try await silent.token(for: van7) }
     }
 
-    /// The details in the body of an answer with status 400.
+    /// The details that the body of an answer with status 400 reveals.
     @Test(
         arguments: [
             (
@@ -361,7 +361,7 @@ import WaypostTestSupport
             ("https://x/<vehicleId>", "contains <, which usually marks a placeholder"),
             ("https://user:secret@x/", "credentials"),
         ])
-    func requireAnAddress(url: String, words: String) {
+    func requireAValidURL(url: String, words: String) {
         let error = #expect(throws: AuthorizationError.self) {
             try provider(HTTPTokenSettings(url: url)) { _ in HTTPResponse(status: 200) }
         }
@@ -374,7 +374,7 @@ import WaypostTestSupport
     }
 
     @Test func countTheTokensAgeByTheEndpointsClock() async throws {
-        // Issued at 1,000,000,000, which is 01:46:40; handed out a quarter of an hour later.
+        // The token was issued at 1,000,000,000, which is 01:46:40, and is returned a quarter of an hour later.
         let (provider, _) = try provider(HTTPTokenSettings(url: "https://backend.example.com/t")) { _ in
             HTTPResponse(
                 status: 200, headers: HTTPHeaders(["Date": "Sun, 09 Sep 2001 02:01:40 GMT"]), body: Array(body.utf8))

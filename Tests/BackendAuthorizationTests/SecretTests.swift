@@ -19,7 +19,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Reasons why a header gets no value.
+    /// Returns the reason why a header gets no value.
     private func problem(_ template: HeaderTemplate, environment: [String: String] = [:]) -> SourceFault.Problem? {
         let error = #expect(throws: AuthorizationError.self) { try template.value(environment: environment) }
         #expect(error?.code == .misconfigured)
@@ -42,7 +42,7 @@ import WaypostTestSupport
         arguments: [
             ("", .empty), (String(repeating: "x", count: 70_000), .tooLarge(maximumBytes: 65_536)),
         ] as [(String, SourceFault.Problem)])
-    func areRejectedIfTheirFileIsEmpty(content: String, problem: SourceFault.Problem) throws {
+    func areRejectedIfTheirFileIsEmptyOrTooLarge(content: String, problem: SourceFault.Problem) throws {
         let directory = try TemporaryDirectory()
         let template = HeaderTemplate("X", .file(try directory.write(content.utf8, to: "key", mode: 0o600)))
         #expect(self.problem(template) == problem)
@@ -103,7 +103,7 @@ import WaypostTestSupport
         }
     }
 
-    /// A backend would reject it at each request.
+    /// A backend would reject such a header at each request.
     @Test(
         arguments: [
             ("Authorization", "van:hush", .noScheme), ("Authorization", "Bearer ${hush}", .unfilledVariable),
@@ -128,7 +128,7 @@ import WaypostTestSupport
     }
 
     /// Docker and Kubernetes mount a secret with mode 0444 by default.
-    @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
+    @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system requires root"))
     func areRejectedOnAReadOnlyMountIfOthersCanReadThem() throws {
         let directory = try TemporaryDirectory()
         let disk = try TinyFileSystem(at: directory.path("secrets"), megabytes: 1)

@@ -15,7 +15,7 @@ import WaypostTestSupport
             Array(text.utf8), from: .init(from: TokenOrigin(.endpoint, "X"), localTime: 1_000_000_000), format: format)
     }
 
-    /// Returns why `bytes` are rejected; `nil` if they aren't.
+    /// Returns the reason why `bytes` are rejected; `nil` if they aren't.
     private func fault(_ bytes: [UInt8], for context: AuthorizationContext? = nil) -> AnswerFault? {
         let origin = TokenOrigin(.endpoint, "X", subject: context?.subject)
         let error = #expect(throws: AuthorizationError.self) {
@@ -65,7 +65,7 @@ import WaypostTestSupport
         #expect(answer.token.warnings.isEmpty == (seconds == 3600) && answer.statedFits == (seconds == 3600))
     }
 
-    /// Of a secret's keys and values, a fault keeps only the names and kinds.
+    /// A fault keeps only the names of an answer's keys and the kinds of its values, because the values may be secrets.
     @Test(
         arguments: [
             ("", .nothing(isNull: false)), (" \n", .nothing(isNull: false)), (" null\n", .nothing(isNull: true)),
@@ -144,7 +144,7 @@ import WaypostTestSupport
     static let apiKey = "AIzaSysecret" + String(repeating: "x", count: 27)
     static let half = token.count / 2
 
-    /// Texts that operators mistake for a token, or issuers produce instead of one.
+    /// Texts that operators mistake for a token, or that issuers return instead of one.
     @Test(
         arguments: [
             ("ya29.a0AfB_byCsecret", .accessToken), (apiKey, .apiKey), ("-----BEGIN PRIVATE KEY-----\nsecret", .pem),
@@ -173,7 +173,7 @@ import WaypostTestSupport
         #expect(fault == .missingKey(keys: ["OTHER"], others: 0, members))
     }
 
-    /// A statement next to the token causes a warning at most.
+    /// A statement next to the token causes at most a warning.
     @Test(
         arguments: [
             ("\"soon\"", "\"soon\""), ("true", "true"), ("{}", "(an object)"), ("[1]", "(an array)"),

@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 @testable import BackendAuthorization
 
-/// The faults of a token command's program that can't be started. A program that can has none.
+/// The reasons why the program of a token command can't be started; none if it can.
 @Suite(.timeLimit(.minutes(1))) struct TokenPrograms {
     @Test(
         arguments: [
@@ -24,8 +24,8 @@ import WaypostTestSupport
             ),
         ] as [(String, ProgramFault?)])
     func areRecognisedByTheirFirstLine(text: String, fault: ProgramFault?) {
-        let there: Set = ["/bin/sh", "/usr/bin/sh", "/usr/bin/env"]
-        #expect(TokenProgram.problem(of: "FILE", .init(Array(text.utf8)), nil, isProgram: there.contains) == fault)
+        let programs: Set = ["/bin/sh", "/usr/bin/sh", "/usr/bin/env"]
+        #expect(TokenProgram.problem(of: "FILE", .init(Array(text.utf8)), nil, isProgram: programs.contains) == fault)
     }
 
     @Test(
@@ -35,7 +35,7 @@ import WaypostTestSupport
         #expect(TokenProgram.problem(of: "FILE", .machineCode, refusal) { _ in true } == fault)
     }
 
-    /// The faults above are named when the service asks for a token, too.
+    /// A program's fault is also reported when the service requests a token.
     @Test(arguments: [("echo token\n", 0o755), ("#!/bin/sh\n", 0o644)])
     func areNamedWhenATokenIsRequested(text: String, mode: Int) async throws {
         let directory = try TemporaryDirectory()

@@ -33,11 +33,11 @@ import Testing
     }
 
     @Test(arguments: [(10, true), (11, false)])
-    func acceptsABodyUpToItsLimit(bytes: Int, isTaken: Bool) {
+    func acceptsABodyUpToItsLimit(bytes: Int, isAccepted: Bool) {
         var answer = CurlAnswer(bodyLimit: 10)
         #expect(feed(body: 6, to: &answer))
-        #expect(feed(body: bytes - 6, to: &answer) == isTaken)
-        #expect((answer.excess == nil) == isTaken)
+        #expect(feed(body: bytes - 6, to: &answer) == isAccepted)
+        #expect((answer.excess == nil) == isAccepted)
     }
 
     @Test func rejectsAnEndlessHeader() {

@@ -6,11 +6,11 @@ import Testing
 import WaypostTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct BrokenExchange {
-    /// Long limits, so that a loaded machine doesn't reach any of them, except the one that a test is about.
+    /// Long limits, so that a loaded machine reaches none of them. A test shortens only the limit that it is about.
     private let wide = HTTPLimits(
         connect: .seconds(60), total: .seconds(60), responseBytes: 1000)
 
-    /// The server's behaviour, the caller's limit (ms), and the result.
+    /// The server's behaviour, the total limit in milliseconds, and the error's code.
     @Test(
         arguments: [
             (ServedResponse.Delivery.reset(afterBytes: 0), 60_000, HTTPTransportError.Code.connectionLost),
@@ -18,7 +18,7 @@ import WaypostTestSupport
             (.stall(afterBytes: 0), 100, .timedOut), (.stall(afterBytes: 10), 100, .timedOut),
             (.stall(afterBytes: 80), 100, .timedOut),
         ])
-    func failsWithItsKind(
+    func failsWithTheExpectedCode(
         delivery: ServedResponse.Delivery, limit: Int, code: HTTPTransportError.Code
     ) async throws {
         var limits = wide
@@ -34,7 +34,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Bytes that aren't an HTTP answer, or one byte too many.
+    /// Bytes that aren't an HTTP answer, or an answer that is too large.
     @Test(
         arguments: [
             ("SSH-2.0-OpenSSH_9.2\r\n", HTTPTransportError.Code.malformedResponse),
@@ -51,7 +51,7 @@ import WaypostTestSupport
                 .responseTooLarge
             ),
         ])
-    func failsWithTheKindOfAStrangeAnswer(answer: String, code: HTTPTransportError.Code) async throws {
+    func failsIfTheAnswerIsMalformedOrTooLarge(answer: String, code: HTTPTransportError.Code) async throws {
         let server = try RawServer(answering: [answer])
         let error = try await failure("http://\(server.authority)", wide)
         #expect(error.code == code)
@@ -78,13 +78,13 @@ import WaypostTestSupport
         #expect(error.description.contains("no connection within 0.1 s"))
     }
 
-    @Test func connectingToAClosedPortFails() async throws {
+    @Test func failsIfThePortIsClosed() async throws {
         let closed = try LoopbackSocket.reservation()
         let error = try await failure("http://127.0.0.1:\(closed.port)", HTTPLimits())
         #expect(error.code == .connectionFailed)
     }
 
-    @Test func connectingToAnUnknownNameFails() async throws {
+    @Test func failsIfTheNameIsUnknown() async throws {
         let error = try await failure(
             "https://waypost-test.invalid/", HTTPLimits(connect: .seconds(2), total: .seconds(2)))
         // Without a network the resolver may time out instead of failing.
@@ -94,7 +94,7 @@ import WaypostTestSupport
 
     @Test(arguments: ["http", "https"])
     func isAbandonedWhenCancelled(scheme: String) async throws {
-        // With http the request waits for its answer, with https the handshake.
+        // With http, the request waits for its answer; with https, it waits for the handshake.
         let server = try RawServer(answering: [])
         let transport = try Loopback.transport()
         let url = try HTTPURL("\(scheme)://\(server.authority)")

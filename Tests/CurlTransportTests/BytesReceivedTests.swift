@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct BytesReceived {
     private let limits = HTTPLimits(responseBytes: 1_000_000)
-    /// Twice the body, plus the allowance.
+    /// The bytes that one exchange allows: twice the largest body, plus the overhead.
     private let allowed = 2_000_000 + 512 * 1024
     private var received = ReceivedBytes()
 
@@ -18,7 +18,7 @@ import Testing
         #expect(!received.isFlooded(6, received: 100))
     }
 
-    /// Otherwise a connection that is used for months would eventually count as flooded.
+    /// Otherwise a connection that is used for months would eventually be treated as flooded.
     @Test mutating func areCountedAgainAfterEachPause() {
         received.opened(5)
         for exchange in 0..<100 {
@@ -48,7 +48,7 @@ import Testing
         received.closed(5)
         #expect(received.sockets.isEmpty)
         received.opened(5)
-        #expect(received.isFlooded(5, received: allowed + 1), "a new connection begins with nothing")
+        #expect(received.isFlooded(5, received: allowed + 1), "a new connection starts at zero")
     }
 
     @Test(arguments: [-1, 0, Int.max]) mutating func areAllowedForAnyLimit(responseBytes: Int) {

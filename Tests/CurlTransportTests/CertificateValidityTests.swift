@@ -21,16 +21,16 @@ import WaypostTestSupport
         let client = try bytes("client.pem")
         let expired = try bytes("expired.pem")
         let key = try bytes("client.key")
-        #expect(CertificateValidity.each(inPEM: client) == [Self.client])
+        #expect(CertificateValidity.all(inPEM: client) == [Self.client])
         #expect(
-            CertificateValidity.each(inPEM: Array("a comment\n".utf8) + expired + key + client) == [
+            CertificateValidity.all(inPEM: Array("a comment\n".utf8) + expired + key + client) == [
                 Self.expired, Self.client,
             ])
-        #expect(CertificateValidity.each(inPEM: key) == [])
-        #expect(CertificateValidity.each(inPEM: []) == [])
+        #expect(CertificateValidity.all(inPEM: key) == [])
+        #expect(CertificateValidity.all(inPEM: []) == [])
         let damaged = Array("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".utf8)
-        #expect(CertificateValidity.each(inPEM: expired + damaged + client) == [Self.expired])
+        #expect(CertificateValidity.all(inPEM: expired + damaged + client) == [Self.expired])
         // Cut off in the middle.
-        #expect(CertificateValidity.each(inPEM: Array(client.dropLast(100))) == [])
+        #expect(CertificateValidity.all(inPEM: Array(client.dropLast(100))) == [])
     }
 }

@@ -46,7 +46,7 @@ import WaypostTestSupport
             as [(
                 String, HTTPTransportError.Code?
             )])
-    func decodesAnAnswerCompressedWithoutRequest(coding: String, failure: HTTPTransportError.Code?) async throws {
+    func decodesUnrequestedCompression(coding: String, failure: HTTPTransportError.Code?) async throws {
         let compressed: [UInt8] = [
             31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 171, 86, 202, 75, 204, 77, 85, 178, 82, 42, 40, 202, 47, 203, 76, 73, 45,
             42, 214, 47, 208, 47, 75, 205, 200, 76, 206, 73, 45, 214, 47, 83, 170, 5, 0, 194, 220, 226, 66, 33, 0, 0, 0,
@@ -67,7 +67,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func headHasNoBody() async throws {
+    @Test func hasNoBodyInTheAnswerToHEAD() async throws {
         try await Loopback.serve { _ in
             ServedResponse(status: 200, contentType: "text/plain", "")
         } during: { url in
@@ -78,7 +78,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func answersARedirectWithoutFollowingIt(status: Int) async throws {
+    func returnsARedirectWithoutFollowingIt(status: Int) async throws {
         let count = Locked(0)
         try await Loopback.serve { _ in
             count.withLock { $0 += 1 }

@@ -2,20 +2,20 @@ import FoundationEssentials
 import Testing
 import WaypostTestSupport
 
-/// An `https` server that floods its clients with HTTP/2 frames. It is Python's, which includes TLS.
+/// An `https` server that floods its clients with HTTP/2 frames. It is written in Python, which includes TLS.
 struct FloodServer: Sendable {
-    /// Whether both programs are installed.
+    /// Whether python3 and openssl are installed.
     static let isAvailable =
         FileManager.default.isExecutableFile(atPath: "/usr/bin/python3")
         && TestCertificates.areAvailable
 
-    /// The authority to trust.
+    /// The file of the authority to trust.
     let caFile: String
     let url: String
     private let program: RunningProgram
     private let directory: TemporaryDirectory
 
-    /// Starts the server, which ends with the value.
+    /// Starts the server, which ends when this value is released.
     init(_ kind: String) async throws {
         directory = try TemporaryDirectory()
         try await TestCertificates.make(in: directory)
@@ -32,7 +32,7 @@ struct FloodServer: Sendable {
         await wait(for: event, times: times) && program.output.lines.count { $0.text == event } == times
     }
 
-    /// Waits until the server has reported `event` `times` times.
+    /// Waits until the server has reported `event` `times` times. Returns `false` if it ends before.
     func wait(for event: String, times: Int) async -> Bool {
         await program.output.line(saying: event, times: times) != nil
     }

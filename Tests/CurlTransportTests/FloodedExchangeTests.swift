@@ -30,7 +30,7 @@ struct FloodedExchange {
         #expect(await server.counts(1, of: "request"))
     }
 
-    /// HTTP/2 allows repeating a rejected stream, but the caller decides whether and when.
+    /// HTTP/2 allows repeating a rejected stream, but the caller decides whether and when to repeat it.
     @Test func isSentOnceIfItsStreamIsRejected() async throws {
         let server = try await FloodServer("refused")
         let transport = try Loopback.transport(caFile: server.caFile)
@@ -43,7 +43,7 @@ struct FloodedExchange {
         #expect(await server.counts(2, of: "connection"))
     }
 
-    /// Some servers request client certificates over HTTP/1.1 only, which needs another request.
+    /// Some servers request client certificates only over HTTP/1.1, which requires another request.
     @Test func isRepeatedForAServerThatDemandsHTTP1() async throws {
         let server = try await FloodServer("http-1.1")
         let transport = try Loopback.transport(caFile: server.caFile)

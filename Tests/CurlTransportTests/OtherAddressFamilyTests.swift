@@ -12,7 +12,7 @@ import WaypostTestSupport
 struct OtherAddressFamily {
     private static let hosts = ["127.0.0.1", "::1"]
 
-    /// libcurl connects to one of them first, so it matters which one is broken.
+    /// libcurl tries one family first, so it matters which family is broken.
     @Test(.enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"))
     func isTriedAfterAFailureAndRemembered() async throws {
         var failures: [String] = []

@@ -5,12 +5,12 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// Real proxies, with TLS inside.
+/// Exchanges through real proxies.
 @Suite(
     .enabled(if: NginxServer.isAvailable && ProxyServer.areAvailable, "nginx, tinyproxy, microsocks, socat are needed"),
     .timeLimit(.minutes(1)), .serialized)
 struct ProxiedExchange {
-    /// Returns a transport through the proxy at `port` that trusts `server`.
+    /// Returns a transport that uses the proxy at `port` and trusts the authorities in `caFile`.
     private func transport(
         _ kind: ProxyServer.Kind, _ port: Int, caFile: String? = nil, password: String? = ProxyServer.password
     ) throws -> CurlTransport {
@@ -40,7 +40,7 @@ struct ProxiedExchange {
         }
     }
 
-    /// Returns the reasons why a request didn't reach its server.
+    /// Returns the error of a request that must fail.
     private func failure(_ transport: CurlTransport, _ url: String) async throws -> HTTPTransportError {
         try #require(
             await #expect(throws: HTTPTransportError.self) {
@@ -57,12 +57,12 @@ struct ProxiedExchange {
         let connection = try await get(transport, "https://localhost:\(server.port)/connection")
         let next = try await get(transport, "https://localhost:\(server.port)/connection")
         #expect(connection.split(separator: " ").first == next.split(separator: " ").first, "a tunnel is kept")
-        // A server with a wrong certificate is distinguished from a proxy with one.
+        // A server's wrong certificate is distinguished from a proxy's.
         let error = try await failure(transport, "https://localhost:\(server.foreignPort)/")
         #expect(error.code == .certificateNotTrusted && error.proxyFault == nil)
     }
 
-    @Test func speaksTLSToTheProxyToo() async throws {
+    @Test func alsoUsesTLSToTheProxy() async throws {
         let proxy = try await ProxyServer(.https)
         try await serve { url in
             let trusting = try transport(.https, proxy.port, caFile: proxy.caFile)
@@ -75,7 +75,7 @@ struct ProxiedExchange {
 
     /// Plain http to this machine also uses the proxy.
     @Test(arguments: [ProxyServer.Kind.http, .socks5h])
-    func saysThatTheLoginIsRejected(kind: ProxyServer.Kind) async throws {
+    func reportsThatTheLoginIsRejected(kind: ProxyServer.Kind) async throws {
         let proxy = try await ProxyServer(kind)
         try await serve { url in
             #expect(try await get(try transport(kind, proxy.port), url) == "ok")
@@ -92,7 +92,7 @@ struct ProxiedExchange {
         }
     }
 
-    @Test func saysThatTheServerIsForbiddenOrUnreachable() async throws {
+    @Test func reportsThatTheServerIsForbiddenOrUnreachable() async throws {
         let proxy = try await ProxyServer(.http, forbidding: "localhost")
         let transport = try transport(.http, proxy.port)
         let forbidden = try await failure(transport, "https://localhost:4711/")

@@ -31,8 +31,8 @@ struct SecureExchange {
         }
     }
 
-    /// The end is reported only if requested, with the first request of a connection.
-    @Test func reportsWhenTheServersCertificateEnds() async throws {
+    /// The expiry is reported only if requested, and with the first request of a connection.
+    @Test func reportsWhenTheServersCertificateExpires() async throws {
         let server = try await NginxServer()
         let request = HTTPRequest(.get, try HTTPURL("https://localhost:\(server.port)/"))
         var options = CurlTransportOptions(userAgent: "waypost/test", caFile: server.caFile)
@@ -59,7 +59,7 @@ struct SecureExchange {
         #expect(last == "\(connections.first ?? "") 91")
     }
 
-    /// Many vehicles, like a load test.
+    /// The vehicles of a load test send about as many requests at once.
     @Test func sharesFewConnectionsAmongMany() async throws {
         let server = try await NginxServer()
         var options = CurlTransportOptions(userAgent: "waypost/test", caFile: server.caFile)

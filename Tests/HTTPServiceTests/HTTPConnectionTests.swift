@@ -174,7 +174,7 @@ import Testing
         #expect(connection.hasSentEverything)
     }
 
-    /// The loop closes no connection and polls none while its answer is being made.
+    /// While the handler makes the answer, the loop neither polls nor closes the connection.
     @Test func areBusyFromTheRequestToTheAnswer() {
         var connection = new()
         _ = connection.receive(get.dropLast(), now: .zero)

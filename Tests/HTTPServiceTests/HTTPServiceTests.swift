@@ -9,7 +9,7 @@ import WaypostTestSupport
 @Suite struct HTTPServices {
     private static let loopback = LocalAddress.loopback(host: "127.0.0.1", port: 0)
 
-    /// Runs a service around `body`; it has ended when this returns.
+    /// Runs a service while `body` runs. The service has ended when this function returns.
     private func withService(
         on address: LocalAddress = loopback, limits: HTTPServiceLimits = HTTPServiceLimits(),
         _ handler: @escaping HTTPService.Handler = { request in
@@ -237,7 +237,7 @@ private final class OwnedDescriptorBox: Sendable {
         ("127.0.0.1:0", "127.0.0.1:0"), ("127.1.2.3:80", "127.1.2.3:80"), ("localhost:65535", "localhost:65535"),
         ("[::1]:9464", "[::1]:9464"), ("unix:/run/x.sock", "unix:/run/x.sock"),
     ])
-    func isRead(text: String, words: String) throws { #expect(try LocalAddress(text).description == words) }
+    func isParsed(text: String, words: String) throws { #expect(try LocalAddress(text).description == words) }
 
     @Test(arguments: [
         ("", LocalAddress.Problem.malformed("")), ("127.0.0.1", .missingPort(host: "127.0.0.1")),

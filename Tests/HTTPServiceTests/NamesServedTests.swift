@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    /// A browser prefetches for any page, and then doesn't state the page.
+    /// A browser prefetches URLs for any page, in requests that don't state the page.
     @Test(arguments: ["sec-purpose", "purpose"], ["prefetch", "prefetch;prerender"])
     func rejectPrefetches(header: String, purpose: String) throws {
         var headers = HTTPHeaders(["host": "localhost", "sec-fetch-site": "none"])

@@ -61,7 +61,7 @@ private let small = HTTPServiceLimits(headBytes: 100, headerCount: 3, bodyBytes:
     @Test(arguments: [
         "GET /aaaaaaaaaaaa\n", "GET /aaaaaaaaaaaa HTTP/1.1\r\n", "GET /aaa\n", "\u{5}\u{0}aaaaaaaaaaaaaaaa\r\n",
     ])
-    func isParsedAlikeInPiecesOfAnyLength(text: String) {
+    func isParsedTheSameInPiecesOfAnyLength(text: String) {
         var limits = HTTPServiceLimits()
         limits.headBytes = 10
         let bytes = Array(text.utf8)

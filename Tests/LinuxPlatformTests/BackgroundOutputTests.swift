@@ -2,18 +2,18 @@ import LinuxPlatform
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct BackgroundOutputs {
-    /// An output that hangs until it is released, and the bytes that it received.
+    /// An output that hangs until it is released, and the lines that it has received.
     private final class Reader: Sendable {
-        /// Readable when the output has received something.
-        let isAsked: EventDescriptor
-        let isReading: EventDescriptor
+        /// An event that is signalled when the output has received something.
+        let inputArrived: EventDescriptor
+        let released: EventDescriptor
         private let lines = Locked<[String]>([])
 
-        init() throws { (isAsked, isReading) = (try EventDescriptor(), try EventDescriptor()) }
+        init() throws { (inputArrived, released) = (try EventDescriptor(), try EventDescriptor()) }
 
         func take(_ bytes: [UInt8]) {
-            isAsked.signal()
-            isReading.wait()
+            inputArrived.signal()
+            released.wait()
             lines.withLock { $0 += String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init) }
         }
 
@@ -34,14 +34,14 @@ import Testing
     }
 
     @Test func keepTheOrderAndCountDroppedWrites() throws {
-        // Ten bytes each: the first is being written, then 64 KiB wait.
+        // Each line has ten bytes. While the first is being written, 64 KiB wait.
         let all = 20_000
         let fitting = 1 + 64 * 1024 / 10
         write("\(100_000_000)")
-        reader.isAsked.wait()
+        reader.inputArrived.wait()
         for number in 1..<all { write("\(100_000_000 + number)") }
-        #expect(reader.all.isEmpty, "nothing has been read, and nothing has waited for a reader")
-        reader.isReading.signal()
+        #expect(reader.all.isEmpty, "nothing has been read, and no write has waited for the reader")
+        reader.released.signal()
         output.flush(within: .seconds(30))
         write("the last")
         output.flush(within: .seconds(30))
@@ -53,7 +53,7 @@ import Testing
     @Test func acceptAWriteOfAnyLengthIfNothingIsPending() {
         let long = String(repeating: "x", count: 100_000)
         write(long)
-        reader.isReading.signal()
+        reader.released.signal()
         output.flush(within: .seconds(30))
         #expect(reader.all == [long])
     }
@@ -62,7 +62,7 @@ import Testing
         write("not read")
         output.flush(within: .milliseconds(1))
         #expect(reader.all.isEmpty)
-        reader.isReading.signal()
+        reader.released.signal()
     }
 
     @Test func haveNothingToFlushAtFirst() {

@@ -53,7 +53,7 @@ import WaypostTestSupport
         #expect(watch.takeArrival())
     }
 
-    /// Like `/dev/serial/by-id`, which is removed with its last device.
+    /// The directories behave like `/dev/serial/by-id`, which is removed with its last device.
     @Test func followDirectoriesThatComeAndGo() throws {
         let watch = try DirectoryWatch(for: directory.path("serial/by-id/receiver"))
         for _ in 1...3 {
@@ -66,7 +66,7 @@ import WaypostTestSupport
             try files.removeItem(atPath: directory.path("serial"))
             _ = watch.takeArrival()
         }
-        // All at once, before the first look.
+        // Create both directories before the first look.
         try makeDirectory("serial")
         try makeDirectory("serial/by-id")
         #expect(watch.takeArrival())

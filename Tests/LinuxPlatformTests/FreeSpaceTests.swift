@@ -3,7 +3,7 @@ import Testing
 
 /// A file system's free space.
 @Suite struct FreeSpace {
-    /// The status of a tmpfs without a limit.
+    /// A file system that reports no size, as a tmpfs without a limit does.
     @Test func isUnknownWithoutASize() {
         #expect(FileSystem.freeBytes(at: "/proc") == nil)
         #expect(FileSystem.freeBytes(at: "/") != nil)

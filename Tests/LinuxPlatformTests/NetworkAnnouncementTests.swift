@@ -52,23 +52,23 @@ import Testing
         (message(newAddress, [2, 24]), false), (message(newRoute, []), false),
     ]
 
-    @Test(arguments: datagrams) func reportRoutesOutOfTheMachine(datagram: [UInt8], isWayOut: Bool) {
-        var ways = NetworkRoutes()
-        let isNews = ways.take(datagram.span)
-        #expect(isNews == isWayOut)
+    @Test(arguments: datagrams) func reportRoutesOutOfTheMachine(datagram: [UInt8], leadsOut: Bool) {
+        var routes = NetworkRoutes()
+        let isNew = routes.record(datagram.span)
+        #expect(isNew == leadsOut)
     }
 
     /// When a cable is plugged in again, the kernel doesn't announce the existing addresses.
     @Test func reportALinkThatWorksAgain() {
-        var ways = NetworkRoutes()
+        var routes = NetworkRoutes()
         let news = [(3, 0x43), (3, 0x03), (4, 0x43), (3, 0x03), (3, 0x43), (3, 0x43)].map { number, flags in
-            ways.take(Self.message(Self.newLink, Self.link(UInt8(number), flags: UInt8(flags))).span)
+            routes.record(Self.message(Self.newLink, Self.link(UInt8(number), flags: UInt8(flags))).span)
         }
         #expect(news == [false, false, false, false, true, false])
     }
 
-    /// Earlier announcements, and whether address 10.0.0.7 or the route by 10.0.0.1 on link 3 is new afterwards.
-    static let memories: [(before: [[UInt8]], address: Bool, route: Bool)] = [
+    /// Earlier announcements, and whether address 10.0.0.7 or the route through 10.0.0.1 on link 3 is new afterwards.
+    static let histories: [(before: [[UInt8]], address: Bool, route: Bool)] = [
         ([], true, true),
         ([message(newAddress, address(scope: 0))], false, true), ([message(newRoute, route())], true, false),
         ([message(newAddress, address(scope: 0, link: 4)), message(newRoute, route(link: 4))], true, true),
@@ -76,7 +76,7 @@ import Testing
         ([message(newAddress, address(scope: 0, flags: 0x40))], true, true),
         ([both, message(newAddress, address(scope: 0, flags: 0))], false, false),
         ([both, message(oldRoute, route())], false, true),
-        // The routes of a lost address or link are lost, too, although the kernel doesn't announce that.
+        // The routes of a lost address or link are also lost, although the kernel doesn't announce that.
         ([both, message(oldAddress, address(scope: 0))], true, true),
         ([both, message(oldAddress, address(scope: 0, link: 4))], false, false),
         ([both, message(newLink, link(3, flags: 0x43))], false, false),
@@ -88,21 +88,21 @@ import Testing
 
     private static let both = message(newAddress, address(scope: 0)) + message(newRoute, route())
 
-    @Test(arguments: memories) func areCountedOnce(before: [[UInt8]], address: Bool, route: Bool) {
-        var ways = NetworkRoutes()
-        for datagram in before { _ = ways.take(datagram.span) }
-        var others = ways
-        let isAddressNews = ways.take(Self.message(Self.newAddress, Self.address(scope: 0)).span)
-        let isRouteNews = others.take(Self.message(Self.newRoute, Self.route()).span)
-        #expect(isAddressNews == address)
-        #expect(isRouteNews == route)
+    @Test(arguments: histories) func areCountedOnce(before: [[UInt8]], address: Bool, route: Bool) {
+        var routes = NetworkRoutes()
+        for datagram in before { _ = routes.record(datagram.span) }
+        var others = routes
+        let isAddressNew = routes.record(Self.message(Self.newAddress, Self.address(scope: 0)).span)
+        let isRouteNew = others.record(Self.message(Self.newRoute, Self.route()).span)
+        #expect(isAddressNew == address)
+        #expect(isRouteNew == route)
     }
 
     /// The number of remembered routes is bounded.
     @Test func areCountedAgainAfterAnOverflow() {
-        var ways = NetworkRoutes()
+        var routes = NetworkRoutes()
         let news = (Array(UInt8(0)..<65) + [64, 0]).map { last in
-            ways.take(Self.message(Self.newAddress, Self.address(scope: 0, last)).span)
+            routes.record(Self.message(Self.newAddress, Self.address(scope: 0, last)).span)
         }
         #expect(news == [Bool](repeating: true, count: 65) + [false, true])
     }

@@ -15,7 +15,7 @@ import WaypostTestSupport
         #expect(NextImage.descriptors(namedBy: text, in: 77) == numbers)
     }
 
-    /// The lock stays held by one open file, even after its owner closes its descriptor.
+    /// A lock stays held by its open file, even after the lock's owner closes its descriptor.
     @Test func keepLocks() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path("lock")
@@ -38,7 +38,7 @@ import WaypostTestSupport
         #expect(FileLock.holder(at: path) == nil)
     }
 
-    /// Descriptors that are closed, a standard stream, a pipe, or another file.
+    /// Descriptors that are closed, or that belong to a standard stream, a directory or another file.
     @Test func ignoreOtherDescriptors() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write([], to: "lock")

@@ -47,7 +47,7 @@ import WaypostTestSupport
         #expect(try isUnharmed)
     }
 
-    @Test(arguments: Writer.allCases) func areNotMadeThroughALink(writer: Writer) throws {
+    @Test(arguments: Writer.allCases) func areNotCreatedThroughALink(writer: Writer) throws {
         let missing = theirs.path("missing")
         try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: missing)
         if Self.isRoot { unsafe lchown(place, 12345, 12345) }
@@ -56,7 +56,7 @@ import WaypostTestSupport
     }
 
     /// A link of this user is followed if the user names the file; another user's link never is.
-    @Test(.enabled(if: isRoot, "only root can make a link of another user"))
+    @Test(.enabled(if: isRoot, "only root can create another user's link"))
     func areNotReplacedThroughALinkOfOthers() throws {
         try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: victim)
         unsafe lchown(place, 12345, 12345)
@@ -72,7 +72,7 @@ import WaypostTestSupport
     }
 
     @Test(
-        .enabled(if: isRoot, "only root can make a file of another user"),
+        .enabled(if: isRoot, "only root can create another user's file"),
         arguments: [Writer.lock, .append, .replacement])
     func areNotWrittenWhenTheyBelongToOthers(writer: Writer) throws {
         try directory.write("worth keeping".utf8, to: "place")
@@ -88,7 +88,7 @@ import WaypostTestSupport
         #expect(try FileSystem.names(inDirectory: directory.url.path).isEmpty)
     }
 
-    @Test(.enabled(if: isRoot, "only root can make a directory of another user"), arguments: Writer.allCases)
+    @Test(.enabled(if: isRoot, "only root can create another user's directory"), arguments: Writer.allCases)
     func areRejectedInADirectoryOfOthers(writer: Writer) throws {
         unsafe mkdir(directory.path("below"), 0o755)
         unsafe chown(directory.url.path, 12345, 12345)
@@ -97,7 +97,7 @@ import WaypostTestSupport
     }
 
     /// A free name in a sticky directory can become another user's link, and be free again.
-    @Test(.enabled(if: isRoot, "only root can make a link of another user"), arguments: Writer.allCases)
+    @Test(.enabled(if: isRoot, "only root can create another user's link"), arguments: Writer.allCases)
     func areNotReachedThroughALinkThatComesAndGoes(writer: Writer) async throws {
         unsafe chmod(directory.url.path, 0o1777)
         let name = place
@@ -131,7 +131,7 @@ import WaypostTestSupport
         #expect(try FileSystem.names(inDirectory: directory.url.path).isEmpty)
     }
 
-    /// Like `/tmp`: other users can create files there, but can't touch those of this user.
+    /// The directory is like `/tmp`: other users can create files in it, but can't touch this user's files.
     @Test func areIgnoredInAStickyDirectoryIfTheFileIsTheUsersOwn() throws {
         unsafe chmod(directory.url.path, 0o1777)
         for _ in 1...2 { try Writer.append.write(to: place) }
@@ -141,7 +141,7 @@ import WaypostTestSupport
     }
 
     /// The kernel allows root to remove every user's files.
-    @Test(.enabled(if: isRoot, "only root can make a file of another user"), arguments: Writer.allCases)
+    @Test(.enabled(if: isRoot, "only root can create another user's file"), arguments: Writer.allCases)
     func areLeftToTheirOwnersInAStickyDirectory(writer: Writer) throws {
         unsafe chmod(directory.url.path, 0o1777)
         try directory.write("worth keeping".utf8, to: "place")
@@ -153,7 +153,8 @@ import WaypostTestSupport
     @Test func areReplacedByTheReserve() throws {
         unsafe mkfifo(place, 0o600)
         try? OwnedDescriptor(opening: place, O_RDWR).writeAll([1].span)
-        let reader = try OwnedDescriptor(opening: place, O_RDONLY | O_NONBLOCK)  // opening it would wait otherwise
+        // Without O_NONBLOCK, opening the pipe would wait.
+        let reader = try OwnedDescriptor(opening: place, O_RDONLY | O_NONBLOCK)
         try FileSystem.reserve(4096, at: place)
         #expect(try FileSystem.fileSize(at: place) == 4096)
         withExtendedLifetime(reader) {}
@@ -179,7 +180,7 @@ extension PlantedFiles {
         #expect(try isUnharmed)
     }
 
-    /// Like the pipe that a shell passes for `>(…)`: nothing exists at the end of the link.
+    /// The path of a pipe's descriptor, such as a shell passes for `>(…)`, is a link to nothing.
     @Test func areIgnoredIfAPipeIsOpen() throws {
         var ends: [CInt] = [0, 0]
         try valueOrSystemError("pipe") { unsafe pipe(&ends) }
@@ -207,7 +208,7 @@ extension PlantedFiles {
         #expect(try isUnharmed)
     }
 
-    @Test(.enabled(if: isRoot, "only root can make a socket of another user"))
+    @Test(.enabled(if: isRoot, "only root can create another user's socket"))
     func areKeptIfTheyAreSocketsOfOthers() throws {
         let dead = try ListeningSocket(on: .unix(path: place))
         try FileSystem.rename(place, to: place + ".kept")

@@ -37,7 +37,7 @@ import WaypostTestSupport
             ),
             (
                 1 << 40, -1,
-                "each requires a stack of 1048576 MiB, reduce it (ulimit -s, LimitSTACK=); if that does not "
+                "reduce the stack of 1048576 MiB that each requires (ulimit -s, LimitSTACK=); if that does not "
                     + "help, raise the limit of the user's processes (ulimit -u, LimitNPROC=), or that of the control "
                     + "group (TasksMax=)"
             ),
@@ -45,7 +45,7 @@ import WaypostTestSupport
     func nameTheLimitsThatPreventThreads(stack: Int, processLimit: Int, remedy: String) {
         #expect(
             StartNeeds.threadComplaint(started: 3, processLimit: processLimit, stack: stack)
-                == "too few threads can be started: at least 24 are needed, 3 started; " + remedy)
+                == "too few threads can be started: at least 24 are needed, but only 3 started; " + remedy)
     }
 
     /// A seccomp filter older than clone3 answers EPERM; with ENOSYS the C library would use clone.
@@ -100,7 +100,8 @@ import WaypostTestSupport
         }
     }
 
-    /// The states of proc(5) by process id, whether it is urgent, and the ids that are stopped and killed.
+    /// The states by process id, as letters of proc(5); whether the sweep is urgent; and the ids that are stopped or
+    /// killed.
     @Test(
         arguments: [
             ("", false, [], []), ("", true, [], []), ("S", false, [1], []), ("RTS", false, [1, 3], []),
@@ -128,14 +129,14 @@ import WaypostTestSupport
         #expect(throws: BoundedFile.Refusal.tooLarge(limit: 2)) { try BoundedFile.contents(of: path, limit: 2) }
     }
 
-    /// Kernel files have no size and may be long.
+    /// Kernel files report no size and may be long.
     @Test func areNotReadBeyondTheirLimitRegardlessOfTheirSize() {
         #expect(throws: BoundedFile.Refusal.tooLarge(limit: 10)) {
             try BoundedFile.contents(of: "/proc/self/status", limit: 10)
         }
     }
 
-    @Test func areRegularFilesOnly() throws {
+    @Test func mustBeRegularFiles() throws {
         let directory = try TemporaryDirectory()
         let pipe = directory.path("pipe")
         try valueOrSystemError("make pipe") { unsafe mkfifo(pipe, 0o600) }

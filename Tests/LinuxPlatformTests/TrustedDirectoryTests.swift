@@ -35,7 +35,8 @@ import WaypostTestSupport
         #expect(Self.isTrusted(owner, group, mode, .sticky) == isTrusted)
     }
 
-    /// Such as `/tmp`, or a directory that a group shares; but not another user's, who could replace it.
+    /// New files may be created in `/tmp`, or in a directory that a group shares, but not in another user's directory,
+    /// which that user could replace.
     @Test(
         arguments: [
             (0, 0, 0o1777, true), (1000, 1000, 0o777, true), (0, 50, 0o2775, true), (1001, 1001, 0o755, false),
@@ -45,7 +46,7 @@ import WaypostTestSupport
         #expect(Self.isTrusted(owner, group, mode, .any) == isTrusted)
     }
 
-    /// A group with the owner's own number is the owner (useradd creates it).
+    /// A group with the owner's number is treated as the owner (useradd creates such groups).
     @Test(
         arguments: [
             (0, 0, 0o1777, true), (1000, 1000, 0o775, true), (0, 0, 0o775, true), (0, 50, 0o2775, false),
@@ -139,7 +140,7 @@ import WaypostTestSupport
         #expect(error?.number == ENOTDIR)
     }
 
-    /// Creates a directory `real`, a link to a missing one, and a file in it.
+    /// Creates a directory with a directory `real`, a link to a missing directory, and a file.
     private static func directory(_ mode: UInt32) throws -> TemporaryDirectory {
         let directory = try TemporaryDirectory()
         unsafe mkdir(directory.path("real"), 0o700)
@@ -149,9 +150,9 @@ import WaypostTestSupport
         return directory
     }
 
-    /// The kinds of files at each component of the path.
+    /// Each component of the path, and the kind of file at that component.
     @Test(
-        .enabled(if: geteuid() == 0, "only root can make what is another user's"),
+        .enabled(if: geteuid() == 0, "only root can create another user's files"),
         arguments: ["a", "a/b", "a/b/c"], ["link", "directory", "file"])
     func areNotCreatedBelowOtherUsersFiles(place: String, kind: String) throws {
         let directory = try Self.directory(0o1777)
@@ -170,7 +171,7 @@ import WaypostTestSupport
         if kind == "directory" { #expect(try FileSystem.names(inDirectory: path).isEmpty) }
     }
 
-    @Test(.enabled(if: geteuid() == 0, "only root can make a link of another user"))
+    @Test(.enabled(if: geteuid() == 0, "only root can create another user's link"))
     func areNotFoundThroughLinksOfOthers() throws {
         let directory = try TemporaryDirectory()
         unsafe mkdir(directory.path("real"), 0o700)
@@ -190,7 +191,7 @@ import WaypostTestSupport
             ("open/file", 0o600, "can be replaced: the directory OPEN may be written by every user"),
             ("closed/none", 0o600, nil),
         ] as [(String, Int, String?)])
-    func exposesAFile(path: String, mode: Int, words: String?) throws {
+    func reportHowAFileIsExposed(path: String, mode: Int, words: String?) throws {
         let directory = try TemporaryDirectory()
         for (name, mode) in [("closed", 0o700), ("open", 0o777)] {
             try FileSystem.createDirectory(at: directory.path(name))

@@ -11,14 +11,15 @@ struct CallFaultTrial {
     private let durability: OutboxDurability
     private var promises: Promises
     private var outbox: OutboxEngine?
-    /// The number of failed calls of the outbox.
+    /// The number of calls to the outbox that failed.
     private(set) var failures = 0
 
-    /// Whether the store may be replaced. After a single fault it must not; after more, a replacement must lose
-    /// nothing.
+    /// Whether the store may be replaced. After a single fault, it must not be replaced; after more faults, a
+    /// replacement must lose nothing.
     private let mayBeReplaced: Bool
 
-    private static let patience = 3
+    /// The number of failed attempts after which the disk is repaired.
+    private static let attemptsBeforeRepair = 3
 
     init(_ faults: [DiskFault], _ durability: OutboxDurability) throws {
         self.durability = durability
@@ -29,9 +30,11 @@ struct CallFaultTrial {
         mayBeReplaced = faults.count > 1
     }
 
-    /// Whether the work reached the call that should fail.
-    var struck: Bool { disk.faults.allSatisfy { $0.number <= 0 } }
+    /// Whether the work reached every call that should fail.
+    var hasReachedFaults: Bool { disk.faults.allSatisfy { $0.number <= 0 } }
 
+    /// Does the work. Returns whether it reached every call that should fail.
+    ///
     /// - Throws: `BrokenPromise`, or the outbox's error if it doesn't work again.
     mutating func run() throws -> Bool {
         for second in 1...60 {
@@ -47,7 +50,7 @@ struct CallFaultTrial {
             default: break
             }
         }
-        let struck = struck
+        let hasReachedFaults = hasReachedFaults
         disk.heal()
         disk.powerCut(keeping: 0)
         outbox = nil
@@ -56,10 +59,10 @@ struct CallFaultTrial {
         if let recovery = directory.recoveries.first(where: { !mayBeReplaced || $0.lost.upperBound > 0 }) {
             throw BrokenPromise(description: "\(recovery)")
         }
-        return struck
+        return hasReachedFaults
     }
 
-    /// Tries again like the service, finally on the repaired disk.
+    /// Repeats `work` after errors, as the service does, finally on the repaired disk.
     private mutating func retry(_ work: (inout Promises, OutboxEngine) throws -> Void) throws {
         var attempts = 0
         while true {
@@ -71,8 +74,8 @@ struct CallFaultTrial {
             } catch let error as OutboxError {
                 attempts = attempts + 1
                 failures = failures + 1
-                if attempts == Self.patience { disk.heal() }
-                if attempts == 2 * Self.patience { throw error }
+                if attempts == Self.attemptsBeforeRepair { disk.heal() }
+                if attempts == 2 * Self.attemptsBeforeRepair { throw error }
             }
         }
     }

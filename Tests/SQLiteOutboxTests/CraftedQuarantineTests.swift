@@ -5,7 +5,8 @@ import TimeAndChance
 
 @testable import SQLiteOutbox
 
-/// Crafted rows in quarantine. Each is damage that the start repairs, before any request for quarantined updates.
+/// Crafted rows in quarantine. Each of them is damage that is repaired at the start, before any request for quarantined
+/// updates.
 @Suite struct CraftedQuarantine {
     struct Crafted: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -31,7 +32,7 @@ import TimeAndChance
         LocationUpdate(timeOfFix: update.timeOfFix, latitude: latitude, longitude: longitude)
     }
 
-    // One table after the other: a sum of them is more than Swift 6.2 infers.
+    // The tables are separate constants, because Swift 6.2 can't infer the type of their sum.
 
     /// Rows that replace update 6.
     private static let numbers: [Crafted] = [Double.infinity, 1e308, 180.1, -180.1].flatMap { number in
@@ -56,16 +57,16 @@ import TimeAndChance
     }
 
     private static let beyondTheLast: [Crafted] = [Int64(12), 1 << 51, 1 << 53].map {
-        Crafted("beyond the last, \($0)", row($0), readable: [4, 6, 10, $0])
+        Crafted("sequence beyond the last, \($0)", row($0), readable: [4, 6, 10, $0])
     }
 
     private static let others: [Crafted] = [
         Crafted("heading 360", row(6) { $0.headingDegrees = 360 }, readable: [4, 10]),
-        Crafted("not counted", row(5), readable: [4, 5, 6, 10]),
+        Crafted("a row not counted", row(5), readable: [4, 5, 6, 10]),
         Crafted(
-            "not counted by far", (20...29).map { row($0) }.joined(separator: ";"),
+            "ten rows not counted", (20...29).map { row($0) }.joined(separator: ";"),
             readable: [4, 6, 10] + Array(20...29)),
-        Crafted("pending as well", "DELETE FROM quarantine WHERE sequence = 4;" + row(11), readable: [6, 10, 11]),
+        Crafted("also pending", "DELETE FROM quarantine WHERE sequence = 4;" + row(11), readable: [6, 10, 11]),
     ]
 
     private static let all: [Crafted] = [numbers, times, values, sequences, beyondTheLast, others].flatMap { $0 }
@@ -99,7 +100,7 @@ import TimeAndChance
         #expect(try outbox.ledger().balances)
         #expect(try outbox.pendingUpdates().contains { $0.update == sample(11) })
         try outbox.close()
-        // The service has repaired it.
+        // The service has repaired the quarantine.
         #expect(try OutboxReader(path: directory.store).quarantined().damage == nil)
         let tool = try OutboxEngine(settings)
         _ = try tool.carryOut(QuarantineRequest(.requeue, nil))

@@ -6,13 +6,13 @@ import TimeAndChance
 
 @testable import SQLiteOutbox
 
-/// A store after a power cut that is damaged at random and opened again.
+/// A store that is damaged at random after a power cut, and opened again.
 struct DamageTrial {
     /// The files of a store, with the bytes of every pending row.
     struct Sample: Sendable {
         let accepted: Int64
         let database, log: [UInt8]
-        /// An earlier log.
+        /// The log at an earlier time.
         let early: [UInt8]
         let cells: [Int64: [UInt8]]
         fileprivate let places: Places
@@ -71,8 +71,8 @@ struct DamageTrial {
         let ledger = try outbox.ledger()
         try #require(ledger.balances, "seed \(seed), \(words)")
         let lost = Set(sample.cells.keys).subtracting(found).count
-        let told = try outbox.summary().evictions[.damage].count + sample.accepted - ledger.accepted
-        try #require(Int64(lost) <= told, "seed \(seed), \(words): \(lost) are lost, \(told) are counted")
+        let reported = try outbox.summary().evictions[.damage].count + sample.accepted - ledger.accepted
+        try #require(Int64(lost) <= reported, "seed \(seed), \(words): \(lost) are lost, \(reported) are counted")
         _ = try outbox.append(SQLiteOutboxTests.sample(86_000))
         rows += sample.cells.count
         self.sound += sound.count
@@ -113,15 +113,15 @@ struct DamageTrial {
         case 5: cut(&log); return "log cut"
         case 6: zero(&database, pages: count); return "\(count) pages of the database zeroed"
         case 7: zero(&log, pages: count); return "\(count) pages of the log zeroed"
-        case 8: log = sample.early; return "log of an earlier time"
+        case 8: log = sample.early; return "log from an earlier time"
         case 9: log = []; return "log gone"
-        case 10: log = noise(log.count); return "noise for a log"
+        case 10: log = noise(log.count); return "noise instead of the log"
         case 11: database = [UInt8](repeating: 0, count: database.count); return "database zeroed"
-        case 12: database = noise(5000); return "a foreign file for a database"
+        case 12: database = noise(5000); return "noise instead of the database"
         default:
             database = Array(log[1024...])
             log = []
-            return "a piece of the log for a database"
+            return "a piece of the log instead of the database"
         }
     }
 }

@@ -56,8 +56,8 @@ struct Damage: Sendable, CustomTestStringConvertible {
             .database("byte \(offset) flipped") { $0[offset] ^= 0xff }
         }
         + [
-            .database("another program's text") { $0 = Array("name,position\n".utf8) },
-            .database("random bytes") { bytes in
+            .database("another program's text instead of the database") { $0 = Array("name,position\n".utf8) },
+            .database("random bytes instead of the database") { bytes in
                 var chance = SplitMix64(seed: 7)
                 bytes = bytes.map { _ in UInt8.random(in: 0...255, using: &chance) }
             },
@@ -65,12 +65,12 @@ struct Damage: Sendable, CustomTestStringConvertible {
                 $0.replaceSubrange(0..<32, with: repeatElement(0, count: 32))
             },
             .log("log broken in the middle", keepsRows: true) { $0[40 * 1048 + 32 + 3] ^= 0xff },
-            .log("garbage for a log") { bytes in
+            .log("random bytes instead of the log") { bytes in
                 var chance = SplitMix64(seed: 8)
                 bytes = bytes.map { _ in UInt8.random(in: 0...255, using: &chance) }
             },
             .log("log cut") { $0.removeLast($0.count / 2) },
-            Damage("log of an earlier time") { directory in
+            Damage("log from an earlier time") { directory in
                 try directory.open().close()
                 try directory.rename("early", to: "outbox.sqlite-wal")
             },
@@ -128,8 +128,8 @@ struct DamagedStore {
         if let recovery = directory.recoveries.first {
             #expect(recovery.salvaged == found.count)
             #expect(recovery.lost.upperBound == after.evicted)
-            // Other losses are allowed only if no trace is left, such as after losing the end of a log, or a ledger
-            // together with its newest rows.
+            // Other losses are allowed only if no trace is left, for example after the loss of the end of a log, or of
+            // a ledger together with its newest rows.
             if after.accepted == before.ledger.accepted { #expect(missing.count <= recovery.lost.upperBound) }
         }
         let next = try outbox.append(sample(86_000))
@@ -139,7 +139,7 @@ struct DamagedStore {
     }
 
     /// `make damage-test` sets the number of seeds.
-    @Test(.enabled(if: !Sanitizer.isActive, "computes for long on one thread"))
+    @Test(.enabled(if: !Sanitizer.isActive, "computes for a long time on one thread"))
     func keepsEverySoundRow() throws {
         let seeds = ProcessInfo.processInfo.environment["DAMAGE_SEEDS"].flatMap { UInt64($0) } ?? 16
         let samples = [

@@ -7,7 +7,7 @@ import TimeAndChance
 /// Drives as a gateway reports them, and the error of thinned drives.
 enum Drives {
     /// Returns a drive with an update every ten seconds: legs with turns at 5 to 14 m/s, stops of one or two minutes,
-    /// and now and then the engine off for a quarter of an hour. `noise` is the receiver's, in metres.
+    /// and now and then the engine off for a quarter of an hour. `noise` is the receiver's noise in metres.
     static func town(updates: Int, seed: UInt64 = 1, noise: Double = 2) -> [LocationUpdate] {
         var chance = SplitMix64(seed: seed)
         var east = 0.0
@@ -44,8 +44,9 @@ enum Drives {
         }
     }
 
-    /// Returns the maximum distance of `whole`, at its own times, from the track through `left`, whose ends are those
-    /// of `whole`; and the maximum time between neighbours in `left` that aren't neighbours in `whole`.
+    /// Returns the maximum distance of the updates in `whole`, each at its own time, from the track through `left`, and
+    /// the maximum time between neighbours in `left` that aren't neighbours in `whole`. Both tracks must have the same
+    /// ends.
     static func error(
         of left: [LocationUpdate], against whole: [LocationUpdate]
     ) -> (meters: Double, span: Duration) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SQLiteOutbox
 
-/// A piece of work on a store that is repeated with a power cut at each of its calls.
+/// A piece of work on a store, repeated with a power cut at each of its calls to the disk.
 struct EachCall {
     /// The files of the store on which the work starts.
     var files: [String: [UInt8]]
@@ -12,7 +12,7 @@ struct EachCall {
     /// Whether opening must replace the store.
     var isDamaged = false
 
-    /// Runs `work` with a cut at each of its calls. Returns the number of calls.
+    /// Runs `work` with a power cut at each of its calls to the disk. Returns the number of calls.
     func cut(
         step: Int = 1, _ work: (StoreDirectory, LyingDisk, inout Promises) throws -> Void
     ) throws -> Int {
@@ -23,14 +23,14 @@ struct EachCall {
             disk.order(DiskFault(.powerCut, at: number))
             var promises = promises
             do { try work(directory, disk, &promises) } catch let error as OutboxError {
-                try #require(disk.isOff, "call \(number): it failed before the power went: \(error)")
+                try #require(disk.isOff, "call \(number): the work failed before the power cut: \(error)")
             }
             guard disk.isOff else { return number - 1 }
             disk.powerOn()
             let before = directory.recoveries
             let outbox = try directory.open(on: disk)
             try promises.check(outbox, isReopened: true)
-            if !isDamaged { try #require(directory.recoveries == before, "call \(number): a power cut is no damage") }
+            if !isDamaged { try #require(directory.recoveries == before, "call \(number): a power cut isn't damage") }
             try promises.append(sample(86_000), to: outbox)
         }
         return 100_000
@@ -47,7 +47,7 @@ struct EachCall {
         return EachCall(files: ["outbox.sqlite": try directory.read("outbox.sqlite")], promises: promises)
     }
 
-    /// Returns a store that has had `rows` updates, of which `left` are still pending.
+    /// Returns a store that accepted `rows` updates; the last `left` of them are still pending.
     static func backlog(rows: Int, left: Int) throws -> EachCall {
         let directory = try StoreDirectory()
         try directory.buildBacklog(rows)

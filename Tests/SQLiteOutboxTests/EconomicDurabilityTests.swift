@@ -54,7 +54,7 @@ struct EconomicDurability {
         #expect(try onDisk(directory) == Ledger(accepted: 31, pending: 31))
     }
 
-    @Test func writesNoRowForAnUpdateDeliveredBefore() throws {
+    @Test func writesNoRowForAnUpdateThatIsAlreadyDelivered() throws {
         let directory = try StoreDirectory()
         let outbox = try open(directory)
         for second in 1...29 {
@@ -123,7 +123,7 @@ struct EconomicDurability {
         #expect(directory.recoveries.isEmpty)
     }
 
-    /// The rows of the commit reached the log, its end didn't.
+    /// The rows of the commit reached the log, but the end of the commit didn't.
     @Test func acceptsAnInterruptedCommitWithoutRepair() throws {
         let directory = try StoreDirectory()
         let outbox = try open(directory)
@@ -210,7 +210,7 @@ struct EconomicDurability {
         #expect(try outbox.pendingUpdates().map(\.sequence) == [4, 5, 6])
     }
 
-    /// A row of another update has the sequence of an unwritten one.
+    /// A row of another update has the sequence of an unwritten update.
     @Test func keepsUnwrittenUpdatesAfterARowOfAnotherUpdate() throws {
         let directory = try StoreDirectory()
         let outbox = try open(directory)
@@ -243,7 +243,7 @@ struct EconomicDurability {
         }
         #expect(refusal?.code == .full)
         #expect(try outbox.ledger() == Ledger(accepted: accepted, pending: accepted))
-        #expect(try onDisk(directory).accepted == accepted - 29, "the previous updates keep waiting")
+        #expect(try onDisk(directory).accepted == accepted - 29, "the previous updates stay in memory")
         try outbox.deliverBatch(maximumPastLocations: 60)
         _ = try outbox.append(sample(Int(accepted) + 1))
         #expect(try outbox.ledger().balances)

@@ -21,7 +21,8 @@ struct Eviction {
         #expect(ledger.accepted == 4000)
         #expect(ledger.evicted > 2000)
         #expect(ledger.pending > 500)
-        #expect(try outbox.pendingUpdates().map(\.sequence) == Array(ledger.evicted + 1...4000), "the oldest went")
+        #expect(
+            try outbox.pendingUpdates().map(\.sequence) == Array(ledger.evicted + 1...4000), "the oldest were evicted")
         try outbox.close()
         let summary = try OutboxReader(path: directory.store).summary()
         #expect(summary.ledger == ledger)
@@ -41,7 +42,7 @@ struct Eviction {
             let stored = try outbox.append(update)
             try #require(try outbox.store?.bytesInUse() ?? 0 <= cap)
             guard stored.sequence % 1499 == 0 else { continue }
-            // A power cut: rows and ledger were removed in one transaction.
+            // Rows and ledger agree after a power cut, because one transaction changes both.
             try directory.copyStore(to: "cut")
             let cut = try directory.open("cut")
             try #require(try cut.summary() == outbox.summary())
@@ -53,7 +54,7 @@ struct Eviction {
         #expect(summary.evictions[.thinned].count > 5000)
         #expect(summary.evictions[.oldest].count == 0)
         let left = try outbox.pendingUpdates()
-        #expect(left.first?.sequence == 1 && left.last?.sequence == 12_000, "both ends stay")
+        #expect(left.first?.sequence == 1 && left.last?.sequence == 12_000, "both ends are kept")
         let worst = Drives.error(of: left.map(\.update), against: drive)
         #expect(worst.meters <= 250)
         #expect(worst.span <= TrackSimplification.maximumSpan)
@@ -78,8 +79,8 @@ struct Eviction {
         #expect(try small.summary().evictions[.oldest].count == 0, "thinning was enough")
     }
 
-    /// An update's age is the time to the newest fix: only an accepted fix makes updates old.
-    @Test func evictsUpdatesThatAreTooOldByTheNewestFix() throws {
+    /// An update's age is the time from its fix to the newest fix, so only an accepted fix makes updates older.
+    @Test func evictsUpdatesThatAreTooOldRelativeToTheNewestFix() throws {
         let directory = try StoreDirectory()
         var settings = directory.configuration()
         settings.maximumAge = .seconds(3600)

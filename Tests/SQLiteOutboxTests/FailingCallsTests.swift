@@ -7,9 +7,9 @@ import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-/// In each run another call of a kind fails: every call with `make damage-test` of 100 seeds or more, some calls with
-/// `make test`.
-@Suite(.enabled(if: !Sanitizer.isActive, "computes for long on one thread"))
+/// In each run, another call of a given kind fails: every call with `make damage-test` and 100 seeds or more, a few
+/// calls with `make test`.
+@Suite(.enabled(if: !Sanitizer.isActive, "computes for a long time on one thread"))
 struct FailingCalls {
     static let isLong = (ProcessInfo.processInfo.environment["DAMAGE_SEEDS"].flatMap { UInt64($0) } ?? 0) >= 100
     private static let numbers = isLong ? Array(1...200) : [1, 2, 3, 5, 9, 33, 129]
@@ -81,7 +81,7 @@ struct FailingCalls {
     }
 
     /// A log whose sync has failed isn't used again while a reader keeps it from being emptied.
-    @Test func waitForAReader() throws {
+    @Test func rejectUpdatesWhileAReaderKeepsTheLog() throws {
         let directory = try StoreDirectory()
         let disk = directory.lyingDisk(seed: 1)
         var outbox: OutboxEngine? = try directory.open(on: disk)
@@ -102,7 +102,7 @@ struct FailingCalls {
     }
 
     /// The log's directory entry is on the disk before anything is accepted, although SQLite ignores its failed sync.
-    @Test func keepTheNameOfTheLog() throws {
+    @Test func keepTheDirectoryEntryOfTheLog() throws {
         let directory = try StoreDirectory()
         let disk = directory.lyingDisk(seed: 1)
         try directory.open(on: disk).close()

@@ -69,7 +69,7 @@ import TimeAndChance
         _ = try outbox.append(sample(6))
     }
 
-    /// The schema is in the write-ahead log, over a sound database.
+    /// The foreign schema is only in the write-ahead log; the database is sound.
     @Test func isFoundInTheLog() throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open()
@@ -96,8 +96,10 @@ import TimeAndChance
         #expect(try outbox.ledger() == Ledger(accepted: 8, delivered: 8))
     }
 
-    /// A negative version, one of the far future, or one with a flipped bit isn't a newer release's.
-    @Test(arguments: [-1, Int32.min, 0, 67_108_866, 524_290]) func withoutAVersionIsDamage(version: Int32) throws {
+    /// A version number that is negative, far too high, or has a flipped bit isn't a newer release's.
+    @Test(arguments: [-1, Int32.min, 0, 67_108_866, 524_290]) func isDamageIfItsVersionIsImplausible(version: Int32)
+        throws
+    {
         let directory = try directoryWithFive()
         try directory.execute("PRAGMA user_version = \(version)")
         let error = #expect(throws: OutboxError.self) { try OutboxReader(path: directory.store) }
@@ -116,7 +118,7 @@ import TimeAndChance
     }
 }
 
-/// Rows with a correct checksum and impossible numbers: sums of them don't crash the process.
+/// Rows with a correct checksum and impossible numbers, whose sums must not crash the process.
 @Suite struct ExtremeRows {
     static func row(_ sequence: Int64, time: Int64 = 1_767_600_000_000) -> String {
         var update = sample(1)
@@ -141,7 +143,7 @@ import TimeAndChance
         }
     }
 
-    // One table after the other: a sum of them is more than Swift 6.2 infers.
+    // The tables are separate constants, because Swift 6.2 can't infer the type of their sum.
     static let sequences: [String] = [row(.max), row(.max - 1), row(-1), row(.min)]
 
     static let times: [String] = [Int64.max, .min, 1 << 60, -(1 << 60), 253_402_300_800_000].flatMap {

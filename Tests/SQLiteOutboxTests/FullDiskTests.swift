@@ -35,8 +35,8 @@ import WaypostTestSupport
         #expect(try OutboxReader(path: directory.store).summary().ledger == ledger)
     }
 
-    /// A backlog is sent although nothing can be written. No update is sent twice, and from the limit on, none is sent
-    /// at all.
+    /// A backlog is sent although nothing can be written. No update is sent twice, and none at all once too many
+    /// acknowledgements are unwritten.
     @Test(arguments: OutboxDurability.allCases)
     func sendsNothingTwice(durability: OutboxDurability) throws {
         let directory = try StoreDirectory()
@@ -71,7 +71,7 @@ import WaypostTestSupport
         #expect(isNew)
     }
 
-    @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
+    @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system requires root"))
     func releasesTheReserveAndRecovers() throws {
         let directory = try StoreDirectory()
         let disk = try TinyFileSystem(at: directory.path("disk"), megabytes: 2)
@@ -102,7 +102,7 @@ import WaypostTestSupport
             accepted += 1
             #expect(directory.exists("disk/outbox.sqlite.reserve"))
         }
-        // A start on a full disk.
+        // Start on a full disk.
         try disk.fill()
         let ledger = try outbox.ledger()
         try outbox.close()
@@ -114,7 +114,7 @@ import WaypostTestSupport
     }
 }
 
-/// Another file at the path of the reserve: it stays there, and the outbox works without a reserve.
+/// Another file at the path of the reserve. If it can't be removed, the outbox works without a reserve.
 @Suite struct PlantedReserve {
     private let directory: StoreDirectory
     private let warnings = Locked<[OutboxWarning]>([])
@@ -145,7 +145,7 @@ import WaypostTestSupport
     }
 
     /// The directory is shared, such as `/tmp`.
-    @Test(.enabled(if: geteuid() == 0, "only root can make a file of another user"), arguments: Kind.allCases)
+    @Test(.enabled(if: geteuid() == 0, "only root can create another user's file"), arguments: Kind.allCases)
     func ofAnotherUserIsNotTouched(kind: Kind) throws {
         unsafe chmod(directory.url.path, 0o1777)
         try plant(kind)
@@ -188,7 +188,7 @@ import WaypostTestSupport
         let outbox = try OutboxEngine(configuration)
         try outbox.limitPages(to: 12)
         var accepted = 0
-        // The error is a full disk.
+        // The error must be that the disk is full.
         let error = #expect(throws: OutboxError.self) {
             while true {
                 _ = try outbox.append(sample(accepted + 1))
@@ -203,7 +203,7 @@ import WaypostTestSupport
                 == Ledger(accepted: Int64(accepted), delivered: 5, pending: Int64(accepted - 5)))
         let warnings = warnings.withLock { $0 }
         guard warnings.count == 1, case .noReserve(let reason, _)? = warnings.first else {
-            Issue.record("there is not one warning of a missing reserve")
+            Issue.record("expected exactly one warning about a missing reserve")
             return
         }
         #expect(reason.description.contains(place))

@@ -26,7 +26,7 @@ struct LargestNumbers {
         [51, 52, 53].flatMap { bits in [-1, 0, 1].map { (Int64(1) << bits) + $0 } }.flatMap(withNumber) + miscounted
 
     private static func withNumber(_ number: Int64) -> [Crafted] {
-        /// Returns a balanced ledger, in which `change` places all updates except these five.
+        /// Returns a balanced ledger, in which `change` counts all updates except the five pending ones.
         func balanced(_ change: (inout OutboxCounters) -> Void) -> String {
             Rows.ledger {
                 $0.lastSequence = number
@@ -34,28 +34,28 @@ struct LargestNumbers {
             }
         }
         return [
-            Crafted("seqmax \(number)", Rows.row(number)),
+            Crafted("sequence \(number)", Rows.row(number)),
             Crafted(
-                "seqmax \(number), counted",
+                "sequence \(number), counted in the ledger",
                 Rows.ledger(accepted: number - 1, delivered: number - 6) + ";" + Rows.row(number)),
-            Crafted("ledgermax \(number)", balanced { $0.delivered = number - 5 }),
-            Crafted("revmax \(number)", Rows.ledger { $0.revision = number }),
+            Crafted("\(number) accepted", balanced { $0.delivered = number - 5 }),
+            Crafted("revision \(number)", Rows.ledger { $0.revision = number }),
             Crafted(
-                "tallymix \(number)",
+                "\(number) evicted for two reasons",
                 balanced {
                     $0.evictions[.oldest].count = number / 2
                     $0.evictions[.age].count = number - number / 2 - 5
                 }),
             Crafted(
-                "tallymix \(number), below zero",
+                "\(number) evicted for each of two reasons, and fewer than zero delivered",
                 balanced {
                     $0.evictions[.oldest].count = number
                     $0.evictions[.age].count = number
                     $0.delivered = -number - 5
                 }),
-            Crafted("evicthuge \(number)", Rows.ledger { $0.evictions[.oldest].count = number }),
-            Crafted("evicthuge \(number), balanced", balanced { $0.evictions[.oldest].count = number - 5 }),
-            Crafted("quarantinehuge \(number)", balanced { $0.quarantined.count = number - 5 }),
+            Crafted("\(number) evicted", Rows.ledger { $0.evictions[.oldest].count = number }),
+            Crafted("\(number) evicted, in a balanced ledger", balanced { $0.evictions[.oldest].count = number - 5 }),
+            Crafted("\(number) quarantined", balanced { $0.quarantined.count = number - 5 }),
         ]
     }
 
@@ -101,7 +101,7 @@ struct LargestNumbers {
             _ = try outbox.carryOut(QuarantineRequest(round == 2 ? .discard : .requeue, nil))
             try drain(outbox, &owed)
             #expect(try outbox.ledger().balances)
-            // This one is pending until the next start.
+            // This update is pending until the next start.
             _ = try outbox.append(sample(begin + 4))
             owed.insert(sample(begin + 4).timeOfFix)
             try outbox.close()
@@ -113,12 +113,12 @@ struct LargestNumbers {
         #expect(directory.recoveries.count <= 2)
     }
 
-    /// After work of all kinds that starts with numbers at a limit, each row can be read.
+    /// Work of all kinds that starts with numbers at a limit leaves only readable rows.
     @Test(arguments: 0..<12 as Range<UInt64>) func writeOnlyReadableRows(seed: UInt64) throws {
         var chance = SplitMix64(seed: seed)
         let limit = Int64(1) << (51 + seed % 2)
         var parts = (0..<7).map { _ in Int64.random(in: 0...limit / 7, using: &chance) }
-        parts[Int.random(in: 0..<7, using: &chance)] += limit - 5 - parts.reduce(0, +)  // on the limit, to the last one
+        parts[Int.random(in: 0..<7, using: &chance)] += limit - 5 - parts.reduce(0, +)  // the sum is exact
         let directory = try StoreDirectory()
         var settings = directory.configuration(maximumBytes: 64 * 1024)
         settings.maximumAge = .seconds(20_000)
@@ -197,7 +197,7 @@ struct LargestNumbers {
         #expect(try store.rows.counters() == outbox.counters)
     }
 
-    /// Delivers everything, and removes it from `owed`.
+    /// Delivers all pending updates, and removes their times from `owed`.
     private func drain(_ outbox: OutboxEngine, _ owed: inout Set<UTCTime>) throws {
         for _ in 1...20 {
             guard let batch = try outbox.nextBatch(maximumPastLocations: 3) else {
@@ -207,6 +207,6 @@ struct LargestNumbers {
             owed.subtract(batch.pending.map(\.update.timeOfFix))
             try outbox.acknowledge(batch)
         }
-        throw BrokenPromise(description: "it never ends: \(try outbox.ledger())")
+        throw BrokenPromise(description: "the backlog never ends: \(try outbox.ledger())")
     }
 }

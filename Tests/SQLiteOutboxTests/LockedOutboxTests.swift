@@ -90,7 +90,7 @@ import WaypostTestSupport
         #expect(directory.recoveries.isEmpty)
     }
 
-    /// A read that stays open prevents the log from starting over, so it grows with each commit.
+    /// A read that stays open prevents the log from starting over, so the log grows with each commit.
     @Test func reportsALogThatAReaderKeepsGrowing() throws {
         let directory = try StoreDirectory()
         let warnings = Locked<[OutboxWarning]>([])

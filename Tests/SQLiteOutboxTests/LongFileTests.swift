@@ -5,7 +5,7 @@ import Testing
 
 @testable import SQLiteOutbox
 
-/// Outbox files of 200 GiB that are nearly all hole: no start reads all of them.
+/// Outbox files of 200 GiB that consist almost entirely of holes. A start must not read them to the end.
 @Suite(.timeLimit(.minutes(1))) struct LongFiles {
     private static let length = 200 << 30
 
@@ -42,8 +42,8 @@ import Testing
         #expect(try outbox.ledger() == Ledger(accepted: 5, pending: 5))
     }
 
-    /// A repair and a check look at the first 64 MiB of the log only.
-    @Test func areReportedOnceForALog() throws {
+    /// A repair and a check search only the first 64 MiB of the log.
+    @Test func areReportedOnceIfTheyAreLogs() throws {
         let directory = try StoreDirectory()
         try directory.open().close()
         try lengthen("outbox.sqlite-wal", in: directory)
@@ -54,7 +54,7 @@ import Testing
         #expect(warnings.withLock { $0 } == [.longLog(path: directory.store + "-wal", bytes: Int64(Self.length))])
     }
 
-    /// The log is written after a long hole.
+    /// A copy of all rows follows a long hole.
     @Test func areReadAfterTheirHoles() throws {
         let directory = try StoreDirectory()
         let outbox = try directory.open()

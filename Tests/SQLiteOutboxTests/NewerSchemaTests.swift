@@ -39,7 +39,7 @@ import Testing
         #expect(try directory.names == names)
     }
 
-    /// A higher version number over the known schema is a flipped bit, because each release has its own schema.
+    /// A higher version number with the known schema is a flipped bit, because each release has its own schema.
     @Test(arguments: 1..<10) func isDamageIfTheTablesAreTheKnownOnes(bit: Int) throws {
         try directory.execute("PRAGMA user_version = \(Int(try directory.version) ^ 1 << bit)")
         for error in [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SQLiteOutbox
 
-/// A store that is older than its note.
+/// A store that is older than the note of its counters.
 @Suite struct OlderStore {
     private let directory: StoreDirectory
     private let warnings = Locked<[OutboxWarning]>([])
@@ -97,7 +97,7 @@ import Testing
         expectWarning(accepted: 10, previously: 10, of: "outbox.sqlite")
     }
 
-    /// A program that opens the outbox of a killed process moves the log into the database, and removes it.
+    /// A program that opens the outbox of a killed process moves the log into the database, and removes the log.
     @Test func isNotReportedAfterACheckpoint() throws {
         let outbox = try open()
         for second in 1...300 {

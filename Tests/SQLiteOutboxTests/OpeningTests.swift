@@ -121,7 +121,7 @@ import WaypostTestSupport
             // The damaged store is still at its path: the new one was being built.
             try directory.write(Array(try directory.read("outbox.sqlite").prefix(1500)), to: "outbox.sqlite.rebuilt")
         } else {
-            // The database has been renamed, its log hasn't, and the new store is complete.
+            // The database has been renamed, but its log hasn't, and the new store is complete.
             try directory.open().close()
             try directory.rename("outbox.sqlite", to: "outbox.sqlite.rebuilt")
             try directory.write([1, 2, 3], to: "outbox.sqlite-wal")
@@ -143,7 +143,7 @@ import WaypostTestSupport
         #expect(directory.recoveries.map(\.lost) == [1...1])
     }
 
-    /// The ledger doesn't count the row yet: its sequence isn't used again.
+    /// The ledger doesn't count the damaged row yet, but the row's sequence isn't used again.
     @Test func countsADamagedLastRow() throws {
         let directory = try StoreDirectory()
         let first = try directory.open()

@@ -4,16 +4,16 @@ import Testing
 import WaypostTestSupport
 
 @Suite struct OutboxContract {
-    @Test(arguments: OutboxConduct.all)
-    func holdsInMemory(conduct: OutboxConduct) async throws {
-        try await conduct.check(MemoryOutbox(capacity: .max, clock: MonotonicClock(ManualClock())))
+    @Test(arguments: OutboxRule.all)
+    func holdsInMemory(rule: OutboxRule) async throws {
+        try await rule.check(MemoryOutbox(capacity: .max, clock: MonotonicClock(ManualClock())))
     }
 
-    @Test(arguments: OutboxConduct.all)
-    func holdsOnDisk(conduct: OutboxConduct) async throws {
+    @Test(arguments: OutboxRule.all)
+    func holdsOnDisk(rule: OutboxRule) async throws {
         let directory = try StoreDirectory()
         let outbox = try await SQLiteOutbox.open(directory.configuration())
-        try await conduct.check(outbox)
+        try await rule.check(outbox)
         #expect(try await outbox.ledger().balances)
         try await outbox.close()
         #expect(directory.recoveries.isEmpty)

@@ -86,13 +86,13 @@ import Testing
         let error = #expect(throws: OutboxError.self) { try directory.open() }
         #expect(error?.code == .locked)
         _ = try outbox.append(sample(1))
-        #expect(directory.exists("outbox.sqlite.lock"), "the lock is created again with the next commit")
+        #expect(directory.exists("outbox.sqlite.lock"), "the next commit creates the lock file again")
         #expect(try outbox.ledger() == Ledger(accepted: 1, pending: 1))
         try outbox.close()
         try directory.open().close()
     }
 
-    /// A process that holds only the other lock owns the store, too.
+    /// A process that holds only the lock file also owns the store.
     @Test func yieldsToTheHolderOfItsLock() throws {
         let outbox = try directory.open()
         _ = try outbox.append(sample(1))
@@ -118,7 +118,7 @@ import Testing
         #expect(error?.code == .locked)
         #expect(error?.holder != nil)
         #expect(throws: OutboxError.self) { try first.close() }
-        #expect(directory.exists("outbox.sqlite-wal"), "the log of the second one")
+        #expect(directory.exists("outbox.sqlite-wal"), "the second owner's log")
         #expect(try second.append(sample(11)).sequence == 2)
         try directory.moveStore(owner: second)
         #expect(try directory.open().ledger() == Ledger(accepted: 2, pending: 2))
@@ -149,7 +149,7 @@ import Testing
         #expect(error?.code == .locked)
     }
 
-    /// A store that is replaced while in use keeps its owner, even if the other lock was removed.
+    /// A store that is replaced while in use keeps its owner, even if the lock file was removed.
     @Test func movesToARebuiltStore() throws {
         let outbox = try directory.open()
         for second in 1...10 { _ = try outbox.append(sample(second)) }
@@ -162,7 +162,7 @@ import Testing
         #expect(try outbox.append(sample(11)).sequence == 11)
     }
 
-    /// At no moment of a replacement can another process become the owner, even without the other lock.
+    /// At no moment of a replacement can another process become the owner, even if the lock file is missing.
     @Test func hasNoGapWhileTheStoreIsReplaced() throws {
         try directory.buildBacklog(200)
         try directory.breakRow(60)
@@ -171,7 +171,7 @@ import Testing
         disk.observer = { [directory] call, _ in
             guard call == .rename || call == .sync, tries.withLock({ $0 }) >= 0 else { return }
             let count = tries.withLock { tries in
-                defer { tries = -1 }  // not while it tries
+                defer { tries = -1 }  // not during the attempt
                 return tries
             }
             try? FileManager.default.removeItem(atPath: directory.store + ".lock")

@@ -6,16 +6,16 @@ import WaypostTestSupport
 @testable import SQLiteOutbox
 
 /// `make power-test` sets the number of cuts.
-@Suite(.enabled(if: !Sanitizer.isActive, "computes for long on one thread"))
+@Suite(.enabled(if: !Sanitizer.isActive, "computes for a long time on one thread"))
 struct PowerCuts {
     private static let cuts = ProcessInfo.processInfo.environment["POWER_CUTS"].flatMap { Int($0) }
 
-    /// Two of three cuts.
+    /// Two thirds of the cuts, with full durability.
     @Test func loseNoUpdates() throws {
         try cut(Self.cuts.map { $0 - $0 / 3 } ?? 80, .full)
     }
 
-    /// The last third of the cuts.
+    /// A third of the cuts, with economic durability.
     @Test func loseAtMostTheWindow() throws {
         try cut(Self.cuts.map { $0 / 3 } ?? 40, .economy)
     }
@@ -38,8 +38,8 @@ struct PowerCuts {
         print("power cuts, \(durability): \(cuts); accepted \(accepted), lost \(lost), repeated \(repeated)")
     }
 
-    /// The test itself works: it finds a disk that ignores syncs.
-    @Test func areDetectedOnADiskThatIgnoresSync() throws {
+    /// A disk that ignores syncs fails the trial, which shows that the trial works.
+    @Test func loseUpdatesOnADiskThatIgnoresSyncs() throws {
         var trial = try PowerTrial(seed: 1)
         trial.disk.ignoresSync = true
         #expect(throws: BrokenPromise.self) { try trial.run(cuts: 40) }

@@ -6,17 +6,18 @@ import TimeAndChance
 
 @testable import SQLiteOutbox
 
-/// Work on a disk that loses power repeatedly. After each cut its promises are compared with its content.
+/// Work on a disk that loses power repeatedly. After each power cut, the outbox's promises are compared with its
+/// content.
 struct PowerTrial {
     private(set) var cuts = 0
     private(set) var accepted: Int64 = 0
     private(set) var repeated = 0
-    /// The number of updates of a window that a cut has lost.
+    /// The number of updates that cuts have lost within a window.
     private(set) var lost = 0
 
-    private static let mostPoints = 4
-    /// A number above that of any batch, and below that of the commits between two checkpoints.
-    private static let longestBatch = 50
+    private static let maximumPoints = 4
+    /// The maximum number of past locations in a batch.
+    private static let maximumPastLocations = 50
 
     let directory: StoreDirectory
     let disk: LyingDisk
@@ -36,7 +37,7 @@ struct PowerTrial {
         promises = Promises(window: durability.window)
     }
 
-    /// Cuts the power `count` times, at any call of any piece of work, opening and closing among them.
+    /// Cuts the power `count` times, at any call of any piece of work, including opening and closing.
     mutating func run(cuts count: Int) throws {
         for _ in 0..<count {
             let calls = Bool.random(using: &chance) ? 40 : 2500
@@ -48,13 +49,13 @@ struct PowerTrial {
             disk.powerOn()
             let outbox = try open()
             let again = try promises.check(outbox, isReopened: true, at: now)
-            try #require(again <= 1 + Self.mostPoints, "\(cuts): only a live update and its points may be repeated")
+            try #require(again <= 1 + Self.maximumPoints, "\(cuts): only a live update and its points may be repeated")
             repeated += again
             try outbox.close()
         }
         accepted = promises.accepted
         lost = promises.lost
-        try #require(directory.recoveries.isEmpty, "a power cut is no damage: \(directory.recoveries)")
+        try #require(directory.recoveries.isEmpty, "a power cut isn't damage: \(directory.recoveries)")
     }
 
     private mutating func workUntilCut() throws {
@@ -71,14 +72,14 @@ struct PowerTrial {
             switch Int.random(in: 0..<100, using: &chance) {
             case 0..<45:
                 for _ in 0..<Int.random(in: 1...20, using: &chance) {
-                    let points = (0..<max(0, Int.random(in: -4...Self.mostPoints, using: &chance))).map { _ in
+                    let points = (0..<max(0, Int.random(in: -4...Self.maximumPoints, using: &chance))).map { _ in
                         nextSample(after: 1...3)
                     }
                     let update = nextSample(after: points.isEmpty ? -3...10 : 1...10)
                     try promises.append(update, with: points, to: engine, at: now)
                 }
             case 45..<85:
-                let limit = Int.random(in: 0...Self.longestBatch, using: &chance)
+                let limit = Int.random(in: 0...Self.maximumPastLocations, using: &chance)
                 try promises.deliver(from: engine, maximumPastLocations: limit)
             case 85..<92:
                 guard let victim = promises.pending.keys.sorted().randomElement(using: &chance) else { continue }

@@ -13,11 +13,12 @@ struct Promises {
     private(set) var accepted: Int64 = 0
     private(set) var pending: [Int64: LocationUpdate] = [:]
     private var quarantined: Set<Int64> = []
-    /// The updates that are acknowledged in memory only, and will be pending again after a restart.
+    /// The updates that are acknowledged only in memory, and will be pending again after a restart.
     private var unwritten: [Int64: LocationUpdate] = [:]
-    /// A failed append with its shape points. After a power cut any beginning of it may be on the disk.
+    /// The updates of a failed append, shape points first. After a power cut, any number of the first ones may be on
+    /// the disk.
     private var offered: [LocationUpdate] = []
-    /// A failed append whose rows are on the disk. If it is repeated, it is accepted once.
+    /// The updates of a failed append whose rows are on the disk. If the append is repeated, they are accepted once.
     private var foundAgain: [LocationUpdate] = []
     /// The live update with which each update was accepted.
     private var liveOf: [Int64: Int64] = [:]
@@ -25,7 +26,7 @@ struct Promises {
     private var unsettled: Set<Int64> = []
     /// The maximum loss in a power cut; `nil` for none.
     private let window: OutboxDurability.Window?
-    /// The number of updates that were lost with the window so far.
+    /// The number of updates that power cuts have lost within a window.
     private(set) var lost = 0
     private var acceptedAt: [Int64: Duration] = [:]
 
@@ -53,8 +54,8 @@ struct Promises {
         if window == nil { unwritten = [:] }
     }
 
-    /// Checks that some first part of the offered updates is stored, in order.
-    private mutating func acceptWhatIsThere(
+    /// Checks that the stored updates are among the offered ones, in the same order, and accepts them.
+    private mutating func acceptStoredPart(
         of found: [Int64: LocationUpdate], upTo last: Int64, at now: Duration
     ) throws {
         // Losses of a window are checked together with the window.
@@ -106,16 +107,16 @@ struct Promises {
         quarantined.insert(sequence)
     }
 
-    /// Compares the promises with the content of `outbox`, and continues with the content. Returns the number of
-    /// acknowledged updates that are pending again. If the outbox `isReopened`, everything in memory was lost.
+    /// Compares the promises with the content of `outbox`, and adopts that content. Returns the number of acknowledged
+    /// updates that are pending again. If the outbox `isReopened`, everything in memory was lost.
     @discardableResult
     mutating func check(_ outbox: OutboxEngine, isReopened: Bool, at now: Duration = .zero) throws -> Int {
         let found = Dictionary(uniqueKeysWithValues: try outbox.pendingUpdates().map { ($0.sequence, $0.update) })
         let ledger = try outbox.ledger()
         try hold(ledger.balances && ledger.pending == Int64(found.count), "\(found.count) are pending, \(ledger)")
-        try hold(ledger.evicted == 0, "nothing had to go, \(ledger)")
+        try hold(ledger.evicted == 0, "nothing had to be evicted, \(ledger)")
 
-        try acceptWhatIsThere(of: found, upTo: ledger.accepted, at: now)
+        try acceptStoredPart(of: found, upTo: ledger.accepted, at: now)
         var repeated = 0
         if isReopened, let window { repeated = try forget(window, found, ledger, at: now) }
         let lost = pending.keys.filter { found[$0] == nil && !unsettled.contains($0) }.sorted()
@@ -126,10 +127,10 @@ struct Promises {
         }
         try hold(ledger.accepted == accepted, "\(accepted) were accepted, \(ledger)")
         let listed = Set(try outbox.quarantinedSequences())
-        // The oldest update is evicted for a new one, even for one whose quarantine failed but was done.
+        // A new row may replace the oldest one, even if the call to quarantine reported a failure.
         let mayBeListed = quarantined.union(unsettled).count
         let isListed = quarantined.isSubset(of: listed) || mayBeListed > OutboxStore.quarantineLimit
-        try hold(isListed, "in quarantine and gone: \(quarantined.subtracting(listed)) of \(quarantined.count)")
+        try hold(isListed, "missing from quarantine: \(quarantined.subtracting(listed)) of \(quarantined.count)")
         quarantined = listed
         // An acknowledgement on a failing disk stays in memory, unless it blocks the others.
         for sequence in unsettled where found[sequence] == nil { unwritten[sequence] = pending[sequence] }

@@ -91,7 +91,7 @@ import TimeAndChance
         #expect(try requester.answer(to: third) == .done(count: 1, notKept: 0))
         #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 7, pending: 1, evicted: 1, quarantined: 1))
         #expect(try !outbox.maintain())
-        #expect(try requester.answer(to: first) == nil, "an answer is given once")
+        #expect(try requester.answer(to: first) == nil, "an answer is returned only once")
     }
 
     @Test func isUnchangedAfterARequestIsWithdrawn() throws {

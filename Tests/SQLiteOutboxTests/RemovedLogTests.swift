@@ -8,7 +8,7 @@ import Testing
 /// The log is removed while the outbox is in use, and SQLite keeps writing to the removed file.
 @Suite struct RemovedLog {
     private let directory: StoreDirectory
-    /// Whether each report was of a start.
+    /// Whether each report was the beginning of the warning.
     private let reports = Locked<[Bool]>([])
 
     init() throws { directory = try StoreDirectory() }
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// Expects a kill at this moment to lose nothing.
+    /// Expects that a kill at this moment loses nothing.
     private func expectSafe(_ accepted: Int64) throws {
         try directory.copyStore(to: "killed")
         let killed = try directory.open("killed")

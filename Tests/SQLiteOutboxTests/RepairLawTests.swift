@@ -10,7 +10,7 @@ private struct DrainingStore: Sendable {
     let pending: Set<Int64>
     let files: [String: [UInt8]]
 
-    /// Creates the store. If the vehicle `isDriving`, new updates are accepted, and delivered first, meanwhile.
+    /// Creates the store. If the vehicle `isDriving`, new updates are accepted meanwhile, and delivered first.
     init(isDriving: Bool) throws {
         let directory = try StoreDirectory()
         try directory.buildBacklog(300)
@@ -29,14 +29,14 @@ private struct DrainingStore: Sendable {
     static let parked = Result { try DrainingStore(isDriving: false) }
     static let driving = Result { try DrainingStore(isDriving: true) }
 
-    /// Returns the places of the copies of the row with `sequence` in the files.
+    /// Returns where the files contain copies of the row with `sequence`.
     func places(of sequence: Int64) -> [(name: String, range: Range<Int>)] {
         let stored = StoredUpdate(sequence: sequence, update: sample(Int(sequence)))
         let cell = UpdateRecord(stored).row.cell
         return files.flatMap { name, bytes in bytes.ranges(of: cell).map { (name, $0) } }
     }
 
-    /// Flips bits, opens the store, and delivers everything.
+    /// Flips a bit, opens the store, and delivers everything.
     func judge(flipping bit: Int, of name: String) throws {
         let directory = try StoreDirectory()
         for (name, bytes) in files { try directory.write(bytes, to: name) }
@@ -66,8 +66,9 @@ private struct DrainingStore: Sendable {
 /// every delivered update that is pending again is counted.
 @Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
 struct RepairLaw {
-    /// The newest update is delivered, the previous one is pending; every fifth bit of each copy of its row is flipped.
-    @Test func holdsForFlippedBitsOfTheRowBeforeADeliveredOne() throws {
+    /// The newest update is delivered and the previous one is pending. Every fifth bit of each copy of the pending row
+    /// is flipped.
+    @Test func holdsForFlippedBitsOfAPendingRow() throws {
         let store = try DrainingStore.parked.get()
         try judge(299, of: store)
         try judge(200, of: store)
@@ -78,7 +79,8 @@ struct RepairLaw {
         try judge(299, of: store)
     }
 
-    /// If the log ends before its last changes, the updates they delivered must not become pending silently.
+    /// If the log ends before its last changes, the updates that these changes delivered must not become pending
+    /// silently.
     @Test func detectsALogThatLacksItsLastChanges() throws {
         let store = try DrainingStore.parked.get()
         let log = try #require(store.files["outbox.sqlite-wal"])

@@ -32,7 +32,7 @@ struct RunningDamage {
         for second in 1...10 { _ = try outbox.append(sample(second)) }
         try outbox.deliverBatch(maximumPastLocations: 4)
         try directory.execute("UPDATE updates SET time_ms = 0 WHERE sequence IN (0, 7)")
-        outbox.store = nil  // as after an error of the disk: the next call opens it again
+        outbox.store = nil  // as after a disk error: the next call opens the store again
         #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 5, pending: 4, evicted: 1))
         #expect(try outbox.pendingUpdates().map(\.sequence) == [5, 6, 8, 9])
         #expect(directory.recoveries.count == 1)
@@ -48,7 +48,7 @@ struct RunningDamage {
         }
         try loseFrames(1, of: directory, under: outbox, on: disk)
         #expect(try outbox.append(sample(11)).sequence == 11)
-        #expect(try outbox.pendingUpdates().map(\.sequence) == [11], "the last delivered is known")
+        #expect(try outbox.pendingUpdates().map(\.sequence) == [11], "the last delivered update is known")
         #expect(try outbox.ledger() == Ledger(accepted: 11, delivered: 10, pending: 1))
         #expect(directory.recoveries.first?.cause == .earlierCopy(accepted: 9, known: 10))
     }
@@ -78,7 +78,7 @@ struct RunningDamage {
         #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 9, pending: 1))
     }
 
-    /// A store isn't replaced for a single read error.
+    /// A store isn't replaced because of a single read error.
     @Test func isReadTwice() throws {
         let (directory, disk) = try directoryOnDisk()
         try directory.buildBacklog(24_000)
@@ -100,15 +100,15 @@ struct RunningDamage {
         #expect(throws: OutboxError.self) { try outbox.append(sample(200), with: points) }
         for second in 201...203 {
             #expect(try outbox.append(sample(second)).sequence == Int64(second - 140))
-            outbox.invalidateStore()  // as after an error of the disk: the next call opens it again
+            outbox.invalidateStore()  // as after a disk error: the next call opens the store again
         }
         #expect(try outbox.ledger() == Ledger(accepted: 63, pending: 63))
         #expect(try outbox.pendingUpdates().map(\.update) == (Array(1...60) + Array(201...203)).map { sample($0) })
         #expect(directory.recoveries.isEmpty)
     }
 
-    /// An append failed, but its commit is found on the disk when the store is opened again. A caller that appends the
-    /// same updates again has them accepted once.
+    /// An append failed, but its commit is found on the disk when the store is opened again. If the caller appends the
+    /// same updates again, they are accepted once.
     @Test(arguments: [false, true]) func acceptsRepeatedUpdatesOnce(isDelivered: Bool) throws {
         let (directory, disk) = try directoryOnDisk()
         let outbox = try directory.open(on: disk)
@@ -124,7 +124,7 @@ struct RunningDamage {
         #expect(directory.recoveries.isEmpty)
     }
 
-    /// The store has as many unexpected rows as the failed append had updates, but of other updates.
+    /// The store has as many unexpected rows as the failed append had updates, but they belong to other updates.
     @Test func appendsMissingUpdatesAgain() throws {
         let (directory, disk) = try directoryOnDisk()
         let outbox = try directory.open(on: disk)
@@ -139,7 +139,7 @@ struct RunningDamage {
         #expect(try outbox.pendingUpdates().map(\.update) == (Array(1...10) + [91, 92, 11, 12]).map(sample))
     }
 
-    /// A failed commit leaves pages in the log, a later ledger among them. Its acknowledgements are in memory.
+    /// A failed commit leaves pages in the log, including a later ledger. Its acknowledgements are in memory.
     @Test(arguments: [DiskCall.write, .sync], 1...12)
     func countsUpdatesOfAFailedAcknowledgementOnce(call: DiskCall, number: Int) throws {
         let (directory, outbox, batch) = try failedAcknowledgement(call, number)
@@ -188,7 +188,7 @@ struct RunningDamage {
 
     /// The disk has another read error while the store is replaced.
     @Test(arguments: FailingCalls.isLong ? Array(1...500) : Array(stride(from: 1, through: 300, by: 9)))
-    func isCountedAlikeDespiteAnotherReadError(number: Int) throws {
+    func isCountedTheSameDespiteAnotherReadError(number: Int) throws {
         let (directory, disk) = try directoryOnDisk()
         try directory.buildBacklog(200)
         let first = try directory.open()
@@ -205,7 +205,7 @@ struct RunningDamage {
         #expect(directory.recoveries.map(\.lost) == [1...1])
     }
 
-    /// An update that is acknowledged in memory, on a full disk, counts as delivered whatever happens to its row.
+    /// An update that is acknowledged in memory, on a full disk, is counted as delivered whatever happens to its row.
     @Test func countsADamagedRowOfADeliveredUpdateAsDelivered() throws {
         let (directory, disk) = try directoryOnDisk()
         try directory.buildBacklog(200)
@@ -220,8 +220,8 @@ struct RunningDamage {
         #expect(directory.recoveries.map(\.lost) == [1...1])
     }
 
-    /// Returns a store with 200 pending updates after an acknowledgement of 13 that failed at this call. The batch is
-    /// `nil` if the acknowledgement made fewer calls.
+    /// Returns a store with 200 pending updates after an acknowledgement of 13 of them that failed at the given call.
+    /// The batch is `nil` if the acknowledgement made fewer calls.
     private func failedAcknowledgement(
         _ call: DiskCall, _ number: Int
     ) throws -> (StoreDirectory, OutboxEngine, UploadBatch?) {
@@ -304,7 +304,7 @@ struct RunningDamage {
         return (directory, directory.lyingDisk(seed: 1))
     }
 
-    /// Breaks the last frames of the log, and makes the outbox reopen the store by a failing append.
+    /// Makes an append fail, so that the outbox reopens the store, and breaks the last frames of the log.
     private func loseFrames(
         _ count: Int, of directory: StoreDirectory, under outbox: OutboxEngine, on disk: LyingDisk,
         keepingPages: Bool = false

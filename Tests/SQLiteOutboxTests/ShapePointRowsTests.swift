@@ -28,7 +28,7 @@ import Testing
             let batch = try #require(try outbox.nextBatch(maximumPastLocations: 100))
             #expect(batch.past.count == points * (isLate && number > 1 ? 2 : 1) + (isLate && number > 1 ? 1 : 0))
             if isLate {
-                // The previous update, whose answer is late.
+                // Acknowledge the previous update, whose answer is late.
                 if let answered { try outbox.acknowledge(answered) }
                 answered = try outbox.nextBatch(maximumPastLocations: 50, withBacklog: false)
             } else {
@@ -41,7 +41,7 @@ import Testing
         #expect(try outbox.ledger().balances)
     }
 
-    /// Ledger, update and ten shape points are rows of one page.
+    /// The rows of the ledger, an update and ten shape points fit on one page.
     @Test(arguments: [0, 1, 10]) func needNoAdditionalPages(points: Int) throws {
         let directory = try StoreDirectory()
         let disk = directory.lyingDisk(seed: 1)
@@ -67,7 +67,7 @@ import Testing
                 == Ledger(accepted: Int64(rounds * (points + 1)), delivered: Int64(rounds * (points + 1))))
     }
 
-    /// After a power cut at any call of the append, all of its updates are there, or none.
+    /// If the disk fails at any call of an append, all of its updates are stored, or none.
     @Test(arguments: 1...8) func surviveTogether(call: Int) throws {
         let directory = try StoreDirectory()
         let disk = directory.lyingDisk(seed: UInt64(call))

@@ -7,10 +7,10 @@ import TimeAndChance
 @testable import SQLiteOutbox
 
 @Suite struct StoredUpdates {
-    /// How an outbox ends before it is opened again.
+    /// How the use of an outbox ends before it is opened again.
     private enum SessionEnd { case none, dropped, closed }
 
-    /// Compares the store with the model after each of thousands of random steps, with reopening now and then.
+    /// Compares the store with the model after each of 1500 random steps, some of which reopen it.
     @Test(arguments: [1, 2, 3] as [UInt64])
     func matchAPlainModel(seed: UInt64) throws {
         let directory = try StoreDirectory()
@@ -87,8 +87,8 @@ import TimeAndChance
         #expect(try OutboxReader(path: directory.store).summary().ledger == Ledger(accepted: 1, delivered: 1))
     }
 
-    /// Two updates are accepted out of order, and the newer one is delivered. After a restart the older isn't the
-    /// newest.
+    /// Two updates are accepted out of order, and the newer one is delivered. After a restart, the older one isn't
+    /// treated as the newest.
     @Test func includeTheNewestAfterARestart() throws {
         let directory = try StoreDirectory()
         var outbox: OutboxEngine? = try directory.open()
@@ -103,7 +103,7 @@ import TimeAndChance
         #expect(batch.past.map(\.update) == [sample(3)])
     }
 
-    /// Finding the newest reads only the ledger and the last row, even if the last update isn't the newest.
+    /// Finding the newest update reads only the ledger and the last row, even if the last update isn't the newest.
     @Test func includeTheNewestAfterARestartWithoutADelivery() throws {
         let directory = try StoreDirectory()
         var outbox: OutboxEngine? = try directory.open()

@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 @testable import SQLiteOutbox
 
-/// The lying disk sees the same calls as the kernel: strace watches this process at the same work.
+/// The lying disk sees the same calls as the kernel: strace watches this process while it does the same work.
 @Suite struct SystemCalls {
     private static let strace = "/usr/bin/strace"
     private static let isAllowed = FileManager.default.isExecutableFile(atPath: strace) && geteuid() == 0
@@ -26,7 +26,7 @@ import WaypostTestSupport
         await watcher.terminate()
         let calls = String(decoding: try real.read("trace.txt"), as: UTF8.self).split(separator: "\n")
             .compactMap { Self.call(in: $0, below: real.url.path) }
-        // The lying disk replaces the count in one call, which ends with a sync of the directory.
+        // The lying disk replaces the file of the count in one call, which ends with a sync of the directory.
         let seen = zip(calls, [""] + calls).filter { $0 != Self.ofCount && $1 != Self.ofCount }.map(\.0)
 
         let disk = lying.lyingDisk(seed: 1)

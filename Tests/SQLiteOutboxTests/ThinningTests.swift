@@ -18,7 +18,7 @@ struct Thinning {
         return update
     }
 
-    /// A drive, and its updates that are kept at a tolerance of 10 m.
+    /// A drive, and the indices of the updates that are kept at a tolerance of 10 m.
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let updates: [LocationUpdate]
@@ -31,7 +31,8 @@ struct Thinning {
         }
     }
 
-    /// Updates every 10 s, each 50 m east of the previous one, for `range` from `start`.
+    /// Returns an update every 10 s, each 50 m east of the previous one, for the numbers in `range`. The first one is
+    /// `start` metres east.
     private static func straight(
         _ range: Range<Int>, from start: Double = 0, after pause: Int = 0, speed: (Int) -> Double? = { _ in nil }
     ) -> [LocationUpdate] {
@@ -54,22 +55,22 @@ struct Thinning {
     }
 
     static let cases: [Case] = [
-        Case("none", [], kept: []),
-        Case("one", straight(0..<1), kept: [0]),
-        Case("two", straight(0..<2), kept: [0, 1]),
-        Case("a straight way at one speed", straight(0..<20), kept: [0, 19]),
+        Case("no updates", [], kept: []),
+        Case("one update", straight(0..<1), kept: [0]),
+        Case("two updates", straight(0..<2), kept: [0, 1]),
+        Case("a straight road at a constant speed", straight(0..<20), kept: [0, 19]),
         Case("a turn", turn, kept: [0, 10, 19]),
         Case(
             "a wait without a stated speed: same place, another time",
             straight(0..<10) + waiting(10..<20, at: 450, speed: nil) + straight(20..<30, from: 500),
             kept: [0, 9, 19, 29]),
         Case(
-            "a stop, begun and ended",
+            "a stop between two legs",
             straight(0..<10) { _ in 5 } + waiting(10..<20, at: 450, speed: 0)
                 + straight(20..<30, from: 500) { _ in 5 },
             kept: [0, 9, 10, 19, 20, 29]),
         Case(
-            "a stop, with shape points without a speed during it and on the way",
+            "a stop between two legs, all with shape points without a speed",
             (straight(0..<10) { _ in 5 } + waiting(10..<20, at: 450, speed: 0)
                 + straight(20..<30, from: 500) { _ in 5 }).enumerated().map { index, update in
                     var update = update
@@ -81,16 +82,16 @@ struct Thinning {
             "the fastest and the slowest of a leg", straight(0..<20) { $0 == 6 ? 8 : $0 == 13 ? 2 : 5 },
             kept: [0, 6, 13, 19]),
         Case(
-            "a gap: both drives end", straight(0..<10) + straight(10..<20, from: 500, after: 1000),
+            "a gap between two drives", straight(0..<10) + straight(10..<20, from: 500, after: 1000),
             kept: [0, 9, 10, 19]),
         Case(
             "a time that goes backwards", [(0, 0), (10, 50), (5, 25), (15, 75)].map { update($0.0, $0.1, 0, nil) },
             kept: [0, 1, 2, 3]),
         Case(
-            "five minutes at most between two", (0..<20).map { update($0 * 60, 0, 0, nil) },
+            "at most five minutes between two kept updates", (0..<20).map { update($0 * 60, 0, 0, nil) },
             kept: [0, 5, 10, 15, 19]),
         Case(
-            "no distance is too large for a neighbour",
+            "a jump of 90 km and back",
             [(0, 0), (10, 90_000), (20, 0)].map { update($0.0, $0.1, 0, nil) },
             kept: [0, 1, 2]),
     ]
@@ -105,7 +106,7 @@ struct Thinning {
     }
 
     /// Checks every drive: no removed update was farther from the kept track than the tolerance, no gap is longer than
-    /// stated, and ends, stops and extremes are kept.
+    /// the maximum, and ends, stops and extremes are kept.
     @Test(arguments: ThinningStep.allCases, [0.0, 2, 15, 200])
     func staysWithinTheTolerance(step: ThinningStep, noise: Double) {
         for seed in 1...20 as ClosedRange<UInt64> {
@@ -119,8 +120,8 @@ struct Thinning {
         }
     }
 
-    /// Real receivers, with their gaps, jumps and times that go back; recordings if they are next to the checkout
-    /// (`Fixtures.recordedReceivers`).
+    /// Logs of real receivers, with their gaps, jumps and times that go backwards. Includes the recordings if they are
+    /// next to the checkout (`Fixtures.recordedReceivers`).
     @Test(arguments: ThinningStep.allCases) func staysWithinTheToleranceForRealReceivers(step: ThinningStep) throws {
         var logs = try Self.files(in: Fixtures.url("nmea"), ending: ".nmea")
         if let recorded = Fixtures.recordedReceivers {
@@ -144,7 +145,7 @@ struct Thinning {
             .map { directory.appending(path: $0) }
     }
 
-    /// Returns the ends, stops and extremes, found independently.
+    /// Returns the ends, stops and extremes, computed independently of the code under test.
     private static func landmarks(_ drive: [LocationUpdate]) -> Set<Int> {
         var found: Set<Int> = [0, drive.count - 1]
         var leg: [Int] = []
@@ -170,7 +171,7 @@ struct Thinning {
         return found
     }
 
-    /// Each step thins, in blocks as in the outbox, the result of the previous step. The sum of their errors stays
+    /// Each step thins the result of the previous step, in blocks as in the outbox. The sum of the steps' errors stays
     /// within the bound of the last step.
     @Test(arguments: [1, 2, 3] as [UInt64]) func accumulatesErrorsUpToTheStatedBound(seed: UInt64) {
         let drive = Drives.town(updates: 5000, seed: seed, noise: 8)

@@ -57,7 +57,8 @@ import Testing
     }
 
     static let damaged = [
-        File("nothing", []), File("its first byte", "S".utf8), File("its first bytes", "SQLite form".utf8),
+        File("an empty file", []), File("an outbox's first byte", "S".utf8),
+        File("an outbox's first bytes", "SQLite form".utf8),
         File("a header without its end", database(applicationID: [0, 0, 0, 0]).prefix(90)),
         File("zeros", repeatElement(0, count: 4096)), File("noise", [0x93, 0x01, 0xfe, 0x20, 0x00, 0x17]),
         File("a flipped bit of the application's number", database(applicationID: [0x57, 0x61, 0x71, 0x70])),

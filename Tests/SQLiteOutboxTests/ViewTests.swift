@@ -4,7 +4,7 @@ import Testing
 
 @testable import SQLiteOutbox
 
-/// The views for people with `sqlite3`.
+/// The views for users of the `sqlite3` command.
 @Suite struct Views {
     private let directory: StoreDirectory
 
@@ -44,7 +44,7 @@ import Testing
             ])
     }
 
-    /// Row 0 is from the last removal of a row; later updates are counted from the rows.
+    /// Row 0 has the counts from the last removal of a row. Later updates are counted from the rows.
     @Test func showTheCurrentLedger() throws {
         let outbox = try OutboxEngine(directory.configuration(maximumBytes: 64 * 1024))
         #expect(try rows(of: "ledger") == [["0", "0", "0", "0", "0"]])

@@ -3,7 +3,7 @@ import StrictJSON
 import VehicleAuthorization
 
 extension AnswerFault {
-    /// Creates the fault of the object `members`, which has no token under the key in `origin`.
+    /// Creates the fault for the object `members`, which has no token under the key in `origin`.
     init(missingIn members: [String: JSONValue], _ origin: TokenAnswer.Origin) {
         let keys = members.keys.sorted().map { ReportedText($0, without: origin.secrets, limit: 40) }
         let shape = TokenAnswerFormat.Shape.allCases.first { shape in
@@ -23,13 +23,13 @@ extension AnswerFault.Members {
         let failures: Set = ["error", "errors", "exception", "fault", "message", "detail", "details"]
         self =
             if let path = AnswerFault.Lookalike.tokenPaths(in: answer).first {
-                Self.misdirection(answer[path: path]?.stringValue, origin.from.subject)
+                Self.otherSubjectsToken(answer[path: path]?.stringValue, origin.from.subject)
                     ?? .tokenUnder(reportedText(path))
             } else if members["private_key"] != nil {
                 .serviceAccountKey
             } else if members["refresh_token"] != nil {
                 .login
-            } else if let (path, kind) = AnswerFault.Lookalike.foreign(in: answer) {
+            } else if let (path, kind) = AnswerFault.Lookalike.googleCredential(in: answer) {
                 .lookalike(kind, under: reportedText(path))
             } else if members.isEmpty {
                 .nothing
@@ -38,8 +38,8 @@ extension AnswerFault.Members {
             }
     }
 
-    /// Returns the case for a driver's token in place of a trip's, or the reverse; otherwise `nil`.
-    private static func misdirection(_ token: String?, _ subject: AuthorizationContext.Subject?) -> Self? {
+    /// Returns the case for a driver's token where a trip's was expected, or the reverse; otherwise `nil`.
+    private static func otherSubjectsToken(_ token: String?, _ subject: AuthorizationContext.Subject?) -> Self? {
         guard let claims = token.flatMap({ try? JSONWebToken($0) })?.authorization else { return nil }
         let isDrivers = claims.vehicleID != nil || claims.deliveryVehicleID != nil
         switch subject {

@@ -4,7 +4,7 @@ import ReportedText
 import TimeAndChance
 package import VehicleAuthorization
 
-/// Runs a program that prints a token: the bare token, or JSON like an endpoint's answer.
+/// A provider that runs a program, which prints the bare token, or JSON like an endpoint's answer.
 ///
 /// The program runs without a shell, in a small environment: `PATH`, `HOME`, `LANG`, the configured variables (for
 /// example a proxy), and `WAYPOST_PROVIDER_ID`. `WAYPOST_VEHICLE_ID`, `WAYPOST_TASK_ID`, `WAYPOST_TRIP_ID` and
@@ -20,7 +20,8 @@ package final class CommandTokenProvider: TokenProvider {
     private let wallClock: @Sendable () -> Double
     private let present: @Sendable () -> Double?
     private let report: @Sendable (AuthorizationWarning) -> Void
-    /// Whether processes left behind have been reported. Those of later runs are reported when they prevent a start.
+    /// Whether processes that a run left behind have been reported. Processes of later runs are reported when they
+    /// prevent a start.
     private let hasReportedStrays = Locked(false)
 
     /// - Parameters:
@@ -28,13 +29,13 @@ package final class CommandTokenProvider: TokenProvider {
     ///   - section: the section of the configuration, for errors.
     ///   - environment: variables to add. Their values are removed from the program's messages.
     ///   - processEnvironment: the source of values that are kept in variables.
-    ///   - providerID: replaces `{providerId}`.
+    ///   - providerID: the value of `{providerId}`.
     ///   - format: the place of the token in JSON output.
     ///   - timeLimit: the time after which the program and its group are killed.
-    ///   - wallClock: seconds since 1970; shortens a token's life.
-    ///   - present: seconds since 1970 if something keeps the clock right, otherwise `nil`; shows that a token has
-    ///     expired.
-    ///   - report: notified once of a process left behind, and once of a `/proc` that hides processes.
+    ///   - wallClock: returns the time in seconds since 1970, which may shorten a token's lifetime.
+    ///   - present: returns the same time if something keeps the clock right, otherwise `nil`. It can show that a token
+    ///     has expired.
+    ///   - report: called once if a run leaves a process behind, and once if `/proc` hides processes.
     /// - Throws: `.misconfigured` if no program is specified.
     package init(
         arguments: [String], section: String = "authorization", environment: [String: Secret] = [:],
@@ -92,7 +93,7 @@ package final class CommandTokenProvider: TokenProvider {
         if error.number == EAGAIN || error.number == ENOMEM {
             return AuthorizationError(.noResources(key, "\(error.reason)"))
         }
-        // The error names no file. The missing one may be the program, or `/dev/null`, which is its standard input.
+        // The error names no file. The missing file may be the program, or `/dev/null`, which is its standard input.
         if error.number == ENOENT, !ChildProcess.hasNullDevice {
             return AuthorizationError(.programUnusable(key: key, .noNullDevice))
         }
@@ -153,8 +154,8 @@ package final class CommandTokenProvider: TokenProvider {
         }
     }
 
-    /// Returns the last line of standard error that mentions an error, or else the last one, followed by the last or
-    /// first line. The lines are shortened and free of secrets. Empty if there is no output.
+    /// Returns up to two lines of standard error, shortened and free of secrets: the last line that mentions an error
+    /// and the last line, or, if no line mentions an error, the last line and the first.
     private static func informativeLines(_ outcome: ChildProcess.Outcome, _ secrets: [String]) -> [ReportedText] {
         let lines = outcome.standardError.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
             .filter { !$0.allSatisfy { $0 == 0x20 || $0 == 0x09 } }
@@ -162,14 +163,14 @@ package final class CommandTokenProvider: TokenProvider {
             ReportedText(bytes: line, without: secrets, limit: 200)
         }
         guard let first = lines.first.map(reportedText), let last = lines.last.map(reportedText) else { return [] }
-        if let error = lines.suffix(100).map(reportedText).last(where: saysError) {
+        if let error = lines.suffix(100).map(reportedText).last(where: mentionsError) {
             return error == last ? [last] : [error, last]
         }
         return lines.count > 1 ? [last, first] : [last]
     }
 
     /// Whether a word of `line` is, or ends with, one that programs use for failures (`ValueError`).
-    private static func saysError(_ line: ReportedText) -> Bool {
+    private static func mentionsError(_ line: ReportedText) -> Bool {
         line.description.lowercased().split { !$0.isLetter }.contains { word in
             ["error", "errors", "fatal", "failed", "denied"].contains(word) || word.hasSuffix("error")
                 || word.hasSuffix("exception")

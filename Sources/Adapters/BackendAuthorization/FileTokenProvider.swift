@@ -2,7 +2,8 @@ import LinuxPlatform
 import TimeAndChance
 package import VehicleAuthorization
 
-/// Reads the token from a file that another program replaces: the bare token, or JSON like an endpoint's answer.
+/// A provider that reads a file, which another program replaces. The file contains the bare token, or JSON like an
+/// endpoint's answer.
 ///
 /// The file is read at each request, so that a new file is noticed. A half-written file is rejected, and read again at
 /// the next request; the writer can avoid that by renaming a complete file. The file's time of modification serves as
@@ -16,8 +17,8 @@ package final class FileTokenProvider: TokenProvider {
     private let present: @Sendable () -> Double?
 
     /// Creates a provider that reads the file at `path`, which may contain placeholders such as `{vehicleId}` and
-    /// `{tripId}`; their values are percent-encoded. Errors name the `section` of the configuration. `present` is the
-    /// time if something keeps the clock right, otherwise `nil`.
+    /// `{tripId}`; their values are percent-encoded. Errors name the `section` of the configuration. `present` returns
+    /// the time if something keeps the clock right, otherwise `nil`.
     package init(
         path: String, section: String = "authorization", providerID: String,
         format: TokenAnswerFormat = TokenAnswerFormat(),
@@ -47,13 +48,13 @@ package final class FileTokenProvider: TokenProvider {
             format: format)
         let life = answer.token.lifetime
         let left = Self.lifetime(life, writtenAt: content.modifiedAt, now: wallClock())
-        return answer.living(left, warning: life != nil && left == nil ? .oldFile : nil)
+        return answer.with(lifetime: left, warning: life != nil && left == nil ? .oldFile : nil)
     }
 
     /// Returns the remaining part of `lifetime`, which began when the file was written.
     ///
-    /// If a file seems older than its token, or comes from the future, the system's clock is probably wrong. Then the
-    /// lifetime is unknown, and Fleet Engine decides.
+    /// If the token seems to have expired since, or the file seems to come from the future, the system's clock is
+    /// probably wrong. In that case the remaining lifetime is unknown, and Fleet Engine decides.
     static func lifetime(_ lifetime: Duration?, writtenAt: Double, now: Double) -> Duration? {
         guard let lifetime, lifetime > .zero else { return lifetime }
         let age = now - writtenAt

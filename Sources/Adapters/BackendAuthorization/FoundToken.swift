@@ -72,7 +72,7 @@ struct FoundToken: Sendable {
         return token
     }
 
-    /// Removes white space at either end, and the scheme that precedes a token in a header.
+    /// Removes white space at either end, and the scheme `Bearer`, which precedes a token in a header.
     static func stripped(_ text: String) -> String {
         let token = text.trimmingWhitespace()
         let scheme = "Bearer "
@@ -94,7 +94,7 @@ extension AnswerFault.Mistake {
 /// The kind of an issuer's answer, recognised by its first bytes.
 enum AnswerKind: Sendable, Hashable {
     case nothing
-    /// HTML or XML.
+    /// An HTML or XML page.
     case page
     case gzip
     case utf16
@@ -108,7 +108,7 @@ enum AnswerKind: Sendable, Hashable {
             self = .gzip
             return
         }
-        // A byte order mark, or an ASCII character with its zero.
+        // A byte order mark, or an ASCII character and a zero byte in either order.
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
             || bytes.count > 1 && (bytes[0] == 0) != (bytes[1] == 0) && max(bytes[0], bytes[1]) >= 0x20
         {
@@ -131,7 +131,7 @@ enum AnswerKind: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// The value under `path`: a whole key, or keys with dots between them, such as `data.token.jwt`.
+    /// The value under `path`: a whole key, or keys separated by dots, such as `data.token.jwt`.
     subscript(path path: String) -> JSONValue? {
         if let value = self[path] { return value }
         guard let dot = path.firstIndex(of: ".") else { return nil }

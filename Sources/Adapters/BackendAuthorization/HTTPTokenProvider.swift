@@ -4,7 +4,7 @@ import ReportedText
 import TimeAndChance
 package import VehicleAuthorization
 
-/// Fetches a token from a backend's endpoint at each call.
+/// A provider that fetches a token from a backend's endpoint at each call.
 package final class HTTPTokenProvider: TokenProvider {
     private let settings: HTTPTokenSettings
     private let section: String
@@ -18,13 +18,14 @@ package final class HTTPTokenProvider: TokenProvider {
     /// - Parameters:
     ///   - settings: the endpoint.
     ///   - section: the section of the configuration, for errors.
-    ///   - providerID: replaces `{providerId}`.
-    ///   - transport: sends the requests, and has the certificate authorities for the endpoint.
+    ///   - providerID: the value of `{providerId}`.
+    ///   - transport: the transport that sends the requests, with the certificate authorities for the endpoint.
     ///   - sendsCertificate: whether the transport sends a client certificate, for errors.
     ///   - environment: the source of secrets that are kept in variables.
-    ///   - wallClock: seconds since 1970; shortens a token's life if the endpoint states no time.
-    ///   - present: seconds since 1970 if something keeps the clock right, otherwise `nil`; shows that a token has
-    ///     expired.
+    ///   - wallClock: returns the time in seconds since 1970, which may shorten a token's lifetime. It is used if
+    ///     the endpoint states no time.
+    ///   - present: returns the same time if something keeps the clock right, otherwise `nil`. It can show that a token
+    ///     has expired.
     /// - Throws: `.misconfigured` if the endpoint's address isn't a URL.
     package init(
         _ settings: HTTPTokenSettings, section: String = "authorization", providerID: String,
@@ -95,7 +96,7 @@ package final class HTTPTokenProvider: TokenProvider {
             let text = try Placeholders(providerID: providerID, context: context)
                 .expanding(template, isForm ? .form : .json, name: "\(section).body")
             body = Array(text.utf8)
-            // A body in the configuration contains ordinary words as names and keys, which an answer may contain, too.
+            // A body in the configuration contains ordinary words as names and keys, which an answer may also contain.
             if case .literal? = settings.body {} else { secrets += [template, text] }
             secrets += text.split { !$0.isLetter && !$0.isNumber && !"-_+=/.~".contains($0) }
                 .filter { $0.contains { !$0.isLetter && $0 != "_" } }.map(String.init)
@@ -129,12 +130,12 @@ package struct HTTPTokenSettings: Sendable, Hashable {
     /// The endpoint's URL. `{providerId}` is replaced anywhere in it, percent-encoded, and so are `{vehicleId}`,
     /// `{taskId}`, `{tripId}` and `{trackingId}` if the context has a value for them.
     package var url: String
-    /// A description of the credential that contains the URL, to be shown in its place; `nil` if the URL isn't from a
+    /// A description of the credential that contains the URL, shown in place of the URL; `nil` if the URL isn't from a
     /// credential.
     package var urlSource: String?
     package var method: HTTPMethod
     package var headers: [HeaderTemplate]
-    /// The body, with the same placeholders replaced: percent-encoded in a form, otherwise escaped for JSON.
+    /// The body, in which the same placeholders are replaced: percent-encoded in a form, otherwise escaped for JSON.
     package var body: Secret?
     package var format: TokenAnswerFormat
     package var limits: HTTPLimits

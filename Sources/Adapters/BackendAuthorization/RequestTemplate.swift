@@ -29,20 +29,20 @@ package struct HeaderTemplate: Sendable, Hashable {
         _ = try value(environment: ProcessEnvironment.variables)
     }
 
-    /// A likely error in a value that is sent unchanged: quotes around it, copied from a settings file. `nil` if there
-    /// is none.
+    /// A likely error in a value that is sent unchanged: quotes around the value, copied from a settings file; `nil` if
+    /// there is none.
     package var doubt: String? {
         guard scheme == .verbatim, let text = try? value(environment: ProcessEnvironment.variables).value,
             [text[...], text.split(separator: " ").last ?? ""].contains(where: \.isInQuotes)
         else { return nil }
         return
-            "header \(name) uses \(secret.sourceName) with quotes around the value, which are sent too; remove the quotes unless "
+            "header \(name) uses \(secret.sourceName) with quotes around the value, which are also sent; remove the quotes unless "
             + "they belong to the value"
     }
 
     /// Returns the value to send, and the secret in it. May read a file, so don't call it on the shared pool.
     ///
-    /// - Throws: `.misconfigured`, naming header and source but never the value.
+    /// - Throws: `.misconfigured`, naming the header and the source but never the value.
     func value(environment: [String: String]) throws(AuthorizationError) -> (value: String, secret: String) {
         let secret = try secret.text(for: "header \(name)", environment: environment)
         func fault(_ problem: SourceFault.Problem) -> AuthorizationError {
@@ -66,14 +66,15 @@ package struct HeaderTemplate: Sendable, Hashable {
         }
     }
 
-    /// Returns why `text` can't be the credentials in the header `name`; `nil` if it can, and for any other header.
+    /// Returns the reason why `text` can't be the credentials in the header `name`; `nil` if it can, and for any other
+    /// header.
     package static func problem(ofCredentials text: String, in name: String) -> SourceFault.Problem? {
         guard ["authorization", "proxy-authorization"].contains(name.lowercased()) else { return nil }
         if text.contains("${") { return .unfilledVariable }
         return text.contains(":") && !text.contains(" ") ? .noScheme : nil
     }
 
-    /// Returns why a header can't contain `text`.
+    /// Returns the reason why a header can't contain `text`; `nil` if it can.
     private static func problem(of text: String) -> SourceFault.Problem? {
         if text.contains("\"private_key\"") { return .serviceAccountKey }
         let scalars = text.unicodeScalars

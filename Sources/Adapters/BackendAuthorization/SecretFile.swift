@@ -3,11 +3,12 @@ import LinuxPlatform
 import ReportedText
 package import VehicleAuthorization
 
-/// The source of a secret. It is read again each time, so that the secret can be changed while the service runs.
+/// The source of a secret. The source is read again at each use, so that the secret can be changed while the service
+/// runs.
 package enum Secret: Sendable, Hashable {
     /// The configuration itself, for values that aren't secret.
     case literal(String)
-    /// The content of a file, without white space at either end. Rejected if other users may read the file.
+    /// The content of a file, without white space at either end. A file that other users may read is rejected.
     case file(String)
     /// An environment variable of this process.
     case environment(String)
@@ -84,20 +85,20 @@ extension SourceFault.Problem {
 
 /// Files that hold a secret.
 package enum SecretFile {
-    /// The content, and when the file was written, in seconds since 1970.
+    /// The content of a file, and the time at which it was written, in seconds since 1970.
     struct Content {
         let bytes: [UInt8]
         let modifiedAt: Double
     }
 
-    /// Checks that a file for another library exists and is closed to other users.
+    /// Checks a file that another library reads: it must exist, and be closed to other users.
     ///
     /// - Throws: `.misconfigured`, naming `use` and the path.
     package static func require(_ path: String, for use: String) throws(AuthorizationError) {
         _ = try access(path, .file(path), use) { (_, _) throws(SystemError) in }
     }
 
-    /// Reads a file that only its owner and group may read. Errors name `source`, or the file if it is `nil`.
+    /// Reads a file that only its owner and group may read. Errors name `source`, or the file if `source` is `nil`.
     ///
     /// Blocks, so don't call it on the shared pool.
     ///
@@ -127,7 +128,7 @@ package enum SecretFile {
             if status.st_mode & S_IFMT != S_IFREG {
                 problem = .notAFile
             } else if status.st_mode & (S_IROTH | S_IWOTH) != 0 {
-                // A file that is mounted into a container gets its mode there.
+                // A file that is mounted into a container has the mode that the mount gives it.
                 let isMounted = path.hasPrefix("/run/secrets/") || FileSystem.isReadOnly(at: path)
                 problem = .openToEveryUser(isMounted: isMounted)
             } else {

@@ -11,7 +11,7 @@ struct TokenFaultClassifier {
     private var isEncrypted: Bool { !url.origin.hasPrefix("http:") }
 
     /// - Parameters:
-    ///   - origin: the endpoint for messages.
+    ///   - origin: the endpoint, as messages name it.
     ///   - url: the endpoint's URL.
     ///   - secrets: the secrets in the request, which must not appear in any error.
     init(_ origin: TokenOrigin, url: HTTPURL, secrets: [String]) {
@@ -37,21 +37,21 @@ struct TokenFaultClassifier {
         case 300..<400:
             let location = response.headers["Location"]
             if let location, [url.target, url.origin + url.target].contains(location) { return .redirectToItself }
-            return .redirect(to: location.flatMap(place).map { ReportedText($0, without: secrets) })
+            return .redirect(to: location.flatMap(shownDestination).map { ReportedText($0, without: secrets) })
         case 400:
             if !isEncrypted, Self.requiresHTTPS(response.body) { return .httpsExpected }
             if Self.isAboutCertificate(response.body) {
                 return origin.sendsCertificate ? .certificateRejected : .certificateRequired
             }
-            return Self.isOfSpentGrant(response.body) ? .spentGrant : nil
+            return Self.rejectsGrant(response.body) ? .spentGrant : nil
         case 405: return .allowedMethods(Self.methods(in: response.headers["Allow"]))
         default: return nil
         }
     }
 
-    /// Returns the destination of a redirect for a message. A query may be a secret. So may the path on another host,
-    /// which may also differ at each try.
-    private func place(_ location: String) -> String? {
+    /// Returns the destination of a redirect for a message. The query is omitted, because it may be a secret. So is the
+    /// path on another host, which may also differ at each try.
+    private func shownDestination(_ location: String) -> String? {
         let shown = location.prefix { !"?#".contains($0) }
         guard let scheme = ["https://", "http://"].first(where: shown.lowercased().hasPrefix) else {
             return shown.isEmpty || shown.hasPrefix("//") ? nil : String(shown)
@@ -64,7 +64,7 @@ struct TokenFaultClassifier {
     }
 
     /// Whether an OAuth server (RFC 6749, section 5.2) rejects the grant that was sent, such as a refresh token.
-    private static func isOfSpentGrant(_ body: [UInt8]) -> Bool {
+    private static func rejectsGrant(_ body: [UInt8]) -> Bool {
         (try? JSONValue(parsing: body))?["error"]?.stringValue == "invalid_grant"
     }
 
@@ -86,9 +86,9 @@ struct TokenFaultClassifier {
         ReportedText(bytes: body.prefix(1000), limit: 1000).description.lowercased().contains("ssl certificate")
     }
 
-    /// Whether another server may have answered: a backend rejects with JSON. But a page with 400 may come from the
-    /// backend's own front end, which requires a client certificate, and one with 500 from the backend. 502 and 504 are
-    /// unambiguous.
+    /// Whether another server may have answered: a backend rejects requests with JSON. But a page with status 400 may
+    /// come from the backend's own front end, which requires a client certificate, and a page with status 500 from the
+    /// backend itself. 502 and 504 are unambiguous.
     private func isPage(_ response: HTTPResponse) -> Bool {
         response.status > 400 && ![500, 502, 504].contains(response.status) && AnswerKind(response.body) == .page
     }
@@ -191,7 +191,7 @@ extension HTTPTransportError {
 }
 
 extension HTTPURL {
-    /// The URL without the values of its query, which may be secrets. For messages.
+    /// The URL for messages, without the values of its query, which may be secrets.
     var withoutQueryValues: String {
         guard let mark = target.firstIndex(of: "?") else { return origin + target }
         let names = target[target.index(after: mark)...].split(separator: "&").map { part in

@@ -19,7 +19,9 @@ extension AnswerFault.Lookalike {
             self = .broken
         } else if Self.isToken(Self.asBase64URL(text)) {
             self = .plainBase64
-        } else if text.split(whereSeparator: { !Self.isOfToken($0) }).contains(where: { Self.isToken(String($0)) }) {
+        } else if text.split(whereSeparator: { !Self.isTokenCharacter($0) }).contains(where: {
+            Self.isToken(String($0))
+        }) {
             self = .surrounded
         } else if Self.isEncodedToken(solid) {
             self = .encoded
@@ -35,8 +37,8 @@ extension AnswerFault.Lookalike {
         paths(in: answer) { isToken($0) }.filter { answer[path: $0]?.stringValue != nil }
     }
 
-    /// Returns one of Google's secrets in `answer` that isn't a token.
-    static func foreign(in answer: JSONValue) -> (path: String, kind: AnswerFault.Lookalike)? {
+    /// Returns an OAuth access token or API key of Google's in `answer`, as its path and kind; `nil` if there is none.
+    static func googleCredential(in answer: JSONValue) -> (path: String, kind: AnswerFault.Lookalike)? {
         let kinds: [AnswerFault.Lookalike] = [.accessToken, .apiKey]
         func kind(_ text: String) -> AnswerFault.Lookalike? {
             AnswerFault.Lookalike(text).flatMap { kinds.contains($0) ? $0 : nil }
@@ -46,19 +48,19 @@ extension AnswerFault.Lookalike {
         }
     }
 
-    /// Returns the paths of strings that `isMeant` accepts, up to the depth of real answers. Elements of an array have
-    /// no path.
-    private static func paths(in answer: JSONValue, depth: Int = 4, isMeant: (String) -> Bool) -> [String] {
+    /// Returns the paths of strings that `isMatch` accepts, down to the depth that real answers have. Elements of an
+    /// array have no path.
+    private static func paths(in answer: JSONValue, depth: Int = 4, isMatch: (String) -> Bool) -> [String] {
         guard depth > 0, let members = answer.objectValue else { return [] }
         return members.sorted { $0.key < $1.key }.flatMap { key, value in
-            if let text = value.stringValue { return isMeant(text) ? [key] : [] }
-            return paths(in: value, depth: depth - 1, isMeant: isMeant).map { "\(key).\($0)" }
+            if let text = value.stringValue { return isMatch(text) ? [key] : [] }
+            return paths(in: value, depth: depth - 1, isMatch: isMatch).map { "\(key).\($0)" }
         }
     }
 
     private static func isToken(_ text: String) -> Bool { text.hasPrefix("ey") && (try? JSONWebToken(text)) != nil }
 
-    private static func isOfToken(_ character: Character) -> Bool {
+    private static func isTokenCharacter(_ character: Character) -> Bool {
         character.isASCII && (character.isLetter || character.isNumber) || "-_.".contains { $0 == character }
     }
 

@@ -8,7 +8,7 @@ package import VehicleAuthorization
 package enum TokenProgram {
     /// The kernel's interpretation of a file by its first line.
     enum Opening: Sendable, Hashable {
-        /// ELF.
+        /// An ELF executable.
         case machineCode
         case script(interpreter: String, argument: String?)
         /// A script with Windows line ends: the carriage return is part of the interpreter's name.
@@ -46,10 +46,10 @@ package enum TokenProgram {
     /// The directories in which `env` looks for the interpreter of a token command.
     package static let directories = ["/usr/local/bin", "/usr/bin", "/bin"]
 
-    /// Returns why `program` can't be started; `nil` if nothing is found. Reads the file, so don't call it on the
-    /// shared pool.
+    /// Returns the reason why `program` can't be started; `nil` if none is found. Reads the file, so don't call it on
+    /// the shared pool.
     ///
-    /// `refusal`: the system's error number from an attempt to start the program.
+    /// `refusal` is the system's error number from an attempt to start the program.
     package static func problem(of program: String, refusal: CInt? = nil) -> ProgramFault? {
         let path: String
         if program.contains(where: { $0 == "/" }) {
@@ -85,8 +85,8 @@ package enum TokenProgram {
         return exists ? .commandLine(program: program, line: line) : nil
     }
 
-    /// Returns why a program with this `opening` can't be started; `nil` if nothing is found. `isProgram` returns
-    /// whether a path is a program.
+    /// Returns the reason why a program with this `opening` can't be started; `nil` if none is found. `isProgram`
+    /// returns whether a path is a program.
     static func problem(
         of path: String, _ opening: Opening, _ refusal: CInt?, isProgram: (String) -> Bool
     ) -> ProgramFault? {

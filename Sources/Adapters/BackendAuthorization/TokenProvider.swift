@@ -3,27 +3,27 @@ import StrictJSON
 package import TimeAndChance
 package import VehicleAuthorization
 
-/// A provider that also reports the issuer's statements next to the token.
+/// A provider that also returns the issuer's statements about the token.
 package protocol TokenProvider: VehicleAuthorization {
-    /// Fetches a token now. Accepts even an expired one.
+    /// Fetches a token now. Accepts even an expired token.
     func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer
 }
 
 extension TokenProvider {
-    /// Fetches a token. Rejects an expired one.
+    /// Fetches a token. Rejects an expired token.
     package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         try await ask(for: context).unexpiredToken()
     }
 }
 
-/// An issuer's answer: a token, in JSON under its key or bare, and the statements next to it.
+/// An issuer's answer: a token, in JSON under its key or bare, and the issuer's statements about it.
 package struct TokenAnswer: Sendable {
     package private(set) var token: AuthorizationToken
     /// The contents of the token.
     package let parsed: JSONWebToken
     /// The source of the answer.
     package let origin: TokenOrigin
-    /// The issuer's clock when it answered, in seconds since 1970; `nil` if it stated none.
+    /// The time of the issuer's clock when it answered, in seconds since 1970; `nil` if it stated none.
     package let issuerTime: Double?
     /// The time at which the endpoint's certificate expires, if the transport reports it.
     package let certificateEnd: UTCTime?
@@ -37,15 +37,15 @@ package struct TokenAnswer: Sendable {
     /// The facts about an answer that are known before it is read.
     package struct Origin {
         var from: TokenOrigin
-        /// The stated media type, without parameters.
+        /// The answer's media type, without parameters.
         var mediaType: String?
-        /// The issuer's clock, in seconds since 1970.
+        /// The time of the issuer's clock, in seconds since 1970.
         var issuerTime: Double?
         /// The time at which the endpoint's certificate expires.
         var certificateEnd: UTCTime?
-        /// This machine's clock, in seconds since 1970.
+        /// The time of this machine's clock, in seconds since 1970.
         var localTime: Double
-        /// This machine's clock now, if something keeps it right.
+        /// The current time of this machine's clock, if something keeps the clock right.
         var present: Double?
         /// The secrets sent to the issuer, which must not be shown.
         var secrets: [String] = []
@@ -84,7 +84,7 @@ package struct TokenAnswer: Sendable {
     }
 
     /// Returns this answer with another lifetime, and possibly another warning.
-    func living(_ lifetime: Duration?, warning: ExpiryWarning? = nil) -> TokenAnswer {
+    func with(lifetime: Duration?, warning: ExpiryWarning? = nil) -> TokenAnswer {
         var answer = self
         answer.token = AuthorizationToken(
             value: token.value, lifetime: lifetime, reuse: token.reuse,

@@ -7,8 +7,9 @@ package struct CertificateValidity: Sendable, Hashable {
     package let begin: UTCTime
     package let end: UTCTime
 
-    /// Reads the certificates of a PEM file in order, up to one that can't be read. Skips everything else in the file.
-    package static func each(inPEM bytes: [UInt8]) -> [Self] {
+    /// Returns the validity periods of the certificates in a PEM file, in order, up to the first one that can't be
+    /// read. Skips everything else in the file.
+    package static func all(inPEM bytes: [UInt8]) -> [Self] {
         guard OpenSSLLibrary.isReady else { return [] }
         return unsafe bytes.withUnsafeBytes { bytes in
             let source = unsafe BIO_new_mem_buf(bytes.baseAddress, CInt(clamping: bytes.count))

@@ -14,8 +14,8 @@ package struct CurlClientCertificate: Sendable, Hashable {
         self.keyFile = keyFile
     }
 
-    /// Whether the TLS library accepts the certificate and the key together. The library reads them only for a
-    /// connection, so this starts one, to a socket of this process that never answers. Blocks.
+    /// Whether the TLS library accepts the certificate and the key together. The library reads the files only when it
+    /// connects, so this starts a connection to a socket of this process that never answers. Blocks.
     package var isUsable: Bool {
         guard CurlMulti.isReady, var easy = CurlEasy(),
             let silent = try? ListeningSocket(on: .loopback(host: "127.0.0.1", port: 0))

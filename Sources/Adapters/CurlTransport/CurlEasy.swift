@@ -4,18 +4,19 @@ import HTTPMessages
 import ReportedText
 import TimeAndChance
 
-/// A libcurl transfer handle with one owner, which frees it exactly once. Remove it from its `CurlMulti` first.
+/// A libcurl transfer handle with one owner, which frees it exactly once. Before that, the handle must be removed from
+/// its `CurlMulti`.
 @safe struct CurlEasy: ~Copyable {
-    /// Identifies handles in libcurl's reports.
+    /// The identity of a handle in libcurl's reports.
     struct Identity: Hashable {
         private let address: UInt
 
         init(_ handle: UnsafeMutableRawPointer?) { address = UInt(bitPattern: handle) }
     }
 
-    /// For C calls within this module only.
+    /// The handle for C calls within this module only.
     let handle: UnsafeMutableRawPointer
-    /// The first error of an option; later calls don't change it.
+    /// The first error from setting an option; later calls don't change it.
     private(set) var setupCode = CURLE_OK
 
     init?() {
@@ -39,7 +40,7 @@ import TimeAndChance
     private mutating func setBody(_ bytes: [UInt8]) {
         set(CURLOPT_POSTFIELDSIZE_LARGE, size: bytes.count)
         unsafe bytes.withUnsafeBytes { buffer in
-            // An empty array may have no address, but an empty body is a body too.
+            // An empty array may have no address, but an empty body is also a body.
             if let start = buffer.baseAddress, buffer.count > 0 {
                 note(unsafe ccurl_set_body(handle, start))
             } else {
@@ -78,7 +79,7 @@ import TimeAndChance
 }
 
 extension CurlEasy {
-    /// The time at which the server's own certificate, the first of its chain, expires. `nil` if this transfer made no
+    /// The time at which the server's own certificate, the first of its chain, expires; `nil` if this transfer made no
     /// TLS connection, or if its options don't request the chain.
     var certificateEnd: UTCTime? {
         guard let chain = unsafe ccurl_get_certificates(handle)?.pointee, unsafe chain.num_of_certs > 0,
@@ -89,7 +90,7 @@ extension CurlEasy {
         while let next = unsafe entry {
             let text = unsafe UnsafeRawBufferPointer(start: next.pointee.data, count: strlen(next.pointee.data))
             if unsafe text.starts(with: name) {
-                return CertificateValidity.each(inPEM: unsafe Array(text.dropFirst(name.count))).first?.end
+                return CertificateValidity.all(inPEM: unsafe Array(text.dropFirst(name.count))).first?.end
             }
             unsafe entry = unsafe next.pointee.next
         }
@@ -98,7 +99,7 @@ extension CurlEasy {
 }
 
 extension CurlEasy {
-    /// Sets the options that every transfer shares: the trusted authorities, and the features that are never used.
+    /// Sets the options that every transfer shares: the trusted authorities, and which features are disabled.
     mutating func applySafety(_ options: CurlTransportOptions) {
         set(CURLOPT_NOSIGNAL, true)
         note(unsafe ccurl_restrict_protocols(handle))
@@ -120,24 +121,24 @@ extension CurlEasy {
         if let certificate = options.clientCertificate {
             set(CURLOPT_SSLCERT, certificate.certificateFile)
             set(CURLOPT_SSLKEY, certificate.keyFile)
-            set(CURLOPT_KEYPASSWD, "")  // without this, the TLS library would ask for it at the terminal
+            set(CURLOPT_KEYPASSWD, "")  // otherwise the TLS library would ask for a password at the terminal
         }
         if options.reportsCertificateEnd { set(CURLOPT_CERTINFO, true) }
         set(CURLOPT_USERAGENT, options.userAgent)
         set(CURLOPT_DNS_CACHE_TIMEOUT, 60)
         set(CURLOPT_TCP_KEEPALIVE, true)  // CurlSockets sets the intervals
-        // Decodes what libcurl can; CurlHeaderList makes sure that no compression is requested.
+        // Decodes every coding that libcurl knows; CurlHeaderList makes sure that no compression is requested.
         set(CURLOPT_ACCEPT_ENCODING, "")
     }
 
-    /// Sends every request through a tunnel that `proxy` makes. The proxy sees the server's name but neither request
-    /// nor answer.
+    /// Sends every request through a tunnel that `proxy` opens. The proxy sees the server's name, but neither the
+    /// request nor the answer.
     private mutating func apply(_ proxy: HTTPProxy, caFile: String?) {
         set(CURLOPT_PROXY, proxy.origin)
         set(CURLOPT_NOPROXY, "")  // for every host, whatever the environment says
         set(CURLOPT_HTTPPROXYTUNNEL, true)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
-        set(CURLOPT_HEADEROPT, ccurl_headers_to_server_only)  // no token to the proxy
+        set(CURLOPT_HEADEROPT, ccurl_headers_to_server_only)  // the proxy gets no token
         set(CURLOPT_PROXYAUTH, ccurl_basic_authentication)
         set(CURLOPT_SOCKS5_AUTH, ccurl_basic_authentication)
         if let login = proxy.login {
@@ -153,12 +154,12 @@ extension CurlEasy {
         }
     }
 
-    /// Sets address, method, body and the limits that libcurl itself enforces.
+    /// Sets the URL, the method, the body, and the limits that libcurl itself enforces.
     mutating func apply(_ request: HTTPRequest) {
         set(CURLOPT_URL, request.url.description)
         set(CURLOPT_PATH_AS_IS, true)  // sends `/../` as the caller wrote it
-        // One HTTP/2 connection serves all requests, so the second one waits until the first connection's protocol is
-        // known.
+        // One HTTP/2 connection serves all requests, so the second request waits until the first connection's protocol
+        // is known.
         set(CURLOPT_PIPEWAIT, request.url.scheme == .https)
         if request.method == .head {
             set(CURLOPT_NOBODY, true)
@@ -172,16 +173,16 @@ extension CurlEasy {
         }
         let limits = request.limits
         set(CURLOPT_CONNECTTIMEOUT_MS, max(1, limits.connect.wholeMilliseconds))
-        set(CURLOPT_MAXFILESIZE_LARGE, size: max(1, limits.responseBytes))  // zero would mean without limit
+        set(CURLOPT_MAXFILESIZE_LARGE, size: max(1, limits.responseBytes))  // zero would mean no limit
     }
 }
 
-/// The header lines of one request in libcurl's list, which must outlive the transfer. Freed with this value.
+/// libcurl's list of the header lines of one request. It must outlive the transfer, and is freed with this value.
 @safe struct CurlHeaderList: ~Copyable {
     private(set) var head: UnsafeMutablePointer<curl_slist>?
 
     /// - Throws: `.transportFailed` for a name that isn't a field name, or a value that would end its line early. The
-    ///   message contains the name but never the value.
+    ///   message never contains the value.
     init(_ headers: HTTPHeaders, origin: String) throws(HTTPTransportError) {
         unsafe head = nil
         for field in headers.fields {
@@ -191,13 +192,13 @@ extension CurlEasy {
             guard !field.value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) else {
                 throw HTTPTransportError(
                     .transportFailed,
-                    "\(origin): the value for header \(field.name) contains a line break or control byte"
+                    "\(origin): the value for header \(field.name) contains a line break or a control character"
                 )
             }
             // libcurl sends a field with an empty value only if it ends with a semicolon.
             append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
         }
-        // libcurl would add these by itself, which costs bytes or a wait before the body.
+        // libcurl would add these by itself, which would cost bytes or a wait before the body.
         for name in ["Accept", "Accept-Encoding", "Content-Type", "Expect"] where headers[name] == nil {
             append("\(name):")
         }

@@ -14,7 +14,7 @@ struct CurlLoop {
     private var places: TransferPlaces
     /// Whether idle connections may be dead, and addresses may have changed.
     private var needsFreshConnection = false
-    /// The routes by origin. A configuration names only a few.
+    /// The routes by origin. A configuration names only a few origins.
     private var routes: [String: ServerRoute] = [:]
 
     init(multi: CurlMulti, mailbox: CurlMailbox, options: CurlTransportOptions) {
@@ -25,7 +25,7 @@ struct CurlLoop {
         multi.limitConnections(to: places.connections)
     }
 
-    /// Runs until the transport is released. Every exchange gets an answer.
+    /// Runs until the transport is released. Every exchange gets an outcome.
     consuming func run() {
         while true {
             for message in mailbox.take() {
@@ -37,13 +37,13 @@ struct CurlLoop {
                 case .stop: return stop()
                 }
             }
-            startWaiting()
+            startQueued()
             multi.perform()
             while let (identity, code) = multi.nextFinished() {
                 if let transfer = transfers[identity] { complete(transfer, code) }
             }
             endExpired()
-            startWaiting()
+            startQueued()
             multi.wait(timeToNextDeadline())
         }
     }
@@ -56,7 +56,7 @@ struct CurlLoop {
     }
 
     /// Starts as many exchanges as there are places.
-    private mutating func startWaiting() {
+    private mutating func startQueued() {
         while transfers.count < places.transfers, !waiting.isEmpty { start(waiting.removeFirst()) }
     }
 
@@ -74,7 +74,7 @@ struct CurlLoop {
             if needsFreshConnection { transfer.useFreshConnection() }
             needsFreshConnection = false
             guard multi.add(transfer.easy) else {
-                throw HTTPTransportError(.transportFailed, "\(origin): libcurl accepted no further transfer")
+                throw HTTPTransportError(.transportFailed, "\(origin): libcurl rejected the transfer")
             }
             multi.sockets.exchangeBegan(allowing: exchange.request.limits)
             transfers[transfer.easy.identity] = transfer
@@ -83,8 +83,8 @@ struct CurlLoop {
         }
     }
 
-    /// Cancels an exchange, even one that has finished or not begun. Closes its connection, which may have caused the
-    /// cancellation.
+    /// Cancels an exchange, even one that has finished or not begun. Closes its connection, because a hanging
+    /// connection may be the reason for the cancellation.
     private mutating func cancel(_ exchange: CurlExchange) {
         guard let transfer = transfers.values.first(where: { $0.exchange === exchange }) else {
             return exchange.finishCancelled("cancelled")
@@ -127,7 +127,7 @@ struct CurlLoop {
         finish(transfer, with: transfer.outcome(code))
     }
 
-    /// Removes the handle from libcurl, then answers the task.
+    /// Removes the handle from libcurl, then resumes the waiting task with `outcome`.
     private mutating func finish(_ transfer: CurlTransfer, with outcome: CurlExchange.Outcome) {
         let origin = transfer.exchange.request.url.origin
         var outcome = outcome
@@ -179,13 +179,13 @@ extension HTTPTransportError {
     }
 }
 
-/// The messages of tasks to libcurl's thread. Each message wakes the thread.
+/// The messages from tasks to libcurl's thread. Each message wakes the thread.
 final class CurlMailbox: Sendable {
     enum Message: Sendable {
         case start(CurlExchange)
         case cancel(CurlExchange)
         case networkChanged
-        /// The last message.
+        /// The last message, which ends the thread.
         case stop
     }
 
@@ -194,11 +194,11 @@ final class CurlMailbox: Sendable {
 
     init(multi: CurlMulti) { self.multi = multi }
 
-    func leave(_ message: Message) {
+    func post(_ message: Message) {
         messages.withLock { $0.append(message) }
         multi.wakeUp()
     }
 
-    /// Removes and returns all messages. For libcurl's thread.
+    /// Removes and returns all messages. Call it only on libcurl's thread.
     func take() -> [Message] { messages.withLock { exchange(&$0, with: []) } }
 }

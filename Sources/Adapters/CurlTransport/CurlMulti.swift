@@ -12,7 +12,7 @@ import ReportedText
     private let handle: UnsafeMutableRawPointer
     /// The TLS sessions of all transfers.
     let share: UnsafeMutableRawPointer
-    /// The sockets of its connections, which it closes when it is freed.
+    /// The sockets of libcurl's connections, which are closed when the handle is freed.
     let sockets: CurlSockets
 
     /// Whether libcurl could be initialized in this process. Evaluated once.
@@ -38,13 +38,13 @@ import ReportedText
         unsafe curl_share_cleanup(share)
     }
 
-    /// Sets the maximum number of connections to a server, and of kept connections.
+    /// Sets the maximum number of connections to a server, and of connections that are kept open.
     func limitConnections(to count: Int) {
         unsafe ccurl_multi_set_long(handle, CURLMOPT_MAX_HOST_CONNECTIONS, count)
         unsafe ccurl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, count)
     }
 
-    /// Ends the current or the next `wait`. Callable from any thread.
+    /// Ends the current or the next `wait`. May be called on any thread.
     func wakeUp() { _ = unsafe curl_multi_wakeup(handle) }
 
     func add(_ easy: borrowing CurlEasy) -> Bool { unsafe curl_multi_add_handle(handle, easy.handle) == CURLM_OK }
@@ -57,7 +57,7 @@ import ReportedText
         _ = unsafe curl_multi_perform(handle, &running)
     }
 
-    /// Waits for a socket, `wakeUp`, a deadline of libcurl's, or `timeout`.
+    /// Waits for a socket, `wakeUp`, one of libcurl's deadlines, or `timeout`.
     func wait(_ timeout: Duration) {
         let milliseconds = timeout.wholeMilliseconds
         _ = unsafe curl_multi_poll(handle, nil, 0, CInt(clamping: milliseconds), nil)

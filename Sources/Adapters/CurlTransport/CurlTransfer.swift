@@ -6,8 +6,8 @@ import ReportedText
 
 /// An exchange while libcurl works on it: the handle, the data received, and the deadlines.
 ///
-/// For the transport's thread only. The handle's callbacks refer to it unretained; `CurlLoop` keeps it until the handle
-/// has left libcurl.
+/// A transfer is used only on the transport's thread. The handle's callbacks don't retain the transfer; `CurlLoop`
+/// keeps it until the handle has been removed from libcurl.
 @safe final class CurlTransfer {
     let exchange: CurlExchange
     private(set) var easy: CurlEasy
@@ -37,7 +37,7 @@ import ReportedText
         let request = exchange.request
         let origin = request.url.origin
         let headerLines = try CurlHeaderList(request.headers, origin: origin)
-        guard var easy = CurlEasy() else { throw HTTPTransportError(.transportFailed, "\(origin): no memory") }
+        guard var easy = CurlEasy() else { throw HTTPTransportError(.transportFailed, "\(origin): out of memory") }
         easy.applySafety(options)
         easy.apply(request)
         if let family = route.family {
@@ -81,7 +81,7 @@ import ReportedText
     /// Whether the transfer has had a connection, to the server or to a proxy that has answered.
     var isConnected: Bool { isReady || easy.number(CURLINFO_HTTP_CONNECTCODE) != 0 }
 
-    /// The only address family that its connection may use; `nil` if any may.
+    /// The only address family that the transfer's connection may use; `nil` if any is allowed.
     var onlyFamily: ServerRoute.AddressFamily? { route.family }
 
     /// The time since the exchange began, including repetitions.
@@ -150,12 +150,12 @@ import ReportedText
         return ReportedText(unsafe String(cString: errorText), without: secrets)
     }
 
-    /// Closes the connection with the transfer, unless others still use it. After a timeout it is probably dead, and
-    /// HTTP/2 would continue to use it.
+    /// Closes the connection at the end of the transfer, unless other transfers still use it. After a timeout the
+    /// connection is probably dead, and HTTP/2 would continue to use it.
     func abandonConnection() { easy.set(CURLOPT_FORBID_REUSE, true) }
 
-    /// Uses no connection that has been idle for more than a second (libcurl closes the ones that it finds), and no
-    /// address from an earlier lookup. Any of several addresses may be tried first.
+    /// Makes the transfer use no connection that has been idle for more than a second (libcurl closes those that it
+    /// finds), and no address from an earlier lookup. Any of several addresses may be tried first.
     func useFreshConnection() {
         easy.set(CURLOPT_MAXAGE_CONN, 1)
         easy.set(CURLOPT_DNS_CACHE_TIMEOUT, 0)
@@ -182,13 +182,13 @@ import ReportedText
         unsafe easy.note(ccurl_set_pointer(handle, CURLOPT_PREREQDATA, context))
         unsafe easy.note(ccurl_set_socket_callback(handle, noteSocket))
         unsafe easy.note(ccurl_set_pointer(handle, CURLOPT_SOCKOPTDATA, context))
-        // Called with the sockets, which outlive their connections, because the transfer may be long gone.
+        // `closeSocket` gets the sockets, which outlive their connections, because the transfer may be long gone.
         unsafe easy.note(ccurl_set_close_callback(handle, closeSocket))
         unsafe easy.note(
             ccurl_set_pointer(handle, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque()))
     }
 
-    /// Records a new socket. Returns false if it must not be connected.
+    /// Records a new socket. Returns `false` if the socket must not be connected.
     fileprivate func opened(_ socket: CInt) -> Bool {
         guard repetition.mayConnect(hasFailureMessage: unsafe errorText.pointee != 0) else { return false }
         openedFamilies.insert(ccurl_is_ipv6(socket) ? .ipv6 : .ipv4)
@@ -199,7 +199,7 @@ import ReportedText
     fileprivate func received(body bytes: UnsafeRawBufferPointer) -> Bool { unsafe answer.append(body: bytes) }
 
     fileprivate func received(header bytes: UnsafeRawBufferPointer) -> Bool {
-        // Do this now, because libcurl keeps the connection as soon as the answer is complete.
+        // Abandon the connection now: libcurl decides to keep it as soon as the answer is complete.
         if route.leavesConnection(after: easy.number(CURLINFO_RESPONSE_CODE)) { abandonConnection() }
         return unsafe answer.append(header: bytes)
     }
@@ -213,7 +213,7 @@ import ReportedText
 /// Returns libcurl's message for a code, such as "Timeout was reached".
 func curlMessage(_ code: CURLcode) -> ReportedText { unsafe ReportedText(String(cString: curl_easy_strerror(code))) }
 
-// libcurl calls these on the transport's thread, inside `CurlMulti.perform`.
+// libcurl calls these functions on the transport's thread, inside `CurlMulti.perform`.
 
 private func transfer(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
     unsafe context.map { unsafe Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
@@ -256,13 +256,14 @@ final class CurlExchange: Sendable {
     typealias Outcome = Result<HTTPResponse, HTTPTransportError>
 
     let request: HTTPRequest
-    /// The task that waits for the outcome; `nil` once it has been answered.
+    /// The task that waits for the outcome; `nil` once it has been resumed.
     private let waiter = Locked<CheckedContinuation<Outcome, Never>?>(nil)
     private let cancelled = Locked(false)
 
     init(request: HTTPRequest) { self.request = request }
 
-    /// Set before the thread is notified, so it doesn't matter whether request or cancellation arrives first.
+    /// Whether the exchange has been cancelled. This is set before the thread is notified, so that it doesn't matter
+    /// whether request or cancellation arrives first.
     var isCancelled: Bool { cancelled.withLock { $0 } }
 
     func markCancelled() { cancelled.withLock { $0 = true } }
@@ -275,30 +276,30 @@ final class CurlExchange: Sendable {
         }
     }
 
-    /// Answers the task that the exchange was cancelled.
+    /// Resumes the waiting task with the error `cancelled`.
     func finishCancelled(_ cause: ReportedText) {
         finish(.failure(HTTPTransportError(.cancelled, "\(request.url.origin): \(cause)")))
     }
 
-    /// Answers the task. Ignores a second answer.
+    /// Resumes the waiting task with `outcome`. Later calls have no effect.
     func finish(_ outcome: Outcome) { waiter.withLock { $0.take() }?.resume(returning: outcome) }
 }
 
 /// An answer as it arrives: header lines, then the body, within limits.
 struct CurlAnswer {
-    /// The maximum size of a header: more than any server sends, but an endless one can't fill the memory.
+    /// The maximum size of a header in bytes: more than any server sends, but an endless header can't fill the memory.
     static let headerLimit = 64 * 1024
 
     private(set) var headers = HTTPHeaders()
     private(set) var body: [UInt8] = []
-    /// A message about the exceeded limit; `nil` if none has been exceeded.
+    /// A message about the limit that was exceeded, if any.
     private(set) var excess: ReportedText?
     private let bodyLimit: Int
     private var headerBytes = 0
 
     init(bodyLimit: Int) { self.bodyLimit = bodyLimit }
 
-    /// Appends a part of the body. Returning false ends the transfer.
+    /// Appends a part of the body. Returns `false`, which ends the transfer, if the body becomes too large.
     mutating func append(body bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count <= bodyLimit - body.count else {
             excess = "the answer is larger than \(bodyLimit) bytes"
@@ -308,9 +309,9 @@ struct CurlAnswer {
         return true
     }
 
-    /// Appends a header line. Returning false ends the transfer.
+    /// Appends a header line. Returns `false`, which ends the transfer, if the header becomes too large.
     ///
-    /// A status line starts over, because the previous lines were an interim answer (RFC 9110, section 15.2).
+    /// A status line discards the previous lines, which were an interim answer (RFC 9110, section 15.2).
     mutating func append(header bytes: UnsafeRawBufferPointer) -> Bool {
         headerBytes += bytes.count
         guard headerBytes <= Self.headerLimit else {
@@ -328,11 +329,11 @@ struct CurlAnswer {
     }
 }
 
-/// Whether libcurl may repeat a request on a new connection, which it does by itself up to five times.
+/// The decision whether libcurl may repeat a request on a new connection, which it does by itself up to five times.
 ///
 /// One attempt is enough, because the caller decides whether and when to try again: a server that rejects every stream
-/// would get six requests at once. Two repetitions are allowed: a request written to a connection of earlier exchanges,
-/// which may have been dead, and one to a server that demands HTTP/1.1.
+/// would get six requests at once. Two kinds of requests may be repeated: one written to a connection of earlier
+/// exchanges, which may have been dead, and one to a server that demands HTTP/1.1.
 struct RequestRepetition: Sendable, Hashable {
     private var isConnecting = false
     private var hasAskedOnNewConnection = false
@@ -342,8 +343,8 @@ struct RequestRepetition: Sendable, Hashable {
 
     /// Returns whether a new socket may be connected.
     ///
-    /// `hasFailureMessage`: whether libcurl has a message about the previous failure. It has none for a
-    /// rejected stream, and one if the server demanded HTTP/1.1.
+    /// `hasFailureMessage` says whether libcurl has a message about the previous failure. It has none for a rejected
+    /// stream, but has one if the server demanded HTTP/1.1.
     mutating func mayConnect(hasFailureMessage: Bool) -> Bool {
         if hasAskedOnNewConnection {
             guard !hasChangedProtocol, hasFailureMessage else {

@@ -3,12 +3,12 @@ import Glibc
 import HTTPMessages
 import LinuxPlatform
 
-/// The thread that ends connections that receive more than any answer needs.
+/// The thread that aborts connections that receive more than any answer needs.
 ///
-/// libcurl's own thread doesn't return while there is something to read. This one checks a few times per second while
-/// an exchange is in progress, and sleeps otherwise.
+/// libcurl's own thread doesn't return while there is something to read. This thread checks a few times per second
+/// while an exchange is in progress, and sleeps otherwise.
 final class FloodGuard: Sendable {
-    private static let turn = Duration.milliseconds(250)
+    private static let checkInterval = Duration.milliseconds(250)
 
     let sockets: CurlSockets
     private let end: EventDescriptor
@@ -21,7 +21,7 @@ final class FloodGuard: Sendable {
     func start() {
         startThread(named: "curl-guard") { [sockets, end] in
             while true {
-                let pause = sockets.shutFlooded() ? Self.turn : nil
+                let pause = sockets.abortFlooded() ? Self.checkInterval : nil
                 let descriptor = pause == nil ? sockets.busy.raw : nil
                 guard let outcome = try? poll(descriptor, within: pause, unless: end), outcome != .stopped else {
                     return
@@ -34,7 +34,7 @@ final class FloodGuard: Sendable {
     func stop() { end.signal() }
 }
 
-/// The number of bytes that each connection may receive until all exchanges in progress have ended. Pure.
+/// The number of bytes that each connection may receive until all exchanges in progress have ended.
 ///
 /// Bytes are counted below HTTP, because a flood of frames has no body: libcurl reads without checking time limits
 /// while data arrives.
@@ -84,12 +84,12 @@ final class CurlSockets: Sendable {
     }
 
     private let state = Locked(State())
-    /// Readable after an exchange has begun while none was in progress.
+    /// An event that is signalled when an exchange begins while no other is in progress.
     let busy: EventDescriptor
 
     init() throws(SystemError) { busy = try EventDescriptor() }
 
-    /// The number of connections that were shut down.
+    /// The number of flooded connections that were aborted.
     var floods: Int { state.withLock { $0.floods } }
 
     func opened(_ socket: CInt) {
@@ -127,8 +127,8 @@ final class CurlSockets: Sendable {
         ccurl_watch_connection(socket, watch.unacknowledgedSeconds * 1000, watch.idleSeconds, watch.idleSeconds)
     }
 
-    /// Shuts down flooded connections. Returns whether an exchange is in progress.
-    func shutFlooded() -> Bool {
+    /// Aborts flooded connections. Returns whether an exchange is in progress.
+    func abortFlooded() -> Bool {
         state.withLock { state in
             let flooded = state.received.sockets.filter {
                 state.received.isFlooded($0, received: Self.received(on: $0))
@@ -153,11 +153,11 @@ struct ConnectionWatch: Sendable, Hashable {
     /// The idle time before a probe, and between probes.
     let idleSeconds: CInt
 
-    /// A new connection while an answer is expected.
+    /// The times for a new connection while an answer is expected.
     static let answering = Self(unacknowledgedSeconds: 10, idleSeconds: 5)
-    /// A connection of earlier exchanges while an answer is expected. It may have died unnoticed, because a mobile
-    /// network drops it after a minute of rest.
+    /// The times for a connection of earlier exchanges while an answer is expected. It may have died unnoticed, because
+    /// mobile networks drop connections that are idle for a minute.
     static let reused = Self(unacknowledgedSeconds: 5, idleSeconds: 5)
-    /// A connection between exchanges, when a probe costs bytes and no answer is expected.
+    /// The times for a connection between exchanges, when a probe costs bytes and no answer is expected.
     static let idle = Self(unacknowledgedSeconds: 10, idleSeconds: 60)
 }

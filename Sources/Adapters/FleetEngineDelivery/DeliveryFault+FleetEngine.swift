@@ -5,7 +5,7 @@ package import Reporting
 package import VehicleAuthorization
 
 extension ServiceAnswer.Body {
-    /// Classifies the body of an answer. `error` is the error in it.
+    /// Classifies the body of an answer. `error` is the error that the body contains.
     init(_ body: [UInt8], _ error: FleetEngineError?) {
         if let error {
             self = .error(error.summary, about: ServiceAnswer.Subject(error))

@@ -14,7 +14,7 @@ extension DeliveryOutcome {
         self.init(of: response, to: request, naming: vehicle.description, account: vehicle.providerID)
     }
 
-    /// Judges an answer that must name `resource`. The tests have the table of outcomes.
+    /// Judges an answer that must name `resource`. `OutcomeTests` has the table of outcomes.
     package init(of response: HTTPResponse, to request: HTTPRequest, naming resource: String, account: String) {
         // This comes first, because it is the answer to nearly every request.
         if response.status == 200, Self.isResource(response.body, named: resource) {
@@ -41,8 +41,8 @@ extension DeliveryOutcome {
         case 500..<600 where response.status != Self.networkAuthenticationRequired:
             self = .retry(fault, after: after)
         case _ where error != nil: self = .retry(fault, after: after)
-        // Not from Fleet Engine: a redirect, HTML, an empty 200, or a 400, 401, 403 or 404 without its error body. It
-        // isn't a verdict on the update or the token.
+        // Not from Fleet Engine: a redirect, HTML, an empty 200, or a 400, 401, 403 or 404 without its error body. Such
+        // an answer isn't a verdict on the update or the token.
         default: self = .intercepted(fault)
         }
     }
@@ -53,7 +53,7 @@ extension DeliveryOutcome {
         switch error.code {
         case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .tlsFailed: self = .unanswered(fault)
         case .certificateNotTrusted, .malformedResponse: self = .intercepted(fault)
-        // The update may have been applied, and sending it again often would not help.
+        // The update may have been applied, and sending it again repeatedly would not help.
         case .unknownContentEncoding: self = .held(fault)
         case .transportFailed: self = .held(fault)
         case .cancelled, .responseTooLarge: self = .retry(fault, after: nil)

@@ -5,8 +5,8 @@ package import Reporting
 import TimeAndChance
 package import VehicleAuthorization
 
-/// Delivers a vehicle's updates to Fleet Engine. Each update requests a token from the provider, and is sent with it in
-/// one request.
+/// Delivers a vehicle's updates to Fleet Engine. For each update, it requests a token from the provider and sends the
+/// update with it in one request.
 package struct FleetEngineDelivery: Delivery {
     private let vehicle: VehicleName
     private let endpoint: HTTPURL

@@ -8,7 +8,7 @@ import ReportedText
 /// then states that name as its host. A request from a foreign page states the page's origin or, for an image or a
 /// link, at least that it comes from another site.
 struct AllowedHosts: Sendable, Hashable {
-    /// `nil` on a Unix socket, which no browser can reach.
+    /// The allowed hosts; `nil` on a Unix socket, which no browser can reach.
     private let hosts: Set<String>?
 
     init(listeningOn address: LocalAddress) {

@@ -1,7 +1,7 @@
 /// The state of one connection: when to read and write, which request is next, when to close.
 ///
-/// It has no socket: `ServiceLoop` passes bytes, answers and times in. Times count from any fixed moment of a monotonic
-/// clock. One request is handled at a time; bytes that follow it wait in the parser.
+/// The connection has no socket: `ServiceLoop` passes bytes, answers and times to it. Times are measured from any fixed
+/// moment of a monotonic clock. One request is handled at a time; bytes that follow it wait in the parser.
 struct HTTPConnection {
     enum Ending: Sendable, Hashable {
         /// An orderly end (FIN).
@@ -16,8 +16,8 @@ struct HTTPConnection {
         case writing(deadline: Duration, next: AfterWriting)
         /// A fault of the simulator: silence until the client leaves.
         case stalled
-        /// The answer is sent and the rest of the request is dropped. Closing at once would reset the connection, and
-        /// the client would lose the answer.
+        /// The answer has been sent, and the rest of the request is dropped. Closing at once would reset the
+        /// connection, and the client would lose the answer.
         case draining(deadline: Duration)
         case ended(Ending)
     }
@@ -28,7 +28,7 @@ struct HTTPConnection {
 
     private let limits: HTTPServiceLimits
     private let names: AllowedHosts
-    /// The value of the `Date` header.
+    /// Returns the value of the `Date` header.
     private let date: () -> String
     private var parser: HTTPRequestParser
     private var phase: Phase
@@ -61,7 +61,7 @@ struct HTTPConnection {
 
     var ending: Ending? { if case .ended(let ending) = phase { ending } else { nil } }
 
-    /// The time at which `tick` is due.
+    /// The time at which `tick` is due; `nil` if there is no deadline.
     var deadline: Duration? {
         switch phase {
         case .reading(let deadline), .writing(let deadline, _), .draining(let deadline): deadline
@@ -69,7 +69,7 @@ struct HTTPConnection {
         }
     }
 
-    /// Accepts bytes from the client. Returns the request that they complete.
+    /// Accepts bytes from the client. Returns the request that these bytes complete, if any.
     mutating func receive(_ bytes: some Collection<UInt8>, now: Duration) -> ServedRequest? {
         guard case .reading = phase else { return nil }
         if parser.isBetweenRequests { phase = .reading(deadline: now + limits.time) }

@@ -1,10 +1,10 @@
 import HTTPMessages
 package import ReportedText
 
-/// Turns the bytes of one connection into requests (RFC 9112), in whatever pieces they arrive.
+/// Turns the bytes of one connection into requests (RFC 9112), in whatever pieces the bytes arrive.
 ///
-/// It is strict wherever leniency would let two parsers disagree on the end of a request: CRLF only, no folded lines,
-/// no space before a colon, one length. After an error the parser can't be used again.
+/// The parser is strict wherever two lenient parsers could disagree on the end of a request: CRLF only, no folded
+/// lines, no space before a colon, one length. After an error the parser can't be used again.
 package struct HTTPRequestParser: Sendable {
     /// The part of a request that comes next.
     private enum Part: Sendable {
@@ -57,7 +57,7 @@ package struct HTTPRequestParser: Sendable {
                 part = .headers
             case .headers:
                 guard let line = try headLine(else: .malformedHeader) else { return nil }
-                if line.isEmpty { part = try bodyPart() } else { try addHeader(line) }
+                if line.isEmpty { part = try finishHeaders() } else { try addHeader(line) }
             case .body(let length):
                 guard let body = take(length) else { return nil }
                 request.body = Array(body)
@@ -92,7 +92,7 @@ package struct HTTPRequestParser: Sendable {
     /// Returns the next line without its CRLF, or `nil` if it isn't complete.
     ///
     /// A line is judged by the same limit whether or not its end has arrived, so that the result doesn't depend on how
-    /// the bytes were cut.
+    /// the bytes were split.
     private mutating func line(
         limit: Int, tooLong: HTTPRequestError, else malformed: HTTPRequestError
     ) throws(HTTPRequestError) -> ArraySlice<UInt8>? {
@@ -158,8 +158,9 @@ package struct HTTPRequestParser: Sendable {
         request.headers.fields.filter { $0.name.lowercased() == name }.map(\.value)
     }
 
-    /// Checks the complete headers. Returns the part that follows them.
-    private mutating func bodyPart() throws(HTTPRequestError) -> Part {
+    /// Checks the complete headers, and records whether the connection is kept. Returns the part that follows the
+    /// headers.
+    private mutating func finishHeaders() throws(HTTPRequestError) -> Part {
         let hosts = values(of: "host").count
         guard hosts == 1 || (isVersion10 && hosts == 0) else { throw .missingHost }
         let connection = values(of: "connection").flatMap { $0.lowercased().split(separator: ",") }
@@ -204,7 +205,7 @@ package struct HTTPRequestParser: Sendable {
 
 private func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-/// A request that can't be accepted. Its status and description are the answer, after which the connection closes.
+/// A request that can't be accepted. `status` and `description` form the answer, after which the connection is closed.
 package struct HTTPRequestError: Error, Sendable, Hashable, CustomStringConvertible {
     package let status: Int
     package let description: String
@@ -249,14 +250,15 @@ package struct HTTPRequestError: Error, Sendable, Hashable, CustomStringConverti
 
 /// The limits on the resources that one client, or all clients together, may use.
 package struct HTTPServiceLimits: Sendable, Hashable {
-    /// The maximum size of request line, headers and trailers together, in bytes.
+    /// The maximum total size of the request line, headers and trailers, in bytes.
     package var headBytes: Int
     package var headerCount: Int
     package var bodyBytes: Int
     /// How long a connection may be idle, how long a request may take to arrive, and how long a client may take to read
     /// the answer.
     package var time: Duration
-    /// The maximum number of open connections. A further one closes the oldest that has no request in progress.
+    /// The maximum number of open connections. A further connection closes the oldest one that has no request in
+    /// progress.
     package var connections: Int
 
     package init(

@@ -1,11 +1,11 @@
 package import LinuxPlatform
 
-/// A small HTTP/1.1 server for this machine only: the agent's status, and the simulator.
+/// A small HTTP/1.1 server for this machine only, which serves the agent's status and the simulator.
 ///
-/// It listens as soon as it is created, so that its address is known before `run`. One thread owns all sockets;
-/// handlers run as child tasks of `run`. Cancelling `run` closes every connection at once.
+/// The service listens as soon as it is created, so that its address is known before `run`. One thread owns all
+/// sockets; handlers run as child tasks of `run`. Cancelling `run` closes every connection at once.
 package struct HTTPService: Sendable {
-    /// Answers one request. Calls run concurrently, at most one per open connection.
+    /// A function that answers one request. Calls run concurrently, at most one per open connection.
     package typealias Handler = @Sendable (ServedRequest) async -> ServedResponse
 
     private let listener: ListeningSocket
@@ -28,7 +28,7 @@ package struct HTTPService: Sendable {
     /// The address of the service, with the actual port if port 0 was requested.
     package var address: LocalAddress { listener.address }
 
-    /// Serves until the task is cancelled, then stops listening. Must be called once.
+    /// Serves until the task is cancelled, then stops listening. Must be called exactly once.
     package func run() async {
         let (arrivals, continuation) = AsyncStream.makeStream(
             of: ServiceLoop.Arrival.self, bufferingPolicy: .bufferingOldest(limits.connections))

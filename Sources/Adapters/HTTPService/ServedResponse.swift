@@ -1,6 +1,6 @@
 package import HTTPMessages
 
-/// An answer, and the way to deliver it.
+/// An answer, and how to deliver it.
 package struct ServedResponse: Sendable, Hashable {
     /// The part of the answer that the client receives. All cases but `.whole` are faults for tests and the simulator.
     package enum Delivery: Sendable, Hashable {
@@ -48,7 +48,7 @@ package struct ServedResponse: Sendable, Hashable {
 
 /// Returns the bytes of an answer: status line, headers, body.
 ///
-/// Adds `Content-Length`, `Connection` and, unless the handler set one, `Date`. HEAD gets no body.
+/// Adds `Content-Length`, `Connection` and, unless the handler set one, `Date`. The answer to HEAD has no body.
 func renderedResponse(_ response: HTTPResponse, to method: HTTPMethod?, keepsAlive: Bool, date: String) -> [UInt8] {
     let hasBody = response.status >= 200 && response.status != 204 && response.status != 304
     let phrase = reasonPhrases[response.status] ?? "Status \(response.status)"

@@ -65,7 +65,7 @@ struct ServiceLoop {
 
     /// Waits for an event, then serves each ready connection once and accepts at most one.
     private mutating func waitAndServe() {
-        // While a request is handled, its connection isn't polled. It is polled again once the answer is there.
+        // While a request is handled, its connection isn't polled. It is polled again once there is an answer.
         let open = peers.filter { !$0.value.connection.isHandling }
         let hasRoom = open.count > 0 || peers.count < limits.connections
         let accepts = hasRoom && now >= acceptsFrom
@@ -82,7 +82,7 @@ struct ServiceLoop {
         if polled[1].revents != 0 { accept() }
     }
 
-    /// The time until the nearest deadline, in milliseconds for `poll`; -1 waits forever.
+    /// The time until the nearest deadline, in milliseconds for `poll`; -1 to wait forever.
     private var timeout: CInt {
         var deadlines = peers.values.compactMap(\.connection.deadline)
         if now < acceptsFrom { deadlines.append(acceptsFrom) }

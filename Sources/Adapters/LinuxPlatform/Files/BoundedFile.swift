@@ -12,7 +12,7 @@ package enum BoundedFile {
     package static func contents(of path: String, limit: Int) throws(Refusal) -> [UInt8] {
         let descriptor = try open(path, limit: limit)
         let bytes = try refused { () throws(SystemError) in try descriptor.contents(upTo: limit) }
-        guard bytes.count <= limit else { throw .tooLarge(limit: limit) }  // it grew
+        guard bytes.count <= limit else { throw .tooLarge(limit: limit) }  // the file has grown
         return bytes
     }
 
@@ -39,7 +39,7 @@ package enum BoundedFile {
 }
 
 extension BoundedFile.Refusal: CustomStringConvertible {
-    /// A predicate for the path, with the remedy if there is only one.
+    /// A predicate for the path, such as `is larger than 64 KiB`.
     package var description: String {
         switch self {
         case .system(let error): "cannot be read: \(error.reason)"

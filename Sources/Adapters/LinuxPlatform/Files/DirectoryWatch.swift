@@ -1,17 +1,17 @@
 import CLinux
 import Glibc
 
-/// Notifies when something appears at a path, even if several of its directories are missing. It uses inotify(7) on
+/// A watch for something to appear at a path, even if several of its directories are missing. It uses inotify(7) on
 /// each directory in which the next component of the path is expected.
 ///
 /// Follows links, because a device and the link to it are in different directories. If a directory vanishes, watches
-/// its nearest ancestor until it returns. Not thread-safe.
+/// its nearest ancestor until the directory returns. Not thread-safe.
 package final class DirectoryWatch {
     private static let events = UInt32(
         IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
     /// Events of a watched directory itself, or of the event queue.
-    private static let upheavals = UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED | IN_Q_OVERFLOW)
-    private static let longestChainOfLinks = 8
+    private static let directoryEvents = UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED | IN_Q_OVERFLOW)
+    private static let maximumLinks = 8
     /// The maximum number of reads per call of `takeArrival`. After a storm of events, the rest is left for the next
     /// call.
     private static let readsAtATime = 16
@@ -22,7 +22,7 @@ package final class DirectoryWatch {
     private var awaited: [CInt: Set<String>] = [:]
     private var buffer = [UInt8](repeating: 0, count: 4096)
 
-    /// Watches `path`. Neither the path nor its directories need exist. Skips directories that can't be read.
+    /// Watches `path`. Neither the path nor its directories need to exist. Skips directories that can't be read.
     ///
     /// - Throws: if the system provides no inotify descriptor.
     package init(for path: String) throws(SystemError) {
@@ -45,7 +45,7 @@ package final class DirectoryWatch {
                 // The queue may still hold events of directories for which the watch has ended.
                 guard event.mask & UInt32(IN_Q_OVERFLOW) != 0 || awaited[event.directory] != nil else { continue }
                 let isAwaited = awaited[event.directory]?.contains(event.name) ?? false
-                if isAwaited || event.mask & Self.upheavals != 0 { isDue = true }
+                if isAwaited || event.mask & Self.directoryEvents != 0 { isDue = true }
             }
         }
         if isDue { arm() }
@@ -56,7 +56,7 @@ package final class DirectoryWatch {
     private func arm() {
         var now: [CInt: Set<String>] = [:]
         var next: String? = path
-        for _ in 0...Self.longestChainOfLinks {
+        for _ in 0...Self.maximumLinks {
             guard let step = next, let (directory, name) = watch(towards: step) else { break }
             now[directory, default: []].insert(name)
             next = FileSystem.linkTarget(at: step).map {
@@ -67,11 +67,12 @@ package final class DirectoryWatch {
         awaited = now
     }
 
-    /// Watches the nearest existing directory of `path`. Returns it with the name that is expected in it.
+    /// Watches the nearest existing directory above `path`. Returns this directory, and the name that is expected in
+    /// it.
     private func watch(towards path: String) -> (directory: CInt, name: String)? {
         var found = watchNearestDirectory(above: path)
         // Something created before the watch began caused no event: repeat until the result is stable.
-        for _ in 0..<Self.longestChainOfLinks {
+        for _ in 0..<Self.maximumLinks {
             let again = watchNearestDirectory(above: path)
             if again?.directory == found?.directory { break }
             found = again

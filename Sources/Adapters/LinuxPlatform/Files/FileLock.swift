@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import ReportedText
 
-/// Exclusive ownership of a file, shown by a lock. It ends when the value is destroyed or the process ends.
+/// The exclusive ownership of a file, shown by a lock. Ownership ends when the value is destroyed or the process ends.
 package struct FileLock: ~Copyable, Sendable {
     package enum Failure: Error, Sendable, Hashable {
         /// The holder is `nil` if neither the lock file nor `/proc` names it.
@@ -11,7 +11,7 @@ package struct FileLock: ~Copyable, Sendable {
     }
 
     private let descriptor: OwnedDescriptor
-    /// The identity of the locked file. No other file has it while this one is open.
+    /// The identity of the locked file. No other file has this identity while the locked one is open.
     private let identity: FileStatus.Identity?
 
     deinit { LockHandover.end(descriptor) }
@@ -21,7 +21,7 @@ package struct FileLock: ~Copyable, Sendable {
         let descriptor = try Self.opened(path) { () throws(SystemError) in
             try OwnedDescriptor(writing: path, O_RDWR | O_CREAT)
         }
-        // flock belongs to the open file, so a second owner within this process is rejected too.
+        // flock belongs to the open file, so a second owner within this process is also rejected.
         guard flock(descriptor.raw, LOCK_EX | LOCK_NB) == 0 else {
             let number = errno
             guard number == EWOULDBLOCK else { throw .system(SystemError(call: "lock \(path)", number: number)) }
@@ -38,8 +38,8 @@ package struct FileLock: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 
-    /// Locks the file at `path` itself without waiting, so the lock holds for each of its names. Doesn't follow a link
-    /// and writes nothing.
+    /// Locks the file at `path` itself without waiting, so that the lock is effective under each of its names. Doesn't
+    /// follow a link, and writes nothing.
     package init(file path: String) throws(Failure) {
         let descriptor = try Self.opened(path) { () throws(SystemError) in try OwnedDescriptor(locking: path) }
         guard clinux_own_file(descriptor.raw) == 0 else {
@@ -71,8 +71,7 @@ package struct FileLock: ~Copyable, Sendable {
         return holder
     }
 
-    /// Opens the file at `path`, or returns the descriptor through which an earlier run of the service still holds its
-    /// lock.
+    /// Opens the file at `path`, or returns the descriptor through which an earlier run of the service still locks it.
     private static func opened(
         _ path: String, _ open: () throws(SystemError) -> OwnedDescriptor
     ) throws(Failure) -> OwnedDescriptor {
@@ -87,7 +86,7 @@ package struct FileLock: ~Copyable, Sendable {
         return Int32(text.prefix { $0.isNumber }).map(HoldingProcess.init(reading:))
     }
 
-    /// Returns the process that holds the lock of the file itself. `/proc` shows root all processes, and other users
+    /// Returns the process that holds the lock on the file itself. `/proc` shows root all processes, and other users
     /// only their own.
     private static func holder(ofFile path: String) -> HoldingProcess? {
         HoldingProcess.processIDs.first { process in

@@ -1,6 +1,7 @@
 import Glibc
 
-/// A file that is written under a temporary name and renamed when it is complete. If that fails, nothing is left of it.
+/// A file that is written under a temporary name and renamed when it is complete. If writing fails, the temporary file
+/// is removed.
 package final class FileReplacement: Sendable {
     /// The destination, with links resolved.
     private let target: String
@@ -12,7 +13,8 @@ package final class FileReplacement: Sendable {
     ///
     /// - Throws: if the directory is missing or not writable, or `path` is a directory.
     package init(at path: String) throws(SystemError) {
-        // The file is created under a new name and then renamed, so other users may write in the directory.
+        // The file is created under a new name and then renamed, so it is safe even if other users may write in the
+        // directory.
         target = try DirectoryTrust.destination(of: path, .any)
         switch try FileSystem.entry(at: path)?.kind {
         case .directory: throw SystemError(call: "write \(path)", number: EISDIR)
@@ -37,7 +39,7 @@ package final class FileReplacement: Sendable {
         }
     }
 
-    /// Removes this user's unlocked temporary files: their commands were killed while writing.
+    /// Removes this user's unlocked temporary files. The commands that wrote them were killed.
     private static func removeAbandoned(inDirectory directory: String) {
         for name in FileSystem.visibleNames(inDirectory: directory) {
             guard let number = Int32(name.dropLast(".part".count).split(separator: "-").last ?? ""),
@@ -64,8 +66,8 @@ package final class FileReplacement: Sendable {
         }
     }
 
-    /// Writes the contents and renames the file. Both are on the disk when this returns. If it throws, the temporary
-    /// file is removed.
+    /// Writes the contents and renames the file. Both changes are on the disk when this function returns. If it throws,
+    /// it has removed the temporary file.
     package func commit(_ bytes: [UInt8]) throws(SystemError) {
         do throws(SystemError) { try write(bytes) } catch {
             discard()

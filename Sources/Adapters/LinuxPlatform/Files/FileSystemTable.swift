@@ -1,9 +1,9 @@
 /// The file systems that this machine should mount, according to `/etc/fstab`.
 package enum FileSystemTable {
-    /// Returns the nearest mount point above `path` in `table` if nothing is mounted there now. Blocks.
+    /// Returns the nearest mount point above `path` that `table` lists, if nothing is mounted there. Blocks.
     ///
-    /// Returns `nil` without the table or the kernel's list of mounts. Ignores names with spaces, which both files
-    /// escape.
+    /// Otherwise, or if the table or the kernel's list of mounts is missing, returns `nil`. Ignores names with spaces,
+    /// which both files escape.
     package static func unmounted(
         above path: String, table: String = "/etc/fstab", mounts: String = "/proc/self/mountinfo"
     ) -> String? {

@@ -3,13 +3,13 @@ import Glibc
 /// Descriptors of locks that stay held between two runs of the service in one process.
 ///
 /// `flock` and open file description locks belong to the open file, which outlives the execution of a program. So the
-/// next run locks the same open file again: that succeeds if the lock is its own, and never steals a lock from another
-/// process. Other descriptors are ignored.
+/// next run locks the same open file again. That succeeds if the lock is its own, and never takes a lock from another
+/// process.
 package enum LockHandover {
     private struct State {
         /// The descriptors of the current run's locks.
         var used: Set<CInt> = []
-        /// Duplicates of those descriptors, which keep the locks held after the originals are closed.
+        /// Duplicates of the descriptors in `used`, which keep the locks held after the originals are closed.
         var kept: [CInt] = []
     }
 
@@ -37,7 +37,7 @@ package enum LockHandover {
     /// The duplicates that keep locks held.
     static var descriptors: [CInt] { state.withLock { $0.kept } }
 
-    /// Accepts the descriptors that an earlier image of this process kept open. Ignores all others.
+    /// Accepts the locked files that an earlier image of this process kept open. Ignores other descriptors.
     static func inherit(_ numbers: [CInt]) {
         let own = numbers.filter { isOwnFile($0) && fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }
         state.withLock { $0.kept += own }

@@ -6,7 +6,7 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     package let call: String
     /// The value of `errno`.
     package let number: CInt
-    /// Why the call wasn't made; `nil` if the system failed it.
+    /// The reason why the call wasn't made; `nil` if it was made and failed.
     package let refusal: Refusal?
 
     package init(call: String, number: CInt) {
@@ -15,7 +15,7 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
         refusal = nil
     }
 
-    /// Creates an error for `path`, which wasn't touched.
+    /// Creates the error for a call that wasn't made, so that `path` wasn't touched.
     package init(refusing path: String, because refusal: Refusal) {
         call = "use \(path)"
         number = EPERM
@@ -32,7 +32,7 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension SystemError {
-    /// Why a call wasn't made.
+    /// The reason why a call wasn't made, and the remedy.
     package struct Refusal: Sendable, Hashable {
         /// The reason as a sentence, or as a predicate for a path.
         package let reason: String
@@ -44,15 +44,15 @@ extension SystemError {
             self.remedy = remedy
         }
 
-        /// Reason and remedy in one line.
+        /// The reason and the remedy, in one line.
         package var sentence: String { remedy.isEmpty ? reason : "\(reason); \(remedy)" }
 
-        /// Returns the refusal of which this one's reason is the predicate.
+        /// Returns a refusal with `subject` in front of the reason, which must be a predicate.
         func of(_ subject: String) -> Refusal { Refusal("\(subject) \(reason)", remedy) }
     }
 }
 
-/// Calls `body`, repeatedly if signals interrupt it. Throws an error that names `call` if it returns -1.
+/// Calls `body`, repeatedly if signals interrupt it. Throws an error that names `call` if `body` returns -1.
 @discardableResult
 package func valueOrSystemError<Value: FixedWidthInteger>(
     _ call: @autoclosure () -> String, _ body: () -> Value

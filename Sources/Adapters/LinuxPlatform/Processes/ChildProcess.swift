@@ -11,11 +11,11 @@ package struct ChildProcess: Sendable {
     package enum Ending: Sendable, Hashable {
         case exited(CInt)
         case signalled(CInt)
-        /// Killed because it took too long.
+        /// The program was killed because it took too long.
         case timedOut
-        /// Killed because its task was cancelled.
+        /// The program was killed because its task was cancelled.
         case cancelled
-        /// Killed because it wrote more than allowed.
+        /// The program was killed because it wrote more than allowed.
         case tooMuchOutput
         /// The program wasn't started, or didn't end, because this user may not kill the given process. The program or
         /// an earlier run of it left that process behind.
@@ -29,9 +29,9 @@ package struct ChildProcess: Sendable {
     package struct Outcome: Sendable, Hashable {
         package let ending: Ending
         package let standardOutput: [UInt8]
-        /// The last part of its standard error.
+        /// The last 4 KiB of the program's standard error.
         package let standardError: [UInt8]
-        /// The processes that it left running. It isn't started again before they have ended.
+        /// The processes that the program left running. It isn't started again before these have ended.
         package var remains = ChildTable.Remains()
     }
 
@@ -40,7 +40,7 @@ package struct ChildProcess: Sendable {
     /// The whole environment; nothing is inherited.
     package var environment: [String: String]
     package var timeLimit: Duration
-    /// The maximum size of its standard output, in bytes.
+    /// The maximum size of the program's standard output, in bytes.
     package var outputLimit: Int
 
     package init(
@@ -53,7 +53,7 @@ package struct ChildProcess: Sendable {
         self.outputLimit = outputLimit
     }
 
-    /// Whether there is `/dev/null`, the standard input of every program.
+    /// Whether `/dev/null` exists, which is the standard input of every program.
     package static var hasNullDevice: Bool { (try? FileStatus(behind: "/dev/null")) != nil }
 
     /// Runs the program and waits on a dedicated thread. Cancelling the task kills the program.
@@ -95,11 +95,11 @@ extension ChildProcess.Ending {
     }
 }
 
-/// A running child process with this process's ends of its pipes. Every value must be consumed by `finish`.
+/// A running child process, and the reading ends of its pipes. Every value must be consumed by `finish`.
 struct StartedProcess: ~Copyable {
     private let program: String
     private let processID: pid_t
-    /// Readable when the process has ended.
+    /// A descriptor that is readable once the process has ended.
     private let exit: OwnedDescriptor
     private let output: OwnedDescriptor
     private let errors: OwnedDescriptor
@@ -171,7 +171,8 @@ struct StartedProcess: ~Copyable {
             isRefused = signal(SIGKILL)
             _ = hasEnded(within: 500)
         }
-        kill(-processID, SIGKILL)  // the rest of its group; the id is free only after reaping
+        // Kill the rest of the group. The id can't have been reused, because the process hasn't been reaped yet.
+        kill(-processID, SIGKILL)
         let remains: ChildTable.Remains
         if hasEnded(within: 0) {
             let status = Self.reap(processID)
@@ -187,7 +188,7 @@ struct StartedProcess: ~Copyable {
             standardError: complaint, remains: remains)
     }
 
-    /// Signals the process, and the group that it was given. Returns whether the process may not be signalled.
+    /// Signals the process, and the group that it was given. Returns whether signalling the process is forbidden.
     private borrowing func signal(_ number: CInt) -> Bool {
         let isRefused = clinux_pidfd_send_signal(exit.raw, number) != 0 && errno == EPERM
         kill(-processID, number)
@@ -199,8 +200,8 @@ struct StartedProcess: ~Copyable {
         return unsafe poll(&watched, 1, milliseconds) > 0
     }
 
-    /// Reads what has arrived, at most a bounded part, so that a program that writes endlessly doesn't defer the
-    /// limits. Returns false at the end of the stream.
+    /// Reads what has arrived, up to a limit, so that a program that writes endlessly doesn't delay the checks. Returns
+    /// false at the end of the stream.
     private static func drain(
         _ descriptor: borrowing OwnedDescriptor, into bytes: inout [UInt8], keepingLast tail: Int?, _ limit: Int
     ) -> Bool {

@@ -5,7 +5,7 @@ import Glibc
 struct Descendant: Hashable {
     let processID: pid_t
     let parent: pid_t
-    /// The letter of proc(5), such as `S` for a sleeping process; `nil` if only the id is known.
+    /// The state as a letter of proc(5), such as `S` for a sleeping process; `nil` if only the id is known.
     var state: Character?
     /// The start time in clock ticks since the system started. Together with the id it identifies a process, because
     /// ids are reused.
@@ -13,7 +13,7 @@ struct Descendant: Hashable {
 }
 
 extension Descendant {
-    /// Reads a line of `/proc/PID/stat`. The program name in it may contain any character.
+    /// Reads a line of `/proc/PID/stat`. The program name in that line may contain any character.
     init?(status line: String) {
         guard let start = line.firstIndex(of: "("), let end = line.lastIndex(of: ")"),
             let processID = pid_t(line[..<start].filter { $0 != " " })
@@ -32,10 +32,10 @@ extension Descendant {
     }
 
     /// Whether the process is unable to start another one: it is stopped, traced or dead, or waits in the kernel, where
-    /// a pending signal acts before a fork. A process in an unknown state counts as still.
+    /// a pending signal acts before a fork. A process in an unknown state is treated as still.
     var isStill: Bool { state.map { "TtZXxD".contains($0) } ?? true }
 
-    /// Returns those of `processes` that descend from process `root`, each after its parent.
+    /// Returns the descendants of process `root` among `processes`, each after its parent.
     static func all(of root: pid_t, among processes: some Sequence<Descendant>) -> [Descendant] {
         let children = Dictionary(grouping: processes, by: \.parent)
         var found = children[root] ?? []
@@ -54,7 +54,8 @@ extension Descendant {
         let own = getpid()
         let shown = FileSystem.visibleNames(inDirectory: "/proc").compactMap(pid_t.init).compactMap(Self.init(reading:))
         let known = Set(shown.map(\.processID))
-        // A /proc mounted with hidepid hides other users' processes; these lists show them if the kernel has them.
+        // A /proc mounted with hidepid hides other users' processes. The lists of children show them, if the kernel
+        // provides these lists.
         let listed = FileSystem.visibleNames(inDirectory: "/proc/self/task").flatMap { thread in
             let bytes = (try? FileSystem.read(1 << 16, at: 0, of: "/proc/self/task/\(thread)/children")) ?? []
             return String(decoding: bytes, as: UTF8.self).split(separator: " ").compactMap { pid_t($0) }
@@ -63,8 +64,8 @@ extension Descendant {
         return all(of: own, among: shown + hidden)
     }
 
-    /// Sends a signal to this process, but not to another one that has been given its id since. Returns whether sending
-    /// it is forbidden.
+    /// Sends a signal to this process, but not to one that has been given its id since. Returns whether sending the
+    /// signal is forbidden.
     ///
     /// A child keeps its id until it is reaped, which the caller must prevent. A more distant descendant may have been
     /// reaped by its parent. So it is signalled through a pidfd, after checking that it and its parent are still the
@@ -83,14 +84,14 @@ extension Descendant {
 
 /// A step of a sweep over all descendants: first stop them until none is left that could start another, then kill them.
 ///
-/// If they were killed one by one, processes that fork without end would replace the dead ones faster than they are
-/// found. A stopped process keeps its place under the process limit, and so does a dead one until it is reaped.
+/// If descendants were killed one by one, processes that fork without end would replace the dead ones faster than they
+/// are found. A stopped process keeps its place under the process limit, and so does a dead one until it is reaped.
 enum SweepStep: Hashable {
     case done
     case stop([Descendant])
     case kill([Descendant])
 
-    /// Chooses the next step. `isUrgent`: whether stopping has been tried so often that the processes may be waking
+    /// Chooses the next step. `isUrgent` says whether stopping has been tried so often that the processes may be waking
     /// each other.
     init(for descendants: [Descendant], isUrgent: Bool) {
         let moving = descendants.filter { !$0.isStill }

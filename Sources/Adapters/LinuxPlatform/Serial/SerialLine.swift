@@ -3,8 +3,9 @@ import Glibc
 
 /// An open serial port for reading: 8 data bits, no parity, 1 stop bit, unmodified bytes, exclusive use.
 ///
-/// It is opened for reading only, so that nothing, not even an echo, ever reaches the receiver. It is a class because
-/// an open line is passed on as one of several kinds of line; releasing the last reference closes it.
+/// The port is opened for reading only, so that nothing, not even an echo, ever reaches the receiver. This type is a
+/// class because an open line is passed on as one of several kinds of line. Releasing the last reference closes the
+/// port.
 package final class SerialLine: Sendable {
     /// The baud rates that receivers use, ascending.
     package static let supportedBaudRates: [Int] = speeds.keys.sorted()
@@ -22,7 +23,7 @@ package final class SerialLine: Sendable {
         guard let speed = Self.speeds[baudRate] else { throw .unsupportedBaudRate(baudRate) }
         let descriptor = try Self.open(path)
         guard isatty(descriptor.raw) == 1 else { throw .notASerialPort }
-        try Self.take(descriptor.raw, path)
+        try Self.lock(descriptor.raw, path)
         do throws(SerialLineError) {
             try Self.configure(descriptor.raw, speed)
             // tcsetattr succeeds if it could apply any of the settings, so the rate is read back.
@@ -39,8 +40,8 @@ package final class SerialLine: Sendable {
         clinux_clear_exclusive(descriptor.raw)
     }
 
-    /// Returns the kernel's subsystem of the device at `path` if it isn't a serial port, such as `mem` for `/dev/null`.
-    /// `nil` if it is one, or if it isn't known (pseudo-terminals). Doesn't open the device.
+    /// Returns the kernel's subsystem, such as `mem` for `/dev/null`, of a device at `path` that isn't a serial port.
+    /// Returns `nil` for a serial port, or if the subsystem is unknown (pseudo-terminals). Doesn't open the device.
     package static func foreignSubsystem(ofDevice path: String) -> String? {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
@@ -66,9 +67,9 @@ package final class SerialLine: Sendable {
         }
     }
 
-    /// Acquires two locks: `flock` excludes programs that also use `flock`, and a second opening by this one.
+    /// Acquires two locks: `flock` excludes programs that also use `flock`, and a second opening by this program.
     /// `TIOCEXCL` excludes all others.
-    private static func take(_ raw: CInt, _ path: String) throws(SerialLineError) {
+    private static func lock(_ raw: CInt, _ path: String) throws(SerialLineError) {
         guard flock(raw, LOCK_EX | LOCK_NB) == 0 else {
             throw .busy(path: path, holders: HoldingProcess.blockers(ofDevice: path))
         }
@@ -111,7 +112,7 @@ package enum SerialLineError: Error, Sendable, Hashable {
     case baudRateRejected(Int)
     case missing
     case permissionDenied
-    /// Other programs have it open; none are listed if `/proc` doesn't show them.
+    /// Other programs have the port open. `holders` is empty if `/proc` doesn't show them.
     case busy(path: String, holders: [HoldingProcess])
     case notASerialPort
     case system(SystemError)

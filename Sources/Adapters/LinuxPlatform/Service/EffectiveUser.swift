@@ -5,15 +5,15 @@ import Glibc
 package enum EffectiveUser {
     package static var current: UInt32 { geteuid() }
 
-    /// Returns the owner that a new file will have: that of its directory, or this user if the directory is missing or
-    /// sticky, such as `/tmp`.
+    /// Returns the owner that a new file will have: the owner of its directory, or this user if the directory is
+    /// missing or sticky, such as `/tmp`.
     package static func expected(at path: String) -> UInt32 {
         guard let directory = directory(of: path), !directory.isSticky else { return geteuid() }
         return directory.owner
     }
 
     /// Makes a root process act as the owner of a file's directory from now on. The process has that user's rights, and
-    /// its new files belong to that user. Does nothing for other users.
+    /// its new files belong to that user. In a process of any other user, does nothing.
     package static func becomeOwner(ofDirectoryOf path: String) throws(SystemError) {
         guard geteuid() == 0, let directory = directory(of: path), directory.owner != 0 else { return }
         try valueOrSystemError("leave root's groups") { setgroups(0, nil) }
@@ -40,10 +40,10 @@ package enum EffectiveUser {
         return value
     }
 
-    /// Returns the result of `body`, run with another user's file rights. Only the calling thread of a root process has
-    /// them.
+    /// Returns the result of `body`, run with another user's file rights. Only the calling thread gets these rights,
+    /// and only in a root process.
     ///
-    /// - Throws: if this process may not use those rights. `body` hasn't been called then.
+    /// - Throws: if this process may not use these rights. In that case `body` hasn't been called.
     package static func withFileRights<Value>(
         of user: UInt32, groups: Set<UInt32>, _ body: () -> Value
     ) throws(SystemError) -> Value {

@@ -46,12 +46,12 @@ package struct NextImage: Sendable {
         return SystemError(call: "execute \(path)", number: errno)
     }
 
-    /// The message of the image that executed this one; otherwise `nil`.
+    /// The message of the image that executed this one; `nil` if there was none.
     package static var received: [UInt8]? { inbox.withLock { $0 } }
     private static let inbox = Locked<[UInt8]?>(nil)
 
-    /// Receives the message and the locks of the previous image. `ProcessStart` calls it while there is one thread. The
-    /// variable is removed, so programs that this process starts don't inherit it.
+    /// Receives the message and the locks of the previous image. `ProcessStart` calls this while there is only one
+    /// thread. The variable is removed, so that programs that this process starts don't inherit it.
     static func receive() {
         guard let text = ProcessEnvironment.variables[variable] else { return }
         unsafe unsetenv(variable)

@@ -3,19 +3,20 @@ import Glibc
 
 /// Corrections that a program makes at its start, however it was started.
 ///
-/// Only for the `waypost` command: the corrections change the state of the whole process, which in an app belongs to
-/// the app.
+/// Only the `waypost` command makes these corrections, because they change the state of the whole process, which in an
+/// app belongs to the app.
 package enum ProcessStart {
-    /// Call first in `main`, before any thread exists and before any library reads the environment.
+    /// Makes the corrections. Call it first in `main`, before any thread exists and before any library reads the
+    /// environment.
     ///
-    /// Ends the process with a one-line message if it can't work at all.
+    /// If the process can't work at all, ends it with a one-line message.
     package static func prepare() {
         holdHangup()
         _ = executable
         occupyStandardDescriptors()
         if UnwantedVariable.clearEnvironment() { executeAgain() }
         NextImage.receive()
-        signal(SIGCHLD, SIG_DFL)  // inherited: if it were ignored, exit statuses of programs would be lost
+        signal(SIGCHLD, SIG_DFL)  // a parent may have ignored it, and exit statuses of programs would be lost
         StartNeeds.require()
         ChildTable.allowAdoption()
     }
@@ -34,7 +35,8 @@ package enum ProcessStart {
     /// result to it fails.
     private static func occupyStandardDescriptors() {
         for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
-            // The lowest free number is this one. The root directory, opened for reading, serves as well.
+            // `open` returns the lowest free number, which is this one. The root directory, opened for reading, also
+            // serves.
             if unsafe open("/dev/null", number == STDOUT_FILENO ? O_RDONLY : O_RDWR) < 0 {
                 _ = unsafe open("/", O_RDONLY | O_DIRECTORY)
             }
@@ -85,7 +87,7 @@ package struct UnwantedVariable: Sendable {
         .init(pattern: "SSL_CERT_FILE", reason: "adds trusted authorities; use the configuration's caFile instead"),
         .init(pattern: "SSL_CERT_DIR", reason: "adds trusted authorities; use the configuration's caFile instead"),
         .init(pattern: "OPENSSL_*", reason: "loads settings, engines and modules into OpenSSL, or disables ciphers"),
-        .init(pattern: "GNUTLS_*", reason: "does the same to GnuTLS, which libcurl's dependencies may load"),
+        .init(pattern: "GNUTLS_*", reason: "changes the settings of GnuTLS, which libcurl's dependencies may load"),
         .init(pattern: "CURL_*", reason: "chooses libcurl's authorities, TLS library and files"),
         .init(pattern: "NETRC", reason: "points to a file with credentials for hosts"),
         .init(pattern: "*_PROXY", reason: "sends requests, with their tokens, to another host"),
@@ -119,7 +121,7 @@ package struct UnwantedVariable: Sendable {
 ///
 /// If memory or a descriptor runs out later, Swift's runtime ends the process without a message, and a pool thread that
 /// can't be created is awaited forever. So everything is requested at the start, when the shortage can be reported.
-/// Memory is requested only if it has a limit; usually it has none, or that of a control group.
+/// Memory is requested only if it has a limit. Usually it has none, or only that of a control group.
 enum StartNeeds {
     /// The descriptors of a service, with some to spare.
     private static let descriptors = 64
@@ -173,9 +175,9 @@ enum StartNeeds {
             + "(TasksMax=)"
         let stacks =
             stack > usualStack
-            ? "each requires a stack of \(stack >> 20) MiB, reduce it (ulimit -s, LimitSTACK=); if that does not help, "
+            ? "reduce the stack of \(stack >> 20) MiB that each requires (ulimit -s, LimitSTACK=); if that does not help, "
             : ""
-        return "too few threads can be started: at least \(threads) are needed, \(started) started; "
+        return "too few threads can be started: at least \(threads) are needed, but only \(started) started; "
             + stacks + processes
     }
 
@@ -187,7 +189,7 @@ enum StartNeeds {
         guard clinux_can_map(need) == 0 else { return }
         let megabytes = (need + (1 << 20) - 1) >> 20
         LastLine.end(
-            "not enough memory: \(megabytes) MiB must be left within the limits of address space and data; raise them "
+            "not enough memory: \(megabytes) MiB must be available within the limits of address space and data; raise them "
                 + "(ulimit -v and -d, LimitAS= and LimitDATA=) or remove them")
     }
 }

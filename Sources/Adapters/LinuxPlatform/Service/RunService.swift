@@ -29,8 +29,8 @@ package final class ReloadRequests: Sendable {
     package func take() -> Bool { isPending.withLock { exchange(&$0, with: false) } }
 }
 
-/// Runs `service` while the main thread waits for SIGTERM and SIGINT, and for SIGHUP (its terminal is gone) unless
-/// `nohup` made the process ignore that.
+/// Runs `service` while the main thread waits for SIGTERM and SIGINT, and for SIGHUP (the terminal is gone), unless
+/// `nohup` made the process ignore SIGHUP.
 ///
 /// With `reloads`, SIGHUP is a request to reload, but still ends the service if its terminal is gone.
 ///
@@ -42,7 +42,8 @@ package final class ReloadRequests: Sendable {
 package func runService(
     reloads: ReloadRequests? = nil, _ service: @escaping @Sendable () async -> ServiceEnding
 ) -> Never {
-    // A core file would contain tokens and keys. If a sandbox forbids the call, the unit's LimitCORE=0 has done it.
+    // A core file would contain tokens and keys. If a sandbox forbids the call, the unit's LimitCORE=0 has had the same
+    // effect.
     _ = clinux_forbid_core_files()
     signal(SIGPIPE, SIG_IGN)  // writing to a closed pipe or socket then fails instead of ending the process
     var signals = awaitedSignals()
@@ -73,7 +74,7 @@ package func runService(
             execute(image, passing: reloads)
         }
         switch first {
-        case SIGCHLD: ChildTable.collectOrphans()
+        case SIGCHLD: ChildTable.reapOrphans()
         case wakingSignal: break
         case SIGHUP where reloads != nil && (!hadTerminal || hasTerminal): reloads?.request()
         default: isObeyed = true
@@ -109,7 +110,7 @@ private let wakingSignal = SIGURG
 /// stay pending, and reach the next image. A request to reload that hasn't been taken is passed on as SIGHUP.
 private func execute(_ image: NextImage, passing reloads: ReloadRequests?) -> Never {
     if reloads?.take() == true { kill(getpid(), SIGHUP) }
-    ChildTable.collectAll()
+    ChildTable.reapAll()
     LastLine.end("\(image.execute()); the service manager starts the service again", status: 1)
 }
 
@@ -125,7 +126,7 @@ private func waitForStop(
         var timeout = timespec(left)
         let received = unsafe sigtimedwait(&signals, nil, &timeout)
         switch received {
-        case SIGCHLD: ChildTable.collectOrphans()
+        case SIGCHLD: ChildTable.reapOrphans()
         case wakingSignal: wake()
         case SIGHUP where ignoresHangup: break
         // Supervisors signal the process and then its group: signals in quick succession are one request.
@@ -152,7 +153,7 @@ private var hasTerminal: Bool {
 /// The time from the first signal to a forced end: less than the 10 s that a service manager waits.
 private let stopTimeout = Duration.milliseconds(9500)
 
-/// Signals within this time count as one request.
+/// The time within which several signals are treated as one request.
 private let signalGrouping = Duration.milliseconds(100)
 
 extension timespec {
@@ -164,8 +165,8 @@ extension timespec {
 
 /// The end of a process that can't do its work.
 enum LastLine {
-    /// Writes a one-line message and ends the process, by default with status 69 (service unavailable). Nothing
-    /// accepted is lost.
+    /// Writes a one-line message and ends the process, by default with status 69 (service unavailable). No accepted
+    /// update is lost.
     static func end(_ message: String, status: CInt = 69) -> Never {
         let line = Array("waypost: \(message)\n".utf8)
         _ = unsafe write(STDERR_FILENO, line, line.count)

@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
 
-/// Notifies of new routes of this machine: an address or a default route that the kernel announces.
+/// A watch for new routes of this machine: addresses and default routes that the kernel announces.
 package struct NetworkWatch: Sendable {
     private let announcements: Locked<OwnedDescriptor>
     private let raw: CInt
 
-    /// Opens the socket. Announcements from now on are received by `run`.
+    /// Opens the socket. `run` receives the announcements from now on.
     package init() throws(SystemError) {
         self.init(
             receivingFrom: OwnedDescriptor(
@@ -44,11 +44,11 @@ package struct NetworkWatch: Sendable {
         }
     }
 
-    /// Receives a datagram. Returns whether it announces a new route, or may have, because the kernel had to drop
-    /// announcements.
+    /// Receives a datagram. Returns whether it announces a new route, or whether one may have been missed because the
+    /// kernel dropped announcements.
     private func receive(into buffer: inout [UInt8], _ routes: inout NetworkRoutes) throws(SystemError) -> Bool {
         let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(raw, $0.baseAddress, $0.count) }
-        if count > 0 { return routes.take(buffer.span.extracting(first: count)) }
+        if count > 0 { return routes.record(buffer.span.extracting(first: count)) }
         if count == 0 { throw SystemError(call: "read network changes", number: EPIPE) }
         switch errno {
         case ENOBUFS:
@@ -72,15 +72,16 @@ enum NetworkAnnouncement: Sendable, Hashable {
     case linkUp(interface: UInt32)
 
     private static let headerLength = 16
-    /// Addresses of this scope or of site scope lead out of the machine.
+    /// The scope of global addresses. These and addresses of site scope lead out of the machine.
     private static let widestScope = UInt8(RT_SCOPE_UNIVERSE.rawValue)
     private static let siteScope = UInt8(RT_SCOPE_SITE.rawValue)
-    /// `IFA_F_TENTATIVE`, `IFA_F_DADFAILED`: the address may belong, or turned out to belong, to another machine.
+    /// The flags `IFA_F_TENTATIVE` and `IFA_F_DADFAILED`: the address may belong, or turned out to belong, to another
+    /// machine.
     private static let unusable: UInt8 = 0x40 | 0x08
-    /// `IFF_UP`, `IFF_RUNNING`.
+    /// The flags of a link that works: `IFF_UP` and `IFF_RUNNING`.
     private static let working: UInt32 = 0x1 | 0x40
-    /// The maximum length of an address that matters: IPv6.
-    private static let longestAddress = 16
+    /// The length of the longest address, that of IPv6, in bytes.
+    private static let maximumAddressLength = 16
 
     /// Returns the announcements in `datagram` in order, up to a message with an impossible length.
     static func all(in datagram: Span<UInt8>) -> [NetworkAnnouncement] {
@@ -99,16 +100,16 @@ enum NetworkAnnouncement: Sendable, Hashable {
     private init?(type: Int, _ body: Span<UInt8>) {
         switch type {
         case Int(RTM_NEWADDR):
-            guard let route = Self.address(body), body[2] & Self.unusable == 0 else { return nil }
+            guard let route = Self.addressRoute(from: body), body[2] & Self.unusable == 0 else { return nil }
             self = .gained(route)
         case Int(RTM_DELADDR):
-            guard let route = Self.address(body) else { return nil }
+            guard let route = Self.addressRoute(from: body) else { return nil }
             self = .lost(route)
         case Int(RTM_NEWROUTE):
-            guard let route = Self.defaultRoute(body) else { return nil }
+            guard let route = Self.defaultRoute(from: body) else { return nil }
             self = .gained(route)
         case Int(RTM_DELROUTE):
-            guard let route = Self.defaultRoute(body) else { return nil }
+            guard let route = Self.defaultRoute(from: body) else { return nil }
             self = .lost(route)
         case Int(RTM_NEWLINK), Int(RTM_DELLINK):
             // `struct ifinfomsg`: family, padding, type (2), index (4), flags (4), change (4).
@@ -122,7 +123,7 @@ enum NetworkAnnouncement: Sendable, Hashable {
     }
 
     /// Reads `struct ifaddrmsg`: family, prefix length, flags, scope, index (4).
-    private static func address(_ body: Span<UInt8>) -> NetworkRoute? {
+    private static func addressRoute(from body: Span<UInt8>) -> NetworkRoute? {
         guard body.count >= 8, body[3] == widestScope || body[3] == siteScope else { return nil }
         // On a point-to-point link `IFA_ADDRESS` is the other end.
         let own = attribute(Int(IFA_LOCAL), of: body, from: 8) ?? attribute(Int(IFA_ADDRESS), of: body, from: 8)
@@ -131,7 +132,7 @@ enum NetworkAnnouncement: Sendable, Hashable {
 
     /// Reads `struct rtmsg`: family, destination length, source length, service, table, protocol, scope, type, flags
     /// (4).
-    private static func defaultRoute(_ body: Span<UInt8>) -> NetworkRoute? {
+    private static func defaultRoute(from body: Span<UInt8>) -> NetworkRoute? {
         guard body.count >= 12, body[1] == 0, body[4] == UInt8(RT_TABLE_MAIN.rawValue), body[7] == UInt8(RTN_UNICAST)
         else { return nil }
         let interface = attribute(Int(RTA_OIF.rawValue), of: body, from: 12) ?? []
@@ -140,14 +141,15 @@ enum NetworkAnnouncement: Sendable, Hashable {
             kind: .route, interface: interface.count == 4 ? word(interface.span, at: 0) : 0, address: gateway ?? [])
     }
 
-    /// Reads from `struct rtattr`: length (2), type (2), value; each begins at a multiple of four bytes.
+    /// Returns the value of an attribute. Reads `struct rtattr`: length (2), type (2), value; each structure begins at
+    /// a multiple of four bytes.
     private static func attribute(_ type: Int, of body: Span<UInt8>, from first: Int) -> [UInt8]? {
         var start = first
         while start + 4 <= body.count {
             let length = half(body, at: start)
             guard length >= 4, start + length <= body.count else { return nil }
             if half(body, at: start + 2) == type {
-                return (4..<length).prefix(longestAddress).map { body[start + $0] }
+                return (4..<length).prefix(maximumAddressLength).map { body[start + $0] }
             }
             start += (length + 3) & ~3
         }
@@ -167,9 +169,9 @@ enum NetworkAnnouncement: Sendable, Hashable {
 ///
 /// The kernel repeats itself: it announces an address again whenever its lifetime is extended (DHCP, router
 /// advertisements). It also omits things: the IPv4 routes of a link that goes down, or of an address that is removed,
-/// disappear without an announcement. So losing a link or an address forgets its routes; a route forgotten wrongly is
-/// only reported twice. Nor does the kernel repeat the addresses and routes of a link that works again, so such a link
-/// counts as a new route.
+/// disappear without an announcement. So when a link or an address is lost, its routes are forgotten; a route that is
+/// forgotten by mistake is merely reported twice. Nor does the kernel repeat the addresses and routes of a link that
+/// works again, so such a link is treated as a new route.
 struct NetworkRoutes: Sendable, Hashable {
     private static let capacity = 64
 
@@ -177,7 +179,7 @@ struct NetworkRoutes: Sendable, Hashable {
     private var downLinks: Set<UInt32> = []
 
     /// Records the messages in `datagram`. Returns whether one of them announces a new route.
-    mutating func take(_ datagram: Span<UInt8>) -> Bool {
+    mutating func record(_ datagram: Span<UInt8>) -> Bool {
         var hasNew = false
         for announcement in NetworkAnnouncement.all(in: datagram) {
             switch announcement {
@@ -215,6 +217,6 @@ struct NetworkRoute: Sendable, Hashable {
     var kind: Kind
     /// The kernel's number of the link.
     var interface: UInt32
-    /// The address, or the gateway's; empty for a route without a gateway.
+    /// The address itself, or the gateway's address; empty for a route without a gateway.
     var address: [UInt8]
 }

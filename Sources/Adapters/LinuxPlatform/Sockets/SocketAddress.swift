@@ -85,7 +85,7 @@ package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
     case loopback(host: String, port: UInt16)
     case unix(path: String)
 
-    /// The reason why a text isn't such an address. `description` is a predicate for the text.
+    /// The reason why a text isn't a local address. `description` is a predicate for the text.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
         case malformed(String)
         case missingPort(host: String)
@@ -157,8 +157,8 @@ package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Connects to a service of this machine. Blocks. Later reads and writes of the descriptor block too, each for at most
-/// `seconds` if given.
+/// Connects to a service of this machine. Blocks. Later reads and writes of the descriptor also block, each for at most
+/// `seconds` if that is given.
 package func connectedSocket(
     to address: LocalAddress, within seconds: Int? = nil
 ) throws(SystemError) -> OwnedDescriptor {

@@ -12,7 +12,7 @@ package enum StandardError {
     private static let hasDrawn = Locked(false)
     private static let clearing = Array("\r\u{1B}[2K".utf8)
 
-    /// Writes `bytes` soon. `notice` makes the line that replaces dropped writes.
+    /// Queues `bytes` for writing. `notice` makes the line that replaces dropped writes.
     package static func write(_ bytes: [UInt8], notice: @escaping BackgroundOutput.Notice = notice(ofDropped:)) {
         put(bytes, notice: notice, isDrawn: false)
     }
@@ -49,11 +49,11 @@ package enum StandardError {
         if case .failure = await onThreadIfAny(named: "last-words", { flush(within: limit) }) { flush(within: limit) }
     }
 
-    /// Blocks until all output is written, for `limit` at most.
+    /// Blocks until all output is written, but at most for `limit`.
     package static func flush(within limit: Duration) { output?.flush(within: limit) }
 
     /// Writes all bytes. Drops them if that fails (a closed pipe, a full disk), because there is nowhere left to report
-    /// it.
+    /// the failure.
     @Sendable private static func writeAll(_ bytes: [UInt8]) {
         var done = 0
         while done < bytes.count {
@@ -75,7 +75,7 @@ package enum StandardError {
     /// Whether standard error is a terminal.
     package static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// The width of the terminal in characters; 80 if it doesn't say.
+    /// The width of the terminal in characters; 80 if it is unknown.
     package static var columns: Int {
         var columns: CInt = 0
         var rows: CInt = 0
@@ -87,7 +87,7 @@ package enum StandardError {
 /// An output that may hang, on a dedicated thread, so that a writer never waits. Writes for which there is no room are
 /// dropped, and the output reports their number as soon as it resumes.
 package final class BackgroundOutput: Sendable {
-    /// Makes the line that reports `dropped` writes.
+    /// A function that makes the line that reports `dropped` writes.
     package typealias Notice = @Sendable (_ dropped: Int) -> [UInt8]
 
     /// The number of bytes that may wait while others are being written. A single write may be larger.
@@ -100,7 +100,7 @@ package final class BackgroundOutput: Sendable {
         var notice: Notice?
         var isWriting = false
         var isStopped = false
-        /// Signalled when nothing is left to write.
+        /// The events that are signalled when nothing is left to write.
         var flushes: [EventDescriptor] = []
     }
 
@@ -128,7 +128,7 @@ package final class BackgroundOutput: Sendable {
         wake.signal()
     }
 
-    /// Queues `bytes` after all earlier ones. If they are dropped, `notice` reports them.
+    /// Queues `bytes` after all earlier output. If these bytes are dropped, `notice` makes the line that reports it.
     package func write(_ bytes: [UInt8], notice: @escaping Notice) {
         state.withLock { state in
             let hasRoom = state.waiting.isEmpty || state.waiting.count + bytes.count <= Self.capacity
@@ -142,7 +142,7 @@ package final class BackgroundOutput: Sendable {
         wake.signal()
     }
 
-    /// Blocks until all output is written, for `limit` at most.
+    /// Blocks until all output is written, but at most for `limit`.
     package func flush(within limit: Duration) {
         guard let done = try? EventDescriptor() else { return }
         let isIdle = state.withLock { state in

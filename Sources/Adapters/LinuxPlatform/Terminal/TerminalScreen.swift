@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// The whole screen of a terminal while this value lives: lines are drawn in place, and keys arrive one by one.
-/// Afterwards the terminal is as it was. Not thread-safe.
+/// Afterwards the terminal is restored. Not thread-safe.
 package struct TerminalScreen: ~Copyable {
     /// The number of columns and rows.
     package struct Size: Sendable, Hashable {
@@ -45,14 +45,15 @@ package struct TerminalScreen: ~Copyable {
         return isKnown ? Size(columns: Int(columns), rows: Int(rows)) : Size(columns: 80, rows: 24)
     }
 
-    /// Draws over the current lines, at most as many as there are rows. The lines may contain control sequences.
+    /// Draws `lines` over the current ones, at most as many as there are rows. The lines may contain control sequences.
     package func draw(_ lines: [String]) throws(SystemError) {
         // Clear each line before writing it: after a full line the cursor is on its last character.
         let text = "\u{1B}[H" + lines.map { "\u{1B}[K" + $0 }.joined(separator: "\r\n")
         try StandardOutput.write(Array(text.utf8))
     }
 
-    /// Waits for a key; `nil` if none arrives in time. After a key press the caller may have to draw everything again.
+    /// Waits for a key. Returns `nil` if none arrives in time. After a key press the caller may have to draw everything
+    /// again.
     package func key(within timeout: Duration, unless stop: EventDescriptor) throws(SystemError) -> Key? {
         switch try poll(STDIN_FILENO, within: timeout, unless: stop) {
         case .stopped: return .end

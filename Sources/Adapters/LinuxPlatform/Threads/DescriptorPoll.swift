@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 package enum PollOutcome: Sendable, Hashable {
-    /// There is data to read, or room to write. With `isHungUp`, the remaining data is the last.
+    /// There is data to read, or room to write. If `isHungUp` is true, the remaining data is the last.
     case ready(isHungUp: Bool)
     case timedOut
     /// The stop event was signalled. It takes precedence over everything else.
@@ -15,9 +15,9 @@ package enum PollInterest: Sendable, Hashable {
     fileprivate var events: CShort { self == .reading ? CShort(POLLIN) : CShort(POLLOUT) }
 }
 
-/// Blocks until `descriptor` is ready, `timeout` is over, or `stop` is signalled, whichever is first.
+/// Blocks until `descriptor` is ready, `timeout` has passed, or `stop` is signalled, whichever comes first.
 ///
-/// Call it on a dedicated thread. Without a descriptor it is an interruptible sleep; without a timeout it waits
+/// Call it on a dedicated thread. Without a descriptor, the call is an interruptible sleep; without a timeout, it waits
 /// forever.
 package func poll(
     _ descriptor: CInt?, for interest: PollInterest = .reading, within timeout: Duration?, unless stop: EventDescriptor
@@ -38,7 +38,7 @@ package func poll(
     return .ready(isHungUp: entries[1].revents & CShort(POLLHUP | POLLERR | POLLNVAL) != 0)
 }
 
-/// Converts a duration for poll(2), rounded up so that a wait never ends early. A day at most.
+/// Converts a duration to milliseconds for poll(2), rounded up so that a wait never ends early; at most a day.
 func wholeMilliseconds(_ duration: Duration) -> CInt {
     let (seconds, attoseconds) = max(.zero, min(duration, .seconds(86_400))).components
     return CInt(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
@@ -58,7 +58,7 @@ package final class EventDescriptor: Sendable {
 
     package func signal() {
         var one: UInt64 = 1
-        _ = unsafe write(descriptor.raw, &one, 8)  // fails only if it is readable already
+        _ = unsafe write(descriptor.raw, &one, 8)  // fails only if it is already readable
     }
 
     /// Blocks until the descriptor is readable. It stays readable.
@@ -74,7 +74,7 @@ package final class EventDescriptor: Sendable {
     }
 }
 
-/// A descriptor that becomes readable at regular intervals, for `poll` on a file that can't wake it.
+/// A descriptor that becomes readable at regular intervals, for use with files that can't wake `poll`.
 package final class Ticker: Sendable {
     private let descriptor: OwnedDescriptor
 
@@ -91,7 +91,7 @@ package final class Ticker: Sendable {
     package func clear() {
         var ticks = [UInt8](repeating: 0, count: 8)
         var span = ticks.mutableSpan
-        _ = try? descriptor.read(into: &span)  // fails only if it is unreadable already
+        _ = try? descriptor.read(into: &span)  // fails only if it is already unreadable
     }
 }
 
@@ -107,6 +107,6 @@ struct Pipe: ~Copyable {
         writingEnd = OwnedDescriptor(owning: ends[1])
     }
 
-    /// Closes the writing end of this process, so that the stream ends with its last writer.
+    /// Closes this process's writing end, so that the stream ends when its last other writer has gone.
     consuming func keepReadingEnd() -> OwnedDescriptor { readingEnd }
 }

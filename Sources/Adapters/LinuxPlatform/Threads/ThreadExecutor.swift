@@ -59,7 +59,7 @@ package final class ThreadExecutor: SerialExecutor {
         unsafe pthread_mutex_unlock(mutex)
     }
 
-    /// Runs jobs until stopped and empty.
+    /// Runs jobs until the queue is stopped and empty.
     func run() {
         while true {
             unsafe pthread_mutex_lock(mutex)
@@ -122,7 +122,7 @@ private func runThreadBody(_ context: UnsafeMutableRawPointer?) -> UnsafeMutable
 
 /// Runs `body`, which may block, on a dedicated thread and returns its result.
 ///
-/// Cancelling the task doesn't end `body`. If it can take long, it needs another way to be stopped.
+/// Cancelling the task doesn't end `body`. If `body` can take long, it needs another way to be stopped.
 package func onThread<Value: Sendable>(
     named name: String, _ body: @escaping @Sendable () -> Value
 ) async -> Value {

@@ -5,10 +5,10 @@ import Reporting
 final class DiskReserve {
     private let files: StoreFiles
     private let configuration: OutboxConfiguration
-    /// The warning that there is no reserve, while it is active.
+    /// The active warning that there is no reserve, if any.
     private var warning: OutboxWarning?
 
-    /// The space for the log between two checkpoints, and for one checkpoint.
+    /// The reserve's size: enough for the log between two checkpoints, and for one checkpoint.
     static let bytes: Int64 = 512 * 1024
 
     init(_ files: StoreFiles, _ configuration: OutboxConfiguration) {
@@ -16,9 +16,9 @@ final class DiskReserve {
         self.configuration = configuration
     }
 
-    /// Evaluates `work`. If the disk is full, frees the reserve and evaluates it again, unless the file at the
+    /// Evaluates `work`. If the disk is full, frees the reserve and evaluates `work` again, unless the file at the
     /// reserve's path can't be removed.
-    func lending<Result>(_ work: @autoclosure () throws(OutboxError) -> Result) throws(OutboxError) -> Result {
+    func useIfNeeded<Result>(for work: @autoclosure () throws(OutboxError) -> Result) throws(OutboxError) -> Result {
         do throws(OutboxError) { return try work() } catch {
             guard error.isFull, !error.isFailedSync else { throw error }
             do throws(SystemError) { try files.disk.removeFile(at: files.reserve) } catch _ { throw error }

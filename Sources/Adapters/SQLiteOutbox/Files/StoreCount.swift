@@ -2,10 +2,10 @@ import LinuxPlatform
 import Reporting
 import StrictJSON
 
-/// A file next to the store that notes two of its counters. It reveals that the store is an older copy, because its log
-/// was removed after a kill or a backup was restored.
+/// A note of two of the store's counters, in a file next to the store. It shows whether the store is an older copy,
+/// because its log was removed after a kill, or a backup was restored.
 ///
-/// The log starts over once everything in it is in the database. The note is written at the next commit into the log,
+/// The log starts over once all its content is in the database. The note is written after the next commit to the log,
 /// and at closing. It costs one small file per 256 pages of the log and nothing per update. An older store goes
 /// unnoticed:
 /// - if the process is killed within two seconds after the log has started over, before the first maintenance;
@@ -28,15 +28,15 @@ final class StoreCount {
     }
 
     /// Writes the note if the log has started over since the last note.
-    func noteOncePerLog(_ counters: OutboxCounters) {
+    func writeOncePerLog(_ counters: OutboxCounters) {
         guard let log = try? files.disk.read(8, at: 12, of: files.log), log.count == 8, log != notedLog else { return }
         notedLog = log
-        note(counters)
+        write(counters)
     }
 
-    /// Writes the note. A failure isn't reported: updates are stored without the note, which is written again with the
-    /// next log.
-    func note(_ counters: OutboxCounters) {
+    /// Writes the note. A failure isn't reported: updates can be stored without the note, which is written again for
+    /// the next log.
+    func write(_ counters: OutboxCounters) {
         let note: [String: JSONValue] = [
             "accepted": .integer(counters.lastSequence), "revision": .integer(counters.revision),
         ]

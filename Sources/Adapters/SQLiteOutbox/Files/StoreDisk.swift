@@ -2,8 +2,8 @@ package import LinuxPlatform
 
 /// The disk under an outbox: the port for the file operations of the outbox itself and of SQLite.
 ///
-/// Each method does the same as the one of that name in `FileSystem` or `FileLock`. `SystemDisk` is the real disk; test
-/// disks fail, fill up, or lose what wasn't synchronized.
+/// Each method does what the method of that name in `FileSystem` or `FileLock` does. `SystemDisk` is the real disk;
+/// test disks fail, fill up, or lose what wasn't synchronized.
 package protocol StoreDisk: Sendable {
     /// The SQLite VFS (sqlite.org/vfs.html) that opens databases; `nil` for SQLite's default.
     var databaseFileSystem: String? { get }

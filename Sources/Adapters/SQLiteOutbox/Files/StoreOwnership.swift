@@ -2,8 +2,8 @@ import Glibc
 import LinuxPlatform
 import Reporting
 
-/// The locks that keep other processes from writing a store. One is on the database itself and holds under any of its
-/// names. The other is on a file next to the database, which can be locked before there is a store.
+/// The locks that keep other processes from writing a store. One is on the database itself, and is effective under each
+/// of its names. The other is on a file next to the database, which can be locked before there is a store.
 ///
 /// Closing any descriptor of the database would release SQLite's locks on it (POSIX). Therefore SQLite must not have
 /// the store open during `hold`, `holdRebuilt` and `adoptRebuilt`.
@@ -20,20 +20,20 @@ final class StoreOwnership {
 
     /// Acquires both locks.
     ///
-    /// - Throws: `locked`, or the reason why a lock can't be created.
+    /// - Throws: `locked` if another process holds a lock, or the reason why a lock can't be created.
     init(_ files: StoreFiles, _ reserve: DiskReserve) throws(OutboxError) {
         self.files = files
         try withSystem(files.path, files.createDirectory())
         // The database comes first, so that a second process doesn't touch the other lock. Opening the file reports any
         // other problem.
         do throws(OutboxError) { try hold() } catch { if error.code == .locked { throw error } }
-        // Once the lock exists, any file at the path would pass for an outbox.
+        // Once the lock file exists, any file at the path would pass for an outbox.
         try withSystem(files.path, files.requireOutbox())
-        // A full disk must not keep the service from starting, not even for the lock's few bytes.
-        try reserve.lending(takeLock())
+        // A full disk must not keep the service from starting, not even for the few bytes of the lock file.
+        try reserve.useIfNeeded(for: takeLock())
     }
 
-    /// Makes sure that this process holds the locks on the files that exist now, store and rebuilt store.
+    /// Makes sure that this process holds the locks on the store and on the rebuilt store, if these files exist.
     func hold() throws(OutboxError) {
         if store?.isHeld(at: files.path) != true {
             store = nil
@@ -51,10 +51,10 @@ final class StoreOwnership {
     /// Records that the rebuilt store has replaced the store.
     func adoptRebuilt() { store = rebuilt.take() }
 
-    /// Makes sure, before each commit, that the open store is still the one at its path, and that no other process has
-    /// its lock. Recreates a removed lock.
+    /// Makes sure that the open store is still the one at its path, and that no other process holds the lock file.
+    /// Recreates the lock file if it was removed. Must be called before each commit.
     ///
-    /// - Throws: `damaged` if the store was removed or replaced; `locked`.
+    /// - Throws: `damaged` if the store was removed or replaced; `locked` if another process holds the lock file.
     func verify() throws(OutboxError) {
         guard store?.isHeld(at: files.path) == true else {
             throw OutboxError(.damaged, path: files.path, .removedInUse)
@@ -62,7 +62,8 @@ final class StoreOwnership {
         if lock?.isHeld(at: files.lock) == true { return }
         lock = nil
         do throws(OutboxError) { try takeLock() } catch {
-            // This process holds the lock on the file itself: the store is safe even without space for the other lock.
+            // This process holds the lock on the database itself: the store is safe even without space for the lock
+            // file.
             if error.code == .locked { throw error }
         }
     }

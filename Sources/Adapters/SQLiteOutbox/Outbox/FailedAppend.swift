@@ -8,7 +8,7 @@ struct FailedAppend {
     var updates: [LocationUpdate] = []
     private var found: [StoredUpdate] = []
 
-    /// Records which of the first updates are among `rows`, the unexpected rows of the store.
+    /// Records how many of the updates, from the first one on, are among `rows`, the unexpected rows of the store.
     mutating func resolve(in rows: [StoredUpdate]) {
         for update in updates {
             guard let row = rows.first(where: { $0.update.place == update.place }) else { break }
@@ -18,7 +18,7 @@ struct FailedAppend {
     }
 
     /// Returns the updates at the beginning of `appended` that the store already has.
-    func found(among appended: [LocationUpdate]) -> [StoredUpdate] {
+    func storedUpdates(among appended: [LocationUpdate]) -> [StoredUpdate] {
         appended.starts(with: found.map(\.update)) ? found : []
     }
 }

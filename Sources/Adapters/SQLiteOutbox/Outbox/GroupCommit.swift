@@ -1,10 +1,11 @@
 import Reporting
 
-/// Accepted updates that wait for their common commit, in order. Their sequences follow those on the disk.
+/// The accepted updates that wait for a common commit, in order of acceptance. Their sequences follow those on the
+/// disk.
 struct GroupCommit: Sendable, Hashable {
     struct Element: Sendable, Hashable {
         let update: LocationUpdate
-        /// Whether the update is the newest one, whatever its time.
+        /// Whether the update becomes the newest one, whatever its time.
         let overrulesEarlier: Bool
         let isShapePoint: Bool
     }
@@ -32,7 +33,7 @@ struct GroupCommit: Sendable, Hashable {
         return count >= window.updates || count > 0 && now - since + interval >= window.span
     }
 
-    func stored(after lastSequence: Int64) -> [StoredUpdate] {
+    func storedUpdates(after lastSequence: Int64) -> [StoredUpdate] {
         zip(1..., elements).map { StoredUpdate(sequence: lastSequence + $0, update: $1.update) }
     }
 
@@ -46,12 +47,12 @@ struct GroupCommit: Sendable, Hashable {
 
 /// The durability of accepted updates: when they reach the disk.
 package enum OutboxDurability: String, Sendable, Hashable, CaseIterable {
-    /// Each update is committed before it counts as accepted.
+    /// Each update is committed before it is accepted.
     case full
     /// Several updates share a commit, within `window`. A crash may lose updates that haven't been written yet.
     case economy
 
-    /// The maximum loss in a crash: `updates` updates, none accepted longer ago than `span`.
+    /// The maximum loss in a crash: `updates` updates, all accepted within the last `span`.
     package struct Window: Sendable, Hashable {
         package let updates: Int
         package let span: Duration

@@ -7,7 +7,7 @@ struct OutboxCounters: Sendable, Hashable {
     /// The sequence of the last accepted update, which is the number of accepted updates.
     var lastSequence: Int64 = 0
     /// The number of pending updates. It is counted row by row, not derived from the other counters, so that comparing
-    /// them is a check.
+    /// it with them is a check.
     var pending: Int64 = 0
     var delivered: Int64 = 0
     var quarantined = UpdateTally()
@@ -25,8 +25,8 @@ struct OutboxCounters: Sendable, Hashable {
             quarantined: quarantined.count)
     }
 
-    /// Whether the update that was accepted last is the newest. Opening a store assumes so for rows that its ledger
-    /// doesn't include.
+    /// Whether the update that was accepted last is the newest. When a store is opened, this is assumed for rows that
+    /// its ledger doesn't include.
     var isLastNewest: Bool { newest?.sequence == lastSequence }
 
     /// The number of accepted updates that are no longer pending.
@@ -57,7 +57,7 @@ struct OutboxCounters: Sendable, Hashable {
         evictions[reason].add(stored.update.timeOfFix)
     }
 
-    /// Moves an update into quarantine. If it was `newest`, the caller has to find the newest again.
+    /// Moves an update into quarantine. If it was `newest`, the caller must determine the newest update again.
     mutating func quarantine(_ stored: StoredUpdate) {
         pending -= 1
         quarantined.add(stored.update.timeOfFix)
@@ -90,7 +90,7 @@ struct OutboxCounters: Sendable, Hashable {
     enum Limit {
         /// The limit for numbers that a row contains.
         static let record: Int64 = 1 << 53
-        /// The limit for a store that is opened. Greater numbers show that it is damaged.
+        /// The limit for a store that is opened. Greater numbers show that the store is damaged.
         static let opening: Int64 = 1 << 52
         /// The limit for numbers that a repair accepts.
         static let repair: Int64 = 1 << 51
@@ -112,17 +112,18 @@ struct OutboxCounters: Sendable, Hashable {
     }
 }
 
-/// The reason for an eviction. The ledger's row has a tally under each name.
+/// The reason for an eviction. The ledger's row has a tally for each reason, under its name.
 package enum EvictionReason: String, Sendable, Hashable, CaseIterable {
-    /// Removed near the size limit. The remaining updates still show the track within `ThinningStep.bound`.
+    /// The update was removed near the size limit. The remaining updates still show the track within
+    /// `ThinningStep.bound`.
     case thinned
-    /// Removed at the size limit, because thinning freed too little.
+    /// The update was removed at the size limit, because thinning had freed too little.
     case oldest
-    /// Removed because its time of fix was more than `outbox.maximumAgeDays` before the newest one.
+    /// The update was removed because its time of fix was more than `outbox.maximumAgeDays` before the newest one.
     case age
-    /// Lost to damage: the repair didn't find the update.
+    /// The update was lost to damage: the repair didn't find it.
     case damage
-    /// Discarded from quarantine by an operator.
+    /// An operator discarded the update from quarantine.
     case discarded
 }
 
@@ -137,7 +138,7 @@ package struct Evictions: Sendable, Hashable {
         set { tallies[reason] = newValue == UpdateTally() ? nil : newValue }
     }
 
-    /// The ledger's `evicted`.
+    /// The number of evicted updates, `evicted` in the ledger.
     package var count: Int64 { tallies.values.reduce(0) { $0 + $1.count } }
 
     /// The tallies by reason; `nil` if nothing was evicted.

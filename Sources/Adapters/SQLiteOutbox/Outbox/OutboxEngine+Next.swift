@@ -1,6 +1,6 @@
 import Reporting
 
-/// The content of the next upload.
+/// Methods that return the content of the next upload.
 extension OutboxEngine {
     /// Reads the content of the next upload.
     func next(_ request: BatchRequest) throws(OutboxError) -> NextUpload {
@@ -9,7 +9,7 @@ extension OutboxEngine {
         return NextUpload(batch, newest: try newest())
     }
 
-    /// Returns the content of the next upload after an append, without reading if nothing else is pending.
+    /// Returns the content of the next upload after an append, without reading the store if nothing else is pending.
     func next(
         _ request: BatchRequest, after stored: StoredUpdate, with shapePoints: [LocationUpdate]
     ) throws(OutboxError) -> NextUpload {

@@ -1,18 +1,18 @@
 import Reporting
 
-/// Handling of the requests that tools send.
+/// Methods that handle the requests of tools.
 extension OutboxEngine {
-    /// Carries out the requests of tools. Returns whether any update is pending again because of them.
+    /// Carries out the requests of tools. Returns whether they made any update pending again.
     func handleRequests(_ store: OutboxStore) throws(OutboxError) -> Bool {
         guard let foreignChange = try store.foreignChange() else { return false }
         let table = try store.requests()
         var isAnyRequeued = false
-        let requests = try table.open()
+        let requests = try table.unansweredRequests()
         for (id, request) in requests {
             let answer = try carryOut(request, store) { answer throws(OutboxError) in try table.answer(id, answer) }
             if case .done(let count, _) = answer, request?.action == .requeue, count > 0 { isAnyRequeued = true }
         }
-        if requests.count < RequestTable.atOnce { store.settle(foreignChange) }
+        if requests.count < RequestTable.maximumAtOnce { store.settle(foreignChange) }
         return isAnyRequeued
     }
 

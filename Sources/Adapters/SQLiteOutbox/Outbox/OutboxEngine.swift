@@ -2,7 +2,7 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// The synchronous outbox, for one thread; `SQLiteOutbox` runs it on a dedicated one.
+/// The synchronous outbox, for use by one thread. `SQLiteOutbox` runs it on a dedicated thread.
 ///
 /// Every operation computes the new counters, writes them together with the rows in one transaction, and only then
 /// makes them the current ones. `counters` is the state on the disk; `group` and `unwritten` haven't been written yet.
@@ -18,10 +18,10 @@ final class OutboxEngine {
     var store: OutboxStore?
     private(set) var counters = OutboxCounters()
     private var hasBeenOpen = false
-    /// The accepted updates that haven't been written yet. With full durability, it is empty between calls.
+    /// The accepted updates that haven't been written yet. With full durability, there are none between calls.
     private var group = GroupCommit()
-    /// The acknowledged updates whose acknowledgement hasn't been written yet: live updates, or updates for which a
-    /// full disk or a lock prevented it.
+    /// The delivered updates whose acknowledgement hasn't been written yet: live updates, and updates whose
+    /// acknowledgement a full disk or a lock kept from being written.
     private(set) var unwritten: [Int64: StoredUpdate] = [:]
     private var failedAppend = FailedAppend()
     /// The sequences of the last two accepted live updates, each with its shape points.
@@ -34,10 +34,10 @@ final class OutboxEngine {
     /// The number of recent updates that are searched for the newest one: updates are accepted nearly in order of time.
     static let newestSearchLimit = 4096
     static let maintenanceInterval = Duration.seconds(2)
-    /// The number of unwritten acknowledgements at which sending and accepting stop until they have been written. The
-    /// batch that reaches the limit may exceed it by up to 501.
+    /// The number of unwritten acknowledgements at which sending and accepting stop until the acknowledgements have
+    /// been written. The batch that reaches the limit may exceed it by up to 501.
     private static let unwrittenLimit = 1000
-    /// The time for which a store isn't used after it was damaged again following a repair.
+    /// How long a store isn't used after it was found damaged right after a repair.
     static let repairInterval = Duration.seconds(600)
     private static let keptDamaged = 3
 
@@ -71,7 +71,7 @@ final class OutboxEngine {
             }
             all.append(
                 GroupCommit.Element(update: update, overrulesEarlier: overrulingEarlier, isShapePoint: false))
-            let found = failedAppend.found(among: all.map(\.update))
+            let found = failedAppend.storedUpdates(among: all.map(\.update))
             let new = Array(all.dropFirst(found.count))
             group.append(new, at: configuration.uptime())
             let next = counters.lastSequence + Int64(group.count)
@@ -83,7 +83,7 @@ final class OutboxEngine {
                     try commit(store)
                 }
             } catch {
-                group.removeLast(new.count)  // these are not accepted, but earlier ones are
+                group.removeLast(new.count)  // the new updates aren't accepted, but earlier ones are
                 failedAppend.updates = new.map(\.update)
                 throw error
             }
@@ -104,7 +104,7 @@ final class OutboxEngine {
             let isOfOneAppend = onDisk.count <= 1 || appended.contains { onDisk.allSatisfy($0.contains) }
             if isOfOneAppend { return }
             do throws(OutboxError) {
-                try reserve.lending(commit(store))
+                try reserve.useIfNeeded(for: commit(store))
                 try store.compactIfNearlyEmpty()
             } catch {
                 // The acknowledgements stay in memory; the commit may have reached the disk.
@@ -132,7 +132,8 @@ final class OutboxEngine {
         }
     }
 
-    /// Does the periodic work, once per `maintenanceInterval`. Returns whether it made any update pending again.
+    /// Does the periodic work. Must be called once per `maintenanceInterval`. Returns whether it made any update
+    /// pending again.
     func maintain() throws(OutboxError) -> Bool {
         let isLogMoved = try perform { store throws(OutboxError) in
             guard opening.isLogRemoved() else { return false }
@@ -143,8 +144,8 @@ final class OutboxEngine {
         if isLogMoved { store = nil }
         return try perform { store throws(OutboxError) in
             opening.watchLog()
-            if isCommitDue { try reserve.lending(commit(store)) }
-            opening.count.noteOncePerLog(counters)
+            if isCommitDue { try reserve.useIfNeeded(for: commit(store)) }
+            opening.counterNote.writeOncePerLog(counters)
             return try handleRequests(store)
         }
     }
@@ -172,10 +173,10 @@ final class OutboxEngine {
         if isClosed { return }
         try perform { _ throws(OutboxError) in
             try writeAll()
-            try ownership?.verify()  // closing moves the log into the database, and removes it
+            try ownership?.verify()  // closing moves the log into the database and removes the log file
         }
         store = nil
-        opening.count.note(counters)
+        opening.counterNote.write(counters)
         ownership = nil
     }
 
@@ -197,10 +198,10 @@ final class OutboxEngine {
             try transaction(on: store) { () throws(OutboxError) in try body(&next) }
             counters = next
         }
-        try reserve.lending(attempt())
+        try reserve.useIfNeeded(for: attempt())
     }
 
-    /// Runs `body` on the open store. If it finds damage twice, repairs the store and runs `body` again. If that
+    /// Runs `body` on the open store. If `body` finds damage twice, repairs the store and runs `body` again. If that
     /// doesn't help, the store isn't used for `repairInterval`.
     func perform<Result>(
         _ body: (OutboxStore) throws(OutboxError) -> Result
@@ -234,11 +235,12 @@ final class OutboxEngine {
     }
 }
 
-/// Opening and repairing. Opening ends with a working store, or throws the reason why the disk doesn't allow it.
+/// Methods that open and repair the store. Opening ends with a working store, or throws the reason why the disk doesn't
+/// allow it.
 extension OutboxEngine {
     private func openStore() throws(OutboxError) {
         try withSystem(files.path, files.requireOwn(for: EffectiveUser.current))
-        try reserve.lending(openOrCreateStore())
+        try reserve.useIfNeeded(for: openOrCreateStore())
     }
 
     private func openOrCreateStore() throws(OutboxError) {
@@ -246,7 +248,7 @@ extension OutboxEngine {
         switch try opening.remains() {
         case .store: break
         case .rebuilt:
-            // A log may be left over.
+            // The damaged store's log may be left over.
             _ = try withSystem(files.path, files.renameDamaged(at: configuration.now()))
             try adoptRebuilt()
         case .nothing:
@@ -271,11 +273,11 @@ extension OutboxEngine {
         store = opened
     }
 
-    /// Removes the updates from memory that a failed commit wrote after all. The rows show which they are; the last
-    /// sequence doesn't, because a repair may raise it for other reasons.
+    /// Removes the updates from memory that a failed commit has written after all. The rows show which updates these
+    /// are; the last sequence doesn't, because a repair may raise it for other reasons.
     private func forgetStored(in opened: OutboxStore, upTo last: Int64) throws(OutboxError) {
         let before = counters.lastSequence
-        let waiting = group.stored(after: before)
+        let waiting = group.storedUpdates(after: before)
         guard last > before, !waiting.isEmpty || !failedAppend.updates.isEmpty else {
             return failedAppend.resolve(in: [])
         }
@@ -304,11 +306,12 @@ extension OutboxEngine {
 
     private func repair(_ cause: OutboxError.Cause?) throws(OutboxError) {
         try rebuild(cause)
-        try afterRepair(reserve.lending(retryingDamage(openExisting())))
+        try afterRepair(reserve.useIfNeeded(for: retryingDamage(openExisting())))
     }
 
-    /// Evaluates `work` on a store that has just been repaired. If the store is damaged again, another repair wouldn't
-    /// help.
+    /// Evaluates `work` on a store that has just been repaired.
+    ///
+    /// - Throws: `damagedAgain` if the store is damaged again: another repair wouldn't help.
     private func afterRepair<Result>(
         _ work: @autoclosure () throws(OutboxError) -> Result
     ) throws(OutboxError) -> Result {
@@ -329,11 +332,12 @@ extension OutboxEngine {
             files: files, ownership: ownership, known: counters.lastSequence > 0 && isTrusted ? counters : nil,
             delivered: Set(unwritten.keys.filter { $0 <= counters.lastSequence }),
             maximumCommit: configuration.durability.maximumCommit)
-        let result = try reserve.lending(retryingDamage(salvage.build()))
-        let renamedTo = try reserve.lending(withSystem(files.path, files.renameDamaged(at: configuration.now())))
-        try reserve.lending(adoptRebuilt())
-        try reserve.lending(withSystem(files.path, files.removeDamaged(exceptNewest: Self.keptDamaged)))
-        // Earlier sequences are meaningless now: updates that were acknowledged under them are sent again.
+        let result = try reserve.useIfNeeded(for: retryingDamage(salvage.build()))
+        let renamedTo = try reserve.useIfNeeded(
+            for: withSystem(files.path, files.renameDamaged(at: configuration.now())))
+        try reserve.useIfNeeded(for: adoptRebuilt())
+        try reserve.useIfNeeded(for: withSystem(files.path, files.removeDamaged(exceptNewest: Self.keptDamaged)))
+        // Earlier sequences are meaningless now: updates that were acknowledged only in memory are sent again.
         if !isTrusted {
             counters = result.counters
             unwritten = [:]
@@ -350,7 +354,7 @@ extension OutboxEngine {
     }
 }
 
-/// Writing to the disk.
+/// Methods that write to the disk.
 extension OutboxEngine {
     /// Whether the updates and acknowledgements in memory must be written now.
     private var isCommitDue: Bool {
@@ -365,7 +369,7 @@ extension OutboxEngine {
     /// Writes what is only in memory.
     private func writeAll() throws(OutboxError) {
         guard let store, !unwritten.isEmpty || !group.isEmpty else { return }
-        try reserve.lending(commit(store))
+        try reserve.useIfNeeded(for: commit(store))
         try store.compactIfNearlyEmpty()
     }
 
@@ -409,12 +413,14 @@ extension OutboxEngine {
     }
 }
 
-/// Reading: the next upload, and the ledger.
+/// Methods that read the next upload and the ledger.
 extension OutboxEngine {
+    /// Returns the batch to send next; `nil` if nothing is pending.
+    ///
     /// - Throws: `full`, in addition to read errors, while too many acknowledgements are waiting for space.
     func nextBatch(maximumPastLocations: Int, withBacklog: Bool = true) throws(OutboxError) -> UploadBatch? {
         try perform { store throws(OutboxError) in
-            if isUnwrittenFull { try reserve.lending(commit(store)) }
+            if isUnwrittenFull { try reserve.useIfNeeded(for: commit(store)) }
             let limit = max(0, maximumPastLocations)
             let onDisk = try oldest(limit + unwritten.count + 1, store)
             let current = current
@@ -423,7 +429,7 @@ extension OutboxEngine {
             let lastIsPending = isKept && unwritten[last.sequence] == nil
             let shape = try lastIsPending ? shapePoints(of: last, store).prefix(limit) : []
             let sent = Set(shape.map(\.sequence) + [last.sequence])
-            let backlog = (onDisk + group.stored(after: counters.lastSequence)).lazy
+            let backlog = (onDisk + group.storedUpdates(after: counters.lastSequence)).lazy
                 .filter { !sent.contains($0.sequence) && self.unwritten[$0.sequence] == nil }
                 .prefix(withBacklog ? limit - shape.count : 0)
             let inOrder = (shape + backlog).sorted { one, other in
@@ -451,9 +457,9 @@ extension OutboxEngine {
     func extent() throws(OutboxError) -> StoreExtent {
         let first = try perform { store throws(OutboxError) in
             try store.rows.oldest(limit: unwritten.count + 1).map(\.stored).first { unwritten[$0.sequence] == nil }
-                ?? group.stored(after: counters.lastSequence).first { unwritten[$0.sequence] == nil }
+                ?? group.storedUpdates(after: counters.lastSequence).first { unwritten[$0.sequence] == nil }
         }
-        // A size that can't be read counts as 0: the calls that need the disk report its errors.
+        // A size that can't be read is taken as 0: the calls that need the disk report its errors.
         let names = [files.path, files.log, files.index, files.path + "-journal", files.reserve]
         let bytes = names.reduce(into: Int64(0)) { $0 += (try? files.disk.fileSize(at: $1)) ?? 0 }
         return StoreExtent(
@@ -463,8 +469,8 @@ extension OutboxEngine {
             oldestPending: first?.update.timeOfFix)
     }
 
-    /// Returns the oldest rows, after checking their number against the ledger. With a wrong number, a backlog might
-    /// never end or never begin.
+    /// Returns the oldest rows, after checking their number against the ledger. With a wrong number, the outbox might
+    /// never finish sending a backlog, or never start.
     private func oldest(_ limit: Int, _ store: OutboxStore) throws(OutboxError) -> [StoredUpdate] {
         let rows = try store.rows.oldest(limit: limit).map(\.stored)
         guard rows.count < limit ? rows.count == counters.pending : rows.count <= counters.pending else {
@@ -478,12 +484,12 @@ extension OutboxEngine {
     private func shapePoints(of update: StoredUpdate, _ store: OutboxStore) throws(OutboxError) -> [StoredUpdate] {
         guard let range = appended.last, range.count > 1, range.upperBound == update.sequence else { return [] }
         let onDisk = try store.rows.oldest(after: range.lowerBound - 1, limit: range.count).map(\.stored)
-        return (onDisk + group.stored(after: counters.lastSequence)).filter { stored in
+        return (onDisk + group.storedUpdates(after: counters.lastSequence)).filter { stored in
             range.dropLast().contains(stored.sequence) && unwritten[stored.sequence] == nil
         }
     }
 
-    /// Whether an update is pending, or its acknowledgement hasn't been written yet.
+    /// Whether an update is pending, or delivered without its acknowledgement having been written.
     private func isPending(_ sequence: Int64, _ store: OutboxStore) throws(OutboxError) -> Bool {
         sequence > counters.lastSequence
             ? sequence <= counters.lastSequence + Int64(group.count) : try store.rows.isPending(sequence)

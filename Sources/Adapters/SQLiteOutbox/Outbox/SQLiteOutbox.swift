@@ -8,11 +8,12 @@ package import TimeAndChance
 ///
 /// An update is accepted once SQLite has committed it to the disk; with `OutboxDurability.economy`, as soon as it is
 /// waiting for the commit of its window. The acknowledgement of a live update and its shape points is written by the
-/// commit of the next append, so that each live update costs one commit. A crash in between repeats one delivery.
+/// commit of the next append, so that each live update costs one commit. After a crash in between, one delivery is
+/// repeated.
 package actor SQLiteOutbox: Outbox {
     private enum State {
         case open(OutboxEngine)
-        /// Opening has failed; it was last tried at this time of `OutboxConfiguration.uptime`.
+        /// Opening has failed; `triedAt` is the `OutboxConfiguration.uptime` of the last attempt.
         case failed(OutboxError, triedAt: Duration)
         case closed
     }
@@ -21,16 +22,16 @@ package actor SQLiteOutbox: Outbox {
     private let configuration: OutboxConfiguration
     private var state = State.closed
 
-    /// The minimum time between two attempts to open an outbox. If the outbox was damaged again after a repair, it is
-    /// `OutboxEngine.repairInterval`.
+    /// The minimum time between two attempts to open an outbox. If the outbox was damaged again after a repair,
+    /// `OutboxEngine.repairInterval` applies instead.
     private static let retryInterval = Duration.seconds(2)
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    /// Opens the outbox. Creates it with its directory if it doesn't exist, and replaces it if it is damaged, which
-    /// `configuration.reportRecovery` reports.
+    /// Opens the outbox. If it doesn't exist, creates it and its directory. If it is damaged, replaces it and calls
+    /// `configuration.reportRecovery`.
     ///
-    /// Its calls block: `executor` needs a dedicated thread.
+    /// The outbox's calls block, so `executor` needs a dedicated thread.
     package static func open(
         _ configuration: OutboxConfiguration, on executor: any SerialExecutor = ThreadExecutor(named: "outbox")
     ) async throws(OutboxError) -> SQLiteOutbox {
@@ -47,8 +48,8 @@ package actor SQLiteOutbox: Outbox {
         self.executor = executor
     }
 
-    /// Opens the outbox, as the static function does. If that fails, because the disk is full, read-only or failing,
-    /// later calls throw the reason until they can open the outbox.
+    /// Opens the outbox, as the static function does. If opening fails, for example because the disk is full or
+    /// read-only, later calls throw the reason until they can open the outbox.
     package func open() throws(OutboxError) {
         do throws(OutboxError) {
             let engine = try OutboxEngine(configuration)
@@ -153,14 +154,15 @@ package struct OutboxConfiguration: Sendable {
     package var path: String
     /// The number of bytes in use above which pending updates are evicted; at least 64 KiB.
     package var maximumBytes: Int64
-    /// The age, before the newest time of fix, at which pending updates are evicted; `nil` for no limit.
+    /// The maximum age of pending updates, relative to the newest time of fix; `nil` for no limit. Older ones are
+    /// evicted.
     package var maximumAge: Duration?
     package var durability = OutboxDurability.full
     /// Whether a damaged outbox is replaced. Tools leave that to the service, which owns the files.
     package var repairsDamage = true
-    /// The time since a fixed moment, for the window of `durability`.
+    /// Returns the time since a fixed moment, for the window of `durability`.
     package var uptime: @Sendable () -> Duration = { MonotonicTime.now }
-    /// The time in the names of damaged files.
+    /// Returns the current time, for the names of damaged files.
     package var now: @Sendable () -> UTCTime = { .system }
     /// Called on the outbox's thread after a damaged outbox has been replaced.
     package var reportRecovery: @Sendable (OutboxRecovery) -> Void = { _ in }
@@ -173,8 +175,8 @@ package struct OutboxConfiguration: Sendable {
     /// The disk that contains all files.
     package var disk: any StoreDisk = SystemDisk()
 
-    /// The suffixes that the outbox's files have after the name of the database.
-    package static let companions = [
+    /// The suffixes of the outbox's files, which follow the name of the database.
+    package static let fileSuffixes = [
         "", "-wal", "-shm", "-journal", ".lock", ".reserve", ".count", ".rebuilt", ".rebuilt-wal", ".rebuilt-shm",
     ]
 
@@ -191,7 +193,8 @@ package struct OutboxConfiguration: Sendable {
         try files.requireOutbox()
     }
 
-    /// Returns the process that owns the outbox at `path`, if this user can see it. May block.
+    /// Returns the process that owns the outbox at `path`; `nil` if there is none, or if this user can't see it. May
+    /// block.
     package static func owner(ofOutboxAt path: String) -> HoldingProcess? {
         FileLock.holder(at: lockPath(forOutbox: path))
     }

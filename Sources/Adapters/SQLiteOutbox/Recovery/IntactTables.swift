@@ -11,7 +11,7 @@ struct IntactTables {
 
     /// Copies the readable rows into `builder`. Returns `nil` if the tables can't be trusted.
     ///
-    /// - Throws: the error if `builder` can't write.
+    /// - Throws: an error if `builder` can't write.
     init?(_ files: StoreFiles, known: OutboxCounters?, into builder: StoreBuilder) throws(OutboxError) {
         let connection: SQLiteConnection
         do throws(OutboxError) { connection = try Self.open(files) } catch { return nil }
@@ -90,7 +90,7 @@ struct IntactTables {
     ///
     /// - Throws: the reason why there are no sound tables.
     private static func open(_ files: StoreFiles) throws(OutboxError) -> SQLiteConnection {
-        // This precedes opening the database, because SQLite would remove the log of an empty one.
+        // The header is read before the database is opened, because SQLite would remove the log of an empty database.
         _ = try StoreHeader(files, at: files.path, checksVersion: false)
         let connection = try SQLiteConnection(path: files.path, access: .readOnly, on: files.disk)
         connection.setCheckpointOnClose(false)

@@ -2,16 +2,16 @@ import Glibc
 import LinuxPlatform
 import Reporting
 
-/// The search for rows in a file by their form and checksum alone: header, tree and pages may be damaged.
+/// The search for rows in a file, only by their form and checksum, because header, tree and pages may be damaged.
 ///
 /// A row is contiguous in a page of a database or a write-ahead log. It begins with the size of its payload, its
 /// sequence and a header with the type of each value (sqlite.org/fileformat2.html §1.6, §2.1). Every byte of the file
 /// is tried as the beginning of a row; the checksum decides.
 enum RowScan {
-    /// More bytes than any row has, including its size and sequence.
+    /// An upper limit for the bytes of a row, including its size and sequence.
     private static let maximumRowBytes = 1100
     private static let chunkCount = 64 * 1024
-    /// The number of bytes that are skipped for a bad sector: a page of memory, which the kernel reads at once.
+    /// The number of bytes that are skipped for a bad sector: a page of memory, which the kernel reads as a whole.
     private static let blockCount = 4096
     /// The number of bad blocks after which reading a file stops: each may cost a failing disk seconds.
     private static let unreadableLimit = 16
@@ -33,14 +33,14 @@ enum RowScan {
             let written = try withSystem(path, disk.nextWritten(from: offset, of: path))
             let next = min(size, written ?? size)
             if next > offset {
-                // A row may end in zeros; these are enough for any row.
+                // A row may continue into the hole. This many zeros are enough for any row.
                 window += repeatElement(0, count: Int(min(next - offset, Int64(maximumRowBytes))))
                 offset = next
             } else {
                 window += try chunk(of: path, at: offset, on: disk, &unreadable)
                 offset += Int64(chunkCount)
             }
-            // Rows that begin in the tail may be cut off: they are tried again with the next bytes.
+            // Rows that begin in the tail may be cut off, so the tail is tried again with the next bytes.
             let end = offset >= size ? window.count : max(0, window.count - maximumRowBytes)
             try scan(window, until: end, visit)
             window.removeFirst(end)
@@ -70,7 +70,7 @@ enum RowScan {
     private static func scan(
         _ bytes: [UInt8], until end: Int, _ visit: (StoredRow) throws(OutboxError) -> Void
     ) throws(OutboxError) {
-        var position = nextPossible(in: bytes, from: 0, until: end)
+        var position = nextCandidate(in: bytes, from: 0, until: end)
         while position < end {
             if let found = row(in: bytes, at: position) {
                 try visit(found.row)
@@ -78,14 +78,14 @@ enum RowScan {
             } else {
                 position += 1
             }
-            position = nextPossible(in: bytes, from: position, until: end)
+            position = nextCandidate(in: bytes, from: position, until: end)
         }
     }
 
     /// Returns the next position at which a row may begin, or `end`. Most positions are ruled out quickly: a payload
     /// has fewer than 1024 bytes, and the header's size and the NULL of the sequence follow the sequence. Works on raw
     /// memory, because a store has many bytes.
-    private static func nextPossible(in bytes: [UInt8], from start: Int, until end: Int) -> Int {
+    private static func nextCandidate(in bytes: [UInt8], from start: Int, until end: Int) -> Int {
         unsafe bytes.withUnsafeBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return end }
             let count = buffer.count
@@ -152,7 +152,7 @@ enum RowScan {
         }
     }
 
-    /// Reads SQLite's integer of variable length: seven bits per byte, highest first; a ninth byte has eight.
+    /// Reads an SQLite integer of variable length: seven bits per byte, highest first; a ninth byte has eight.
     private static func varint(in bytes: [UInt8], _ position: inout Int) -> Int64? {
         var value: UInt64 = 0
         for index in 0..<9 {

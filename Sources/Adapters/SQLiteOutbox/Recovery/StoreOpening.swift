@@ -5,10 +5,10 @@ import Reporting
 final class StoreOpening {
     private let files: StoreFiles
     private let configuration: OutboxConfiguration
-    let count: StoreCount
+    let counterNote: StoreCount
     private var hasReportedLongLog = false
     private var hasReportedRemovedLog = false
-    /// The log of the open store.
+    /// The identity of the open store's log.
     private var log: FileStatus.Identity?
     /// Whether a sync of the log has failed.
     private var isLogDistrusted = false
@@ -25,13 +25,13 @@ final class StoreOpening {
     init(_ files: StoreFiles, _ configuration: OutboxConfiguration) {
         self.files = files
         self.configuration = configuration
-        count = StoreCount(files)
+        counterNote = StoreCount(files)
     }
 
     /// Opens an existing store, and moves its log into the database.
     ///
-    /// `known` are the counters in the owner's memory. With `completes`, the updates that a power cut has left of the
-    /// last commit are accepted.
+    /// `known` holds the counters in the owner's memory. If `completes` is true, accepts the updates that are left of a
+    /// commit that a power cut interrupted.
     ///
     /// - Throws: `damaged` if quick checks show that the store isn't what was written.
     func open(
@@ -97,13 +97,13 @@ final class StoreOpening {
         return Inspection(counters: counters, cutOff: cutOff, store: logBytes > 0 ? nil : store)
     }
 
-    /// Reports a store that has been rolled back to an older state. Reports it once, because the note is then
-    /// rewritten.
+    /// Reports a store that has been rolled back to an older state, and rewrites the note, so that this is reported
+    /// once.
     private func reportOlder(_ counters: OutboxCounters) {
-        guard let noted = count.counters, counters.isOlder(than: noted) else { return }
+        guard let noted = counterNote.counters, counters.isOlder(than: noted) else { return }
         configuration.reportWarning(
             .olderStore(path: files.path, accepted: counters.lastSequence, previously: noted.lastSequence))
-        count.note(counters)
+        counterNote.write(counters)
     }
 
     /// Reports a log that grows because another program keeps it from starting over.
@@ -116,7 +116,8 @@ final class StoreOpening {
         hasReportedLongLog = isLong
     }
 
-    /// Whether the log of the open store has been removed or replaced. A kill would then lose its content.
+    /// Whether the log of the open store has been removed or replaced. In that case a kill would lose the log's
+    /// content.
     func isLogRemoved() -> Bool {
         guard let log else { return false }
         do throws(SystemError) { return try files.disk.entry(at: files.log)?.identity != log } catch { return false }
@@ -137,13 +138,13 @@ final class StoreOpening {
     /// Records that a sync of the log has failed. Nothing is added to the log until it has been emptied.
     func distrustLog() { isLogDistrusted = true }
 
-    /// Moves the log into the database before anything is added to it.
+    /// Moves the log into the database before anything is added to the log.
     ///
-    /// A sync of the log may have failed, now or before a restart. Then the kernel has its content in memory only, and
-    /// no later sync writes it; writing it to the database does.
+    /// A sync of the log may have failed, now or before a restart. In that case the log's content is only in the
+    /// kernel's memory, and no later sync writes it to the disk. Moving it into the database does.
     private func emptyLog(of store: OutboxStore) throws(OutboxError) {
         do throws(OutboxError) { try store.emptyLog() } catch {
-            // Without space, or while another program is reading from it, the log stays.
+            // Without space, or while another program is reading from the log, the log stays.
             guard !isLogDistrusted, error.leavesStoreSound else { throw error }
             if error.code == .busy { try store.transaction {} }  // throws if that program writes
             return
@@ -197,8 +198,8 @@ final class StoreOpening {
         return hidden.values.sorted { $0.stored.sequence < $1.stored.sequence }
     }
 
-    /// Accepts the rows of an interrupted commit. If the disk has damaged the end of the log, they were accepted
-    /// before.
+    /// Accepts the rows of an interrupted commit. If it was the disk that damaged the end of the log, these rows had
+    /// already been accepted.
     ///
     /// The rows get consecutive new sequences: updates that never reached the log, or were delivered before they were
     /// written, leave no gap.
@@ -226,8 +227,8 @@ final class StoreOpening {
         case nothing
     }
 
-    /// Returns which files exist. Removes a store that was being built and is incomplete: the store that it was to
-    /// replace is still at its path, or there was none.
+    /// Returns which files exist. Removes a store that was being built and is incomplete: the store that it should have
+    /// replaced is still at its path, or there was none.
     func remains() throws(OutboxError) -> Remains {
         let isMissing = try !exists(files.path)
         let logBytes = try withSystem(files.path, files.disk.fileSize(at: files.log))

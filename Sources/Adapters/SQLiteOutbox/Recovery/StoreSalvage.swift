@@ -2,11 +2,12 @@ import Reporting
 
 /// Salvages the readable rows of a damaged store, and accounts for the rest.
 ///
-/// If only a row, the log or the ledger is damaged, SQLite finds the tables intact. Then they show exactly what is
-/// pending, and only unreadable rows are searched for as loose rows. Otherwise every loose row in the database and the
-/// log is used. Some of these updates may be delivered a second time, which is better than losing them.
+/// If only a row, the log or the ledger is damaged, SQLite finds the tables intact. In that case the tables show
+/// exactly what is pending, and only unreadable rows are searched for as loose rows. Otherwise every loose row in the
+/// database and the log is used. Some of these updates may be delivered a second time, which is better than losing
+/// them.
 struct StoreSalvage {
-    /// The outcome.
+    /// The outcome of a salvage.
     struct Result: Sendable, Hashable {
         let salvaged: Int64
         /// The minimum and maximum number of pending updates that are missing. The minimum follows from the ledger, the
@@ -34,12 +35,12 @@ struct StoreSalvage {
     let ownership: StoreOwnership?
     /// The counters in the owner's memory, if the damage was found while running.
     let known: OutboxCounters?
-    /// The delivered updates whose acknowledgement the owner hasn't written.
+    /// The sequences of the delivered updates whose acknowledgement the owner hasn't written.
     let delivered: Set<Int64>
     /// The maximum number of updates in one commit.
     let maximumCommit: Int
 
-    /// More updates than one commit settles.
+    /// An upper limit for the number of updates that one commit settles.
     private static let maximumSettlement: Int64 = 2048
 
     /// Whether the numbers of a ledger are plausible enough to be used. Otherwise only the rows are used.
@@ -59,14 +60,15 @@ struct StoreSalvage {
         return result
     }
 
-    /// Copies the rows of intact tables. Reads twice, because a second read of a failing disk may succeed.
+    /// Copies the rows of intact tables. Returns `nil` if the tables aren't intact, even at a second try: on a failing
+    /// disk, a second read may succeed.
     private func intactTables(_ builder: StoreBuilder) throws(OutboxError) -> IntactTables? {
         if let tables = try IntactTables(files, known: known, into: builder) { return tables }
-        try builder.empty()
+        try builder.removeAll()
         return try IntactTables(files, known: known, into: builder)
     }
 
-    /// Copies the loose rows that aren't in the tables. Returns the copies of the ledger among them.
+    /// Copies the loose rows that aren't in the tables. Returns the copies of the ledger among the loose rows.
     private func copyLooseRows(
         into builder: StoreBuilder, besides tables: IntactTables?
     ) throws(OutboxError) -> LedgerCopies {
@@ -108,7 +110,7 @@ struct StoreSalvage {
         let pending = try builder.countPending()
         // Negative if old copies of settled updates were found.
         let missing = ledger.map { lastSequence - $0.counters.settled - pending }
-        // A later ledger than the one in memory has counted the delivered updates already.
+        // A later ledger than the one in memory has already counted the delivered updates.
         let isOfMemory = ledger.map { $0.counters.revision == known?.revision } ?? false
         let settled = isOfMemory ? try countDelivered(builder) : 0
         let minimumLost = max(0, (missing ?? 0) - settled)
@@ -121,7 +123,7 @@ struct StoreSalvage {
                 ledger?.counters, oldestPending: oldestPending, lastSequence: lastSequence, pending: pending,
                 quarantined: try builder.countQuarantined(from: oldestPending))
             let bound = max(0, missing ?? 0, Self.bound(gaps, ledger, missing, copies.earliest))
-            // The updates that were accepted after everything that is left.
+            // The number of updates that were accepted after the last one that left a trace.
             let later = lastSequence - max(try builder.highestSequence(), copies.newest?.counters.lastSequence ?? 0)
             maximumLost = max(minimumLost, max(bound, later) - settled)
             repeated = missing.map { min(pending, max(0, bound - $0)) } ?? 0
@@ -148,8 +150,8 @@ struct StoreSalvage {
         return count
     }
 
-    /// Returns the number of sequences, from the oldest pending one on, that are neither pending nor in quarantine. It
-    /// is the maximum loss; most of these updates were settled, but it is unknown which.
+    /// Returns the number of sequences, from the oldest pending one on, that are neither pending nor in quarantine.
+    /// This is the maximum loss. Most of these updates were settled, but it is unknown which ones.
     private static func gaps(
         _ ledger: OutboxCounters?, oldestPending: Int64, lastSequence: Int64, pending: Int64, quarantined: Int64
     ) -> Int64 {
@@ -169,7 +171,7 @@ struct StoreSalvage {
         return min(gaps, missing + max(0, settled - earliest) + maximumSettlement)
     }
 
-    /// Returns counters that balance. Updates that aren't pending, evicted or quarantined count as delivered.
+    /// Returns counters that balance. Updates that aren't pending, evicted or quarantined are counted as delivered.
     private func counters(
         _ ledger: LedgerRecord?, pending: Int64, lost: Int64, lastSequence: Int64, _ builder: StoreBuilder
     ) throws(OutboxError) -> OutboxCounters {
@@ -182,7 +184,7 @@ struct StoreSalvage {
         counters.delivered = 0
         let balance = lastSequence - counters.pending - counters.evictions.count - counters.quarantined.count
         counters.delivered = max(0, balance)
-        // Old copies of settled updates may have been found, so there can be more rows than the ledger accounts for.
+        // Old copies of settled updates may have been found, so that there are more rows than the ledger accounts for.
         // The surplus is subtracted from the counters in the order below, losses last.
         var surplus = max(0, -balance)
         func reduce(_ tally: inout UpdateTally, to minimum: Int64 = 0) {

@@ -4,12 +4,13 @@ import StrictJSON
 /// The row with sequence 0: the counters as they were when a row was last removed, as JSON in the note, and the newest
 /// delivered update in the columns of a position.
 ///
-/// Appends usually leave it unchanged. Later updates are found from the rows: those after `counters.lastSequence` have
-/// no gaps, and the last one is the newest. An append that isn't the newest changes the ledger, too.
+/// Appends usually leave this row unchanged. Later updates are counted from their rows: the sequences after
+/// `counters.lastSequence` have no gaps, and the last update is the newest. Appending an update that isn't the newest
+/// also changes the ledger.
 struct LedgerRecord: Sendable, Hashable {
     static let sequence: Int64 = 0
 
-    /// The counters without `newest`: `newestSequence` leads to its row if it is pending.
+    /// The counters without `newest`, whose row is at `newestSequence` if that update is pending.
     var counters: OutboxCounters
     var newestSequence: Int64
     /// The sequence below which every update is delivered, evicted or quarantined: old copies of such rows are

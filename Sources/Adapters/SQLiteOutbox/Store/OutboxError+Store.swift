@@ -4,7 +4,7 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// The only place that maps failures of SQLite and of the system to failures of the outbox.
+/// The only code that maps failures of SQLite and of the system to failures of the outbox.
 extension OutboxError {
     /// Creates the error for a failed call of SQLite. `code` is the extended result code, `systemNumber` the `errno`
     /// that SQLite saw, or 0.
@@ -37,19 +37,19 @@ extension OutboxError {
         }
     }
 
-    /// Whether a sync failed. The kernel may have marked the pages clean: then no later sync writes them, and reading
-    /// them shows data that isn't on the disk.
+    /// Whether a sync failed. The kernel may have marked the pages clean. In that case no later sync writes them, and
+    /// reading them shows data that isn't on the disk.
     var isFailedSync: Bool {
         guard case .sqlite(let code, _) = cause else { return false }
         return [Self.failedSync, Self.failedDirectorySync].contains(code)
     }
 
-    /// Whether the connection is as good as before, and its commits are on the disk.
+    /// Whether the connection can still be used, and its commits are on the disk.
     var leavesStoreSound: Bool { (isFull || code == .busy) && !isFailedSync }
 
     private static func code(ofResult code: Int32, systemNumber: Int32, _ path: String) -> Code {
         switch code & 0xff {
-        case SQLITE_FULL: fullness(of: path)
+        case SQLITE_FULL: codeOfFullDisk(at: path)
         case SQLITE_BUSY, SQLITE_LOCKED: .busy
         // A constraint fails only if there is a row whose sequence is beyond the ledger's. Waypost never writes a value
         // that is too big, or a schema that takes so long to read that reading it is interrupted.
@@ -61,18 +61,18 @@ extension OutboxError {
         }
     }
 
-    /// Returns the code for an `errno`. It is needed because SQLite reports some writes to a full disk as plain
-    /// input/output errors: those beyond a quota, and those to the index of the write-ahead log.
+    /// Returns the code for an `errno`. It is needed because SQLite reports some failures for lack of space as plain
+    /// input/output errors: writes beyond a quota, and writes to the index of the write-ahead log.
     private static func code(ofSystemNumber number: Int32, _ path: String) -> Code {
         switch number {
-        case ENOSPC, EDQUOT: fullness(of: path)
+        case ENOSPC, EDQUOT: codeOfFullDisk(at: path)
         case EROFS: .readOnly
         case EACCES: .forbidden
         default: .unusable
         }
     }
 
-    private static func fullness(of path: String) -> Code {
+    private static func codeOfFullDisk(at path: String) -> Code {
         FileSystem.freeFiles(at: FileSystem.parent(of: path)) == 0 ? .noInodes : .full
     }
 
@@ -91,7 +91,7 @@ func withSystem<Result>(
     do throws(SystemError) { return try call() } catch { throw OutboxError(error, path: path) }
 }
 
-/// Evaluates `work`, and again if it finds damage: a second read may succeed.
+/// Evaluates `work`. If it finds damage, evaluates it a second time, because a second read may succeed.
 func retryingDamage<Result>(_ work: @autoclosure () throws(OutboxError) -> Result) throws(OutboxError) -> Result {
     do throws(OutboxError) { return try work() } catch { if error.code != .damaged { throw error } }
     return try work()

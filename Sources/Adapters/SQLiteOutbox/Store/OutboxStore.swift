@@ -11,20 +11,21 @@ final class OutboxStore {
     private let deleteRow: SQLiteStatement
     private let deleteRange: SQLiteStatement
     private let quarantine: QuarantineStatements
-    /// Returns a number that changes when another connection has written.
+    /// Reads a number that changes when another connection has written.
     private let dataVersion: SQLiteStatement
     private var settledChange: Int64?
     private let pageCount: SQLiteStatement
     private let freePageCount: SQLiteStatement
 
-    /// The maximum wait for another connection's lock, in milliseconds: a tool's request takes a few, and a live
+    /// The maximum wait for another connection's lock, in milliseconds: a tool's request takes only a few, and a live
     /// position must not wait longer.
     private static let lockTimeout: Int32 = 250
 
     /// The maximum number of quarantined updates that are kept for listing; the ledger counts all.
     static let quarantineLimit = 256
 
-    /// Opens a store that exists and is complete. Closing it moves nothing into the database before `acceptChanges`.
+    /// Opens a store that exists and is complete. Until `acceptChanges` is called, closing the store moves nothing into
+    /// the database.
     init(_ files: StoreFiles) throws(OutboxError) {
         let connection = try SQLiteConnection(
             path: files.path, access: .readWrite, on: files.disk, lockTimeout: Self.lockTimeout)
@@ -46,8 +47,8 @@ final class OutboxStore {
         self.connection = connection
     }
 
-    /// Returns the number of the last change by another connection; `nil` if it has been settled. There is an unsettled
-    /// change after opening. Reading the number costs microseconds.
+    /// Returns the number of the last change by another connection; `nil` if that change has been settled. After
+    /// opening there is always an unsettled change. Reading the number costs microseconds.
     func foreignChange() throws(OutboxError) -> Int64? {
         let version = try dataVersion.answer()
         return version == settledChange ? nil : version
@@ -59,13 +60,13 @@ final class OutboxStore {
     /// Returns the table of the tools' requests.
     func requests() throws(OutboxError) -> RequestTable { try RequestTable(connection) }
 
-    /// Makes closing move the log into the database: the store has been checked and is sound.
+    /// Makes closing move the log into the database. The store must have been checked and be sound.
     func acceptChanges() { connection.setCheckpointOnClose(true) }
 
-    /// Keeps closing from changing any byte: the store must be salvaged.
+    /// Keeps closing from changing any byte of a store that must be salvaged.
     func refuseChanges() { connection.setCheckpointOnClose(false) }
 
-    /// Runs `body` as one transaction: it is on the disk when this returns, and undone when this throws.
+    /// Runs `body` as one transaction, which is on the disk when this function returns, and undone if it throws.
     func transaction(_ body: () throws(OutboxError) -> Void) throws(OutboxError) {
         try begin.run()
         do {
@@ -73,7 +74,7 @@ final class OutboxStore {
             try commit.run()
         } catch {
             if connection.isInTransaction {
-                // The first error is the one to report. If this fails as well, the next BEGIN fails.
+                // The first error is the one to report. If the rollback also fails, the next BEGIN fails.
                 do { try connection.execute("ROLLBACK") } catch {}
             }
             throw error
@@ -90,7 +91,7 @@ final class OutboxStore {
 
     /// Writes the ledger's row under its next revision.
     ///
-    /// - Throws: `damaged` for numbers that couldn't be read back, because the ledger didn't match the rows.
+    /// - Throws: `damaged` if a number couldn't be read back, because the ledger doesn't match the rows.
     func write(_ counters: inout OutboxCounters) throws(OutboxError) {
         counters.revision += 1
         guard counters.isPlausible(upTo: OutboxCounters.Limit.record) else {
@@ -132,7 +133,7 @@ final class OutboxStore {
 
     /// Shrinks the file after a backlog has drained, if nearly all of it is free.
     ///
-    /// A VACUUM then copies few pages; an automatic vacuum would write another page in many commits.
+    /// A VACUUM then copies few pages; an automatic vacuum would write an additional page in many commits.
     func compactIfNearlyEmpty() throws(OutboxError) {
         let free = try freePageCount.answer()
         guard free >= 1024, try pages() - free <= 512 else { return }

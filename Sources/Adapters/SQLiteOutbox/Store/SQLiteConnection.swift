@@ -2,7 +2,8 @@ import CSQLite
 import ReportedText
 import Reporting
 
-/// An open database. It has one owner, is closed with it, and is used by one thread at a time.
+/// A connection to a database. It has one owner, is closed when the owner releases it, and may be used by one thread at
+/// a time.
 @safe struct SQLiteConnection: ~Copyable {
     /// The mode in which a database is opened.
     enum Access: Sendable {
@@ -45,13 +46,13 @@ import Reporting
         self.path = path
     }
 
-    /// The maximum size of a value: a thousand times what any row needs, but small enough that a crafted row doesn't
-    /// fill the memory.
+    /// The maximum size of a value in bytes: a thousand times what any row needs, but small enough that a crafted row
+    /// doesn't fill the memory.
     private static let maximumValueBytes: Int32 = 1024 * 1024
-    /// The maximum size of a statement: more than any of Waypost's, or any text in its schema, needs.
+    /// The maximum size of a statement in bytes: enough for each of Waypost's statements and each text in its schema.
     private static let maximumStatementBytes: Int32 = 16 * 1024
 
-    deinit { unsafe sqlite3_close_v2(handle) }  // closes with the last statement, which may be finalised later
+    deinit { unsafe sqlite3_close_v2(handle) }  // closes the database when the last statement has been finalised
 
     /// Runs statements and ignores their rows.
     func execute(_ sql: String) throws(OutboxError) {
@@ -59,20 +60,20 @@ import Reporting
         guard code == SQLITE_OK else { throw unsafe Self.error(code, of: handle, path: path) }
     }
 
-    /// Returns the first column of the first row, such as a pragma's answer; `nil` if there is no row.
+    /// Runs `sql` and returns the first column of the first row, such as a pragma's answer; `nil` if there is no row.
     func integer(_ sql: String) throws(OutboxError) -> Int64? {
         let statement = try SQLiteStatement(self, sql)
         return try statement.step() ? statement.integer(0) : nil
     }
 
-    /// Returns the first column of the first row as text.
+    /// Runs `sql` and returns the first column of the first row as text; `nil` if there is no row.
     func text(_ sql: String) throws(OutboxError) -> String? {
         let statement = try SQLiteStatement(self, sql)
         return try statement.step() ? statement.text(0) : nil
     }
 
-    /// Makes sure, with SQLite's own check, that the structure of the file is sound. The time grows with the file's
-    /// size.
+    /// Makes sure, with SQLite's own check, that the structure of the file is sound. This takes longer for larger
+    /// files.
     func checkStructure() throws(OutboxError) {
         let answer = try text("PRAGMA quick_check(1)") ?? "no answer"
         if answer != "ok" { throw OutboxError(.damaged, path: path, .structure("\(answer)")) }
@@ -81,7 +82,7 @@ import Reporting
     /// Switches to the write-ahead log. With a rollback journal, a power cut could undo the last commit, because the
     /// journal's removal isn't synchronized.
     func useWriteAheadLog() throws(OutboxError) {
-        // SQLite answers with the mode that is in force; another mode isn't an error to it.
+        // SQLite answers with the resulting mode, and doesn't report an error if that isn't the requested one.
         let mode = try text("PRAGMA journal_mode = WAL") ?? "none"
         if mode != "wal" { throw OutboxError(.unusable, path: path, .journalMode("\(mode)")) }
     }
@@ -92,12 +93,12 @@ import Reporting
     /// The id of the last inserted row.
     var lastInsertedID: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
-    /// Whether a transaction is open; SQLite itself rolls one back after some errors.
+    /// Whether a transaction is open. SQLite itself rolls a transaction back after some errors.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
     /// Interrupts every statement after `limit` instructions of SQLite's virtual machine; `nil` removes the limit.
     func limitSteps(_ limit: Int32?) {
-        unsafe sqlite3_progress_handler(handle, limit ?? 0, limit == nil ? nil : endStatement, nil)
+        unsafe sqlite3_progress_handler(handle, limit ?? 0, limit == nil ? nil : interruptStatement, nil)
     }
 
     /// Sets whether closing moves the write-ahead log into the database and removes it, as SQLite does by default.
@@ -125,10 +126,10 @@ import Reporting
     }
 }
 
-/// Interrupts the statement, as a progress handler of SQLite.
-private func endStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 1 }
+/// A progress handler of SQLite that interrupts the statement.
+private func interruptStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 1 }
 
-/// A prepared statement for repeated use. It has one owner and is finalised with it.
+/// A prepared statement for repeated use. It has one owner, and is finalised when the owner releases it.
 @safe struct SQLiteStatement: ~Copyable {
     private let handle: OpaquePointer
     private let path: String
@@ -149,7 +150,7 @@ private func endStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 1 }
     /// Ends reading, releases the lock, and makes the statement ready for its next use.
     func reset() { unsafe sqlite3_reset(handle) }  // returns the last step's error, which that step has thrown
 
-    /// Binds a parameter; the first is 1.
+    /// Binds a parameter. Parameters are numbered from 1.
     func bind(_ value: Int64, at index: Int32) throws(OutboxError) {
         try check(unsafe sqlite3_bind_int64(handle, index, value))
     }
@@ -195,7 +196,7 @@ private func endStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 1 }
         try run()
     }
 
-    /// Returns the integer in the first row, or 0 without a row, and resets the statement.
+    /// Returns the integer in the first row, or 0 if there is no row, and resets the statement.
     func answer() throws(OutboxError) -> Int64 {
         defer { reset() }
         return try step() ? integer(0) : 0
@@ -204,7 +205,7 @@ private func endStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 1 }
     /// The number of columns in a row.
     var columnCount: Int32 { unsafe sqlite3_column_count(handle) }
 
-    /// Returns the value of a column as an integer, 0 for NULL; the first column is 0.
+    /// Returns the value of a column as an integer, or 0 for NULL. Columns are numbered from 0.
     func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
 
     func text(_ column: Int32) -> String? {

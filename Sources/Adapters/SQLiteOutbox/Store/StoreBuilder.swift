@@ -44,8 +44,8 @@ final class StoreBuilder {
         }
     }
 
-    /// Drops rows that are known to be settled: those before `oldestPending`, and those in quarantine that are pending
-    /// as well. Such an update was requeued; or its pending row is an old copy, which will be rejected again.
+    /// Drops rows that are known to be settled: those before `oldestPending`, and those in quarantine whose updates are
+    /// also pending. Such an update was requeued, or its pending row is an old copy and will be rejected again.
     func dropSettled(before oldestPending: Int64) throws(OutboxError) {
         try connection.execute(
             """
@@ -95,13 +95,13 @@ final class StoreBuilder {
         try connection.integer("SELECT count(*) FROM quarantine WHERE sequence >= \(sequence)") ?? 0
     }
 
-    /// Returns the highest sequence of all rows; 0 without rows.
+    /// Returns the highest sequence of all rows; 0 if there are no rows.
     func highestSequence() throws(OutboxError) -> Int64 {
         max(try rows.highestSequence(), try connection.integer("SELECT max(sequence) FROM quarantine") ?? 0)
     }
 
     /// Drops every row.
-    func empty() throws(OutboxError) { try connection.execute("DELETE FROM updates; DELETE FROM quarantine") }
+    func removeAll() throws(OutboxError) { try connection.execute("DELETE FROM updates; DELETE FROM quarantine") }
 
     private func finish(_ counters: OutboxCounters) throws(OutboxError) {
         try insertRow.run(rows.ledger(of: counters).row)

@@ -30,6 +30,8 @@ final class StoreRows {
             "ORDER BY sequence LIMIT \(OutboxStore.quarantineLimit + 1)", from: StoreSchema.quarantine)
     }
 
+    /// Returns the ledger's row.
+    ///
     /// - Throws: `damaged` if the ledger is missing or isn't what was written.
     func ledger() throws(OutboxError) -> LedgerRecord {
         defer { row.reset() }
@@ -128,7 +130,7 @@ final class StoreRows {
 
     /// Checks the whole quarantine, which is small.
     ///
-    /// - Throws: `damaged` unless each row can be read, was accepted, isn't pending as well, and is counted.
+    /// - Throws: `damaged` unless each row can be read, was accepted, isn't also pending, and is counted.
     func checkQuarantine(_ counters: OutboxCounters) throws(OutboxError) {
         let updates = try quarantined()
         guard updates.count <= min(counters.quarantined.count, Int64(OutboxStore.quarantineLimit)) else {
@@ -141,7 +143,7 @@ final class StoreRows {
         }
     }
 
-    /// Returns the counters: those of the ledger, plus the updates that were appended later.
+    /// Returns the ledger's counters, plus the updates that were appended later.
     ///
     /// `pendingCount` is the number of pending updates as counted by the caller. If it is `nil`, the ledger's count is
     /// used, which reads no rows.

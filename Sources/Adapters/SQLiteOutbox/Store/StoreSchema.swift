@@ -5,18 +5,18 @@ import Reporting
 /// The exact content of `sqlite_schema` in a store.
 ///
 /// Triggers, views, generated columns, checks and indexes on expressions execute SQL from the file. Therefore a store
-/// counts as damaged if its schema differs at all, even by one letter.
+/// is treated as damaged if its schema differs at all, even by one letter.
 enum StoreSchema {
     /// The version of the schema. The schemas of any two versions differ, at least by a comment. Therefore a higher
-    /// number with this schema is a flipped bit. With any other schema it belongs to a newer release, whose store isn't
-    /// touched.
+    /// number with this schema shows a flipped bit. With any other schema, it shows a store of a newer release, which
+    /// isn't touched.
     static let version: Int64 = 1
 
     /// The table of pending updates, with the ledger in row 0. With one update pending, an append and the previous
     /// acknowledgement change one page of 1 KiB. AUTOINCREMENT, an index or automatic vacuum would change a second one.
     static let updates = "updates"
-    /// The table of quarantined updates. In the table of pending updates they would separate the ledger from the live
-    /// update, and each commit would write two pages or more.
+    /// The table of quarantined updates. In the table of pending updates, their rows would separate the ledger from the
+    /// live update, and each commit would write two pages or more.
     static let quarantine = "quarantine"
     /// The table of the tools' requests to the owner; usually empty.
     static let requests = "requests"
@@ -87,7 +87,7 @@ enum StoreSchema {
 
     /// Makes sure that the store has this version. Call it before any statement that needs the schema.
     ///
-    /// - Throws: `damaged` if its schema isn't Waypost's; `newerSchema`.
+    /// - Throws: `damaged` if its schema isn't Waypost's; `newerSchema` if it is a newer release's.
     static func check(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
         try check(version: connection.integer("PRAGMA user_version") ?? 0, of: connection.path, connection)
         try require(connection)
@@ -95,7 +95,7 @@ enum StoreSchema {
 
     /// Makes sure that `found`, the version of the file at `path`, is this version.
     ///
-    /// - Throws: `damaged` for a number that never was a version; `newerSchema`.
+    /// - Throws: `damaged` if the number was never a version; `newerSchema` if it is a newer release's.
     static func check(
         version found: Int64, of path: String, _ connection: borrowing SQLiteConnection
     ) throws(OutboxError) {
@@ -191,10 +191,10 @@ struct StoreHeader: Sendable, Hashable {
     let fileBytes: Int64
     let version: Int64
 
-    /// Reads the header of the database at `path`, one of `files`. With `checksVersion`, the version must be this
-    /// release's; a repair relies on the tables alone.
+    /// Reads the header of the database at `path`, one of `files`. If `checksVersion` is true, the version must be this
+    /// release's; a repair relies only on the tables.
     ///
-    /// - Throws: `damaged` if the file doesn't begin as a store does; `newerSchema`.
+    /// - Throws: `damaged` if the file doesn't begin as a store does; `newerSchema` if it is a newer release's.
     init(_ files: StoreFiles, at path: String, checksVersion: Bool = true) throws(OutboxError) {
         let disk = files.disk
         guard let status = try withSystem(path, disk.entry(at: path)) else {

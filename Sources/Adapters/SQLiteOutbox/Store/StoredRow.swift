@@ -97,7 +97,7 @@ struct StoredRow: Sendable {
         try statement.bind(readChecksum ?? checksum, at: Int32(Column.count + 3))
     }
 
-    /// Whether the row is a quarantined update's: only these and the ledger have a note.
+    /// Whether the row holds a quarantined update: only such rows and the ledger have a note.
     var isQuarantined: Bool { sequence != LedgerRecord.sequence && note != nil }
 
     /// The checksum of the sequence and of each value, with its type.

@@ -12,7 +12,7 @@ struct UpdateRecord: Sendable, Hashable {
         self.isShapePoint = isShapePoint
     }
 
-    /// Returns `nil` if `row` isn't a pending update's.
+    /// Returns `nil` if `row` doesn't hold a pending update.
     init?(_ row: StoredRow) {
         guard !row.isQuarantined, let stored = StoredUpdate(row) else { return nil }
         self.init(stored, isShapePoint: row.isShapePoint)
@@ -27,7 +27,7 @@ struct UpdateRecord: Sendable, Hashable {
 }
 
 extension StoredUpdate {
-    /// Returns `nil` if `row` isn't an update's.
+    /// Returns `nil` if `row` doesn't hold an update.
     init?(_ row: StoredRow) {
         guard StoredRow.plausibleSequences.contains(row.sequence), let update = LocationUpdate(row) else { return nil }
         self.init(sequence: row.sequence, update: update)
@@ -35,7 +35,7 @@ extension StoredUpdate {
 }
 
 extension StoredRow {
-    /// Whether the row is a shape point's.
+    /// Whether the row holds a shape point.
     var isShapePoint: Bool {
         get { self[.kind] == 1 }
         set { self[.kind] = newValue ? 1 : 0 }

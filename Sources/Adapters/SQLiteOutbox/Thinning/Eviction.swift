@@ -5,7 +5,7 @@ import TimeAndChance
 struct Eviction {
     private let maximumBytes: Int64
     private let maximumAge: Duration?
-    /// Per step, the end of a range of the backlog that had no complete block, so that it isn't read again.
+    /// Per step, the end of a range of the backlog that had no complete block, so that this range isn't read again.
     private var exhaustedEnd: [ThinningStep: Int64] = [:]
 
     /// The number of rows that are thinned or evicted together, about 10 KiB.
@@ -53,7 +53,8 @@ struct Eviction {
         return isAny
     }
 
-    /// Thins the next block of the finest step that has one. Returns `false` if every step has finished.
+    /// Thins the next block of the finest step that still has a block to thin. Returns `false` if every step has
+    /// finished.
     private mutating func thinBlock(_ store: OutboxStore, _ next: inout OutboxCounters) throws(OutboxError) -> Bool {
         for step in ThinningStep.allCases {
             let range = next.thinning.range(of: step)

@@ -36,8 +36,8 @@ enum TrackThinning {
         return landmarks
     }
 
-    /// Returns the landmarks of a stop or of a leg between two stops. Those of a stop are its ends. Those of a leg are
-    /// its fastest and its slowest update, and each end at which the drive breaks off.
+    /// Returns the landmarks of a stop or of a leg between two stops. The landmarks of a stop are its ends. The
+    /// landmarks of a leg are its fastest and its slowest update, and each end at which the drive breaks off.
     private static func marks(
         ofRun run: ClosedRange<Int>, isStanding: Bool, _ updates: [LocationUpdate]
     ) -> Set<Int> {
@@ -60,8 +60,8 @@ enum TrackThinning {
         return span <= .zero || span > TrackSimplification.maximumSpan
     }
 
-    /// Whether the vehicle was at a standstill at each update. An update without speed, such as a shape point,
-    /// continues the previous run.
+    /// Returns, for each update, whether the vehicle was at a standstill. An update without speed, such as a shape
+    /// point, continues the previous run.
     private static func standing(_ updates: [LocationUpdate]) -> [Bool] {
         var isStanding = false
         return updates.map { update in
@@ -87,8 +87,8 @@ enum ThinningStep: Int, Sendable, Hashable, CaseIterable {
 
 /// The progress of each step through the backlog; part of the ledger's row.
 struct ThinningProgress: Sendable, Hashable {
-    /// Per step, the sequence up to which it has thinned the rows: that of a block's last row, which is kept because
-    /// the next block begins with it.
+    /// The sequence up to which each step has thinned the rows. It is the sequence of a block's last row, which is kept
+    /// because the next block begins with it.
     private var fronts = [Int64](repeating: 0, count: ThinningStep.allCases.count)
 
     func front(of step: ThinningStep) -> Int64 { fronts[step.rawValue] }

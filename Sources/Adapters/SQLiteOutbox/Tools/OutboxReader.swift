@@ -1,11 +1,11 @@
 import LinuxPlatform
 package import Reporting
 
-/// A reader of an outbox for the tools, whether the service runs or not. It changes nothing, and doesn't affect the
-/// service's locks.
+/// A reader of an outbox for the tools, whether or not the service is running. It changes nothing, and doesn't affect
+/// the service's locks.
 ///
-/// Its calls block; use it from one thread. An update whose acknowledgement the service hasn't written yet still shows
-/// as pending.
+/// Calls block, and must come from one thread. An update whose acknowledgement the service hasn't written yet still
+/// shows as pending.
 package final class OutboxReader {
     private let files: StoreFiles
     private let connection: SQLiteConnection
@@ -17,7 +17,7 @@ package final class OutboxReader {
     package init(path: String) throws(OutboxError) {
         guard Self.exists(path) else { throw OutboxError(.missing, path: path) }
         let files = try withSystem(path, StoreFiles(at: path, for: EffectiveUser.expected(at: path)))
-        // Users other than its owner may read the outbox, too.
+        // Users other than its owner may also read the outbox.
         if let status = try withSystem(path, FileStatus(at: files.path)) {
             try withSystem(path, FileSystem.requireOwnFile(at: files.path, for: status.owner))
         }
@@ -42,7 +42,7 @@ package final class OutboxReader {
         try rows.oldest(after: sequence, limit: Self.rowsAtOnce).map(\.stored)
     }
 
-    /// Calls `body` for each pending update in order of acceptance, with few in memory at a time.
+    /// Calls `body` for each pending update in order of acceptance, with at most 1000 in memory at a time.
     package func forEachPending(_ body: (StoredUpdate) throws -> Void) throws {
         var last: Int64 = 0
         while true {
@@ -80,7 +80,7 @@ package final class OutboxReader {
 package struct StoreSummary: Sendable, Hashable {
     package var ledger: Ledger
     package var evictions: Evictions
-    /// Updates that Fleet Engine has rejected for good.
+    /// The updates that Fleet Engine has rejected permanently.
     package var quarantined: UpdateTally
     package var newest: StoredUpdate?
     /// The newest update that was delivered.

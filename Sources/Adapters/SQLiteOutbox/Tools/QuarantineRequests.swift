@@ -6,7 +6,7 @@ import StrictJSON
 /// A sender of requests to the process that owns an outbox. Only the owner may change quarantined updates, because it
 /// has the counters in memory.
 ///
-/// Its calls block; use it from one thread.
+/// Calls block, and must come from one thread.
 package final class OutboxRequester {
     private let connection: SQLiteConnection
     private let insert: SQLiteStatement
@@ -28,7 +28,7 @@ package final class OutboxRequester {
         self.connection = connection
     }
 
-    /// Leaves a request for the owner. Returns the request's number.
+    /// Stores a request for the owner. Returns the request's number.
     package func submit(_ request: QuarantineRequest) throws(OutboxError) -> Int64 {
         try insert.run(request.values)
         return connection.lastInsertedID
@@ -60,9 +60,9 @@ package final class OutboxRequester {
 /// An operator's request about quarantined updates.
 package struct QuarantineRequest: Sendable, Hashable {
     package enum Action: String, Sendable, Hashable {
-        /// Makes them pending again.
+        /// Makes the updates pending again.
         case requeue
-        /// Counts them as evicted.
+        /// Deletes the updates and counts them as evicted.
         case discard
     }
 
@@ -75,13 +75,14 @@ package struct QuarantineRequest: Sendable, Hashable {
         self.sequences = sequences
     }
 
-    /// The columns `action` and `sequences` of its row.
+    /// The values of the columns `action` and `sequences` in the request's row.
     fileprivate var values: [StoredValue] {
         let numbers = sequences.map { JSONValue.array($0.sorted().map { .integer($0) }) }
         return [.text(Array(action.rawValue.utf8)), numbers.map { .text($0.utf8) } ?? .null]
     }
 
-    /// Reads `action` and `sequences` of a row. Returns `nil` if they are damaged, or unknown to this release.
+    /// Reads `action` and `sequences` from the current row. Returns `nil` if they are damaged, or unknown to this
+    /// release.
     fileprivate init?(_ statement: borrowing SQLiteStatement) {
         guard let action = statement.text(1).flatMap(Action.init) else { return nil }
         guard let value = statement.value(2), value != .null else {
@@ -111,7 +112,7 @@ package enum QuarantineAnswer: Sendable, Hashable {
     /// Nothing was changed: the owner of the outbox does not know such a request.
     case notUnderstood
 
-    /// The column `answer` of the request's row.
+    /// The value of the column `answer` in the request's row.
     fileprivate var value: StoredValue {
         let answer: [String: JSONValue] =
             switch self {
@@ -139,10 +140,11 @@ package struct QuarantinedUpdate: Sendable, Hashable {
     package let stored: StoredUpdate
     /// The server's message, cut to `maximumReasonBytes`.
     package let reason: ReportedText
-    /// Whether it is a shape point.
+    /// Whether the update is a shape point.
     let isShapePoint: Bool
 
-    /// The maximum length of a reason: enough for Fleet Engine's error bodies, while a row still fits on one page.
+    /// The maximum length of a reason in bytes: enough for Fleet Engine's error bodies, while a row still fits on one
+    /// page.
     package static let maximumReasonBytes = 512
 
     package init(stored: StoredUpdate, reason: ReportedText) {
@@ -163,7 +165,7 @@ package struct QuarantinedUpdate: Sendable, Hashable {
         return row
     }
 
-    /// Returns `nil` if `row` isn't a quarantined update's.
+    /// Returns `nil` if `row` doesn't hold a quarantined update.
     init?(_ row: StoredRow) {
         guard let stored = StoredUpdate(row), let reason = row.note else { return nil }
         self.init(
@@ -179,8 +181,8 @@ final class RequestTable {
     private let forget: SQLiteStatement
 
     /// The maximum number of requests that are handled at a time.
-    static let atOnce = 16
-    /// The maximum number of answers that are kept although no tool has fetched them, because the tool was ended.
+    static let maximumAtOnce = 16
+    /// The maximum number of answers that are kept although the tool ended without fetching them.
     private static let kept: Int64 = 64
 
     init(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
@@ -191,9 +193,9 @@ final class RequestTable {
     }
 
     /// Returns the requests without an answer, oldest first; a request is `nil` if it can't be read.
-    func open() throws(OutboxError) -> [(id: Int64, request: QuarantineRequest?)] {
+    func unansweredRequests() throws(OutboxError) -> [(id: Int64, request: QuarantineRequest?)] {
         defer { unanswered.reset() }
-        try unanswered.bind(Int64(Self.atOnce), at: 1)
+        try unanswered.bind(Int64(Self.maximumAtOnce), at: 1)
         var requests: [(id: Int64, request: QuarantineRequest?)] = []
         while try unanswered.step() {
             requests.append((unanswered.integer(0), QuarantineRequest(unanswered)))

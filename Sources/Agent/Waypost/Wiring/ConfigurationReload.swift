@@ -104,7 +104,7 @@ struct ConfigurationReload {
     /// Reads the configuration; `nil` if it is rejected.
     private func requestedCandidate() async -> Candidate? {
         guard let source else { return nil }
-        manager.send(ServiceNotification.reloading)
+        manager.send(ServiceNotifier.reloading)
         var ledger: Ledger?
         if let summary = try? await agent.summary() { ledger = summary.ledger }
         let candidate = await onThread { [current, ledger] () throws(ReloadRejection) in

@@ -10,15 +10,15 @@ final class ServiceManager: Sendable {
         var isUnresponsive = false
     }
 
-    private let notification: ServiceNotification
+    private let notifier: ServiceNotifier
     private let log: LogWriter
     private let state = Locked(State())
 
     /// The interval at which the watchdog is fed: at most half its limit.
     let feedInterval: Duration
 
-    init(_ notification: ServiceNotification, feedInterval: Duration = .seconds(10), log: LogWriter) {
-        self.notification = notification
+    init(_ notifier: ServiceNotifier, feedInterval: Duration = .seconds(10), log: LogWriter) {
+        self.notifier = notifier
         self.feedInterval = feedInterval
         self.log = log
     }
@@ -28,7 +28,7 @@ final class ServiceManager: Sendable {
     convenience init(_ environment: [String: String], log: LogWriter) {
         let limit = environment["WATCHDOG_USEC"].flatMap(Int64.init).map(Duration.microseconds) ?? .seconds(20)
         self.init(
-            ServiceNotification(socketPath: environment["NOTIFY_SOCKET"]),
+            ServiceNotifier(socketPath: environment["NOTIFY_SOCKET"]),
             feedInterval: min(limit / 2, .seconds(10)), log: log)
     }
 
@@ -37,7 +37,7 @@ final class ServiceManager: Sendable {
         let unsent = state.withLock { exchange(&$0.unsent, with: []) }
         let all = Self.latest(of: unsent + assignments)
         do throws(SystemError) {
-            try notification.send(all)
+            try notifier.send(all)
             let wasUnresponsive = state.withLock { exchange(&$0.isUnresponsive, with: false) }
             if wasUnresponsive { log.write(.info, "service manager receives messages again") }
         } catch {

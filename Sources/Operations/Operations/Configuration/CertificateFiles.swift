@@ -59,7 +59,7 @@ package struct CertificateFiles {
             of path: String?, _ key: String, by choose: ([CertificateValidity]) -> CertificateValidity?
         ) -> (isNow: Bool, text: String)? {
             guard let path, let bytes = try? BoundedFile.contents(of: path, limit: Self.limit),
-                let (isNow, words) = choose(CertificateValidity.each(inPEM: bytes))?.lapse(at: now)
+                let (isNow, words) = choose(CertificateValidity.all(inPEM: bytes))?.lapse(at: now)
             else { return nil }
             return (isNow, "\(section).\(key) \(path) holds a certificate that \(words)")
         }

@@ -18,7 +18,7 @@ extension Configuration {
             [(name: "this configuration", path: file)]
             + filesRead.map { (name: "the file of \"\($0.key)\"", path: $0.path) }
         let recordSuffixes = [StallRecord.path(forOutbox: ""), PendingState.suffix, OutboxVehicle.suffix]
-        let outboxFiles = (OutboxConfiguration.companions + recordSuffixes).map { outbox.path + $0 }
+        let outboxFiles = (OutboxConfiguration.fileSuffixes + recordSuffixes).map { outbox.path + $0 }
         if let used = filesRead.first(where: { used in outboxFiles.contains { Self.isSame($0, used.path) } }) {
             reading.add(
                 "outbox.path", "is \(outbox.path), and the outbox's files would replace \(used.name); use another path")

@@ -1,16 +1,16 @@
 import CLinux
 import Glibc
 
-/// The systemd notify protocol: one datagram to the socket in `NOTIFY_SOCKET` (sd_notify(3)).
-package struct ServiceNotification: Sendable {
+/// A sender of messages to the service manager by systemd's notify protocol: one datagram to the socket in
+/// `NOTIFY_SOCKET` (sd_notify(3)).
+package struct ServiceNotifier: Sendable {
     private let socketPath: String?
 
-    /// Creates a connection to the service manager. `socketPath` is the value of `NOTIFY_SOCKET`; without one, messages
-    /// are dropped.
+    /// Creates a notifier. `socketPath` is the value of `NOTIFY_SOCKET`; without it, messages are dropped.
     package init(socketPath: String?) { self.socketPath = socketPath.flatMap { $0.isEmpty ? nil : $0 } }
 
     /// The assignments that announce a reload, which ends with `READY=1`. A unit of `Type=notify-reload` requires the
-    /// time.
+    /// time of the reload.
     package static var reloading: [String] {
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)

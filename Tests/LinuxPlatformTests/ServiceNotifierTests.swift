@@ -14,43 +14,43 @@ import WaypostTestSupport
     @Test func reachASocketInTheFileSystem() throws {
         let directory = try TemporaryDirectory()
         let socket = try NotifySocket.bound(to: directory.path("notify"))
-        let notification = ServiceNotification(socketPath: directory.path("notify"))
-        try notification.send(["READY=1", "STATUS=receiving"])
+        let notifier = ServiceNotifier(socketPath: directory.path("notify"))
+        try notifier.send(["READY=1", "STATUS=receiving"])
         #expect(try received(by: socket) == "READY=1\nSTATUS=receiving")
     }
 
     @Test func reachAnAbstractSocket() throws {
         let path = "@waypost-test-\(getpid())-notify"
         let socket = try NotifySocket.bound(to: path)
-        try ServiceNotification(socketPath: path).send(["WATCHDOG=1"])
+        try ServiceNotifier(socketPath: path).send(["WATCHDOG=1"])
         #expect(try received(by: socket) == "WATCHDOG=1")
     }
 
     @Test(arguments: [nil, ""])
     func doNothingWithoutASocket(path: String?) throws {
-        try ServiceNotification(socketPath: path).send(["READY=1"])
+        try ServiceNotifier(socketPath: path).send(["READY=1"])
     }
 
     @Test func failWithoutAListenerOrWithALongPath() {
         #expect(throws: SystemError(call: "notify /no/such/socket", number: ENOENT)) {
-            try ServiceNotification(socketPath: "/no/such/socket").send(["READY=1"])
+            try ServiceNotifier(socketPath: "/no/such/socket").send(["READY=1"])
         }
         let long = "/" + String(repeating: "x", count: 200)
         #expect(throws: SystemError(call: "notify \(long)", number: ENAMETOOLONG)) {
-            try ServiceNotification(socketPath: long).send(["READY=1"])
+            try ServiceNotifier(socketPath: long).send(["READY=1"])
         }
     }
 
     @Test func doNotWaitForABusyManager() throws {
         let directory = try TemporaryDirectory()
         let socket = try NotifySocket.bound(to: directory.path("notify"))
-        let notification = ServiceNotification(socketPath: directory.path("notify"))
+        let notifier = ServiceNotifier(socketPath: directory.path("notify"))
         let full = #expect(throws: SystemError.self) {
             // The maximum number of waiting messages is the machine's setting, net.unix.max_dgram_qlen.
-            for _ in 0..<100_000 { try notification.send(["WATCHDOG=1"]) }
+            for _ in 0..<100_000 { try notifier.send(["WATCHDOG=1"]) }
         }
         #expect(full?.number == EAGAIN)
         #expect(try received(by: socket) == "WATCHDOG=1")
-        try notification.send(["READY=1"])
+        try notifier.send(["READY=1"])
     }
 }

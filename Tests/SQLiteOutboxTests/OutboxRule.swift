@@ -4,8 +4,8 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-/// The conduct of every outbox, step by step; `check` runs it on an empty one.
-struct OutboxConduct: Sendable, CustomTestStringConvertible {
+/// A rule that every outbox obeys. `check` tests it on an empty outbox.
+struct OutboxRule: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let check: @Sendable (any Outbox) async throws -> Void
 
@@ -14,8 +14,8 @@ struct OutboxConduct: Sendable, CustomTestStringConvertible {
         self.check = check
     }
 
-    static let all: [OutboxConduct] = [
-        OutboxConduct("an empty one has nothing to upload") { outbox in
+    static let all: [OutboxRule] = [
+        OutboxRule("an empty outbox has nothing to upload") { outbox in
             let batch = try await outbox.nextBatch(maximumPastLocations: 5)
             let newest = try await outbox.newest()
             let ledger = try await outbox.ledger()
@@ -23,21 +23,21 @@ struct OutboxConduct: Sendable, CustomTestStringConvertible {
             #expect(newest == nil)
             #expect(ledger == Ledger())
         },
-        OutboxConduct("sequences count from 1 without gaps") { outbox in
+        OutboxRule("sequences count from 1 without gaps") { outbox in
             for second in 1...5 {
                 let stored = try await outbox.append(sample(second))
                 #expect(stored == StoredUpdate(sequence: Int64(second), update: sample(second)))
             }
             #expect(try await outbox.ledger() == Ledger(accepted: 5, pending: 5))
         },
-        OutboxConduct("the newest goes first, with the oldest in order of time") { outbox in
+        OutboxRule("the newest update goes first, with the oldest updates in order of time") { outbox in
             for second in [3, 1, 2, 9, 4] { try await outbox.append(sample(second)) }
             let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 3))
             #expect(batch.last == sample(9))
             #expect(batch.lastIsPending)
             #expect(batch.past.map(\.update) == [sample(1), sample(2), sample(3)])
         },
-        OutboxConduct("shape points are separate updates, with the sequences before their update's") { outbox in
+        OutboxRule("shape points are separate updates, with the sequences just before that of their update") { outbox in
             try await outbox.append(sample(1))
             let shape = [sample(3), sample(5)]
             let stored = try await outbox.append(sample(9), with: shape, overrulingEarlier: false)
@@ -49,7 +49,7 @@ struct OutboxConduct: Sendable, CustomTestStringConvertible {
             try await outbox.acknowledge(batch)
             #expect(try await outbox.ledger() == Ledger(accepted: 4, delivered: 4))
         },
-        OutboxConduct("shape points go with their update, before any backlog, which may have to wait") { outbox in
+        OutboxRule("shape points go with their update, before any backlog, which may have to wait") { outbox in
             for second in 1...5 { try await outbox.append(sample(second)) }
             try await outbox.append(sample(9), with: [sample(7), sample(8)], overrulingEarlier: false)
             func past(_ limit: Int, withBacklog: Bool) async throws -> [LocationUpdate]? {
@@ -68,7 +68,7 @@ struct OutboxConduct: Sendable, CustomTestStringConvertible {
             try await outbox.append(sample(13))
             #expect(try await past(8, withBacklog: false) == [])
         },
-        OutboxConduct("a delivered newest is repeated while a backlog drains") { outbox in
+        OutboxRule("a delivered newest update is repeated while a backlog drains") { outbox in
             for second in 1...4 { try await outbox.append(sample(second)) }
             try await outbox.acknowledge(try #require(try await outbox.nextBatch(maximumPastLocations: 1)))
             let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 5))
@@ -77,7 +77,7 @@ struct OutboxConduct: Sendable, CustomTestStringConvertible {
             #expect(batch.pending.map(\.update) == [sample(2), sample(3)])
             #expect(try await outbox.ledger() == Ledger(accepted: 4, delivered: 2, pending: 2))
         },
-        OutboxConduct("an acknowledged live update is no longer pending") { outbox in
+        OutboxRule("an acknowledged live update is no longer pending") { outbox in
             try await outbox.append(sample(1))
             try await outbox.acknowledge(try #require(try await outbox.nextBatch(maximumPastLocations: 5)))
             #expect(try await outbox.nextBatch(maximumPastLocations: 5) == nil)
@@ -86,7 +86,7 @@ struct OutboxConduct: Sendable, CustomTestStringConvertible {
             try await outbox.append(sample(2))
             #expect(try await outbox.ledger() == Ledger(accepted: 2, delivered: 1, pending: 1))
         },
-        OutboxConduct("an update that overrules a wrong time is the newest, also once delivered") { outbox in
+        OutboxRule("an update that overrules a wrong time is the newest, even after its delivery") { outbox in
             try await outbox.append(sample(900))
             try await outbox.acknowledge(try #require(try await outbox.nextBatch(maximumPastLocations: 5)))
             try await outbox.append(sample(5), overrulingEarlier: true)
@@ -99,13 +99,13 @@ struct OutboxConduct: Sendable, CustomTestStringConvertible {
             #expect(try await outbox.nextBatch(maximumPastLocations: 5)?.last == sample(6))
             #expect(try await outbox.ledger() == Ledger(accepted: 3, delivered: 2, pending: 1))
         },
-        OutboxConduct("an acknowledgement counts once") { outbox in
+        OutboxRule("a repeated acknowledgement has no effect") { outbox in
             for second in 1...3 { try await outbox.append(sample(second)) }
             let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 5))
             for _ in 1...3 { try await outbox.acknowledge(batch) }
             #expect(try await outbox.ledger() == Ledger(accepted: 3, delivered: 3))
         },
-        OutboxConduct("a late update is never sent as the last one") { outbox in
+        OutboxRule("a late update is never sent as the last one") { outbox in
             try await outbox.append(sample(5))
             try await outbox.acknowledge(try #require(try await outbox.nextBatch(maximumPastLocations: 5)))
             try await outbox.append(sample(3))
@@ -114,11 +114,11 @@ struct OutboxConduct: Sendable, CustomTestStringConvertible {
             #expect(!batch.lastIsPending)
             #expect(batch.past.map(\.update) == [sample(3)])
         },
-        OutboxConduct("of equal times the later accepted is the newest") { outbox in
+        OutboxRule("of two updates with the same time, the one accepted later is the newest") { outbox in
             for _ in 1...2 { try await outbox.append(sample(7)) }
             #expect(try await outbox.newest()?.sequence == 2)
         },
-        OutboxConduct("quarantine sets one aside, once") { outbox in
+        OutboxRule("quarantine sets an update aside, once") { outbox in
             for second in 1...3 { try await outbox.append(sample(second)) }
             let poison = StoredUpdate(sequence: 2, update: sample(2))
             for _ in 1...2 { try await outbox.quarantine(poison, reason: "400 INVALID_ARGUMENT") }
@@ -126,7 +126,7 @@ struct OutboxConduct: Sendable, CustomTestStringConvertible {
             let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 5))
             #expect(batch.pending.map(\.sequence) == [1, 3])
         },
-        OutboxConduct("a quarantined newest is never repeated") { outbox in
+        OutboxRule("a quarantined newest update is never repeated") { outbox in
             for second in [1, 2, 3] { try await outbox.append(sample(second)) }
             try await outbox.quarantine(StoredUpdate(sequence: 3, update: sample(3)), reason: "400")
             let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 5))
@@ -134,7 +134,7 @@ struct OutboxConduct: Sendable, CustomTestStringConvertible {
             #expect(batch.lastIsPending)
             #expect(batch.past.map(\.update) == [sample(1)])
         },
-        OutboxConduct("after a quarantined newest update the newest delivered one leads") { outbox in
+        OutboxRule("if the newest update is quarantined, the newest delivered one is repeated") { outbox in
             try await outbox.append(sample(5))
             try await outbox.acknowledge(try #require(try await outbox.nextBatch(maximumPastLocations: 5)))
             try await outbox.append(sample(1))
@@ -145,12 +145,12 @@ struct OutboxConduct: Sendable, CustomTestStringConvertible {
             #expect(!batch.lastIsPending)
             #expect(batch.past.map(\.update) == [sample(1)])
         },
-        OutboxConduct("no past locations when none are wanted") { outbox in
+        OutboxRule("a limit of 0 yields no past locations") { outbox in
             for second in 1...3 { try await outbox.append(sample(second)) }
             let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 0))
             #expect(batch.pending.map(\.sequence) == [3])
         },
-        OutboxConduct("every rounded number comes back as it was") { outbox in
+        OutboxRule("every rounded number is restored exactly") { outbox in
             var update = LocationUpdate(
                 timeOfFix: UTCTime(millisecondsSince1970: -1), latitude: -89.9999999, longitude: -0.000_000_1)
             update.altitudeMeters = -412.31
