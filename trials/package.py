@@ -11,8 +11,10 @@ import socketserver
 import subprocess
 import threading
 import time
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from .backlog import Backlog
 from .drive import epoch
@@ -134,6 +136,7 @@ class Packages(Installed):
         self.step("installed", self.install)
         self.step("configured", self.configure)
         self.step("delivering", self.start)
+        self.step("reloaded three times", self.reload)
         installed = sum(seconds for _, seconds in self.times)
         self.step("backlog made", self.start_with_a_backlog)
         self.step("upgraded", lambda: self.replace(self.repacked(LATER, change_example=True)))
@@ -214,6 +217,34 @@ class Packages(Installed):
         self.system.call("systemctl", "enable", "waypost")
         self.system.attempt("systemctl", "start", "waypost")
         self.wait_for_ledger("a position is delivered", lambda ledger: ledger["delivered"] >= 1)
+
+    def reload(self) -> None:
+        """Reloads a valid, an invalid and the first configuration. The process keeps its id, and systemd sees it ready."""
+        process = self.system.property("waypost", "MainPID")
+        changed = json.dumps(json.loads(self.edited) | {"log": {"level": "debug"}})
+        for text, is_rejected, reloads in ((changed, False, 1), ("{", True, 1), (self.edited, False, 2)):
+            accepted = self.status()["ledger"]["accepted"]
+            self.system.file(CONFIGURATION).write_text(text)
+            self.system.call("systemctl", "reload", "waypost")
+
+            def is_done() -> bool:
+                with contextlib.suppress(OSError):  # the status address is closed while the process executes itself
+                    status = self.status()
+                    journal = self.system.call("journalctl", "--unit", "waypost", "--no-pager", "--output", "cat")
+                    return (journal.count("configuration reloaded") == reloads and status["ledger"]["accepted"] > accepted
+                            and is_rejected == any(found["code"] == "reload_rejected" for found in status["conditions"]))
+                return False
+
+            if not until(is_done, PATIENCE, pause=0.2):
+                raise Failed(f"not within {PATIENCE} s: the reload of {text}")
+            state = tuple(self.system.property("waypost", name) for name in ("MainPID", "ActiveState", "SubState", "NRestarts"))
+            if state != (process, "active", "running", "0"):
+                raise Failed(f"after a reload the service is {state}; its process was {process}")
+
+    def status(self) -> Any:
+        """Returns the status without the configuration, which a command would have to read. The network is the trial's."""
+        with urllib.request.urlopen("http://127.0.0.1:9464/status", timeout=10) as answer:
+            return json.load(answer)
 
     def start_with_a_backlog(self) -> None:
         self.system.call("systemctl", "stop", "waypost")
