@@ -120,7 +120,7 @@ sanitize: prepare ## run all tests under each of SANITIZERS
 kill-test: prepare ## kill a delivery at random moments, KILLS times; nothing may be lost
 	@$(PYTHON) -m trials kill --kills $(KILLS)
 
-power-test: prepare ## cut the power at any call of the outbox, CUTS times; only economy may lose updates, those of its window
+power-test: prepare ## cut the power at any call of the outbox, CUTS times; only economy may lose updates, and only those of its window
 	POWER_CUTS=$(CUTS) TEST_LOG=build/test-power.log FILTER='PowerCuts|LyingDisk' LIMIT=7200 VERBOSE=1 scripts/test
 
 damage-test: prepare ## damage SEEDS outboxes, and make every disk call fail; undamaged rows must be found
