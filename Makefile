@@ -120,7 +120,7 @@ sanitize: prepare ## run all tests under each of SANITIZERS
 kill-test: prepare ## kill a delivery at random moments, KILLS times; nothing may be lost
 	@$(PYTHON) -m trials kill --kills $(KILLS)
 
-power-test: prepare ## cut the power at any call of the outbox, CUTS times; only economy may lose updates, those of its window
+power-test: prepare ## cut the power at any call of the outbox, CUTS times; only economy may lose updates, and only those of its window
 	POWER_CUTS=$(CUTS) TEST_LOG=build/test-power.log FILTER='PowerCuts|LyingDisk' LIMIT=7200 VERBOSE=1 scripts/test
 
 damage-test: prepare ## damage SEEDS outboxes, and make every disk call fail; undamaged rows must be found
@@ -216,8 +216,8 @@ release-check: ## test HEAD on both Debians and both architectures: two hours, 1
 		echo "release-check: make $$target passed after $$(($$(date +%s) - begin)) s" >&2; done
 	@echo "release-check: passed on Debian 12 and 13, x86-64, under the address sanitizer, and arm64 under qemu: $$(git describe --always --dirty)" >&2
 
-# The trials that mostly wait run at the same time. The backlog test runs alone, because it measures a rate. Those that compute
-# run last.
+# The trials that mostly wait run at the same time. The backlog test runs alone, because it measures a rate. The trials that
+# compute run last.
 trials: export WAYPOST = $(CURDIR)/build/waypost
 trials: release ## run every trial in its long form; each prints its result at its end: 45 minutes; needs root
 	@$(MAKE) --jobs --keep-going --output-sync=target KILLS=500 \

@@ -150,7 +150,7 @@ class Fleet(Installed):
         self.system.file(encrypted).write_text("not encrypted")
         self.restarted()
         if not until(lambda: "status=243/CREDENTIALS" in self.journal(), START_SECONDS, pause=0.2):
-            raise Failed(f"a credential that cannot be decrypted: {self.journal()}")
+            raise Failed(f"the journal doesn't report that the credential can't be decrypted: {self.journal()}")
         self.system.file(encrypted).unlink()
         self.system.file(CONFIGURATION).write_text(written)
         self.restarted()
@@ -177,11 +177,11 @@ class Fleet(Installed):
     def refuse(self) -> str:
         words = self.refused({**self.configuration(), "waypost_vehicle_id": "van-2"})
         if f"The van is {VAN} and not van-2" not in words:
-            raise Failed(f"the van became another: {words}")
+            raise Failed(f"the role doesn't reject another vehicle id: {words}")
         self.system.file("/etc/waypost/backend-key").rename(self.directory / "keys/backend-key")
         words = self.refused(self.configuration())
         if "enrolled already; revoke it first" not in words:
-            raise Failed(f"a lost key: {words}")
+            raise Failed(f"the role doesn't report the lost key: {words}")
         (self.directory / "keys/backend-key").rename(self.system.file("/etc/waypost/backend-key"))
         return "another id and a second enrolment are rejected"
 

@@ -280,7 +280,7 @@ class Packages(Installed):
         broken.write_bytes(broken.read_bytes()[:-200_000])
         failed = self.dpkg("--install", broken)
         if failed.returncode == 0:
-            raise Failed("half a package was installed")
+            raise Failed("a truncated package was installed")
         if (after := self.version()) != version:
             raise Failed(f"the version was {version} and is now {after}: {failed.stderr}")
         self.wait_for_ledger("more is accepted", lambda ledger: ledger["accepted"] > before["accepted"])

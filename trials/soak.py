@@ -17,7 +17,7 @@ from .trial import Option, Trial
 from .waypost import Ledger, configuration
 
 INTERVAL = 10  # between two updates, in seconds
-# The growth of memory over the whole drive that is tolerated: a few pages of the allocator.
+# The tolerated growth of memory over the whole drive: a few pages of the allocator.
 GROWTH_KIBIBYTES = 512
 WARM_UP = 0.4  # as a share of the drive
 DRAIN_SECONDS = 180  # at the end; a rejected token holds delivery for up to 60 s, and so does a silent issuer

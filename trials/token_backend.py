@@ -39,7 +39,7 @@ class Backend:
         self.port = free_port()
         call("openssl", "genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", key)
         call("openssl", "pkey", "-in", key, "-pubout", "-out", self.public)
-        # In the format of Google's console.
+        # The file has the format of Google's console.
         self._account.write_text(json.dumps({
             "client_email": "backend@trial.iam.gserviceaccount.com", "private_key_id": "key-1", "private_key": key.read_text()}))
         self.vans.mkdir()

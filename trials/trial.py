@@ -58,7 +58,7 @@ class Trial:
         raise NotImplementedError
 
     def ends_with(self, ending: Callable[[], object]) -> None:
-        """Registers `ending` to be called when the trial ends in any way; the last one is called first."""
+        """Registers `ending` to be called when the trial ends in any way; the last registered one is called first."""
         self._endings.callback(ending)
 
     def end(self) -> None:
