@@ -23,7 +23,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         case circles(atMost: Int)
         /// A text or a `ValueReference`, which is read at each use.
         case secret
-        /// Secrets by name. If they are headers, each may have a scheme.
+        /// Secrets by name. A header's secret may have a scheme.
         case secrets(asHeaders: Bool)
     }
 
@@ -49,7 +49,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         "reporting.trackMeters": "trackToleranceMeters", "vehicle.privateWhen": "privateModeFile",
     ]
 
-    /// Remedies for keys that other programs have, by the lower-case letters of their names.
+    /// Remedies for keys that other programs have, by the letters of the key in lower case.
     static let foreign: [String: String] = {
         let log = "remove it; the log goes to standard error, and thus to the journal (journalctl -u waypost)"
         let verification = "remove it; certificates are always verified, and \"caFile\" specifies your own authorities"

@@ -1,7 +1,7 @@
 import StrictJSON
 
-/// The results of reading one configuration: all problems, so that they can be reported at once, the declared keys, and
-/// the settings.
+/// The results of reading one configuration: its problems, which are all reported at once, the declared keys, and the
+/// settings.
 final class ConfigurationReading {
     private let file: String
     private let places: JSONPlaces
@@ -28,7 +28,7 @@ final class ConfigurationReading {
         self.known = known
     }
 
-    /// Returns the value of `reference`. It is read now unless it is known.
+    /// Returns the value of `reference`, which is read now unless it is already known.
     func value(of reference: ValueReference) throws(ValueReference.Problem) -> ValueReference.Found {
         let found: ValueReference.Found
         if let value = known[reference] { found = value } else { found = try reference.fetch(environment: environment) }

@@ -7,8 +7,8 @@ import StrictJSON
 struct ConfigurationSection {
     /// The section's path, such as `upload.retry`; empty for the whole document.
     let path: String
-    /// The section's members; `nil` if there is no such section, which is then reported once instead of its missing
-    /// keys.
+    /// The section's members; `nil` if the section is missing. That is reported once, instead of each missing
+    /// key.
     private let members: [String: JSONValue]?
     private let reading: ConfigurationReading
     private var known: Set<String> = []
@@ -31,7 +31,8 @@ struct ConfigurationSection {
         return members?[key]
     }
 
-    /// Returns the object under `key`, or an empty one if it is missing, which is a problem if `isRequired`.
+    /// Returns the section under `key`, or an empty one if it is missing. A missing section is a problem if
+    /// `isRequired`.
     ///
     /// `example` is shown if the value isn't an object.
     mutating func section(
@@ -63,7 +64,7 @@ struct ConfigurationSection {
         text(key, shownAs: isSecret ? { _ in "…" } : nil, about)?.text
     }
 
-    /// Returns the text under `key`, converted; `nil` if it is missing. An error of the conversion is reported.
+    /// Returns the text under `key`, converted; `nil` if it is missing or the conversion fails. A failure is reported.
     ///
     /// `shown` removes secrets from the text before it is shown.
     mutating func converted<Value, Failure: Error & CustomStringConvertible>(
@@ -82,7 +83,7 @@ struct ConfigurationSection {
         }
     }
 
-    /// Returns `true` or `false`.
+    /// Returns the Boolean under `key`, or `fallback` if it is missing.
     mutating func flag(_ key: String, default fallback: Bool, _ about: String) -> Bool {
         let value = member(key)
         if let value, value.boolValue == nil { wrong(key, value, "use true or false, without quotes") }
@@ -91,7 +92,7 @@ struct ConfigurationSection {
         return flag
     }
 
-    /// Returns a number of seconds within `range`, which may have a fraction.
+    /// Returns the number of seconds under `key`, which must be within `range` and may have a fraction.
     mutating func seconds(
         _ key: String, in range: ClosedRange<Double>, default fallback: Double, _ about: String
     ) -> Duration {
@@ -114,7 +115,7 @@ struct ConfigurationSection {
         chosen(key, fallback, about) ?? fallback
     }
 
-    /// Returns a case of `Choice`, which is required.
+    /// Returns the case of `Choice` whose raw value is under `key`, which is required.
     mutating func choice<Choice: RawRepresentable & CaseIterable>(
         _ key: String, _ about: String
     ) -> Choice? where Choice.RawValue == String {
@@ -215,10 +216,11 @@ struct ConfigurationSection {
     /// Reports a problem with the value under `key`.
     func report(_ key: String, _ says: String) { reading.add(keyPath(key), says) }
 
-    /// Returns whether a problem with the value under `key` has been reported, so its consequences needn't be.
+    /// Returns whether a problem with the value under `key` has been reported, so that its consequences needn't be.
     func isRejected(_ key: String) -> Bool { reading.hasProblem(at: keyPath(key)) }
 
-    /// Reports the time under `key` if it is shorter than the time under `other`, unless either has a problem already.
+    /// Reports the time under `key` if it is shorter than the time under `other`, unless a problem with one of these
+    /// keys has already been reported.
     func require(_ key: String, _ time: Duration, notBelow other: String, _ minimum: Duration) {
         guard time < minimum, !isRejected(key), !isRejected(other) else { return }
         let seconds = [time, minimum].map { Self.plain($0 / .seconds(1)) }
@@ -274,8 +276,8 @@ extension ConfigurationSection {
 // MARK: - Unknown keys
 
 extension ConfigurationSection {
-    /// Reports every member that wasn't read, and suggests the nearest known key that isn't used. That key is then not
-    /// reported as missing.
+    /// Reports every member that wasn't read, and suggests the nearest known key that isn't used. A suggested key isn't
+    /// also reported as missing.
     func finish() {
         var owner = "Waypost"
         if known.contains("type"), case .string(let type)? = members?["type"] {
@@ -308,7 +310,7 @@ extension ConfigurationSection {
         }
         if let advice = advice.first { return advice }
         let types = ConfigurationKey.all.filter { $0.path == keyPath(key) }.compactMap(\.type)
-        if !types.isEmpty { return "it is one of \"type\" \(Self.alternatives(types.map { "\"\($0)\"" })); remove it" }
+        if !types.isEmpty { return "it belongs to \"type\" \(Self.alternatives(types.map { "\"\($0)\"" })); remove it" }
         return ConfigurationKey.paths(meantBy: key).map { "did you mean \($0)?" } ?? "remove it"
     }
 }
@@ -319,7 +321,7 @@ extension ConfigurationSection {
     /// A text and its source.
     private struct FoundText {
         let text: String
-        /// `nil` if the text is in the configuration itself.
+        /// The source of the text; `nil` if the text is in the configuration itself.
         var reference: ValueReference?
         var isOpenToAll = false
     }

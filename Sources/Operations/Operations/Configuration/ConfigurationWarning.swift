@@ -54,7 +54,7 @@ extension Configuration {
                 + "my-project-4711 (gcloud projects list)", mayBeRight: true)
     }
 
-    /// The warnings about the project and the hosts of examples. A simulator accepts any project.
+    /// The warnings about a project or a host that is still the example's. A simulator accepts any project.
     private var exampleWarnings: [ConfigurationWarning] {
         var warnings: [ConfigurationWarning] = []
         if vehicle.providerID == "my-cloud-project" {
@@ -89,7 +89,7 @@ extension Configuration {
     private var pathWarnings: [ConfigurationWarning] {
         paths.compactMap { key, path in
             let isProgram = key.hasSuffix(".command")
-            // This is a program in PATH, or a whole command line, which is reported when the program isn't found.
+            // This is a program in PATH, or a command line, which is reported when the program isn't found.
             if isProgram, !path.prefix(while: { $0 != " " }).contains("/") { return nil }
             // Waypost has already filled in its own placeholders, except the trip's.
             if Placeholder.hasSigns(path.replacing("{tripId}", with: "")) {
@@ -107,19 +107,19 @@ extension Configuration {
         }
     }
 
-    /// The token endpoints' addresses with their placeholders, and their keys.
+    /// The URLs of the token endpoints, with their placeholders and the keys that contain them.
     private var tokenURLs: [(key: String, url: String)] {
         providers.compactMap { section, provider in
             if case .http(let settings, _) = provider { ("\(section).url", settings.url) } else { nil }
         }
     }
 
-    /// The warnings about other programs' placeholders, and about paths that requests add themselves. No address is
-    /// shown, because it may contain a key.
+    /// The warnings about placeholders of other programs in token URLs, and about an upload URL whose path requests add
+    /// themselves. Token URLs aren't shown, because they may contain a key.
     private var urlWarnings: [ConfigurationWarning] {
         var warnings = tokenURLs.compactMap { key, url -> ConfigurationWarning? in
             if url.contains("${") {
-                return ConfigurationWarning(key, "has a $ before a placeholder, which is also sent; remove the $")
+                return ConfigurationWarning(key, "has a $ before a placeholder, and the $ is also sent; remove it")
             }
             let word = key == "consumerAuthorization.url" ? "tripId" : "vehicleId"
             guard [":\(word)", "$\(word)", "%s", "%7B"].contains(where: { url.contains($0) }) else { return nil }
@@ -132,7 +132,7 @@ extension Configuration {
             warnings.append(
                 ConfigurationWarning(
                     "upload.endpoint",
-                    "has a path after \(endpoint.origin), but requests add their own, /v1/providers/...; write "
+                    "has a path after \(endpoint.origin), but requests add their own path, /v1/providers/...; write "
                         + endpoint.origin))
         }
         return warnings
@@ -155,8 +155,8 @@ extension Configuration {
         }
     }
 
-    /// The warnings about readable files that may contain a secret. A key file that other users may read is rejected
-    /// when it is read.
+    /// The warnings about files that every user can read and that may contain a secret. A key file that other users may
+    /// read is rejected when it is read.
     private var openSecretWarnings: [ConfigurationWarning] {
         settings.filter(\.isOpenSecret).map { setting in
             ConfigurationWarning(

@@ -11,9 +11,10 @@ extension ConfigurationSection {
         defer { section.finish() }
         let forms = "http://HOST:PORT, https://HOST:PORT or socks5h://HOST:PORT"
         let proxy = section.converted(
-            "url", ifMissing: "write \(forms)", shownAs: Self.withoutSecrets, forms, HTTPProxy.init)
-        let user = section.optionalString("user", "the user, if the proxy requires one")
-        let password = section.secretText("password", "the user's password; from a file or a credential")
+            "url", ifMissing: "write \(forms)", shownAs: Self.withoutSecrets, "the proxy's URL: \(forms)",
+            HTTPProxy.init)
+        let user = section.optionalString("user", "the user name, if the proxy requires a login")
+        let password = section.secretText("password", "the user's password, preferably from a file or a credential")
         guard isThere else { return nil }
         if (user == nil) != (password == nil), !section.isRejected("user"), !section.isRejected("password") {
             section.report(
@@ -22,7 +23,7 @@ extension ConfigurationSection {
         guard var proxy else { return nil }
         if let user, let password { proxy.login = HTTPProxy.Login(user: user, password: password) }
         if proxy.login?.user.utf8.contains(UInt8(ascii: ":")) == true {
-            section.report("user", "has a colon, which a proxy's user cannot have; correct it")
+            section.report("user", "has a colon, which a user name for a proxy cannot contain; correct it")
         }
         if let endpoint, endpoint.scheme == .http, !proxy.isLoopback {
             section.report(
@@ -34,7 +35,7 @@ extension ConfigurationSection {
         return proxy
     }
 
-    /// Returns a secret text; `nil` if there is none. A value that isn't a text isn't shown either.
+    /// Returns the secret text under `key`; `nil` if there is none. A value that isn't a text isn't shown either.
     private mutating func secretText(_ key: String, _ about: String) -> String? {
         guard let value = member(key), value.stringValue == nil, value.objectValue == nil else {
             return optionalString(key, isSecret: true, about)
