@@ -15,8 +15,8 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// Runs `body`. Returns `nil` if the call was abandoned or hadn't returned after `limit`; the body is then
-    /// cancelled. Cancelling the caller affects neither the body nor the wait.
+    /// Runs `body`. If the call is abandoned or hasn't returned after `limit`, cancels the body and returns `nil`.
+    /// Cancelling the caller affects neither the body nor the wait.
     package func run(
         within limit: Duration, on clock: MonotonicClock, _ body: @escaping @Sendable () async -> Value
     ) async -> Value? {
@@ -56,7 +56,7 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
             defer { ended.finish() }
             return await body { ended.finish() }
         }
-        for await _ in end {}  // until it has ended or is stopped, or this task is cancelled
+        for await _ in end {}  // until the body ends or calls `stop`, or this task is cancelled
         calling.cancel()
         return await Self().run(within: limit, on: clock) { await calling.value }
     }

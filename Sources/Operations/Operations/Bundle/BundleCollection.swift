@@ -17,7 +17,7 @@ package struct BundleCollection: Sendable {
         init(_ reason: String) { self.reason = reason }
     }
 
-    /// The time limit of a part. The checks alone wait half a minute for a fix.
+    /// The time limit for one part. The checks wait half a minute just for a fix.
     private static let timeLimit = Duration.seconds(60)
     /// The limits of the journal, of which the newest lines are kept.
     private static let maximumJournalLines = 5000
@@ -28,7 +28,7 @@ package struct BundleCollection: Sendable {
     private let configurationFile: String?
     private let clock: MonotonicClock
 
-    /// Creates a collection for `configuration`; `nil` if it is unreadable or wrong, which `problems` then explains.
+    /// Creates a collection. `configuration` is `nil` if it is unreadable or wrong, which `problems` explains.
     package init(_ configuration: Configuration?, problems: [String] = [], file: String?, clock: MonotonicClock) {
         self.configuration = configuration
         self.problems = problems
@@ -74,7 +74,7 @@ package struct BundleCollection: Sendable {
         return SupportBundle(parts, of: vehicle, at: time)
     }
 
-    /// Returns a part. `isText` is whether the contents still need redaction; JSON and metrics already had theirs.
+    /// Returns a part. `isText` says whether the contents still need redaction. JSON and metrics don't.
     private static func part(_ name: String, _ about: String, _ contents: Contents, isText: Bool = true)
         -> SupportBundle.Part
     {
@@ -104,7 +104,7 @@ package struct BundleCollection: Sendable {
     }
 }
 
-/// The service and its configuration.
+/// The parts about the service and its configuration.
 extension BundleCollection {
     private static func answer(
         _ configuration: Configuration?, at address: LocalAddress?
@@ -164,7 +164,7 @@ extension BundleCollection {
 
 }
 
-/// The machine.
+/// The parts about the machine.
 extension BundleCollection {
     private static func journalLines() async -> Contents {
         // Only lines at debug level contain coordinates.
@@ -202,8 +202,8 @@ extension BundleCollection {
         }
     }
 
-    /// Returns the names and sizes of the outbox's files. No file is opened, so links that its owner made aren't
-    /// followed.
+    /// Returns the names and sizes of the outbox's files. No file is opened, so links that the outbox's
+    /// owner made aren't followed.
     private static func store(_ configuration: Configuration?) -> [UInt8] {
         let path = configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite"
         let directory = FileSystem.parent(of: path)
@@ -231,7 +231,7 @@ extension BundleCollection {
         return text
     }
 
-    /// The devices without serial numbers, because a modem's may be its IMEI.
+    /// The devices without serial numbers, because a modem's serial number may be its IMEI.
     private static var devices: [UInt8] {
         var lines: [String] = []
         let ports = "/dev/serial/by-path"

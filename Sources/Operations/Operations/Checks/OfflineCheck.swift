@@ -12,9 +12,9 @@ import VehicleAuthorization
 package struct CheckLine: Sendable, Hashable {
     package enum Verdict: String, Sendable, Hashable {
         case ok
-        /// Worth knowing.
+        /// A fact that is worth knowing.
         case note
-        /// Skipped because of another check's result.
+        /// The check was skipped because of another check's result.
         case skip
         case fail = "FAIL"
     }
@@ -77,7 +77,7 @@ package enum OfflineCheck {
         }
     }
 
-    /// Creates the parts of a service, which is the only way to prove certificate files and placeholders. Writes
+    /// Creates the parts of a service, which is the only way to check certificate files and placeholders. Writes
     /// nothing.
     private static func proofs(_ configuration: Configuration, _ now: UTCTime) -> [CheckLine] {
         let log = LogWriter(level: .error, format: .text)
@@ -135,8 +135,8 @@ package enum OfflineCheck {
         }
     }
 
-    /// Returns the reason why the service's user can't open `device`; `nil` if it can, or if this is another user. The
-    /// device isn't opened, because that would disturb its reader.
+    /// Returns the reason why the service's user can't open `device`; `nil` if it can, or if another user runs this
+    /// check. The device isn't opened, because that would disturb its reader.
     private static func obstacle(toDevice device: String, _ configuration: Configuration) -> CheckFinding? {
         guard configuration.expectedUser == EffectiveUser.current,
             let obstacle = FileSystem.obstacle(to: .write, at: device)
@@ -146,7 +146,7 @@ package enum OfflineCheck {
     }
 
     /// Checks that the directory of the private switch exists and that the service can access it, because a switch that
-    /// the service can't see counts as on.
+    /// the service can't see is treated as on.
     private static func privateSwitch(_ configuration: Configuration) -> [CheckLine] {
         guard let path = configuration.privateModeFile else { return [] }
         let directory = FileSystem.parent(of: path)
@@ -170,8 +170,8 @@ package enum OfflineCheck {
         }
     }
 
-    /// Returns whether `directory` is closed to `user`, as far as its mode shows, because the user's groups aren't
-    /// known.
+    /// Returns whether `directory` or a directory above it is closed to `user`. Access for a group is treated as access
+    /// for the user, whose groups aren't known.
     private static func isClosed(_ directory: String, to user: UInt32) -> Bool {
         guard user != 0 else { return false }
         var directory = FileSystem.resolved(directory) ?? directory
@@ -242,10 +242,10 @@ package enum OfflineCheck {
         return CheckLine(.fail, "outbox", .outbox(finding))
     }
 
-    /// The number of bytes that must be free, for the reserve for a full disk and a log of some updates.
+    /// The number of bytes that must be free, for the reserve for a full disk and a log of a few updates.
     private static let neededBytes: Int64 = 1_000_000
-    /// The number of files: the database with its log, its index and its lock, the reserve, and the records next to
-    /// them.
+    /// The number of files that must still fit: the database with its log, index and lock, the reserve, and the records
+    /// next to them.
     private static let neededFiles: Int64 = 8
 
     /// Returns a line if `directory` has too little space for an outbox; otherwise `nil`.

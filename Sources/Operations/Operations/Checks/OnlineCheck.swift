@@ -26,7 +26,7 @@ package enum OnlineCheck {
     ///
     /// - Parameters:
     ///   - configuration: the configuration.
-    ///   - file: the file that it was read from.
+    ///   - file: the file that the configuration was read from.
     ///   - failed: the names of the offline checks that failed.
     ///   - waits: called with a description of each wait.
     ///   - found: called with the line of each check, always in the same order. If the task is cancelled, it is called
@@ -53,7 +53,7 @@ package enum OnlineCheck {
         case .report, .notRunning: break
         }
         waits("outbox: waiting for it to open")
-        // Not concurrent with other checks, because root acts as the outbox's owner meanwhile.
+        // This check isn't concurrent with others, because root acts as the outbox's owner meanwhile.
         let store = await unlessCancelled {
             hasOutbox
                 ? outbox(of: service, configuration)
@@ -85,7 +85,8 @@ package enum OnlineCheck {
         if let line = await trip ?? nil { try found(line) }
     }
 
-    /// Returns the result of `check`; `nil` if the task was cancelled meanwhile, because the result may be due to that.
+    /// Returns the result of `check`; `nil` if the task was cancelled meanwhile, because the cancellation may have
+    /// caused the result.
     private static func unlessCancelled<Finding: Sendable>(
         _ check: @Sendable () async -> Finding
     ) async -> Finding? {
@@ -108,7 +109,7 @@ package enum OnlineCheck {
     }
 }
 
-/// The outbox.
+/// The check of the outbox.
 extension OnlineCheck {
     private static func outbox(_ configuration: Configuration, hasFailed: Bool) async -> CheckLine {
         let path = configuration.outbox.path
@@ -134,7 +135,7 @@ extension OnlineCheck {
         }
         if let shortage = OfflineCheck.shortage(at: FileSystem.parent(of: path)) { return shortage }
         do {
-            // Opened without its lock, so that the service may start meanwhile.
+            // The outbox is opened without its lock, so that the service may start meanwhile.
             let ledger = try OutboxReader(path: path).summary().ledger
             try OutboxVehicle(forOutbox: path).require(configuration.vehicle, ledger)
             return CheckLine(.ok, "outbox", "\(path) opens, \(pending(ledger))")
@@ -162,7 +163,7 @@ extension OnlineCheck {
     private static func pending(_ ledger: Ledger) -> String { "\(ledger.pending.counted("update")) pending" }
 }
 
-/// The receiver.
+/// The check of the receiver.
 extension OnlineCheck {
     /// The time limits for a receiver's first fix, for its first sentence, and for a rejection.
     private static let timeLimits = (
@@ -257,7 +258,7 @@ extension OnlineCheck {
         }
     }
 
-    /// The receiver's line, and the fix that no clock has judged.
+    /// The line about the receiver, and the fix that no clock has judged, if any.
     private struct ReceiverFinding: Sendable {
         let line: CheckLine
         /// Whether sentences arrive. If not, the line already names the programs that have the receiver open.
@@ -265,8 +266,8 @@ extension OnlineCheck {
         /// A fix and this host's time at its arrival, if this host's clock isn't synchronized.
         var unjudged: (fix: Fix, at: UTCTime, detail: String)?
 
-        /// Returns the line according to Fleet Engine's clock, which is `fleetEngineAhead` of this host's, or according
-        /// to the host's own clock if that is `nil`.
+        /// Returns the line according to Fleet Engine's clock, which is ahead of this host's by `fleetEngineAhead`. If
+        /// that is `nil`, this host's clock is used.
         func line(by fleetEngineAhead: Duration?) -> CheckLine {
             guard let unjudged else { return line }
             return OnlineCheck.verdict(
@@ -327,7 +328,7 @@ package struct FirstFixWait: Sendable {
     }
 }
 
-/// The token and Fleet Engine, which requires it.
+/// The checks of the token and of Fleet Engine, which requires the token.
 extension OnlineCheck {
     /// Returns the lines, and how far Fleet Engine's clock is ahead of this host's; `nil` if that isn't known.
     private static func tokenAndFleetEngine(
@@ -378,7 +379,7 @@ extension OnlineCheck {
     }
 }
 
-/// The token of a trip.
+/// The check of a trip's token.
 extension OnlineCheck {
     private static func hasTripTokens(_ configuration: Configuration) -> Bool {
         configuration.consumerAuthorization != nil && configuration.vehicle.service == .onDemandTrips

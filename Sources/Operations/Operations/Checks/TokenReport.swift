@@ -73,8 +73,8 @@ package struct TokenReport: Sendable {
             ?? verdict.problem
     }
 
-    /// The time since a token that the service uses expired by this host's clock, which may be wrong; `nil` if it
-    /// hasn't.
+    /// The time since a token that the service uses expired by this host's clock, which may be wrong; `nil` if the
+    /// token hasn't expired.
     private var endedHere: Duration? {
         guard verdict.fits, let end = answer.parsed.expiry, JSONWebToken.isPlausible(end), end <= hostTime else {
             return nil
@@ -82,7 +82,8 @@ package struct TokenReport: Sendable {
         return .seconds(hostTime - end)
     }
 
-    /// How far ahead of this host's clock the token was issued; `nil` if Fleet Engine accepts that.
+    /// The time by which the token's time of issue is ahead of this host's clock; `nil` if Fleet Engine accepts that
+    /// lead.
     private var issuedAhead: Duration? {
         let ahead = (answer.parsed.timeOfIssue ?? hostTime) - hostTime
         return ahead > ClaimRules.skew ? .seconds(ahead) : nil
@@ -164,7 +165,7 @@ package struct TokenReport: Sendable {
     private var clocks: String {
         guard let issuerTime = answer.issuerTime else { return "the issuer sends no time to compare with this host's" }
         let difference = Duration.milliseconds(Int64((hostTime - issuerTime) * 1000))
-        // A Date header is in whole seconds, and took time to arrive.
+        // A Date header is in whole seconds, and the answer took time to arrive.
         guard abs(difference.components.seconds) > 2 else { return "this host and the issuer agree" }
         return
             "this host is \(difference.spoken) \(difference > .zero ? "ahead of" : "behind") the issuer; one of the clocks is wrong"

@@ -120,7 +120,8 @@ extension HTTPTokenSettings {
         section.reportRepeatedHeaders()
         self.init(
             url: url ?? "", method: HTTPMethod(rawValue: method.rawValue) ?? .get,
-            headers: section.secrets("headers", schemes: true, "the headers of the request").map { name, secret, scheme in
+            headers: section.secrets("headers", schemes: true, "the headers of the request").map {
+                name, secret, scheme in
                 section.reportHeader(name, secret)
                 return HeaderTemplate(name, secret, scheme: scheme)
             }, body: body, format: TokenAnswerFormat(&section))
@@ -174,13 +175,16 @@ extension TokenAnswerFormat {
     /// Reads a preset and the keys that override it.
     init(_ section: inout ConfigurationSection) {
         let shape = section.choice(
-            "tokenShape", default: Shape.guide, "the preset of tokenKey, expirationKey and expirationFormat for the answers of a Google sample"
+            "tokenShape", default: Shape.guide,
+            "the preset of tokenKey, expirationKey and expirationFormat for the answers of a Google sample"
         ).format
         self.init(
             tokenKey: section.string(
-                "tokenKey", default: shape.tokenKey, "the key of the token in a JSON answer, or a path such as data.token"),
+                "tokenKey", default: shape.tokenKey,
+                "the key of the token in a JSON answer, or a path such as data.token"),
             expirationKey: section.string(
-                "expirationKey", default: shape.expirationKey, "the key of the expiry in a JSON answer; an answer may omit it"),
+                "expirationKey", default: shape.expirationKey,
+                "the key of the expiry in a JSON answer; an answer may omit it"),
             expirationFormat: section.choice(
                 "expirationFormat", default: shape.expirationFormat, "the format of the expiry"))
     }

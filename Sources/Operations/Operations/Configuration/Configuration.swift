@@ -163,7 +163,8 @@ extension Configuration {
         let outbox = OutboxConfiguration(&root)
         var status = root.section("status", "the service's status")
         let statusAddress = status.converted(
-            "listen", default: "127.0.0.1:9464", "the address to listen on: 127.0.0.1:PORT, [::1]:PORT or unix:/PATH; port 0 chooses a free port",
+            "listen", default: "127.0.0.1:9464",
+            "the address to listen on: 127.0.0.1:PORT, [::1]:PORT or unix:/PATH; port 0 chooses a free port",
             LocalAddress.init)
         status.finish()
         let log = LogConfiguration(&root)
@@ -195,9 +196,11 @@ extension Configuration {
             "providerId", "the Google Cloud project of your Fleet Engine", checked)
         let vehicleID = section.converted("vehicleId", "the vehicle's id in Fleet Engine", checked)
         let service = section.choice(
-            "service", default: FleetService.onDemandTrips, "the Fleet Engine service, which has vehicles (onDemandTrips) or deliveryVehicles (scheduledTasks)")
+            "service", default: FleetService.onDemandTrips,
+            "the Fleet Engine service, which has vehicles (onDemandTrips) or deliveryVehicles (scheduledTasks)")
         let whileRunning = section.choice(
-            "stateWhileRunning", default: VehicleState.online, "the state that is sent with every update; for on-demand vehicles only")
+            "stateWhileRunning", default: VehicleState.online,
+            "the state that is sent with every update; for on-demand vehicles only")
         let onStop = section.choice(
             "stateOnStop", default: VehicleState.offline,
             "the state that is sent once when the service stops; for on-demand vehicles only")
@@ -215,18 +218,21 @@ extension OutboxConfiguration {
         var section = root.section("outbox", "the file that keeps updates until they are delivered")
         self.init(
             path: section.string(
-                "path", default: "/var/lib/waypost/outbox.sqlite", "the path of the outbox; Waypost keeps other files next to it"),
+                "path", default: "/var/lib/waypost/outbox.sqlite",
+                "the path of the outbox; Waypost keeps other files next to it"),
             maximumBytes: Int64(
                 section.integer(
                     "maximumMegabytes", in: 1...4096, default: 64,
-                    "the maximum size; near it, old drives are thinned, and then the oldest pending updates are evicted")) * 1_000_000)
+                    "the maximum size; near it, old drives are thinned, and then the oldest pending updates are evicted"
+                )) * 1_000_000)
         maximumAge = section.integer(
             "maximumAgeDays", in: 1...3650, default: nil, or: "unlimited",
             "the maximum age of pending updates, counted from the newest update; older ones are evicted"
         ).map { .seconds($0 * 86_400) }
         durability = section.choice(
             "durability", default: .full,
-            "the durability of updates; economy writes them in groups, which saves flash, but a crash may lose the last ones")
+            "the durability of updates; economy writes them in groups, which saves flash, but a crash may lose the last ones"
+        )
         section.finish()
     }
 }
@@ -261,7 +267,8 @@ package struct UploadConfiguration: Sendable, Hashable {
         self.retry = RetryPolicy(
             initialDelay: retry.seconds(
                 "initialDelaySeconds", in: 0.05...60, default: 1,
-                "the maximum delay before the first retry; this maximum doubles with each retry, and the delay has jitter"),
+                "the maximum delay before the first retry; this maximum doubles with each retry, and the delay has jitter"
+            ),
             maximumDelay: retry.seconds(
                 "maximumDelaySeconds", in: 0.05...600, default: 60,
                 "the upper limit of the doubling maximum; at least initialDelaySeconds"))

@@ -47,7 +47,8 @@ package struct ReceiverConfiguration: Sendable, Hashable {
         case .file:
             return .file(
                 path: section.string("path", as: "/var/log/drive.nmea", "the path of a recorded log"),
-                follows: section.flag("follow", default: false, "whether to follow the log, because another program is still writing it"))
+                follows: section.flag(
+                    "follow", default: false, "whether to follow the log, because another program is still writing it"))
         case .stdin: return .standardInput
         case .tcp:
             return .tcp(

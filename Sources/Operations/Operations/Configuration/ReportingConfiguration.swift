@@ -16,7 +16,8 @@ package struct ReportingConfiguration: Sendable, Hashable {
         var section = root.section("reporting", "the rules for when updates are made and what they contain")
         let word = section.choice(
             "policy", default: PolicyWord.interval,
-            "the policy for a moving vehicle: interval reports at a fixed interval, accuracy when a follower's extrapolated position is too far off")
+            "the policy for a moving vehicle: interval reports at a fixed interval, accuracy when a follower's extrapolated position is too far off"
+        )
         let interval: String
         let foreign: [String]
         switch word {
@@ -31,7 +32,8 @@ package struct ReportingConfiguration: Sendable, Hashable {
             policy = .accuracy(
                 liveToleranceMeters: section.integer(
                     "liveToleranceMeters", in: 10...1000, default: 50,
-                    "the maximum distance between the vehicle and a follower's extrapolated position, for the policy accuracy"),
+                    "the maximum distance between the vehicle and a follower's extrapolated position, for the policy accuracy"
+                ),
                 maximumInterval: section.seconds(
                     interval, in: 5...60, default: 30,
                     "the maximum time between two updates of a moving vehicle, for the policy accuracy"))

@@ -3,7 +3,8 @@ import ReportedText
 package import Reporting
 package import VehicleAuthorization
 
-/// Decides after each answer what a follower reports, and when it sends the next request. Pure; times are monotonic.
+/// Decides after each answer what a follower reports, and when the follower sends its next request. Times are
+/// monotonic.
 package struct FollowDecisions: Sendable {
     /// The follower's next step.
     package enum Step: Sendable, Hashable {
@@ -20,8 +21,8 @@ package struct FollowDecisions: Sendable {
 
     /// The time between two requests, the same as in the consumer SDKs.
     private static let interval = Duration.seconds(5)
-    /// The time without change after which a vehicle counts as silent. An active vehicle reports at least once per
-    /// minute (Fleet Engine guide).
+    /// The time without change after which a vehicle is reported as silent. An active vehicle reports at least once
+    /// per minute (Fleet Engine guide).
     private static let longestSilence = Duration.seconds(60)
 
     private let retry: RetryPolicy
@@ -35,7 +36,7 @@ package struct FollowDecisions: Sendable {
 
     package init(retry: RetryPolicy) { self.retry = retry }
 
-    /// The version of the known route, which the next answer then needn't repeat.
+    /// The version of the known route. The next request states it, so that the answer needn't repeat the route.
     package var routeVersion: String? { last?.routeVersion }
 
     /// Returns the decision after an answer. `jitter` is drawn from 0...1.

@@ -70,7 +70,7 @@ public struct Follower: Sendable {
         var decisions = FollowDecisions(retry: settings.retry)
         while !Task.isCancelled {
             let (events, step) = await ask(&decisions)
-            guard !Task.isCancelled else { return }  // an aborted exchange isn't trouble
+            guard !Task.isCancelled else { return }  // an aborted exchange isn't reported
             for event in events { try await report(event) }
             switch step {
             case .read(let pause): await clock.sleep(for: pause)
@@ -106,7 +106,7 @@ public struct Follower: Sendable {
 public enum FollowEvent: Sendable, Hashable {
     /// The first snapshot, or one whose position, status or distance differs from the previous one.
     case changed(FollowedSnapshot)
-    /// Nothing has changed for this time, although an active vehicle reports at least once per minute.
+    /// Nothing has changed for this duration, although an active vehicle reports at least once per minute.
     case silent(Duration)
     /// Reading fails for this reason, which is reported once.
     case trouble(String)
@@ -118,8 +118,8 @@ extension Follower {
     /// Creates a follower of `subject` at the configured Fleet Engine.
     ///
     /// - Parameters:
-    ///   - configuration: the configuration. Its `consumerAuthorization` provides a trip's tokens, its `authorization`
-    ///     a vehicle's.
+    ///   - configuration: the configuration. Its `consumerAuthorization` provides a trip's tokens, and its
+    ///     `authorization` provides a vehicle's tokens.
     ///   - subject: the trip or vehicle.
     ///   - authorization: provides the tokens instead of the configured provider; `nil` for the configured one.
     /// - Throws: an error if the id isn't valid, or if no provider for a trip's tokens is configured.

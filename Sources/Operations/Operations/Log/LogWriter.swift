@@ -37,7 +37,7 @@ package final class LogWriter: Sendable {
         write(LogLevel(line.severity), line.text.description, code: line.code)
     }
 
-    /// Writes one line about a condition that isn't active for any time.
+    /// Writes one line about a condition that is only logged and never becomes active.
     package func write(_ condition: Condition) {
         write(LogLevel(condition.code.severity), condition.line.description, code: condition.code)
     }
@@ -51,7 +51,7 @@ package final class LogWriter: Sendable {
         StandardError.write(line, notice: notice(ofDropped:))
     }
 
-    /// Returns a line that stands for `count` dropped lines.
+    /// Returns a line that replaces `count` dropped lines.
     package func notice(ofDropped count: Int) -> [UInt8] {
         line(.warning, "\(count.counted("log line")) dropped: nothing read standard error")
     }

@@ -5,7 +5,7 @@ package import SQLiteOutbox
 ///
 /// Updates that an operator discards, and updates lost to damage, are reported elsewhere.
 package struct EvictionWatch: Sendable {
-    /// How long evictions are shown after the last eviction.
+    /// The time for which evictions are shown after the last one.
     package static let memory = Duration.seconds(3600)
 
     private let start: Evictions

@@ -3,7 +3,7 @@ import LinuxPlatform
 package import Reporting
 import TimeAndChance
 
-/// Measures the errors of a follower of one vehicle by comparing its fixes with the updates made from them.
+/// Measures the errors of a follower of one vehicle by comparing the vehicle's fixes with the updates made from them.
 package final class FollowerMeter: ReportingObserver {
     private let state = Locked(FollowerErrors())
 
@@ -22,13 +22,15 @@ package final class FollowerMeter: ReportingObserver {
     }
 }
 
-/// The errors of a follower that receives each update at once, in the live position and in the reported track. Pure.
+/// The errors of a follower that receives each update at once: those of the live position and of the reported track.
 ///
-/// The first fix after a gap or a jump isn't measured, nor is the reported track across the gap, because nothing is
-/// promised there. The track from the last update before private mode to the first one after it isn't measured either.
+/// The first fix after a gap or a jump isn't measured, nor is the reported track across the gap, because Waypost
+/// doesn't limit the error there. The track from the last update before private mode to the first one after it isn't
+/// measured either.
 package struct FollowerErrors: Sendable {
-    /// The maximum number of fixes that wait for the update that reports their track; more aren't measured.
-    private static let longestWait = 4096
+    /// The maximum number of fixes that wait for the update that reports their track. If there are more, the waiting
+    /// fixes aren't measured.
+    private static let maximumWaiting = 4096
 
     /// The live error in metres at each fix, after the update that is made from the fix, if any.
     package private(set) var live = Distribution(from: 0.01, to: 1e7, step: 1.01)
@@ -60,7 +62,7 @@ package struct FollowerErrors: Sendable {
         if case .broken = continuity.step(to: fix) { isAfterBreak = true }
         let moment = Moment(fix: fix, isAfterBreak: isAfterBreak)
         latest = moment
-        if waiting.count == Self.longestWait { waiting.removeAll(keepingCapacity: true) }
+        if waiting.count == Self.maximumWaiting { waiting.removeAll(keepingCapacity: true) }
         waiting.append(moment)
     }
 
@@ -72,8 +74,8 @@ package struct FollowerErrors: Sendable {
         continuity = TrackContinuity()
     }
 
-    /// Adds the next reported position, which is live or a shape point. A position that was sent from memory, or an
-    /// older one, adds nothing when it is stored later.
+    /// Adds the next reported position, which is live or a shape point. A position that was sent from memory adds
+    /// nothing when it is stored later, nor does an older position.
     package mutating func hear(_ update: LocationUpdate) {
         let next = Fix(update)
         let isPassed = waiting.first.map { next.timeOfFix < $0.fix.timeOfFix } ?? true

@@ -8,8 +8,8 @@ package final class RequestMeter: ReportingObserver {
     private let systemTime: (@Sendable () -> UTCTime)?
     private let state = Locked(RequestFigures())
 
-    /// Creates a meter. `systemTime` returns the host's time if each fix carries the time at which it is due; without
-    /// it, no lag is measured.
+    /// Creates a meter. `systemTime` returns the host's time if each fix carries the time at which it is due; if it is
+    /// `nil`, no lag is measured.
     package init(systemTime: (@Sendable () -> UTCTime)? = nil) { self.systemTime = systemTime }
 
     package var figures: RequestFigures { state.withLock { $0 } }
@@ -57,7 +57,7 @@ extension LostExchange.Cause {
 
 /// The durations of requests, and the counts of failures by reason.
 package struct RequestFigures: Sendable, Hashable {
-    /// The durations in seconds, to within 5 %. The time limits bound them.
+    /// The durations in seconds, to within 5 %; the requests' time limits bound them.
     private var seconds = Distribution(from: 0.0001, to: 600, step: 1.05)
     /// Failures by status, or by the reason why there was no answer; `noToken` if there was no token.
     package private(set) var failures: [String: Int] = [:]

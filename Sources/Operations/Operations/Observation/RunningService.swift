@@ -4,7 +4,7 @@ import ReportedText
 import SQLiteOutbox
 import StrictJSON
 
-/// The service that runs on this machine, queried at its status address without a secret.
+/// The service that runs on this machine, queried at its status address, which requires no secret.
 package struct RunningService: Sendable {
     private let address: LocalAddress
     private let outboxPath: String
@@ -14,8 +14,8 @@ package struct RunningService: Sendable {
     /// The maximum size of an answer in bytes.
     private static let longestAnswer = 1 << 20
 
-    /// Creates a client of the service with `configuration`; without one, of the service at `address` or at the default
-    /// address.
+    /// Creates a client of the service with `configuration`. If that is `nil`, the client queries `address` or, if that
+    /// is also `nil`, the default address.
     package init(_ configuration: Configuration?, at address: LocalAddress? = nil) {
         self.address = configuration?.statusAddress ?? address ?? .loopback(host: "127.0.0.1", port: 9464)
         outboxPath = configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite"
@@ -115,7 +115,7 @@ package struct RunningService: Sendable {
         return "\(owner) has the outbox \(outboxPath), but \(fact): \(remedy)"
     }
 
-    /// Returns the reason why this user can't find out whether a service runs; `nil` if there is none.
+    /// Returns the reason why this user can't find out whether a service runs; `nil` if this user can.
     private static func accessObstacle(toOutboxAt outboxPath: String, at address: LocalAddress, _ error: SystemError)
         -> String?
     {
@@ -131,21 +131,21 @@ package struct RunningService: Sendable {
     private static func silence(at address: LocalAddress, _ error: SystemError) -> String {
         switch error.number {
         case ECONNREFUSED, ENOENT: "the service is not running: nothing listens on \(address)"
-        // The time limit of a socket's call.
+        // A call on the socket exceeded its time limit.
         case EAGAIN, ETIMEDOUT:
             "the service does not answer within \(timeout) s, although something listens on \(address)"
         default: "the service does not answer: \(error)"
         }
     }
 
-    /// Returns how to query one of the other `services`, which don't listen here; empty if there are none.
+    /// Returns a hint on how to query the first of `services`, which listen elsewhere; empty if there are none.
     package static func hint(atOthers services: [HoldingProcess]) -> String {
         guard let service = services.first else { return "" }
         let rest = services.count == 1 ? "runs" : "and \(services.count - 1) more run"
         return "; \(service) \(rest) with another configuration: to query it, specify that file with --config"
     }
 
-    /// Returns the reason why the last run ended itself, if it did, and where to look.
+    /// Returns where to look for the cause, preceded by the reason if the last run ended itself.
     private static func hint(_ outboxPath: String, _ error: SystemError) -> String {
         let verb = error.number == EAGAIN || error.number == ETIMEDOUT ? "restart" : "start"
         let look = "\(verb) it (systemctl \(verb) waypost), and see systemctl status waypost, journalctl -u waypost"

@@ -67,7 +67,7 @@ struct RecentHistory: Sendable {
     private static let longestLine = 300
     /// The maximum age of a current position. An older fix is only the last known position.
     private static let longestCurrent = Duration.seconds(30)
-    /// The minimum duration of an outage. If it is shorter, the next attempt succeeded.
+    /// The minimum duration of an outage. In a shorter one, the next attempt already succeeds.
     private static let shortestOutage = Duration.seconds(5)
 
     /// The newest fix that was not rejected.
@@ -87,7 +87,7 @@ struct RecentHistory: Sendable {
         case .fix(let fix): note(fix, at: now)
         case .privateModeBegan:
             isPrivate = true
-            // The places lead to the private place.
+            // The recorded places would lead to the private place.
             newest = nil
             places = []
         case .privateModeEnded: isPrivate = false

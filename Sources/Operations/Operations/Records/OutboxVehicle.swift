@@ -19,8 +19,8 @@ package struct OutboxVehicle: Sendable {
 
     /// Checks that the pending updates don't belong to another vehicle. Changes nothing. Blocks.
     ///
-    /// - Throws: `ofAnotherVehicle` if they do. An outbox without a record, or without pending updates, fits any
-    ///   vehicle.
+    /// - Throws: `ofAnotherVehicle` if the updates belong to another vehicle. An outbox without a record, or without
+    ///   pending updates, fits any vehicle.
     package func require(_ vehicle: VehicleName, _ ledger: Ledger) throws(OutboxError) {
         guard ledger.pending > 0, let earlier, earlier.description != vehicle.description else { return }
         throw OutboxError(

@@ -11,7 +11,7 @@ package struct StallRecord: Sendable, Hashable, Codable {
     package var stage: Stage
     /// A description for the operator.
     package var reason: String
-    /// The duration of that run.
+    /// The duration of the run that ended.
     package var uptimeSeconds: Int
     package var version: String
 
@@ -37,7 +37,7 @@ package struct StallRecord: Sendable, Hashable, Codable {
 
     /// Returns the record of the last run; `nil` if there is no readable record.
     package static func read(from path: String) -> StallRecord? {
-        // The caller may be another user than the service, which has written the record.
+        // The service has written the record, and the caller may be another user.
         guard let status = try? FileStatus(at: path),
             status.doubt(writtenBy: EffectiveUser.expected(at: path)) == nil,
             let file = try? OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
