@@ -31,45 +31,45 @@ import WaypostTestSupport
 
     @Test(arguments: Stage.allCases)
     mutating func noticesAStageWithoutProgress(stage: Stage) {
-        watch.moved(stage)
+        watch.reportProgress(of: stage)
         #expect(pass(500) == "30 \(stage)")
     }
 
     @Test mutating func watchesOnlyStagesWithATimeout() {
         watch = ProgressWatch(patience: [.store: .seconds(30)])
-        watch.moved(.token)
+        watch.reportProgress(of: .token)
         #expect(pass(500) == nil)
     }
 
     @Test mutating func isQuietWhileCallsReturn() {
         for _ in 0..<20 {
-            watch.roused(.token)
+            watch.markBusy(.token)
             #expect(pass(29) == nil)
-            watch.rests(.token)
+            watch.markIdle(.token)
         }
     }
 
     /// New work isn't progress: a stage that doesn't process it is noticed.
     @Test mutating func doesNotCountNewWorkAsProgress() {
         for _ in 0..<2 {
-            watch.roused(.store)
+            watch.markBusy(.store)
             #expect(pass(10) == nil)
         }
-        watch.roused(.store)
+        watch.markBusy(.store)
         #expect(pass(10) == "10 store")
     }
 
     @Test mutating func reportsHowLongAStageHasBeenStalled() {
-        watch.moved(.token)
+        watch.reportProgress(of: .token)
         #expect(pass(29) == nil)
         let stall = Stall(stage: .token, duration: .seconds(30))
         #expect(watch.tick(after: .seconds(1)) == stall)
-        #expect(stall.description == "token: the token provider returns neither a token nor an error for 30 s")
+        #expect(stall.description == "token: the token provider has returned neither a token nor an error for 30 s")
     }
 
     /// The machine was asleep, or the process was stopped: most of that time is ignored.
     @Test mutating func ignoresTimeWhileNothingCouldRun() {
-        watch.moved(.store)
+        watch.reportProgress(of: .store)
         #expect(watch.tick(after: .seconds(86_400)) == nil)
         #expect(watch.tick(after: .seconds(-5)) == nil)
         #expect(pass(24) == nil)
@@ -139,7 +139,7 @@ import WaypostTestSupport
         ] as [([ReportingEvent], Int?)])
     mutating func allowsTheUploadLoopToWaitForAReason(events: [ReportingEvent], standsStillAfter: Int?) {
         watch = ProgressWatch(patience: [.upload: .seconds(30)])
-        for event in events { watch.take(event) }
+        for event in events { watch.record(event) }
         #expect(pass(1000) == standsStillAfter.map { "\($0) upload" })
     }
 
@@ -154,7 +154,7 @@ import WaypostTestSupport
         ] as [([ReportingEvent], Int?)])
     mutating func expectsAnExchangeToEnd(events: [ReportingEvent], standsStillAfter: Int?) {
         watch = ProgressWatch(patience: [.transport: .seconds(30)])
-        for event in events { watch.take(event) }
+        for event in events { watch.record(event) }
         #expect(pass(1000) == standsStillAfter.map { "\($0) transport" })
     }
 
@@ -166,19 +166,19 @@ import WaypostTestSupport
         ] as [ReportingEvent])
     mutating func ignoresEventsThatAreNotOfTheUploadLoop(event: ReportingEvent) {
         watch = ProgressWatch(patience: [.upload: .seconds(30)])
-        watch.take(.uploading(Self.batch))
+        watch.record(.uploading(Self.batch))
         for _ in 0..<14 {
-            watch.take(event)
+            watch.record(event)
             #expect(pass(2) == nil)
         }
-        watch.take(event)
+        watch.record(event)
         #expect(pass(2) == "2 upload")
     }
 
     @Test mutating func countsADeliveryAsProgressOfTheUploadLoop() {
-        watch.take(.uploading(Self.batch))
+        watch.record(.uploading(Self.batch))
         #expect(pass(29) == nil)
-        watch.take(.delivered(Self.batch, traffic: Traffic(), took: .zero))
+        watch.record(.delivered(Self.batch, traffic: Traffic(), took: .zero))
         #expect(pass(29) == nil)
         #expect(pass(1) == "1 upload")
     }

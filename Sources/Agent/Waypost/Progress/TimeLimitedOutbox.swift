@@ -72,24 +72,26 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     ) async throws(OutboxError) -> Value {
         guard let progress else { return try await body(outbox) }
         let call = AbandonableCall<Result<Value, OutboxError>>()
-        guard let number = begin(progress, until: clock.now + limit, abandon: call.abandon) else { throw silence }
+        guard let number = beginCall(progress, until: clock.now + limit, abandon: call.abandon) else {
+            throw silentError
+        }
         let result = await call.run { [self] in
-            defer { end(number, progress) }
+            defer { endCall(number, progress) }
             do throws(OutboxError) { return .success(try await body(outbox)) } catch { return .failure(error) }
         }
-        guard let result else { throw silence }
+        guard let result else { throw silentError }
         return try result.get()
     }
 
     /// Registers a call. Returns its number, or `nil` while another call hangs.
-    private func begin(
+    private func beginCall(
         _ progress: StageProgress, until end: Duration, abandon: @escaping @Sendable () -> Void
     ) -> Int? {
         calls.withLock { calls in
             guard calls.hanging.isEmpty else { return nil }
             calls.lastNumber += 1
             calls.waiting[calls.lastNumber] = (end, abandon)
-            progress.roused(.store)
+            progress.markBusy(.store)
             if !calls.isWatched {
                 calls.isWatched = true
                 Task { await watch() }
@@ -115,11 +117,15 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
         }
     }
 
-    private func end(_ number: Int, _ progress: StageProgress) {
+    private func endCall(_ number: Int, _ progress: StageProgress) {
         calls.withLock { calls in
             calls.waiting[number] = nil
             calls.hanging.remove(number)
-            if calls.waiting.isEmpty, calls.hanging.isEmpty { progress.rests(.store) } else { progress.moved(.store) }
+            if calls.waiting.isEmpty, calls.hanging.isEmpty {
+                progress.markIdle(.store)
+            } else {
+                progress.reportProgress(of: .store)
+            }
         }
     }
 
@@ -131,11 +137,11 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
             calls.hanging.formUnion(calls.waiting.keys)
             return calls.waiting.values.map(\.abandon)
         }
-        if !left.isEmpty { gaveUp() }  // before the callers continue, so that they find it counted
+        if !left.isEmpty { gaveUp() }  // before the callers continue, so that they find the bypass counted
         for abandon in left { abandon() }
     }
 
-    private var silence: OutboxError {
+    private var silentError: OutboxError {
         OutboxError(.silent, calls.withLock { $0.isOpening } ? .opening : nil)
     }
 }

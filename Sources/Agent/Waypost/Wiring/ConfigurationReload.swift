@@ -101,7 +101,7 @@ struct ConfigurationReload {
         }
     }
 
-    /// Reads the configuration; `nil` if it is rejected.
+    /// Reads the configuration. Returns `nil` if it is rejected.
     private func requestedCandidate() async -> Candidate? {
         guard let source else { return nil }
         manager.send(ServiceNotification.reloading)
@@ -119,7 +119,7 @@ struct ConfigurationReload {
         }
     }
 
-    /// Checks for replaced certificate files; `nil` if no file was replaced, or if a file is unusable.
+    /// Checks for replaced certificate files. Returns `nil` if no file was replaced, or if a file is unusable.
     private mutating func candidateOfReplacedFiles() async -> Candidate? {
         let configuration = current
         guard !configuration.uploadFiles.isEmpty || !configuration.tokenFiles.isEmpty else { return nil }

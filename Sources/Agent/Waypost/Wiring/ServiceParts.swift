@@ -28,7 +28,7 @@ struct ServiceParts: Sendable {
         recorder?.keepPrivate(
             in: configuration.reporting.privateZones, hasSwitch: configuration.privateModeFile != nil)
         log = LogWriter(
-            level: configuration.log.level, format: configuration.log.format, hearsDebug: isRecorded
+            level: configuration.log.level, format: configuration.log.format, listensToDebug: isRecorded
         ) { level, text in
             if level < .debug { history.note(level, text) }
             recorder?.note(logLine: "\(level.rawValue): \(text)")
@@ -46,7 +46,7 @@ struct ServiceParts: Sendable {
         self.recorder = recorder
     }
 
-    /// Returns an empty cache for the tokens of `ownProvider`, or of the configured provider if that is `nil`.
+    /// Returns an empty cache for the tokens of `ownProvider`, or, if that is `nil`, of the configured provider.
     func authorization(
         _ configuration: Configuration, ownProvider: (any VehicleAuthorization)?, _ policy: CachePolicy
     ) throws(AgentError) -> CachedAuthorization {
@@ -57,8 +57,8 @@ struct ServiceParts: Sendable {
             report: { [monitor, progress] event in
                 monitor.note(event)
                 switch event {
-                case .asked: progress.moved(.token)
-                case .answered: progress.rests(.token)
+                case .asked: progress.reportProgress(of: .token)
+                case .answered: progress.markIdle(.token)
                 case .renewal, .warning: break
                 }
             })

@@ -205,7 +205,7 @@ extension ServiceRun {
         if case .file(let path, follows: false) = configuration.receiver.source {
             log.write(
                 .warning,
-                "only the log of this run is recorded in \(directory): \(path) already is a recording; waypost replay "
+                "only the log of this run is recorded in \(directory): \(path) is already a recording; waypost replay "
                     + "\(path) replays it")
         }
         let settings = RecordingSettings(directory: directory, version: Release.version)

@@ -8,12 +8,13 @@ package import VehicleAuthorization
 /// The vehicles of a load test. They share a transport, a token cache, a monitor and a log, and keep their updates in
 /// memory ([decision 49](../../../../docs/decisions/0049-a-test-fleet-keeps-its-updates-in-memory.md)).
 package struct TestFleet: Sendable {
-    /// The maximum number of pending updates per vehicle: some minutes at the default interval, in 16 KiB.
+    /// The maximum number of pending updates per vehicle: about 20 minutes' worth at the default interval, in 16 KiB.
     private static let capacity = 128
     /// The maximum number of connections to Fleet Engine over HTTP/1.1: enough for a thousand requests per second, if
     /// each takes a quarter of a second.
     package static let connections = 256
-    /// The number of open files that are needed for these connections, those to the token endpoint, and the process.
+    /// The number of open files that are needed for these connections, connections to the token endpoint, and the
+    /// process itself.
     private static let descriptors = connections + 128
     /// The number of tokens that are fetched concurrently before the drives begin, which is the number of streams on
     /// one HTTP/2 connection.

@@ -30,7 +30,7 @@ package struct VehicleAgent: Sendable {
         /// Watches the progress of the service; `nil` outside the service. With it, the outbox answers within a time
         /// limit and may be opened late, so that a driving vehicle is always visible.
         package var progress: StageProgress?
-        /// A closure that is called each time the outbox doesn't answer in time and is bypassed.
+        /// Called each time the outbox doesn't answer in time and is bypassed.
         package var storeGaveUp: @Sendable () -> Void = {}
 
         package init(
@@ -84,7 +84,7 @@ package struct VehicleAgent: Sendable {
             try await outbox.open()
             opensLate = false
         } catch {
-            // A recorded log needn't be reported at once, because no vehicle must be visible.
+            // A recorded log can be reported later, because no vehicle needs to be visible.
             guard parts.progress != nil, !configuration.readsRecording, error.code != .locked else {
                 throw AgentError(.unavailable, error.description)
             }
@@ -161,7 +161,9 @@ package struct VehicleAgent: Sendable {
                     monitor.clear(.storing)
                 }
                 let news = watch?.conditions(of: summary.evictions) ?? []
-                for condition in news { monitor.raise(condition, on: .one(condition.code), for: EvictionWatch.memory) }
+                for condition in news {
+                    monitor.raise(condition, on: .one(condition.code), for: EvictionWatch.displayTime)
+                }
                 watch = watch ?? EvictionWatch(since: summary.evictions)
                 monitor.note(quarantined: summary.quarantined.count)
                 if try await outbox.maintain() { await reporter.requeued() }
@@ -174,14 +176,14 @@ package struct VehicleAgent: Sendable {
         }
     }
 
-    /// Empties the outbox's log once in each private time, because delivered positions would stay in the log. Returns
-    /// whether that has been done in the current private time.
+    /// Empties the outbox's log once in each private period, because delivered positions would stay in the log. Returns
+    /// whether the log has been emptied in the current private period.
     func emptyLogIfPrivate(after isDone: Bool) async throws(OutboxError) -> Bool {
         guard monitor.snapshot.privateSince != nil else { return false }
         return isDone ? true : try await outbox.emptyLog()
     }
 
-    /// Returns a summary of the outbox: the ledger with reasons and times.
+    /// Returns a summary of the outbox: the ledger, with the reasons and times of evictions and quarantine.
     package func summary() async throws(AgentError) -> StoreSummary {
         do { return try await outbox.summary() } catch { throw AgentError(.unavailable, error.description) }
     }
@@ -283,7 +285,7 @@ extension Configuration {
         var outbox = outbox
         outbox.reportRecovery = {
             let condition = Condition($0, at: parts.clock.now)
-            parts.monitor.raise(condition, on: .one(condition.code), for: EvictionWatch.memory)
+            parts.monitor.raise(condition, on: .one(condition.code), for: EvictionWatch.displayTime)
         }
         outbox.reportWarning = { parts.monitor.raise(Condition($0), on: .one(ConditionCode($0))) }
         outbox.reportWarningEnd = { parts.monitor.clear(.one(ConditionCode($0))) }

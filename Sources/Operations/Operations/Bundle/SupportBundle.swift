@@ -41,7 +41,7 @@ package struct SupportBundle: Sendable {
     }
 
     /// Returns whether a file that begins with `bytes` is a bundle.
-    package static func isBegun(by bytes: [UInt8]) -> Bool { bytes.starts(with: heading.utf8) }
+    package static func isBundle(startingWith bytes: [UInt8]) -> Bool { bytes.starts(with: heading.utf8) }
 
     /// The list of parts, with the reason for each missing one.
     package var summary: String {

@@ -68,7 +68,7 @@ package struct TokenReport: Sendable {
 
     /// The reason why Fleet Engine will reject the token, whether the service sends it or not; `nil` if that isn't
     /// certain.
-    package var refusal: String? {
+    package var rejectionReason: String? {
         verdict.rejection.map { "the token fits \(subject) and the service sends it, but \($0.sentence)" }
             ?? verdict.problem
     }
@@ -148,7 +148,7 @@ package struct TokenReport: Sendable {
         let signature = token.value.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }.count * 3 / 4
         lines.append(("signed", "\(signature) bytes, not shown"))
         lines += remarks.map { ("note", $0) }
-        lines.append(refusal.map { ("FAIL", $0) } ?? ("ok", fitness))
+        lines.append(rejectionReason.map { ("FAIL", $0) } ?? ("ok", fitness))
         return lines.map { ($0.name, redacted($0.text)) }
     }
 

@@ -44,7 +44,7 @@ extension AuthorizationConfiguration {
             : root.section("authorization", isRequired: true, "the provider of the vehicle's tokens")
         if forConsumers { section.placeholders = ["tripId", "providerId"] }
         // The section is a key file from Google's console.
-        if section.member("type")?.stringValue == "service_account" {
+        if section.readMember("type")?.stringValue == "service_account" {
             section.report(
                 "type",
                 "is a service account, whose key must not be in a vehicle; have your backend sign the tokens, and write "
@@ -125,7 +125,7 @@ extension HTTPTokenSettings {
                 section.reportHeader(name, secret)
                 return HeaderTemplate(name, secret, scheme: scheme)
             }, body: body, format: TokenAnswerFormat(&section))
-        if let members = section.member("url")?.objectValue, let reference = ValueReference(members),
+        if let members = section.readMember("url")?.objectValue, let reference = ValueReference(members),
             case .credential = reference
         {
             urlSource = reference.description
@@ -138,7 +138,7 @@ extension HTTPTokenSettings {
 extension ConfigurationSection {
     /// Reports header names that differ only in case, because they name the same header (RFC 9110 section 5.1).
     fileprivate mutating func reportRepeatedHeaders() {
-        guard case .object(let headers)? = member("headers") else { return }
+        guard case .object(let headers)? = readMember("headers") else { return }
         let names = Dictionary(grouping: headers.keys.sorted()) { $0.lowercased() }
         for same in names.values where same.count > 1 {
             report("headers.\(same[1])", "is the same header as \(same[0]); remove one of them")
@@ -194,8 +194,8 @@ extension ConfigurationSection {
     /// Returns the text under `key`, or a reference that is read at each use; `nil` if there is neither.
     mutating func optionalSecret(_ key: String, _ about: String) -> Secret? {
         declare(key, .secret, isSecret: true, about)
-        guard let value = member(key) else {
-            settle(key, nil, isThere: false)
+        guard let value = readMember(key) else {
+            recordValue(key, nil, isPresent: false)
             return nil
         }
         if let members = value.objectValue, ValueReference(members) == nil {
@@ -213,7 +213,7 @@ extension ConfigurationSection {
         _ key: String, schemes: Bool, _ about: String
     ) -> [(name: String, secret: Secret, scheme: HeaderTemplate.Scheme)] {
         declare(key, .secrets(asHeaders: schemes), isSecret: true, about)
-        if !has(key) { settle(key, nil, isThere: false) }
+        if !has(key) { recordValue(key, nil, isPresent: false) }
         return entries(key).compactMap { name, value in
             secret(value, "\(key).\(name)", schemes: schemes).map { (name, $0.secret, $0.scheme) }
         }
@@ -223,7 +223,7 @@ extension ConfigurationSection {
         _ value: JSONValue, _ key: String, schemes: Bool = false
     ) -> (secret: Secret, scheme: HeaderTemplate.Scheme)? {
         if let text = value.stringValue {
-            settle(key, ConfigurationSetting.struck, isThere: true)
+            recordValue(key, ConfigurationSetting.struck, isPresent: true)
             return (.literal(text), .verbatim)
         }
         var members = value.objectValue ?? [:]
@@ -234,7 +234,7 @@ extension ConfigurationSection {
             if scheme == nil { report("\(key).scheme", "isn't a scheme; use \(Self.alternatives(known))") }
         }
         if let reference = ValueReference(members) {
-            settle(key, ConfigurationSetting.struck, isThere: true, from: reference)
+            recordValue(key, ConfigurationSetting.struck, isPresent: true, from: reference)
             return scheme.map { (Secret(reference), $0) }
         }
         // The value itself isn't shown, because it may be a secret.

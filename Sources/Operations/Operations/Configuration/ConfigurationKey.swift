@@ -63,7 +63,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     }()
 
     /// Returns the keys whose name or path has the same letters as `word`, ignoring case and other characters.
-    static func meant(by word: String) -> [Self] {
+    static func keys(meantBy word: String) -> [Self] {
         func letters(_ text: String) -> String { text.lowercased().filter(\.isLetter) }
         return all.filter { [letters($0.name), letters($0.path)].contains(letters(word)) }
     }
@@ -72,7 +72,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     /// four.
     package static func paths(meantBy word: String) -> String? {
         var paths: [String] = []
-        for key in meant(by: word) where !paths.contains(key.path) { paths.append(key.path) }
+        for key in keys(meantBy: word) where !paths.contains(key.path) { paths.append(key.path) }
         return (1...4).contains(paths.count) ? ConfigurationSection.alternatives(paths.map { "\"\($0)\"" }) : nil
     }
 

@@ -15,9 +15,9 @@ package struct ConfigurationWarning: Sendable, Hashable, CustomStringConvertible
     /// Whether the value may be right, so that `waypost check` only notes it.
     package let mayBeRight: Bool
 
-    init(_ key: String, _ says: String, mayBeRight: Bool = false) {
+    init(_ key: String, _ problem: String, mayBeRight: Bool = false) {
         section = String(key.prefix { $0 != "." })
-        description = "\(key) \(says)"
+        description = "\(key) \(problem)"
         self.mayBeRight = mayBeRight
     }
 }
@@ -31,7 +31,7 @@ extension Configuration {
     }
 
     private static func idWarning(_ key: String, _ id: String) -> ConfigurationWarning? {
-        if Placeholder.hasSigns(id) {
+        if Placeholder.hasSyntax(id) {
             return ConfigurationWarning(key, "is \"\(id)\", a placeholder that nothing has filled in; write the id")
         }
         if let warning = spaceWarning(key, id) { return warning }
@@ -41,7 +41,7 @@ extension Configuration {
                 "is \(id), which looks like a line of a settings file; write only the id",
                 mayBeRight: !id.isInQuotes)
         }
-        if Placeholder.isInWords(id) {
+        if Placeholder.isPhrase(id) {
             return ConfigurationWarning(key, "is \(id), which looks like a placeholder; write the id", mayBeRight: true)
         }
         let isNumber = id.utf8.allSatisfy(\.isDigit)
@@ -92,7 +92,7 @@ extension Configuration {
             // This is a program in PATH, or a command line, which is reported when the program isn't found.
             if isProgram, !path.prefix(while: { $0 != " " }).contains("/") { return nil }
             // Waypost has already filled in its own placeholders, except the trip's.
-            if Placeholder.hasSigns(path.replacing("{tripId}", with: "")) {
+            if Placeholder.hasSyntax(path.replacing("{tripId}", with: "")) {
                 return ConfigurationWarning(
                     key, "is \"\(path)\", with a placeholder that nothing has filled in; write the path")
             }
@@ -145,7 +145,7 @@ extension Configuration {
             guard case .http(let settings, _) = provider else { return [ConfigurationWarning]() }
             return settings.headers.compactMap { header in
                 guard case .literal(let text) = header.secret,
-                    Placeholder.hasSigns(text) || Placeholder.isInWords(String(text.split(separator: " ").last ?? ""))
+                    Placeholder.hasSyntax(text) || Placeholder.isPhrase(String(text.split(separator: " ").last ?? ""))
                 else { return nil }
                 return ConfigurationWarning(
                     "\(section).headers.\(header.name)",
@@ -171,7 +171,7 @@ extension Configuration {
 private enum Placeholder {
     /// Returns whether `text` contains a shell's or a template's placeholder, such as `${VAN}`, `$VAN`, `{{ van }}` or
     /// `<van>`.
-    static func hasSigns(_ text: String) -> Bool {
+    static func hasSyntax(_ text: String) -> Bool {
         let hasVariable = zip(text.utf8, text.utf8.dropFirst()).contains { sign, next in
             sign == UInt8(ascii: "$") && (next.isAlphanumeric && !next.isDigit || "_{(".utf8.contains(next))
         }
@@ -179,7 +179,7 @@ private enum Placeholder {
     }
 
     /// Returns whether `text` is a placeholder such as `YOUR_API_KEY`, `VAN_ID_HERE` or `changeme`.
-    static func isInWords(_ text: String) -> Bool {
+    static func isPhrase(_ text: String) -> Bool {
         let words = text.lowercased().split { !$0.isLetter }
         return words.count > 1 && (words.first == "your" || words.last == "here") || words.joined() == "changeme"
     }

@@ -4,7 +4,7 @@ import StrictJSON
 extension ConfigurationSection {
     /// Returns the proxy for connections to `endpoint`, if one is configured.
     mutating func proxy(to endpoint: HTTPURL?) -> HTTPProxy? {
-        let isThere = has("proxy")
+        let isConfigured = has("proxy")
         var section = section(
             "proxy", as: #"{ "url": "http://proxy.example.com:3128" }"#,
             "the proxy that connections go through, if there is one")
@@ -15,7 +15,7 @@ extension ConfigurationSection {
             HTTPProxy.init)
         let user = section.optionalString("user", "the user name, if the proxy requires a login")
         let password = section.secretText("password", "the user's password, preferably from a file or a credential")
-        guard isThere else { return nil }
+        guard isConfigured else { return nil }
         if (user == nil) != (password == nil), !section.isRejected("user"), !section.isRejected("password") {
             section.report(
                 user == nil ? "user" : "password", "is missing; a login needs both \"user\" and \"password\"")
@@ -37,11 +37,11 @@ extension ConfigurationSection {
 
     /// Returns the secret text under `key`; `nil` if there is none. A value that isn't a text isn't shown either.
     private mutating func secretText(_ key: String, _ about: String) -> String? {
-        guard let value = member(key), value.stringValue == nil, value.objectValue == nil else {
+        guard let value = readMember(key), value.stringValue == nil, value.objectValue == nil else {
             return optionalString(key, isSecret: true, about)
         }
         declare(key, .text, isSecret: true, about)
-        settle(key, ConfigurationSetting.struck, isThere: true)
+        recordValue(key, ConfigurationSetting.struck, isPresent: true)
         report(key, "is \(value.kind); use a text in quotes, \(ValueReference.forms)")
         return nil
     }

@@ -38,7 +38,7 @@ package struct ReportingConfiguration: Sendable, Hashable {
                     interval, in: 5...60, default: 30,
                     "the maximum time between two updates of a moving vehicle, for the policy accuracy"))
         }
-        let others = foreign.compactMap { key in section.member(key).map { (key: key, value: $0) } }
+        let others = foreign.compactMap { key in section.readMember(key).map { (key: key, value: $0) } }
         heartbeat = section.seconds(
             "heartbeatSeconds", in: 5...60, default: 60,
             "the time between two updates of a parked vehicle; at least the interval of a moving vehicle")
@@ -51,7 +51,7 @@ package struct ReportingConfiguration: Sendable, Hashable {
         section.finish()
         guard !section.isRejected("policy") else { return }
         for (key, value) in others {
-            section.wrong(
+            section.reportWrong(
                 key, value,
                 "it has no effect with the policy \"\(word.rawValue)\": remove it, or choose the other policy")
         }

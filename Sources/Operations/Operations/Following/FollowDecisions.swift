@@ -23,7 +23,7 @@ package struct FollowDecisions: Sendable {
     private static let interval = Duration.seconds(5)
     /// The time without change after which a vehicle is reported as silent. An active vehicle reports at least once
     /// per minute (Fleet Engine guide).
-    private static let longestSilence = Duration.seconds(60)
+    private static let maximumSilence = Duration.seconds(60)
 
     private let retry: RetryPolicy
     private var failures = 0
@@ -31,7 +31,7 @@ package struct FollowDecisions: Sendable {
     private var last: FollowedSnapshot?
     private var lastChange: Duration = .zero
     /// The time without change after which silence is reported next; it doubles with each report.
-    private var nextSilence = longestSilence
+    private var nextSilence = maximumSilence
     private var trouble: ReportedText?
 
     package init(retry: RetryPolicy) { self.retry = retry }
@@ -42,7 +42,7 @@ package struct FollowDecisions: Sendable {
     /// Returns the decision after an answer. `jitter` is drawn from 0...1.
     package mutating func receive(_ outcome: ReadOutcome, at now: Duration, jitter: Double) -> Decision {
         switch outcome {
-        case .seen(let snapshot): return see(snapshot, at: now, jitter: jitter)
+        case .seen(let snapshot): return decide(after: snapshot, at: now, jitter: jitter)
         case .tokenRejected(let reason):
             failures += 1
             guard hasRenewedToken else {
@@ -64,14 +64,14 @@ package struct FollowDecisions: Sendable {
         fail("\(error)", after: error.retryAfter, jitter: jitter)
     }
 
-    private mutating func see(_ snapshot: FollowedSnapshot, at now: Duration, jitter: Double) -> Decision {
+    private mutating func decide(after snapshot: FollowedSnapshot, at now: Duration, jitter: Double) -> Decision {
         var events: [FollowEvent] = trouble == nil ? [] : [.recovered]
         failures = 0
         hasRenewedToken = false
         trouble = nil
         if last.map(snapshot.differs) ?? true {
             lastChange = now
-            nextSilence = Self.longestSilence
+            nextSilence = Self.maximumSilence
             events.append(.changed(snapshot))
         } else if now - lastChange >= nextSilence {
             events.append(.silent(now - lastChange))

@@ -13,10 +13,10 @@ package final class FollowerMeter: ReportingObserver {
 
     package func observe(_ event: ReportingEvent) {
         switch event {
-        case .fix(let fix): state.withLock { $0.see(fix) }
-        case .accepted(let stored): state.withLock { $0.hear(stored.update) }
-        case .uploading(let batch) where batch.stored == nil: state.withLock { $0.hear(batch.last) }
-        case .privateModeBegan, .privateModeEnded: state.withLock { $0.breakOff() }
+        case .fix(let fix): state.withLock { $0.addFix(fix) }
+        case .accepted(let stored): state.withLock { $0.addUpdate(stored.update) }
+        case .uploading(let batch) where batch.stored == nil: state.withLock { $0.addUpdate(batch.last) }
+        case .privateModeBegan, .privateModeEnded: state.withLock { $0.startOver() }
         default: break
         }
     }
@@ -54,7 +54,7 @@ package struct FollowerErrors: Sendable {
     package init() {}
 
     /// Adds the next fix that was accepted.
-    package mutating func see(_ fix: Fix) {
+    package mutating func addFix(_ fix: Fix) {
         if let latest, let reported, !latest.isAfterBreak {
             live.add(reported.extrapolated(to: latest.fix.timeOfFix).distance(to: latest.fix))
         }
@@ -66,8 +66,8 @@ package struct FollowerErrors: Sendable {
         waiting.append(moment)
     }
 
-    /// Starts over, because private mode begins or ends.
-    package mutating func breakOff() {
+    /// Starts over, except for the errors that have been measured, because private mode begins or ends.
+    package mutating func startOver() {
         reported = nil
         latest = nil
         waiting = []
@@ -76,7 +76,7 @@ package struct FollowerErrors: Sendable {
 
     /// Adds the next reported position, which is live or a shape point. A position that was sent from memory adds
     /// nothing when it is stored later, nor does an older position.
-    package mutating func hear(_ update: LocationUpdate) {
+    package mutating func addUpdate(_ update: LocationUpdate) {
         let next = Fix(update)
         let isPassed = waiting.first.map { next.timeOfFix < $0.fix.timeOfFix } ?? true
         if let reported, next.timeOfFix <= reported.timeOfFix, isPassed { return }

@@ -12,7 +12,7 @@ package struct RunningService: Sendable {
     /// The time limit for an answer in seconds.
     private static let timeout = 10
     /// The maximum size of an answer in bytes.
-    private static let longestAnswer = 1 << 20
+    private static let maximumAnswerBytes = 1 << 20
 
     /// Creates a client of the service with `configuration`. If that is `nil`, the client queries `address` or, if that
     /// is also `nil`, the default address.
@@ -56,7 +56,7 @@ package struct RunningService: Sendable {
         }
         switch answer {
         case .failure(let error):
-            if let owner = await owner, let words = Self.silence(at: address, of: owner, outboxPath, error) {
+            if let owner = await owner, let words = Self.reasonForSilence(at: address, of: owner, outboxPath, error) {
                 return .unresponsive(words)
             }
             let user = EffectiveUser.current
@@ -69,7 +69,7 @@ package struct RunningService: Sendable {
                 await onThread(named: "status") {
                     if let words = Self.accessObstacle(toOutboxAt: outboxPath, at: address, error) { return words }
                     let isElsewhere = [ECONNREFUSED, ENOENT].contains(error.number)
-                    return "\(Self.silence(at: address, error)); \(Self.hint(outboxPath, error))"
+                    return "\(Self.reasonForSilence(at: address, error)); \(Self.hint(outboxPath, error))"
                         + (isElsewhere ? Self.hint(atOthers: HoldingProcess.otherServices) : "")
                 })
         case .success(let bytes):
@@ -95,7 +95,7 @@ package struct RunningService: Sendable {
     }
 
     /// Returns the reason why a running service doesn't answer, with the remedy; `nil` if the error says enough.
-    package static func silence(
+    package static func reasonForSilence(
         at address: LocalAddress, of owner: HoldingProcess, _ outboxPath: String, _ error: SystemError
     ) -> String? {
         let (fact, cause): (String, String)
@@ -128,7 +128,7 @@ package struct RunningService: Sendable {
             + "run this as root (sudo), or see systemctl status waypost"
     }
 
-    private static func silence(at address: LocalAddress, _ error: SystemError) -> String {
+    private static func reasonForSilence(at address: LocalAddress, _ error: SystemError) -> String {
         switch error.number {
         case ECONNREFUSED, ENOENT: "the service is not running: nothing listens on \(address)"
         // A call on the socket exceeded its time limit.
@@ -159,7 +159,7 @@ package struct RunningService: Sendable {
         try socket.writeAll(Array("GET /status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8).span)
         var answer: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while answer.count < longestAnswer {
+        while answer.count < maximumAnswerBytes {
             var span = buffer.mutableSpan
             let count = try socket.read(into: &span)
             if count == 0 { break }

@@ -36,7 +36,7 @@ extension StatusReport {
     /// The minimum number of seconds until the next attempt at which the summary mentions it.
     private static let minimumWait = 60
     /// The maximum number of seconds without a delivery: a heartbeat is sent every minute, and may fail twice.
-    private static let longestSilence = 180
+    private static let maximumSilence = 180
 
     /// Whether no condition needs attention.
     package var isWell: Bool { conditions.allSatisfy { $0.severity == .info } }
@@ -67,7 +67,7 @@ extension StatusReport {
     }
 
     private var isCatchingUp: Bool {
-        ledger.pending >= Self.backlog && (delivery.secondsSinceDelivery ?? .max) <= Self.longestSilence
+        ledger.pending >= Self.backlog && (delivery.secondsSinceDelivery ?? .max) <= Self.maximumSilence
     }
 
     private var healthySummary: [Verdict.Line] {

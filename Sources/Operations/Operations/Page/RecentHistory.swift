@@ -64,11 +64,11 @@ struct RecentHistory: Sendable {
     private static let spacing = Duration.seconds(4)
     private static let maximumOutages = 100
     private static let maximumLines = 50
-    private static let longestLine = 300
+    private static let maximumLineLength = 300
     /// The maximum age of a current position. An older fix is only the last known position.
-    private static let longestCurrent = Duration.seconds(30)
+    private static let maximumCurrentAge = Duration.seconds(30)
     /// The minimum duration of an outage. In a shorter one, the next attempt already succeeds.
-    private static let shortestOutage = Duration.seconds(5)
+    private static let minimumOutage = Duration.seconds(5)
 
     /// The newest fix that was not rejected.
     private(set) var newest: (fix: Fix, at: Duration)?
@@ -107,7 +107,7 @@ struct RecentHistory: Sendable {
     /// Records a line of the log.
     mutating func note(_ level: LogLevel, _ text: String, at now: Duration) {
         if lines.count >= Self.maximumLines { lines.removeFirst(lines.count - Self.maximumLines + 1) }
-        lines.append(Line(at: now, level: level, text: String(text.prefix(Self.longestLine))))
+        lines.append(Line(at: now, level: level, text: String(text.prefix(Self.maximumLineLength))))
     }
 
     /// Returns the vehicle's places in the last hour, the oldest first.
@@ -137,7 +137,7 @@ struct RecentHistory: Sendable {
     }
 
     /// Returns whether the newest fix is recent enough to show as the current position.
-    func isCurrent(at now: Duration) -> Bool { newest.map { now - $0.at <= Self.longestCurrent } ?? false }
+    func isCurrent(at now: Duration) -> Bool { newest.map { now - $0.at <= Self.maximumCurrentAge } ?? false }
 
     /// Returns the minutes of the last hour, the oldest first and the current one last; `nil` before the start.
     func minutes(at now: Duration) -> [Minute?] {
@@ -158,7 +158,7 @@ struct RecentHistory: Sendable {
     func outages(at now: Duration) -> [ClosedRange<Duration>] {
         let start = now - Self.length
         var outages = pastOutages
-        if let since = outageSince, now - since >= Self.shortestOutage { outages.append(since...now) }
+        if let since = outageSince, now - since >= Self.minimumOutage { outages.append(since...now) }
         return outages.filter { $0.upperBound >= start }.map { max(start, $0.lowerBound)...$0.upperBound }
     }
 
@@ -184,7 +184,7 @@ struct RecentHistory: Sendable {
     private mutating func endOutage(at now: Duration) {
         guard let since = outageSince else { return }
         outageSince = nil
-        guard now - since >= Self.shortestOutage else { return }
+        guard now - since >= Self.minimumOutage else { return }
         if pastOutages.count >= Self.maximumOutages { pastOutages.removeFirst() }
         pastOutages.append(since...now)
     }

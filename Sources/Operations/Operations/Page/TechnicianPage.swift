@@ -237,7 +237,7 @@ enum TechnicianPage {
 
         async function ask(path) {
           const answer = await fetch(new URL(path, here), { cache: "no-store", signal: AbortSignal.timeout(20000) });
-          if (!answer.ok) throw new Error((await answer.json().catch(() => null))?.error?.message || "it answered " + answer.status);
+          if (!answer.ok) throw new Error((await answer.json().catch(() => null))?.error?.message || "the service answered " + answer.status);
           return answer;
         }
 
