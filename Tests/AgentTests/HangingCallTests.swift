@@ -10,7 +10,7 @@ import WaypostTestSupport
 
 /// Hanging calls, and the effect on their callers.
 @Suite(.timeLimit(.minutes(1))) struct HangingCalls {
-    let progress = StageProgress(ProgressWatch(patience: [.store: .seconds(330)]))
+    let progress = StageProgress(ProgressWatch(timeouts: [.store: .seconds(330)]))
     /// A gate that stays closed during a test: every task that reaches it hangs, even if cancelled.
     let gate = Gate()
     let manualClock = ManualClock()
@@ -179,7 +179,7 @@ import WaypostTestSupport
 
     /// The thread notices that the pool runs nothing, and reports this although no task can.
     @Test func theWatchThreadEndsTheProcessWhenAStageStalls() async throws {
-        let progress = StageProgress(ProgressWatch(patience: [.token: .milliseconds(1)]))
+        let progress = StageProgress(ProgressWatch(timeouts: [.token: .milliseconds(1)]))
         progress.reportProgress(of: .token)
         let stop = try EventDescriptor()
         let watchdogEvents = Locked([String]())

@@ -12,9 +12,9 @@ import WaypostTestSupport
 @testable import Waypost
 
 @Suite struct ProgressWatches {
-    static let patience: [Stage: Duration] = Dictionary(uniqueKeysWithValues: Stage.allCases.map { ($0, .seconds(30)) })
+    static let timeouts: [Stage: Duration] = Dictionary(uniqueKeysWithValues: Stage.allCases.map { ($0, .seconds(30)) })
 
-    var watch = ProgressWatch(patience: patience)
+    var watch = ProgressWatch(timeouts: timeouts)
 
     /// Advances the clock by up to `seconds`, one second at a time, until a stage stalls. Returns the second and the
     /// stage.
@@ -36,7 +36,7 @@ import WaypostTestSupport
     }
 
     @Test mutating func watchesOnlyStagesWithATimeout() {
-        watch = ProgressWatch(patience: [.store: .seconds(30)])
+        watch = ProgressWatch(timeouts: [.store: .seconds(30)])
         watch.reportProgress(of: .token)
         #expect(pass(500) == nil)
     }
@@ -98,7 +98,7 @@ import WaypostTestSupport
             ([.receiver(.receiving(source: "log"))], 30), ([.accepted(stored), .idle], 30),
         ] as [([ReportingEvent], Int?)])
     func expectsFixesToBeProcessed(events: [ReportingEvent], standsStillAfter: Int?) {
-        let progress = StageProgress(ProgressWatch(patience: [.intake: .seconds(30)]))
+        let progress = StageProgress(ProgressWatch(timeouts: [.intake: .seconds(30)]))
         for _ in 0..<2 { progress.fixMade(Self.fix) }
         for event in events { progress.observe(event) }
         let second = (1...1000).first { _ in progress.tick(after: .seconds(1)) != nil }
@@ -106,7 +106,7 @@ import WaypostTestSupport
     }
 
     @Test func expectsNothingFromAReceiverThatHasEnded() {
-        let progress = StageProgress(ProgressWatch(patience: Self.patience))
+        let progress = StageProgress(ProgressWatch(timeouts: Self.timeouts))
         progress.turned()
         progress.fixMade(Self.fix)
         progress.ended()
@@ -138,7 +138,7 @@ import WaypostTestSupport
             ([.uploading(batch), .failed(.held(.sample("")), traffic: Traffic())], 30),
         ] as [([ReportingEvent], Int?)])
     mutating func allowsTheUploadLoopToWaitForAReason(events: [ReportingEvent], standsStillAfter: Int?) {
-        watch = ProgressWatch(patience: [.upload: .seconds(30)])
+        watch = ProgressWatch(timeouts: [.upload: .seconds(30)])
         for event in events { watch.record(event) }
         #expect(pass(1000) == standsStillAfter.map { "\($0) upload" })
     }
@@ -153,7 +153,7 @@ import WaypostTestSupport
             ([.waiting(delay: .seconds(600))], nil),
         ] as [([ReportingEvent], Int?)])
     mutating func expectsAnExchangeToEnd(events: [ReportingEvent], standsStillAfter: Int?) {
-        watch = ProgressWatch(patience: [.transport: .seconds(30)])
+        watch = ProgressWatch(timeouts: [.transport: .seconds(30)])
         for event in events { watch.record(event) }
         #expect(pass(1000) == standsStillAfter.map { "\($0) transport" })
     }
@@ -165,7 +165,7 @@ import WaypostTestSupport
             .announced(.offline, traffic: Traffic()),
         ] as [ReportingEvent])
     mutating func ignoresEventsThatAreNotOfTheUploadLoop(event: ReportingEvent) {
-        watch = ProgressWatch(patience: [.upload: .seconds(30)])
+        watch = ProgressWatch(timeouts: [.upload: .seconds(30)])
         watch.record(.uploading(Self.batch))
         for _ in 0..<14 {
             watch.record(event)

@@ -9,7 +9,7 @@ package import Reporting
 
 /// Decides whether every stage makes progress.
 ///
-/// A stage that has something to do must report progress within its patience, unless it has a reason to wait. Time
+/// A stage that has something to do must report progress within its timeout, unless it has a reason to wait. Time
 /// passes only with `tick`, by at most `maximumTick` at once, so that no stage is overdue after the machine slept or
 /// the process was stopped.
 package struct ProgressWatch: Sendable {
@@ -21,16 +21,16 @@ package struct ProgressWatch: Sendable {
     private static let maximumTick = Duration.seconds(5)
 
     /// The maximum time without progress of each stage.
-    private let patience: [Stage: Duration]
+    private let timeouts: [Stage: Duration]
     private var deadlines: [Stage: Deadline] = [:]
     private var now = Duration.zero
 
-    /// Creates a watch. A stage without `patience` isn't watched.
-    package init(patience: [Stage: Duration]) { self.patience = patience }
+    /// Creates a watch. A stage without a timeout isn't watched.
+    package init(timeouts: [Stage: Duration]) { self.timeouts = timeouts }
 
-    /// Records that the stage has made progress. It must do so again within its patience after `delay`.
+    /// Records that the stage has made progress. After `delay`, it must make progress again within its timeout.
     package mutating func reportProgress(of stage: Stage, nextAfter delay: Duration = .zero) {
-        deadlines[stage] = patience[stage].map { Deadline(since: now, due: now + delay + $0) }
+        deadlines[stage] = timeouts[stage].map { Deadline(since: now, due: now + delay + $0) }
     }
 
     /// Records that the stage has nothing to do, so it needn't make progress.
@@ -100,8 +100,8 @@ package final class StageProgress: ReportingObserver, ReceiverProgress {
 }
 
 extension Configuration {
-    /// The time that each stage may stall before the process ends. It is well above every limit of the stage itself.
-    package var patience: [Stage: Duration] {
+    /// The time for which each stage may stall before the process ends: well above every limit of the stage itself.
+    package var stageTimeouts: [Stage: Duration] {
         [
             .receiver: ReceiverPace.longestOpening + ReceiverPace.longestTurn * 3,
             .intake: .seconds(300),
@@ -111,9 +111,8 @@ extension Configuration {
             // valid, so a restart loses nothing, and it happens at most once per hour.
             .token: .seconds(3600),
             .transport: upload.timeout + .seconds(30),
-            // Longer than the loop's waits for the outbox, a token and an exchange together, during which there is no
-            // event.
-            .upload: upload.timeout + tokenPatience + .seconds(150),
+            // Longer than the loop's waits for the outbox, a token and an exchange together, which cause no event.
+            .upload: upload.timeout + tokenTimeout + .seconds(150),
             .tasks: .seconds(60),
         ]
     }

@@ -14,7 +14,7 @@ final class ServiceManager: Sendable {
     private let log: LogWriter
     private let state = Locked(State())
 
-    /// The interval at which the watchdog is fed: at most half its limit.
+    /// The interval at which the watchdog is fed: at most half the watchdog's limit.
     let feedInterval: Duration
 
     init(_ notification: ServiceNotification, feedInterval: Duration = .seconds(10), log: LogWriter) {

@@ -39,7 +39,7 @@ struct ServiceParts: Sendable {
             : AgentMonitor(
                 clock: clock, log: log, systemTime: { .system }, synchronizedTime: { .synchronizedSystem })
         monitor.note(loadedAt: last?.loadedAt ?? .system)
-        progress = StageProgress(ProgressWatch(patience: configuration.patience))
+        progress = StageProgress(ProgressWatch(timeouts: configuration.stageTimeouts))
         foundRate = Locked(last?.baudRate)
         self.clock = clock
         self.history = history

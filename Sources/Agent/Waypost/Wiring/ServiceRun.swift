@@ -114,7 +114,7 @@ struct ServiceRun: Sendable {
                 if let next = await watch.next() { reload(next) }
             }
             group.addTask {
-                // Once after the start, and again after connections and tokens have been set up.
+                // The pages are released after the start, and again after connections and tokens have been set up.
                 ResidentMemory.releaseStartupPages()
                 await clock.sleep(for: .seconds(30))
                 ResidentMemory.releaseStartupPages()

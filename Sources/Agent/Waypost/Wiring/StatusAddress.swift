@@ -5,8 +5,8 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// The status address of a running service. It listens from the start, before there is anything to report. If the
-/// address is taken, it retries until the address is free.
+/// The status address of a running service, which listens from the start, before there is anything to report. If the
+/// address is taken, listening is retried until the address is free.
 struct StatusAddress: Sendable {
     /// The routes that answer requests; `nil` until the service has started.
     let routes = Locked<StatusRoutes?>(nil)
@@ -45,7 +45,7 @@ struct StatusAddress: Sendable {
         }
     }
 
-    /// Retries until it can listen, and returns the HTTP service; `nil` if cancelled.
+    /// Retries until listening succeeds, and returns the HTTP service; `nil` if cancelled.
     private func nextService(clock: MonotonicClock) async -> HTTPService? {
         var pause = Self.minimumPause
         while !Task.isCancelled {

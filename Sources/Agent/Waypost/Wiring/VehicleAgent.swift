@@ -14,8 +14,8 @@ package struct VehicleAgent: Sendable {
         package var source: any FixSource
         /// Creates the delivery for the configuration's vehicle.
         package var makeDelivery: @Sendable (Configuration) -> any Delivery
-        /// The approximate present, by a clock that may be wrong. Fixes from before the release are then rejected.
-        /// `nil` for recorded logs, which keep their dates.
+        /// The approximate present, by a clock that may be wrong; `nil` for recorded logs, which keep their dates. If
+        /// it isn't `nil`, fixes from before the release are rejected.
         package var expectedFix: UTCTime?
         /// The spacing of requests, which is live or as in a recorded log.
         package var spacing: RequestSpacing
@@ -139,7 +139,7 @@ package struct VehicleAgent: Sendable {
         if let failure { throw AgentError(.inputData, "\(failure)") }
     }
 
-    /// Reads the private switch every second. Each fix also leads to a reading, but there may be no fix for a long
+    /// Reads the private switch every second. The switch is also read at each fix, but there may be no fix for a long
     /// time.
     private func watchPrivateSwitch() async {
         while !Task.isCancelled {
@@ -148,7 +148,7 @@ package struct VehicleAgent: Sendable {
         }
     }
 
-    /// Runs the outbox's periodic work: it writes delayed updates and carries out the requests of tools.
+    /// Runs the outbox's periodic work: writes delayed updates and carries out the requests of tools.
     private func maintainOutbox() async {
         var watch: EvictionWatch?
         var waitsForOpening = opensLate
@@ -258,7 +258,7 @@ package struct VehicleAgent: Sendable {
         monitor.snapshot.privateSince == nil ? presenceOnStop : .offline
     }
 
-    /// Reports the presence. Returns whether the service has accepted it.
+    /// Sends the presence. Returns whether Fleet Engine has accepted it.
     private func announce(
         _ presence: Presence, complainingAt level: LogLevel = .warning
     ) async -> Bool {

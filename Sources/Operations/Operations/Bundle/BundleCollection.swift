@@ -19,7 +19,7 @@ package struct BundleCollection: Sendable {
 
     /// The time limit for one part. The checks wait half a minute just for a fix.
     private static let timeLimit = Duration.seconds(60)
-    /// The limits of the journal, of which the newest lines are kept.
+    /// The limits of the journal; the newest lines are kept.
     private static let maximumJournalLines = 5000
     private static let maximumJournalBytes = 1 << 20
 
@@ -74,7 +74,7 @@ package struct BundleCollection: Sendable {
         return SupportBundle(parts, of: vehicle, at: time)
     }
 
-    /// Returns a part. `isText` says whether the contents still need redaction. JSON and metrics don't.
+    /// Returns a part. `isText` says whether the contents still need redaction. JSON and metrics need none.
     private static func part(_ name: String, _ about: String, _ contents: Contents, isText: Bool = true)
         -> SupportBundle.Part
     {

@@ -21,8 +21,7 @@ package struct TokenReport: Sendable {
     /// The text of the token, for Fleet Engine and for `--raw`, but never for a message.
     package var rawToken: String { answer.token.value }
 
-    /// Requests a token from the provider of `configuration` without a cache; for `trip`, from the provider of consumer
-    /// tokens.
+    /// Requests a token for the vehicle of `configuration`, or for `trip` if it isn't `nil`. Uses no cache.
     ///
     /// - Throws: an error if there is no token; `.configuration` if only the configuration can be at fault.
     package static func fetch(
@@ -152,7 +151,7 @@ package struct TokenReport: Sendable {
         return lines.map { ($0.name, redacted($0.text)) }
     }
 
-    /// A comparison of the token's expiry with the one in the rest of the answer.
+    /// A comparison of the token's own expiry with the expiry that the answer states.
     private var statedExpiry: String {
         guard answer.statedExpiry != nil else {
             let isExpUsable = answer.parsed.expiry.map(JSONWebToken.isPlausible) ?? false

@@ -28,7 +28,7 @@ extension Configuration {
 
     /// The maximum time that an update waits for a token. This time exceeds the provider's own limit, so that the
     /// provider itself reports a timeout or a killed command.
-    package var tokenPatience: Duration {
+    package var tokenTimeout: Duration {
         let limit: Duration =
             switch authorization {
             case .http(let settings, _): settings.limits.total
@@ -85,7 +85,7 @@ extension Configuration {
         report: @escaping @Sendable (TokenEvent) -> Void = { _ in }
     ) -> CachedAuthorization {
         CachedAuthorization(
-            provider, clock: clock, policy: policy, claims: claimRules, timeout: tokenPatience, jitter: jitter
+            provider, clock: clock, policy: policy, claims: claimRules, timeout: tokenTimeout, jitter: jitter
         ) { event in
             if case .warning(let warning) = event { log.write(.warning, "\(warning)") }
             report(event)

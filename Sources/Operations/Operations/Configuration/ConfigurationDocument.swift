@@ -1,5 +1,5 @@
-/// The text of a configuration and the values that the text refers to. The configuration can be read from them again
-/// after its files have changed.
+/// The text of a configuration and the values that the text refers to. Together they are enough
+/// to read the configuration again after its files have changed.
 package struct ConfigurationDocument: Sendable, Hashable {
     package let json: [UInt8]
     package var values: [ValueReference: ValueReference.Found]

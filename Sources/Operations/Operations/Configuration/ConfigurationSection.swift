@@ -25,7 +25,7 @@ struct ConfigurationSection {
 
     func has(_ key: String) -> Bool { members?[key] != nil }
 
-    /// Returns the value under `key`; `nil` if it is missing. The key is known from now on.
+    /// Returns the value under `key`; `nil` if it is missing. From now on, `finish` doesn't report the key.
     mutating func readMember(_ key: String) -> JSONValue? {
         known.insert(key)
         return members?[key]
@@ -217,7 +217,8 @@ struct ConfigurationSection {
     /// Reports a problem with the value under `key`.
     func report(_ key: String, _ problem: String) { reading.add(keyPath(key), problem) }
 
-    /// Returns whether a problem with the value under `key` has been reported, so that its consequences needn't be.
+    /// Returns whether a problem with the value under `key` has been reported, so that its consequences needn't
+    /// be reported.
     func isRejected(_ key: String) -> Bool { reading.hasProblem(at: keyPath(key)) }
 
     /// Reports the time under `key` if it is shorter than the time under `other`, unless a problem with one of these

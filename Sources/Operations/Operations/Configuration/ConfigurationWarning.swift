@@ -107,15 +107,15 @@ extension Configuration {
         }
     }
 
-    /// The URLs of the token endpoints, with their placeholders and the keys that contain them.
+    /// The URLs of the token endpoints, which contain placeholders, with their keys.
     private var tokenURLs: [(key: String, url: String)] {
         providers.compactMap { section, provider in
             if case .http(let settings, _) = provider { ("\(section).url", settings.url) } else { nil }
         }
     }
 
-    /// The warnings about placeholders of other programs in token URLs, and about an upload URL whose path requests add
-    /// themselves. Token URLs aren't shown, because they may contain a key.
+    /// The warnings about other programs' placeholders in token URLs, which aren't shown, because they may contain a
+    /// key, and about a path in the upload URL, because requests add their own path.
     private var urlWarnings: [ConfigurationWarning] {
         var warnings = tokenURLs.compactMap { key, url -> ConfigurationWarning? in
             if url.contains("${") {

@@ -58,7 +58,7 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
     /// A text that was found, without its line ending.
     package struct Found: Sendable, Hashable {
         package let text: String
-        /// Whether every user of the machine can read it.
+        /// Whether every user of the machine can read the text's file.
         package let isOpenToAll: Bool
 
         package init(text: String, isOpenToAll: Bool) {

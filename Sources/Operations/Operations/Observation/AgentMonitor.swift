@@ -273,12 +273,11 @@ package final class AgentMonitor: ReportingObserver {
 }
 
 extension AgentMonitor.Snapshot {
-    /// The maximum offset of a correct host clock. A slow serial port or a slow answer causes a smaller offset.
+    /// The maximum offset of a correct host clock; it leaves room for a slow serial port or a slow answer.
     private static let clockTolerance = Duration.seconds(30)
-    /// The maximum time by which a fix may be ahead of the present. A slow answer or whole seconds cause less.
+    /// The maximum time by which a fix may be ahead of the present; it leaves room for whole seconds and a slow answer.
     private static let maximumLead = Duration.seconds(60)
-    /// The maximum time by which a fix may lag the present. A slow serial port or a receiver that is waking up causes
-    /// less.
+    /// The maximum age of a fix; it leaves room for a slow serial port and for a receiver that is waking up.
     private static let maximumLag = Duration.seconds(3600)
 
     /// The reason why no fix was accepted, if the receiver's output shows it; `nil` if a fix was accepted or none

@@ -134,7 +134,7 @@ extension StatusReport {
         package var state: String
         /// The kind of the state: `starting`, `receiving`, `no_position`, `waiting` or `ended`.
         package var kind: String
-        /// Seconds since the last accepted fix; absent before the first.
+        /// Seconds since the last fix that was not rejected; absent before the first one.
         package var secondsSinceFix: Int?
         package var timeOfFix: String?
         /// The quality of the last fix; `estimated` is dead reckoning.
@@ -197,7 +197,7 @@ extension StatusReport {
         package let remedy: String
         /// Seconds since the condition began.
         package let seconds: Int
-        /// A clause about the updates that are safe; absent if none is at risk.
+        /// A clause about the updates that are safe; absent if there is nothing to say.
         package var safe: String?
 
         /// The condition in one line.
@@ -223,7 +223,8 @@ extension StatusReport {
         /// The part of the database in use, which `maximumBytes` limits.
         package var usedBytes: Int64?
         package var maximumBytes: Int64?
-        /// The age in seconds, by time of fix, of the pending update that was accepted first; absent without one.
+        /// The age in seconds, by time of fix, of the pending update that was accepted first; absent if none is
+        /// pending.
         package var oldestPendingSeconds: Int?
         /// The evicted updates, by reason.
         package var evictions: [String: TallyReport]
@@ -260,7 +261,7 @@ extension StatusReport {
     }
 
     package struct Host: Sendable, Hashable, Codable {
-        /// The service's memory.
+        /// The resident memory of the service.
         package var residentBytes: Int64?
         /// The free space on the outbox's disk.
         package var freeDiskBytes: Int64?

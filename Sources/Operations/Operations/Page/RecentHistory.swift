@@ -4,8 +4,8 @@ package import Reporting
 import TimeAndChance
 import TrackDrawing
 
-/// The last hour for the technician's page: positions, deliveries, failures and the last lines of the log. It needs at
-/// most about 40 KiB.
+/// The last hour for the technician's page: positions, deliveries, failures and the last lines of the log. The
+/// history needs at most about 40 KiB.
 ///
 /// Times are monotonic and count from the start, so that setting the host's clock doesn't move anything.
 struct RecentHistory: Sendable {
@@ -67,14 +67,14 @@ struct RecentHistory: Sendable {
     private static let maximumLineLength = 300
     /// The maximum age of a current position. An older fix is only the last known position.
     private static let maximumCurrentAge = Duration.seconds(30)
-    /// The minimum duration of an outage. In a shorter one, the next attempt already succeeds.
+    /// The minimum duration of an outage. A shorter one ends with the next attempt.
     private static let minimumOutage = Duration.seconds(5)
 
     /// The newest fix that was not rejected.
     private(set) var newest: (fix: Fix, at: Duration)?
     private var isPrivate = false
     private var places: [Place] = []
-    /// The minutes with events, with their numbers since the start.
+    /// The minutes with events, numbered from the start.
     private var minutes: [(number: Int, minute: Minute)] = []
     private var pastOutages: [ClosedRange<Duration>] = []
     private var outageSince: Duration?
@@ -139,7 +139,8 @@ struct RecentHistory: Sendable {
     /// Returns whether the newest fix is recent enough to show as the current position.
     func isCurrent(at now: Duration) -> Bool { newest.map { now - $0.at <= Self.maximumCurrentAge } ?? false }
 
-    /// Returns the minutes of the last hour, the oldest first and the current one last; `nil` before the start.
+    /// Returns the minutes of the last hour, the oldest first and the current one last. Minutes before the start are
+    /// `nil`.
     func minutes(at now: Duration) -> [Minute?] {
         let last = Self.number(of: now)
         let noted = Dictionary(minutes.map { ($0.number, $0.minute) }) { $1 }
@@ -225,6 +226,6 @@ package final class HistoryKeeper: ReportingObserver {
         history.withLock { $0.note(level, text, at: now) }
     }
 
-    /// The history, and the present by its clock.
+    /// The history, and the present by the history's clock.
     var current: (history: RecentHistory, now: Duration) { (history.withLock { $0 }, clock.now) }
 }

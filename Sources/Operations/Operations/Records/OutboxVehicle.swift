@@ -14,7 +14,7 @@ package struct OutboxVehicle: Sendable {
 
     /// The suffix that follows the outbox's name.
     static let suffix = ".vehicle"
-    /// The record's path. It is next to the outbox's database even if `outbox` is a symbolic link.
+    /// The record's path, next to the outbox's database even if `outbox` is a symbolic link.
     private var path: String { ((try? DirectoryTrust.destination(of: outbox)) ?? outbox) + Self.suffix }
 
     /// Checks that the pending updates don't belong to another vehicle. Changes nothing. Blocks.

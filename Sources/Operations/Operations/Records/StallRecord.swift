@@ -6,12 +6,12 @@ package import TimeAndChance
 /// The reason why the last run ended itself, in a small file next to the outbox. The file is written at the end of the
 /// run and removed at the next start.
 package struct StallRecord: Sendable, Hashable, Codable {
-    /// The time at which the run ended by the host's clock, such as `2026-11-21T12:12:40.000Z`.
+    /// The time at which the run ended, by the host's clock, such as `2026-11-21T12:12:40.000Z`.
     package var time: String
     package var stage: Stage
     /// A description for the operator.
     package var reason: String
-    /// The duration of the run that ended.
+    /// Seconds from the start of the run to its end.
     package var uptimeSeconds: Int
     package var version: String
 
