@@ -83,7 +83,7 @@ struct ConfigurationReload {
                     candidate = await candidateOfReplacedFiles()
                 }
                 guard let found = candidate else { continue }
-                guard let reason = await agent.reasonForUnstored() else {
+                guard let reason = await agent.reasonForUnstoredUpdates() else {
                     group.cancelAll()
                     return Reload(of: agent, found, current: current, isOfProcess: source != nil)
                 }
@@ -189,8 +189,8 @@ struct ConfigurationReload {
             _ = try configuration.makeProvider(log: LogWriter(level: .error, format: .text, output: { _ in }))
             if let problem = configuration.tokenFiles.problemOfPair { throw AgentError(.configuration, problem) }
             _ = try configuration.makeTransport()
-            try configuration.proveOutbox()
-            try configuration.proveStatusSocket()
+            try configuration.verifyOutbox()
+            try configuration.verifyStatusSocket()
         } catch { throw ReloadRejection(problems: ["\(error)"]) }
     }
 }

@@ -47,7 +47,7 @@ struct ServiceParts: Sendable {
     }
 
     /// Returns an empty cache for the tokens of `ownProvider`, or, if that is `nil`, of the configured provider.
-    func authorization(
+    func makeAuthorization(
         _ configuration: Configuration, ownProvider: (any VehicleAuthorization)?, _ policy: CachePolicy
     ) throws(AgentError) -> CachedAuthorization {
         let provider: any VehicleAuthorization
@@ -65,7 +65,7 @@ struct ServiceParts: Sendable {
     }
 
     /// Opens the outbox, and connects it to the receiver and the delivery.
-    func agent(
+    func makeAgent(
         _ configuration: Configuration, authorization: CachedAuthorization
     ) async throws(AgentError) -> VehicleAgent {
         let transport = try configuration.makeTransport()

@@ -44,9 +44,9 @@ struct ServiceRun: Sendable {
         parts = ServiceParts(configuration, isRecorded: options.recordingDirectory != nil, after: options.last)
         if let file = options.reloads?.file { parts.monitor.note(loadedFrom: FileSystem.destination(of: file)) }
         files = CertificateFileStates(configuration)
-        authorization = try parts.authorization(
+        authorization = try parts.makeAuthorization(
             configuration, ownProvider: options.ownProvider, options.cachePolicy)
-        agent = try await parts.agent(configuration, authorization: authorization)
+        agent = try await parts.makeAgent(configuration, authorization: authorization)
         manager = ServiceManager(ProcessEnvironment.variables, log: parts.log)
         reporter = ServiceReporter(
             of: agent, configuration, provider: options.ownProvider == nil ? nil : "the app's own provider")

@@ -57,7 +57,7 @@ package struct TestFleet: Sendable {
             var configuration = configuration
             configuration.vehicle = name
             let outbox = MemoryOutbox(capacity: Self.capacity, clock: parts.clock)
-            let reporter = VehicleAgent.reporter(
+            let reporter = VehicleAgent.makeReporter(
                 configuration, parts, outbox: outbox, newest: nil, observer: observer)
             return Vehicle(outbox: outbox, source: source(index), reporter: reporter)
         }
@@ -104,7 +104,7 @@ package struct TestFleet: Sendable {
 
     /// Returns the combined ledger of all vehicles, and the maximum time that an update waited for its delivery or has
     /// been waiting.
-    package func account() async -> (ledger: Ledger, longestWait: Duration) {
+    package func totals() async -> (ledger: Ledger, longestWait: Duration) {
         var ledger = Ledger()
         var longestWait = Duration.zero
         for vehicle in vehicles {

@@ -100,11 +100,11 @@ package struct VehicleAgent: Sendable {
                 + parts.observers
                 + [parts.present].compactMap { $0 })
         source = parts.source
-        reporter = Self.reporter(configuration, parts, outbox: outbox, newest: newest, observer: observer)
+        reporter = Self.makeReporter(configuration, parts, outbox: outbox, newest: newest, observer: observer)
     }
 
     /// Returns the reporter for `outbox`, whose newest update is `newest`.
-    static func reporter(
+    static func makeReporter(
         _ configuration: Configuration, _ parts: Parts, outbox: any Outbox, newest: LocationUpdate?,
         observer: any ReportingObserver
     ) -> Reporter {
@@ -167,7 +167,7 @@ package struct VehicleAgent: Sendable {
                 watch = watch ?? EvictionWatch(since: summary.evictions)
                 monitor.note(quarantined: summary.quarantined.count)
                 if try await outbox.maintain() { await reporter.requeued() }
-                hasEmptiedLog = try await emptyLogIfPrivate(after: hasEmptiedLog)
+                hasEmptiedLog = try await emptyLogIfPrivate(unless: hasEmptiedLog)
                 await reporter.retryStoring()
             } catch {
                 observer.observe(.outboxFailed(error))
@@ -178,7 +178,7 @@ package struct VehicleAgent: Sendable {
 
     /// Empties the outbox's log once in each private period, because delivered positions would stay in the log. Returns
     /// whether the log has been emptied in the current private period.
-    func emptyLogIfPrivate(after isDone: Bool) async throws(OutboxError) -> Bool {
+    func emptyLogIfPrivate(unless isDone: Bool) async throws(OutboxError) -> Bool {
         guard monitor.snapshot.privateSince != nil else { return false }
         return isDone ? true : try await outbox.emptyLog()
     }
@@ -194,7 +194,7 @@ package struct VehicleAgent: Sendable {
     }
 
     /// Tries to store every update. Returns the reason why some are only in memory; `nil` if all are stored.
-    func reasonForUnstored() async -> String? {
+    func reasonForUnstoredUpdates() async -> String? {
         await reporter.retryStoring()
         do { _ = try await outbox.summary() } catch { return "\(error)" }
         return await reporter.hasStoredAll ? nil : "the outbox has not accepted them yet"

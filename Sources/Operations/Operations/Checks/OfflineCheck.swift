@@ -88,13 +88,13 @@ package enum OfflineCheck {
             if problems.isEmpty, let problem = files?.problemOfPair { problems = [problem] }
             lines += problems.map { CheckLine(.fail, name, $0) }
             guard problems.isEmpty else { return }
-            lines += (files?.lapses(at: now) ?? []).map { CheckLine($0.isNow ? .fail : .note, name, $0.text) }
+            lines += (files?.validityProblems(at: now) ?? []).map { CheckLine($0.isNow ? .fail : .note, name, $0.text) }
             do { try body() } catch { lines.append(CheckLine(.fail, name, error.detail)) }
         }
-        prove("outbox") { () throws(AgentError) in try configuration.proveOutbox() }
+        prove("outbox") { () throws(AgentError) in try configuration.verifyOutbox() }
         prove("status") { () throws(AgentError) in
-            try configuration.proveStatusSocket()
-            try configuration.proveStatusPort()
+            try configuration.verifyStatusSocket()
+            try configuration.verifyStatusPort()
         }
         prove("upload", configuration.uploadFiles) { () throws(AgentError) in _ = try configuration.makeTransport() }
         prove("authorization", configuration.tokenFiles) { () throws(AgentError) in
@@ -112,9 +112,9 @@ package enum OfflineCheck {
         }
         switch configuration.receiver.source {
         case .serial(let path, _) where isHidden(path):
-            return [hidden(path, "receiver.device", "receiver", configuration)]
+            return [hiddenPathLine(path, "receiver.device", "receiver", configuration)]
         case .file(let path, _) where isHidden(path):
-            return [hidden(path, "receiver.path", "receiver", configuration)]
+            return [hiddenPathLine(path, "receiver.path", "receiver", configuration)]
         case .serial(let device, _):
             switch kind(behind: device) {
             case nil: return line(.note, .deviceMissing(device))
@@ -194,7 +194,7 @@ package enum OfflineCheck {
         return false
     }
 
-    private static func hidden(
+    private static func hiddenPathLine(
         _ path: String, _ key: String, _ section: String, _ configuration: Configuration
     ) -> CheckLine {
         let user = FileStatus.name(ofUser: configuration.expectedUser)
@@ -204,7 +204,7 @@ package enum OfflineCheck {
         return CheckLine(.fail, section, .hidden(key: key, path: path, user: user))
     }
 
-    /// Checks that the service's user can create or write the outbox. `proveOutbox` checks the file itself.
+    /// Checks that the service's user can create or write the outbox. `verifyOutbox` checks the file itself.
     private static func outbox(_ configuration: Configuration) -> [CheckLine] {
         let path = configuration.outbox.path
         let directory = existingDirectory(above: path)
@@ -225,12 +225,12 @@ package enum OfflineCheck {
             let name = SandboxedCheck.inside?.user ?? FileStatus.name(ofUser: user)
             return fault(.notWritable(directory: directory, user: name, reason: obstacle.reason))
         }
-        return unwritable(path, as: user).map { [$0] } ?? []
+        return unwritableLine(path, as: user).map { [$0] } ?? []
     }
 
     /// Tries to write in the directory of the outbox at `path`. Returns a line if `user` can't write there; `nil` if it
     /// can, or if that can't be tried.
-    private static func unwritable(_ path: String, as user: UInt32) -> CheckLine? {
+    private static func unwritableLine(_ path: String, as user: UInt32) -> CheckLine? {
         let directory = FileSystem.parent(of: FileSystem.destination(of: path))
         guard let status = try? FileStatus(behind: directory), status.kind == .directory else { return nil }
         let attempt = try? EffectiveUser.withFileRights(of: user, groups: [status.group]) {
@@ -293,7 +293,7 @@ package enum OfflineCheck {
             }
         case .command(let arguments, let environment, _, _):
             if let program = arguments.first, isHidden(program) {
-                lines.append(hidden(program, "\(section).command", section, configuration))
+                lines.append(hiddenPathLine(program, "\(section).command", section, configuration))
             } else if let program = arguments.first, let fault = TokenProgram.problem(of: program) {
                 lines.append(CheckLine(.fail, section, "\(section).command: \(fault.wording.sentence)"))
             }

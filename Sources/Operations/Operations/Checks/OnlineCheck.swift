@@ -41,7 +41,9 @@ package enum OnlineCheck {
         let service: StatusReport? = if case .report(let report, _) = answer { report } else { nil }
         let isSilent = if case .unresponsive = answer { true } else { false }
         let isOurs = isSilent || service?.vehicle == configuration.vehicle.description
-        let hasOutbox = await onThread(named: "check") { isOurs && uses(configuration.outbox.path, service) }
+        let hasOutbox = await onThread(named: "check") {
+            isOurs && isOutboxUsed(at: configuration.outbox.path, by: service)
+        }
         if let service {
             let difference = await onThread(named: "check") {
                 file.flatMap { ConfigurationComparison.difference(service, file: $0) }
@@ -146,7 +148,7 @@ extension OnlineCheck {
 
     /// Returns whether the service's outbox is the one at `path`, as far as the service reports it. The service may use
     /// another configuration.
-    private static func uses(_ path: String, _ service: StatusReport?) -> Bool {
+    private static func isOutboxUsed(at path: String, by service: StatusReport?) -> Bool {
         guard let other = service?.outbox.path else { return true }
         return other == FileSystem.destination(of: path) || FileSystem.isSameFile(other, path)
     }

@@ -105,7 +105,7 @@ package struct TokenReport: Sendable {
         let findings: [TokenFinding?] = [
             endedHere.map { .endedByHostClock($0) },
             issuedAhead.map { .issuedAhead($0, accepted: .seconds(ClaimRules.skew)) },
-            certificateLapse,
+            certificateFinding,
         ]
         return verdict.remarks + findings.compactMap { $0?.sentence.description }
     }
@@ -113,7 +113,7 @@ package struct TokenReport: Sendable {
     /// The time before a certificate's expiry by which an automatic renewal would have renewed it.
     private static let certificateNotice = Duration.seconds(7 * 86_400)
 
-    private var certificateLapse: TokenFinding? {
+    private var certificateFinding: TokenFinding? {
         guard let end = answer.certificateEnd else { return nil }
         let left = UTCTime(millisecondsSince1970: Int64(hostTime * 1000)).duration(to: end)
         guard left < Self.certificateNotice else { return nil }

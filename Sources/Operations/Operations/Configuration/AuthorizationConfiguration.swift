@@ -250,7 +250,7 @@ extension ConfigurationSection {
         _ key: String, default fallback: String? = nil, ifMissing advice: String? = nil, _ about: String,
         _ convert: (String) throws(HTTPURL.Problem) -> Value
     ) -> Value? {
-        converted(key, default: fallback, ifMissing: advice, shownAs: Self.withoutSecrets, about, convert)
+        convertedText(key, default: fallback, ifMissing: advice, shownAs: Self.withoutSecrets, about, convert)
     }
 
     /// Returns `url`, which may be malformed, without its credentials and without anything after its path.

@@ -53,19 +53,19 @@ package struct CertificateFiles {
 
     /// Returns a text for each certificate that isn't valid at `now` or expires soon. Reads the files, so it must not
     /// run on the shared pool.
-    func lapses(at now: UTCTime) -> [(isNow: Bool, text: String)] {
-        func lapse(
+    func validityProblems(at now: UTCTime) -> [(isNow: Bool, text: String)] {
+        func validityProblem(
             of path: String?, _ key: String, by choose: ([CertificateValidity]) -> CertificateValidity?
         ) -> (isNow: Bool, text: String)? {
             guard let path, let bytes = try? BoundedFile.contents(of: path, limit: Self.limit),
-                let (isNow, words) = choose(CertificateValidity.each(inPEM: bytes))?.lapse(at: now)
+                let (isNow, words) = choose(CertificateValidity.each(inPEM: bytes))?.validityProblem(at: now)
             else { return nil }
             return (isNow, "\(section).\(key) \(path) holds a certificate that \(words)")
         }
         // One valid authority is enough; the client's own certificate is the first of its chain.
         return [
-            lapse(of: authorities, "caFile") { $0.max { $0.end < $1.end } },
-            lapse(of: certificate, "clientCertificateFile", by: \.first),
+            validityProblem(of: authorities, "caFile") { $0.max { $0.end < $1.end } },
+            validityProblem(of: certificate, "clientCertificateFile", by: \.first),
         ].compactMap { $0 }
     }
 
@@ -146,7 +146,7 @@ extension CertificateValidity {
     private static let notice = Duration.seconds(30 * 86_400)
 
     /// Returns a clause with a remedy if the certificate is invalid at `now` or expires soon; otherwise `nil`.
-    fileprivate func lapse(at now: UTCTime) -> (isNow: Bool, words: String)? {
+    fileprivate func validityProblem(at now: UTCTime) -> (isNow: Bool, words: String)? {
         let today = now.description.prefix(10)
         let remedy = "replace it with a valid one, or, if today is not \(today), set this machine's clock"
         let left = now.duration(to: end)

@@ -113,14 +113,14 @@ extension Configuration {
     }
 
     /// Verifies that the outbox can be created at its path, as far as this user can see. Writes nothing.
-    package func proveOutbox() throws(AgentError) {
+    package func verifyOutbox() throws(AgentError) {
         do throws(SystemError) { try outbox.requireOwnFiles(for: expectedUser) } catch {
             if let refusal = error.refusal { throw AgentError(.configuration, "outbox.path: \(refusal.sentence)") }
         }
     }
 
     /// Verifies that the status socket can be created at its path.
-    package func proveStatusSocket() throws(AgentError) {
+    package func verifyStatusSocket() throws(AgentError) {
         guard case .unix(let socket) = statusAddress else { return }
         do throws(SystemError) { try ListeningSocket.require(socket, for: EffectiveUser.expected(at: socket)) } catch {
             if let refusal = error.refusal { throw AgentError(.configuration, "status.listen: \(refusal.sentence)") }
@@ -133,7 +133,7 @@ extension Configuration {
 
     /// Verifies that the status port is free, by listening on it for a moment. Does nothing while the service that owns
     /// the outbox runs, or if this user can't see whether it runs.
-    func proveStatusPort() throws(AgentError) {
+    func verifyStatusPort() throws(AgentError) {
         guard case .loopback(_, 1...) = statusAddress, OutboxConfiguration.owner(ofOutboxAt: outbox.path) == nil,
             OutboxConfiguration.accessObstacle(toOwnerOfOutboxAt: outbox.path) == nil
         else { return }

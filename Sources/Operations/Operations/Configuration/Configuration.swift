@@ -162,7 +162,7 @@ extension Configuration {
         let upload = UploadConfiguration(&root)
         let outbox = OutboxConfiguration(&root)
         var status = root.section("status", "the service's status")
-        let statusAddress = status.converted(
+        let statusAddress = status.convertedText(
             "listen", default: "127.0.0.1:9464",
             "the address to listen on: 127.0.0.1:PORT, [::1]:PORT or unix:/PATH; port 0 chooses a free port",
             LocalAddress.init)
@@ -192,9 +192,9 @@ extension Configuration {
             try VehicleName.validate(id)
             return id
         }
-        let providerID = section.converted(
+        let providerID = section.convertedText(
             "providerId", "the Google Cloud project of your Fleet Engine", checked)
-        let vehicleID = section.converted("vehicleId", "the vehicle's id in Fleet Engine", checked)
+        let vehicleID = section.convertedText("vehicleId", "the vehicle's id in Fleet Engine", checked)
         let service = section.choice(
             "service", default: FleetService.onDemandTrips,
             "the Fleet Engine service, which has vehicles (onDemandTrips) or deliveryVehicles (scheduledTasks)")

@@ -67,7 +67,7 @@ struct ConfigurationSection {
     /// Returns the text under `key`, converted; `nil` if it is missing or the conversion fails. A failure is reported.
     ///
     /// `shown` removes secrets from the text before it is shown.
-    mutating func converted<Value, Failure: Error & CustomStringConvertible>(
+    mutating func convertedText<Value, Failure: Error & CustomStringConvertible>(
         _ key: String, default fallback: String? = nil, ifMissing advice: String? = nil,
         shownAs shown: ((String) -> String)? = nil, _ about: String, _ convert: (String) throws(Failure) -> Value
     ) -> Value? {
@@ -113,22 +113,22 @@ struct ConfigurationSection {
     mutating func choice<Choice: RawRepresentable & CaseIterable>(
         _ key: String, default fallback: Choice, _ about: String
     ) -> Choice where Choice.RawValue == String {
-        chosen(key, fallback, about) ?? fallback
+        readChoice(key, fallback, about) ?? fallback
     }
 
     /// Returns the case of `Choice` whose raw value is under `key`, which is required.
     mutating func choice<Choice: RawRepresentable & CaseIterable>(
         _ key: String, _ about: String
     ) -> Choice? where Choice.RawValue == String {
-        chosen(key, nil, about)
+        readChoice(key, nil, about)
     }
 
-    private mutating func chosen<Choice: RawRepresentable & CaseIterable>(
+    private mutating func readChoice<Choice: RawRepresentable & CaseIterable>(
         _ key: String, _ fallback: Choice?, _ about: String
     ) -> Choice? where Choice.RawValue == String {
         let words = Choice.allCases.map(\.rawValue)
         let advice = "use \(Self.alternatives(words.map { "\"\($0)\"" }))"
-        let found = found(key, advice)
+        let found = readText(key, advice)
         let choice = found.flatMap { Choice(rawValue: $0.text) }
         if let found, choice == nil {
             report(
@@ -152,7 +152,9 @@ struct ConfigurationSection {
         var texts: [String] = []
         for (index, element) in elements.enumerated() {
             if let text = element.stringValue { texts.append(text) }
-            guard let members = element.objectValue, let found = resolved(members, "\(key)[\(index)]") else { continue }
+            guard let members = element.objectValue, let found = resolvedText(members, "\(key)[\(index)]") else {
+                continue
+            }
             texts.append(found.text)
             recordValue(
                 "\(key)[\(index)]", ConfigurationSetting.struck, isPresent: true, from: found.reference,
@@ -342,7 +344,7 @@ extension ConfigurationSection {
         shownAs shown: ((String) -> String)? = nil, _ about: String
     ) -> FoundText? {
         let advice = "use a text in quotes" + (fallback.map { ", such as \"\($0)\"" } ?? "")
-        var text = found(key, advice)
+        var text = readText(key, advice)
         if text?.text.isEmpty == true {
             reportWrong(key, .string(""), advice)
             text = nil
@@ -354,10 +356,10 @@ extension ConfigurationSection {
     }
 
     /// Returns the text under `key`, which may be empty; `nil` if it is missing. Any other value is a problem.
-    private mutating func found(_ key: String, _ advice: String) -> FoundText? {
+    private mutating func readText(_ key: String, _ advice: String) -> FoundText? {
         switch readMember(key) {
         case .string(let text)?: return FoundText(text: text)
-        case .object(let members)?: return resolved(members, key)
+        case .object(let members)?: return resolvedText(members, key)
         case nil: return nil
         case let other?:
             reportWrong(key, other, advice)
@@ -365,7 +367,7 @@ extension ConfigurationSection {
         }
     }
 
-    private func resolved(_ members: [String: JSONValue], _ key: String) -> FoundText? {
+    private func resolvedText(_ members: [String: JSONValue], _ key: String) -> FoundText? {
         guard let reference = ValueReference(members) else {
             report(key, "is an object that cannot be used; use a text, \(ValueReference.forms)")
             return nil

@@ -10,7 +10,7 @@ extension ConfigurationSection {
             "the proxy that connections go through, if there is one")
         defer { section.finish() }
         let forms = "http://HOST:PORT, https://HOST:PORT or socks5h://HOST:PORT"
-        let proxy = section.converted(
+        let proxy = section.convertedText(
             "url", ifMissing: "write \(forms)", shownAs: Self.withoutSecrets, "the proxy's URL: \(forms)",
             HTTPProxy.init)
         let user = section.optionalString("user", "the user name, if the proxy requires a login")

@@ -61,7 +61,7 @@ package struct ReportingConfiguration: Sendable, Hashable {
 
 extension ReportingConfiguration {
     /// A description of when updates are made, for the status.
-    package var words: String {
+    package var schedule: String {
         let parked = "every \(heartbeat.spoken) while parked"
         return switch policy {
         case .interval(let interval): "every \(interval.spoken); \(parked)"

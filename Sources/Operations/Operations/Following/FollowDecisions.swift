@@ -60,7 +60,7 @@ package struct FollowDecisions: Sendable {
     }
 
     /// Returns the decision after the provider has failed to return a token.
-    package mutating func receive(noToken error: AuthorizationError, jitter: Double) -> Decision {
+    package mutating func receive(tokenError error: AuthorizationError, jitter: Double) -> Decision {
         fail("\(error)", after: error.retryAfter, jitter: jitter)
     }
 

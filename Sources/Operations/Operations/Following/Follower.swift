@@ -83,7 +83,7 @@ public struct Follower: Sendable {
     private func ask(_ decisions: inout FollowDecisions) async -> FollowDecisions.Decision {
         let token: AuthorizationToken
         do { token = try await authorization.token(for: settings.context) } catch {
-            return decisions.receive(noToken: error, jitter: jitter())
+            return decisions.receive(tokenError: error, jitter: jitter())
         }
         let outcome = await read(with: token, routeVersion: decisions.routeVersion)
         if case .tokenRejected = outcome { await authorization.discard(token, for: settings.context) }

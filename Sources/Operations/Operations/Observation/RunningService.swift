@@ -47,7 +47,8 @@ package struct RunningService: Sendable {
         let address = address
         let outboxPath = outboxPath
         if case .loopback(_, port: 0) = address {
-            let words = "status.listen is \(address), a free port, which only the log shows; set a fixed port"
+            let words =
+                "status.listen is \(address), which chooses a free port that only the log shows; set a fixed port"
             guard let owner = await owner else { return .notRunning(words) }
             return .unresponsive("\(owner) has the outbox, but cannot be queried: \(words)")
         }

@@ -150,7 +150,7 @@ struct RecentHistory: Sendable {
     }
 
     /// Returns the position of `moment` in the list of `minutes(at:)`, counted from 0.
-    static func minute(of moment: Duration, at now: Duration) -> Double {
+    static func minutePosition(of moment: Duration, at now: Duration) -> Double {
         moment / .seconds(60) - Double(number(of: now) - minuteCount + 1)
     }
 
@@ -166,9 +166,11 @@ struct RecentHistory: Sendable {
     /// Returns the outages as positions in the list of `minutes(at:)`. A current outage extends to the list's end.
     func outageMinutes(at now: Duration) -> [ClosedRange<Double>] {
         outages(at: now).map { outage in
-            let begin = max(0, Self.minute(of: outage.lowerBound, at: now))
+            let begin = max(0, Self.minutePosition(of: outage.lowerBound, at: now))
             let isOver = outageSince == nil || outage.upperBound < now
-            return begin...(isOver ? max(begin, Self.minute(of: outage.upperBound, at: now)) : Double(Self.minuteCount))
+            return
+                begin...(isOver
+                ? max(begin, Self.minutePosition(of: outage.upperBound, at: now)) : Double(Self.minuteCount))
         }
     }
 
