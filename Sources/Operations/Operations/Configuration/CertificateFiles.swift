@@ -58,7 +58,7 @@ package struct CertificateFiles {
             of path: String?, _ key: String, by choose: ([CertificateValidity]) -> CertificateValidity?
         ) -> (isNow: Bool, text: String)? {
             guard let path, let bytes = try? BoundedFile.contents(of: path, limit: Self.limit),
-                let (isNow, words) = choose(CertificateValidity.each(inPEM: bytes))?.validityProblem(at: now)
+                let (isNow, words) = choose(CertificateValidity.each(inPEM: bytes))?.lapse(at: now)
             else { return nil }
             return (isNow, "\(section).\(key) \(path) holds a certificate that \(words)")
         }
@@ -146,7 +146,7 @@ extension CertificateValidity {
     private static let notice = Duration.seconds(30 * 86_400)
 
     /// Returns a clause with a remedy if the certificate is invalid at `now` or expires soon; otherwise `nil`.
-    fileprivate func validityProblem(at now: UTCTime) -> (isNow: Bool, words: String)? {
+    fileprivate func lapse(at now: UTCTime) -> (isNow: Bool, words: String)? {
         let today = now.description.prefix(10)
         let remedy = "replace it with a valid one, or, if today is not \(today), set this machine's clock"
         let left = now.duration(to: end)
