@@ -62,7 +62,7 @@ package struct BundleCollection: Sendable {
             Self.part("settings", "current values with their sources, secrets redacted", settings),
             Self.part("configuration.json", "the configuration file, secrets redacted", file, isText: false),
             Self.part("journal", "the service's log of the last day", await journal),
-            Self.part("outbox", "files of the outbox", await store),
+            Self.part("outbox", "the outbox's files", await store),
             Self.part("machine", "release, kernel, system, memory", await machine),
             Self.part("devices", "serial and USB devices, networks", await devices),
             Self.part("modems", "modems known to ModemManager", await modems),
@@ -177,7 +177,8 @@ extension BundleCollection {
         return output.flatMap { bytes in
             guard bytes.isEmpty else { return .success(Array(bytes.suffix(maximumJournalBytes))) }
             return .failure(
-                Absence("no entry from the last day that this user may read; root and the group adm may read all"))
+                Absence(
+                    "no entry from the last day that this user can read; root and the group adm can read all entries"))
         }
     }
 

@@ -99,7 +99,7 @@ package enum OnlineCheck {
     private static func service(
         _ report: StatusReport, isOurs: Bool, _ difference: OnlineFinding.OtherConfiguration?
     ) -> CheckLine {
-        let service = "waypost \(report.version) runs, up for \(Duration.seconds(report.uptimeSeconds).spoken)"
+        let service = "waypost \(report.version) is running (up \(Duration.seconds(report.uptimeSeconds).spoken))"
         guard isOurs else {
             return CheckLine(.note, "service", .otherVehicle(report.vehicle, difference, service: service))
         }
@@ -140,7 +140,7 @@ extension OnlineCheck {
             // The outbox is opened without its lock, so that the service may start meanwhile.
             let ledger = try OutboxReader(path: path).summary().ledger
             try OutboxVehicle(forOutbox: path).require(configuration.vehicle, ledger)
-            return CheckLine(.ok, "outbox", "\(path) opens, \(pending(ledger))")
+            return CheckLine(.ok, "outbox", "\(path) can be opened, \(pending(ledger))")
         } catch {
             return CheckLine(.fail, "outbox", error.wording(isForTool: true).sentence.description)
         }

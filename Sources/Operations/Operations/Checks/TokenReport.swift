@@ -162,7 +162,9 @@ package struct TokenReport: Sendable {
     }
 
     private var clocks: String {
-        guard let issuerTime = answer.issuerTime else { return "the issuer sends no time to compare with this host's" }
+        guard let issuerTime = answer.issuerTime else {
+            return "the issuer sends no time to compare with this host's clock"
+        }
         let difference = Duration.milliseconds(Int64((hostTime - issuerTime) * 1000))
         // A Date header is in whole seconds, and the answer took time to arrive.
         guard abs(difference.components.seconds) > 2 else { return "this host and the issuer agree" }
