@@ -36,7 +36,6 @@ package final class TurnClock: Clock, Sendable {
     package var now: Instant { Instant(offset: base.now) }
     package var minimumResolution: Duration { Self.length }
 
-    /// The number of sleepers.
     var sleepers: Int { state.withLock { $0.sleepers.count } }
 
     package func sleep(until deadline: Instant, tolerance: Duration?) async throws {

@@ -36,7 +36,6 @@ package struct BundleCollection: Sendable {
         self.clock = clock
     }
 
-    /// Returns the bundle.
     package func run(at time: UTCTime) async -> SupportBundle {
         let file = await limited { await self.file() }
         // A configuration with errors may still contain the service's address.

@@ -8,7 +8,6 @@ import TimeAndChance
 /// A part that is unavailable, such as the status of a service that doesn't answer, is listed with the reason. A
 /// missing part never makes a bundle fail.
 package struct SupportBundle: Sendable {
-    /// A part of the bundle.
     package struct Part: Sendable, Hashable {
         package let name: String
         /// A description of the contents.

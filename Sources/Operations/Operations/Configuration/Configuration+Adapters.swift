@@ -92,7 +92,6 @@ extension Configuration {
         }
     }
 
-    /// The rules for a token's claims.
     var claimRules: ClaimRules {
         ClaimRules(vehicleClaim: vehicle.service == .onDemandTrips ? .vehicleid : .deliveryvehicleid)
     }
@@ -152,7 +151,6 @@ extension Configuration {
         }
     }
 
-    /// The settings for delivery.
     package var uploadSettings: UploadSettings {
         UploadSettings(
             presence: Presence(stateWhileRunning), timeLimit: upload.timeout,

@@ -110,7 +110,6 @@ package struct ConfigurationKey: Sendable, Hashable {
 /// The value at one path of a configuration, and its source.
 package struct ConfigurationSetting: Sendable, Hashable {
     package enum Source: Sendable, Hashable {
-        /// The key's default.
         case fallback
         /// A line of the configuration, counted from 1.
         case line(Int)

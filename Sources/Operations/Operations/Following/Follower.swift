@@ -19,7 +19,6 @@ public struct Follower: Sendable {
         case vehicle(String)
     }
 
-    /// The settings of a follower.
     package struct Settings: Sendable {
         package var resource: FollowedResource
         package var context: AuthorizationContext

@@ -73,7 +73,6 @@ package final class LogWriter: Sendable {
     }
 }
 
-/// The format of log lines.
 package enum LogFormat: String, Sendable, Hashable, CaseIterable { case text, json }
 
 /// The level up to which messages are logged; each level includes the previous ones.

@@ -10,7 +10,6 @@ package import VehicleAuthorization
 
 /// Keeps the state of one agent for status, metrics and summaries, and logs its conditions.
 package final class AgentMonitor: ReportingObserver {
-    /// The state of the agent.
     package struct Snapshot: Sendable {
         package var counts = DeliveryCounts()
         package var conditions = ActiveConditions()
@@ -60,7 +59,6 @@ package final class AgentMonitor: ReportingObserver {
         package var delays = DeliveryDelays()
     }
 
-    /// The current token.
     package struct Token: Sendable {
         /// The time until which the token is used; `nil` while there is no token.
         package var usedUntil: Duration?

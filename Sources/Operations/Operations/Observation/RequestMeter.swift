@@ -81,7 +81,6 @@ package struct RequestFigures: Sendable, Hashable {
     /// A list of failures, the most frequent first, such as `12 x 503, 3 x timedOut`; `nil` if there are none.
     package var failureList: String? { Self.list(of: failures) }
 
-    /// Returns a list of `failures`.
     package static func list(of failures: [String: Int]) -> String? {
         let sorted = failures.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         return sorted.isEmpty ? nil : sorted.map { "\($0.value) x \($0.key)" }.joined(separator: ", ")

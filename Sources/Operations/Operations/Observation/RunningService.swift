@@ -42,7 +42,6 @@ package struct RunningService: Sendable {
         case unresponsive(String)
     }
 
-    /// Queries the service.
     func ask() async -> Answer {
         let address = address
         let outboxPath = outboxPath

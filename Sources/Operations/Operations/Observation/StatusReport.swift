@@ -37,7 +37,6 @@ package struct StatusReport: Sendable, Hashable, Codable {
         /// The extent of the outbox's files, as last known.
         package var extent: StoreExtent?
         package var residentBytes: Int64?
-        /// The host's time.
         package var systemTime: UTCTime?
 
         package init(
@@ -186,7 +185,6 @@ extension StatusReport {
         package var nextAttemptSeconds: Int?
     }
 
-    /// A condition that is active.
     package struct ReportedCondition: Sendable, Hashable, Codable {
         /// A `ConditionCode`.
         package let code: String
@@ -200,7 +198,6 @@ extension StatusReport {
         /// A clause about the updates that are safe; absent if there is nothing to say.
         package var safe: String?
 
-        /// The condition in one line.
         package var line: String { "\(title): \(cause); \(remedy)" }
 
         init(_ active: ActiveCondition, at now: Duration) {

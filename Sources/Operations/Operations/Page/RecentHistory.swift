@@ -101,10 +101,8 @@ struct RecentHistory: Sendable {
         }
     }
 
-    /// Records the number of pending updates.
     mutating func note(pending: Int64, at now: Duration) { change(at: now) { $0.pending = pending } }
 
-    /// Records a line of the log.
     mutating func note(_ level: LogLevel, _ text: String, at now: Duration) {
         if lines.count >= Self.maximumLines { lines.removeFirst(lines.count - Self.maximumLines + 1) }
         lines.append(Line(at: now, level: level, text: String(text.prefix(Self.maximumLineLength))))
@@ -216,13 +214,11 @@ package final class HistoryKeeper: ReportingObserver {
         history.withLock { $0.note(event, at: now) }
     }
 
-    /// Records the number of pending updates.
     package func note(pending: Int64) {
         let now = clock.now
         history.withLock { $0.note(pending: pending, at: now) }
     }
 
-    /// Records a line of the log.
     package func note(_ level: LogLevel, _ text: String) {
         let now = clock.now
         history.withLock { $0.note(level, text, at: now) }
