@@ -24,20 +24,20 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     private let outbox: Store
     private let clock: MonotonicClock
     private let progress: StageProgress?
-    private let gaveUp: @Sendable () -> Void
+    private let onBypass: @Sendable () -> Void
     private let calls = Locked(Calls())
 
     /// The time limit of a call. Worn-out flash can take many seconds for an fsync.
     private static var timeLimit: Duration { .seconds(30) }
 
-    /// Creates an outbox. `gaveUp` is called each time calls are abandoned.
+    /// Creates an outbox. `onBypass` is called each time calls are abandoned.
     init(
-        _ outbox: Store, clock: MonotonicClock, progress: StageProgress?, gaveUp: @escaping @Sendable () -> Void = {}
+        _ outbox: Store, clock: MonotonicClock, progress: StageProgress?, onBypass: @escaping @Sendable () -> Void = {}
     ) {
         self.outbox = outbox
         self.clock = clock
         self.progress = progress
-        self.gaveUp = gaveUp
+        self.onBypass = onBypass
     }
 
     func append(
@@ -105,7 +105,7 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     private func watch() async {
         while let end = firstEnd() {
             await clock.sleep(until: end)
-            giveUp(at: clock.now)
+            abandonCalls(at: clock.now)
         }
     }
 
@@ -130,14 +130,14 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     }
 
     /// Abandons all calls if one is overdue, because the others wait for it.
-    private func giveUp(at now: Duration) {
+    private func abandonCalls(at now: Duration) {
         let left = calls.withLock { calls in
             guard calls.waiting.values.contains(where: { $0.end <= now }) else { return [@Sendable () -> Void]() }
             defer { calls.waiting = [:] }
             calls.hanging.formUnion(calls.waiting.keys)
             return calls.waiting.values.map(\.abandon)
         }
-        if !left.isEmpty { gaveUp() }  // before the callers continue, so that they find the bypass counted
+        if !left.isEmpty { onBypass() }  // before the callers continue, so that they find the bypass counted
         for abandon in left { abandon() }
     }
 

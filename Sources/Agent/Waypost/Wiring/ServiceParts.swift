@@ -79,7 +79,7 @@ struct ServiceParts: Sendable {
             monitor: monitor, observers: observers(configuration),
             present: isRecording ? nil : present,
             progress: progress)
-        parts.storeGaveUp = { [monitor] in monitor.countStoreBypass() }
+        parts.onStoreBypass = { [monitor] in monitor.countStoreBypass() }
         return try await VehicleAgent(configuration, parts)
     }
 

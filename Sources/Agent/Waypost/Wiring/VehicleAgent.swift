@@ -31,7 +31,7 @@ package struct VehicleAgent: Sendable {
         /// limit and may be opened late, so that a driving vehicle is always visible.
         package var progress: StageProgress?
         /// Called each time the outbox doesn't answer in time and is bypassed.
-        package var storeGaveUp: @Sendable () -> Void = {}
+        package var onStoreBypass: @Sendable () -> Void = {}
 
         package init(
             source: any FixSource, makeDelivery: @escaping @Sendable (Configuration) -> any Delivery,
@@ -60,7 +60,7 @@ package struct VehicleAgent: Sendable {
     private let presenceOnStop: Presence
     private let outbox: TimeLimitedOutbox<SQLiteOutbox>
     /// Whether the outbox could not be opened at first.
-    private let opensLate: Bool
+    private let couldNotOpen: Bool
     private let pendingState: PendingState
     let reporter: Reporter
     private let source: any FixSource
@@ -79,16 +79,16 @@ package struct VehicleAgent: Sendable {
         hasPrivateSwitch = configuration.privateModeFile != nil
         outbox = TimeLimitedOutbox(
             SQLiteOutbox(configuration.outbox(reportingTo: parts)), clock: parts.clock, progress: parts.progress,
-            gaveUp: parts.storeGaveUp)
+            onBypass: parts.onStoreBypass)
         do throws(OutboxError) {
             try await outbox.open()
-            opensLate = false
+            couldNotOpen = false
         } catch {
             // A recorded log can be reported later, because no vehicle needs to be visible.
             guard parts.progress != nil, !configuration.readsRecording, error.code != .locked else {
                 throw AgentError(.unavailable, error.description)
             }
-            opensLate = true
+            couldNotOpen = true
             monitor.raise(Condition(error, isStoring: true), on: .storing)
         }
         pendingState = PendingState(of: configuration.vehicle, forOutbox: configuration.outbox.path)
@@ -151,7 +151,7 @@ package struct VehicleAgent: Sendable {
     /// Runs the outbox's periodic work: writes delayed updates and carries out the requests of tools.
     private func maintainOutbox() async {
         var watch: EvictionWatch?
-        var waitsForOpening = opensLate
+        var waitsForOpening = couldNotOpen
         var hasEmptiedLog = false
         while !Task.isCancelled {
             do {

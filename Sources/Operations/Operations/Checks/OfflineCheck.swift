@@ -71,7 +71,7 @@ package enum OfflineCheck {
     private static func openSecrets(_ configuration: Configuration, _ file: String) -> [CheckLine] {
         guard let status = try? FileStatus(behind: file), status.permissions & 0o004 != 0 else { return [] }
         return configuration.settings.compactMap { setting in
-            guard case .line = setting.source, setting.value == ConfigurationSetting.struck else { return nil }
+            guard case .line = setting.source, setting.value == ConfigurationSetting.redacted else { return nil }
             let section = String(setting.path.prefix { $0 != "." })
             return CheckLine(.note, section, .openSecret(key: setting.path, file: file))
         }

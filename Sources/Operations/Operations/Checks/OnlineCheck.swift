@@ -66,23 +66,23 @@ package enum OnlineCheck {
         async let trip = unlessCancelled { await tripToken(configuration) }
         async let finding = unlessCancelled {
             isOurs
-                ? ReceiverFinding(line: receiver(of: service), isHeard: isHeard(service?.receiver.kind))
+                ? ReceiverFinding(line: receiver(of: service), sendsSentences: sendsSentences(service?.receiver.kind))
                 : await receiver(configuration)
         }
         waits(
             "receiver: waiting for a fix, up to \(longestWait(for: configuration.receiver.source).components.seconds) s"
         )
-        let heard = await finding
+        let receiverFinding = await finding
         let others =
-            heard?.isHeard == true
+            receiverFinding?.sendsSentences == true
             ? await onThread(named: "check") { otherReaders(configuration, beside: isOurs ? service : nil) } : nil
         func report(_ line: CheckLine?) throws {
             for line in [line, others].compactMap(\.self) { try found(line) }
         }
-        if heard?.unjudged == nil { try report(heard?.line) }
+        if receiverFinding?.unjudged == nil { try report(receiverFinding?.line) }
         waits("token and Fleet Engine: waiting for their answers")
         let answered = await answers
-        if heard?.unjudged != nil { try report(heard?.line(by: answered?.ahead)) }
+        if receiverFinding?.unjudged != nil { try report(receiverFinding?.line(by: answered?.ahead)) }
         for line in answered?.lines ?? [] { try found(line) }
         if let line = await trip ?? nil { try found(line) }
     }
@@ -190,7 +190,7 @@ extension OnlineCheck {
         else {
             let finding = OnlineFinding.staleFix(
                 state: ReportedText(receiver.state, limit: ReportedText.longestSentence),
-                age: receiver.secondsSinceFix, isHeard: isHeard(receiver.kind))
+                age: receiver.secondsSinceFix, isHeard: sendsSentences(receiver.kind))
             return CheckLine(.fail, "receiver", finding)
         }
         let quality = receiver.quality ?? "of unknown quality"
@@ -199,7 +199,7 @@ extension OnlineCheck {
     }
 
     /// Returns whether sentences arrive in a state of this kind.
-    private static func isHeard(_ kind: String?) -> Bool {
+    private static func sendsSentences(_ kind: String?) -> Bool {
         [ReceiverState.Kind.receiving, .noPosition].contains { $0.rawValue == kind }
     }
 
@@ -248,14 +248,15 @@ extension OnlineCheck {
             guard let fix else {
                 let reason = failure.withLock { $0 } ?? "\(wait.absence(within: longest).sentence)"
                 return ReceiverFinding(
-                    line: CheckLine(.fail, "receiver", reason), isHeard: isHeard(wait.state?.kind.rawValue))
+                    line: CheckLine(.fail, "receiver", reason),
+                    sendsSentences: sendsSentences(wait.state?.kind.rawValue))
             }
             let present = UTCTime.synchronizedSystem
             let detail = discovery(wait.state)
             let isRecorded = configuration.readsRecording
             let line = verdict(on: fix, present: isRecorded ? nil : present, detail: detail)
             return ReceiverFinding(
-                line: line, isHeard: true,
+                line: line, sendsSentences: true,
                 unjudged: isRecorded || present != nil ? nil : (fix, UTCTime.system, detail))
         }
     }
@@ -264,7 +265,7 @@ extension OnlineCheck {
     private struct ReceiverFinding: Sendable {
         let line: CheckLine
         /// Whether sentences arrive. If not, the line already names the programs that have the receiver open.
-        let isHeard: Bool
+        let sendsSentences: Bool
         /// A fix and this host's time at its arrival, if this host's clock isn't synchronized.
         var unjudged: (fix: Fix, at: UTCTime, detail: String)?
 

@@ -223,7 +223,7 @@ extension ConfigurationSection {
         _ value: JSONValue, _ key: String, schemes: Bool = false
     ) -> (secret: Secret, scheme: HeaderTemplate.Scheme)? {
         if let text = value.stringValue {
-            recordValue(key, ConfigurationSetting.struck, isPresent: true)
+            recordValue(key, ConfigurationSetting.redacted, isPresent: true)
             return (.literal(text), .verbatim)
         }
         var members = value.objectValue ?? [:]
@@ -234,7 +234,7 @@ extension ConfigurationSection {
             if scheme == nil { report("\(key).scheme", "isn't a scheme; use \(Self.alternatives(known))") }
         }
         if let reference = ValueReference(members) {
-            recordValue(key, ConfigurationSetting.struck, isPresent: true, from: reference)
+            recordValue(key, ConfigurationSetting.redacted, isPresent: true, from: reference)
             return scheme.map { (Secret(reference), $0) }
         }
         // The value itself isn't shown, because it may be a secret.

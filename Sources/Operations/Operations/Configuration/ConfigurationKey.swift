@@ -50,7 +50,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     ]
 
     /// Remedies for keys that other programs have, by the letters of the key in lower case.
-    static let foreign: [String: String] = {
+    static let foreignKeyRemedies: [String: String] = {
         let log = "remove it; the log goes to standard error, and thus to the journal (journalctl -u waypost)"
         let verification = "remove it; certificates are always verified, and \"caFile\" specifies your own authorities"
         let proxy = #"write "proxy": { "url": "http://HOST:PORT" } in "upload" and in "authorization""#
@@ -124,7 +124,7 @@ package struct ConfigurationSetting: Sendable, Hashable {
     let isOpenSecret: Bool
 
     /// The text that is shown instead of a secret.
-    static let struck = JSONValue.string("…")
+    static let redacted = JSONValue.string("…")
 }
 
 extension Configuration {

@@ -157,7 +157,7 @@ struct ConfigurationSection {
             }
             texts.append(found.text)
             recordValue(
-                "\(key)[\(index)]", ConfigurationSetting.struck, isPresent: true, from: found.reference,
+                "\(key)[\(index)]", ConfigurationSetting.redacted, isPresent: true, from: found.reference,
                 isOpenSecret: found.isOpenToAll)
         }
         let isList = elements.allSatisfy { $0.stringValue != nil || $0.objectValue != nil }
@@ -168,7 +168,7 @@ struct ConfigurationSection {
         default: break
         }
         let shown = elements.enumerated().map { index, element in
-            index == 0 && element.stringValue != nil ? element : ConfigurationSetting.struck
+            index == 0 && element.stringValue != nil ? element : ConfigurationSetting.redacted
         }
         note(key, .texts, .array(shown), isRequired: true, isSecret: true, about)
         return texts
@@ -183,7 +183,7 @@ struct ConfigurationSection {
         }
         if elements.count > count { report(key, "has \(elements.count) circles; use at most \(count)") }
         note(
-            key, .circles(atMost: count), .array(elements.map { _ in ConfigurationSetting.struck }),
+            key, .circles(atMost: count), .array(elements.map { _ in ConfigurationSetting.redacted }),
             default: .array([]), isSecret: true, about)
         return elements.enumerated().compactMap { index, element in
             guard let members = element.objectValue else {
@@ -310,7 +310,7 @@ extension ConfigurationSection {
             return "did you mean \"\(guess)\"?"
         }
         let advice = [key, keyPath(key)].lazy.compactMap {
-            ConfigurationKey.foreign[$0.lowercased().filter(\.isLetter)]
+            ConfigurationKey.foreignKeyRemedies[$0.lowercased().filter(\.isLetter)]
         }
         if let advice = advice.first { return advice }
         let types = ConfigurationKey.all.filter { $0.path == keyPath(key) }.compactMap(\.type)
@@ -402,7 +402,7 @@ extension ConfigurationSection {
         isOpenSecret: Bool = false
     ) {
         var shown = value
-        if case .credential? = reference { shown = ConfigurationSetting.struck }
+        if case .credential? = reference { shown = ConfigurationSetting.redacted }
         reading.recordValue(keyPath(key), shown, isPresent: isPresent, reference, isOpenSecret: isOpenSecret)
     }
 

@@ -41,7 +41,7 @@ extension ConfigurationSection {
             return optionalString(key, isSecret: true, about)
         }
         declare(key, .text, isSecret: true, about)
-        recordValue(key, ConfigurationSetting.struck, isPresent: true)
+        recordValue(key, ConfigurationSetting.redacted, isPresent: true)
         report(key, "is \(value.kind); use a text in quotes, \(ValueReference.forms)")
         return nil
     }

@@ -19,16 +19,16 @@ package struct ReportingConfiguration: Sendable, Hashable {
             "the policy for a moving vehicle: interval reports at a fixed interval, accuracy when a follower's extrapolated position is too far off"
         )
         let interval: String
-        let foreign: [String]
+        let otherPolicyKeys: [String]
         switch word {
         case .interval:
             interval = "intervalSeconds"
-            foreign = ["liveToleranceMeters", "maximumIntervalSeconds"]
+            otherPolicyKeys = ["liveToleranceMeters", "maximumIntervalSeconds"]
             policy = .interval(
                 section.seconds(interval, in: 5...60, default: 10, "the time between two updates of a moving vehicle"))
         case .accuracy:
             interval = "maximumIntervalSeconds"
-            foreign = ["intervalSeconds"]
+            otherPolicyKeys = ["intervalSeconds"]
             policy = .accuracy(
                 liveToleranceMeters: section.integer(
                     "liveToleranceMeters", in: 10...1000, default: 50,
@@ -38,7 +38,7 @@ package struct ReportingConfiguration: Sendable, Hashable {
                     interval, in: 5...60, default: 30,
                     "the maximum time between two updates of a moving vehicle, for the policy accuracy"))
         }
-        let others = foreign.compactMap { key in section.readMember(key).map { (key: key, value: $0) } }
+        let others = otherPolicyKeys.compactMap { key in section.readMember(key).map { (key: key, value: $0) } }
         heartbeat = section.seconds(
             "heartbeatSeconds", in: 5...60, default: 60,
             "the time between two updates of a parked vehicle; at least the interval of a moving vehicle")
