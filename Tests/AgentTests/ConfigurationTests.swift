@@ -268,7 +268,7 @@ import WaypostTestSupport
         ),
         (
             "\"file\"", "\"command\", \"command\": [\"/bin/true\"], \"environment\": {\"K\": [\"hush\"]}",
-            "\"authorization.environment.K\" is an array that cannot be used; use a text, {\"file\": PATH} or "
+            "\"authorization.environment.K\" is an array that cannot be used; use a text, {\"file\": PATH}, "
                 + "{\"environment\": NAME}"
         ),
         (
