@@ -16,8 +16,8 @@ package enum SandboxedCheck {
         case sandbox(command: [String])
     }
 
-    /// Returns where to check the configuration `file`; `arguments` are the command's own. Starts `systemctl`, so it
-    /// must not run on the shared pool.
+    /// Returns where to check the configuration `file`; `arguments` are the arguments of `check`. Starts `systemctl`,
+    /// so it must not run on the shared pool.
     package static func place(for file: String, _ arguments: [String]) async -> Place {
         guard inside == nil else { return .here }
         guard EffectiveUser.current == 0 else { return .outside("run this as root (sudo)") }

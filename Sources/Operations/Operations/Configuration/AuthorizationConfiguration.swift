@@ -4,7 +4,7 @@ import ReportedText
 import StrictJSON
 import VehicleAuthorization
 
-/// The source of tokens.
+/// The configured provider of tokens.
 package enum AuthorizationConfiguration: Sendable, Hashable {
     case http(HTTPTokenSettings, TokenEndpointTrust)
     case command(arguments: [String], environment: [String: Secret], format: TokenAnswerFormat, timeout: Duration)

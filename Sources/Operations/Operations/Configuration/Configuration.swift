@@ -21,7 +21,7 @@ public struct Configuration: Sendable {
     package var authorization: AuthorizationConfiguration
     /// The name of the section that `authorization` was read from, for errors.
     private(set) var authorizationSection = "authorization"
-    /// The source of a trip's tokens, for `waypost watch --trip`.
+    /// The provider of a trip's tokens, for `waypost watch --trip`.
     package var consumerAuthorization: AuthorizationConfiguration?
     package var reporting: ReportingConfiguration
     package var upload: UploadConfiguration

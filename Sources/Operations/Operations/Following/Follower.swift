@@ -56,8 +56,8 @@ public struct Follower: Sendable {
         self.jitter = jitter
     }
 
-    /// Follows a trip until it is complete or cancelled, or a vehicle without end. Returns earlier if the task is
-    /// cancelled.
+    /// Follows a trip until it is complete or cancelled, or a vehicle indefinitely. Returns earlier if the task
+    /// is cancelled.
     ///
     /// A fault that may resolve itself is reported as trouble, and the request is retried.
     ///

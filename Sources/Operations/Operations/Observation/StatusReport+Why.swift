@@ -33,7 +33,7 @@ package struct Verdict: Sendable, Hashable {
 extension StatusReport {
     /// The minimum number of pending updates in a backlog, which takes more than one upload.
     private static let backlog = 50
-    /// The minimum number of seconds until the next attempt at which the summary mentions it.
+    /// The minimum wait in seconds for which the summary mentions the next attempt.
     private static let minimumWait = 60
     /// The maximum number of seconds without a delivery: a heartbeat is sent every minute, and may fail twice.
     private static let maximumSilence = 180
