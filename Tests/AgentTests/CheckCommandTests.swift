@@ -59,7 +59,7 @@ struct CheckCommand {
         ),
         Case(
             part: authorization, with: #"{"type": "http", "url": "https://b.internal/${vehicleId}"}"#,
-            line: "authorization: authorization.url has a $ before a placeholder, which is also sent; remove the $"),
+            line: "authorization: authorization.url has a $ before a placeholder, and the $ is also sent; remove it"),
         Case(
             part: authorization, with: #"{"type": "command", "command": ["~/bin/token"]}"#,
             line:
@@ -146,7 +146,7 @@ struct CheckCommand {
             line: "authorization: authorization.url names backend.example.com, a host for examples only"),
         Case(
             part: "http://127.0.0.1:1", with: "http://127.0.0.1:1/v1/",
-            line: "upload: upload.endpoint has a path after http://127.0.0.1:1, but requests add their own, /v1/"),
+            line: "upload: upload.endpoint has a path after http://127.0.0.1:1, but requests add their own path, /v1/"),
         Case(
             part: "http://127.0.0.1:1", with: "https://fleetengine.googleapis.com/fleet",
             line: "upload: upload.endpoint has a path after https://fleetengine.googleapis.com, but"),

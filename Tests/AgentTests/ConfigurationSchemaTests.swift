@@ -73,7 +73,8 @@ import WaypostTestSupport
 
     /// Parts of errors that a schema can't detect.
     private static let unseen = [
-        ", which ", "has the placeholder", "without its partner", ", shorter than ", "isn't a header's name",
+        ", which ", "contains the unknown placeholder", "without its partner", ", shorter than ",
+        "isn't a valid header name",
         "is set by Waypost itself", "a multicast group", "has a line break", "is not sent with the method",
         "has no effect with the policy", "an unencoded user and password", "has an unmatched brace",
     ]

@@ -235,7 +235,7 @@ import WaypostTestSupport
         ),
         (
             "\"file\"", "\"http\", \"url\": \"https://b/\", \"headers\": {\"X Key\": \"hush\"}",
-            "\"authorization.headers.X Key\" isn't a header's name; use letters, digits and hyphens"
+            "\"authorization.headers.X Key\" isn't a valid header name; use letters, digits and hyphens"
         ),
         (
             "\"file\"", "\"http\", \"url\": \"https://b/\", \"headers\": {\"Content-Length\": \"3\"}",
@@ -268,7 +268,7 @@ import WaypostTestSupport
         ),
         (
             "\"file\"", "\"command\", \"command\": [\"/bin/true\"], \"environment\": {\"K\": [\"hush\"]}",
-            "\"authorization.environment.K\" is an array that cannot be used; use a text, {\"file\": PATH} or "
+            "\"authorization.environment.K\" is an array that cannot be used; use a text, {\"file\": PATH}, "
                 + "{\"environment\": NAME}"
         ),
         (
@@ -433,7 +433,7 @@ import WaypostTestSupport
         let text = Self.smallest.replacing(#""type": "file", "path": "/run/token""#, with: authorization)
         #expect(
             Self.problems(text) == [
-                "config.json: \"authorization.\(key)\" has the placeholder {\(placeholder)}; "
+                "config.json: \"authorization.\(key)\" contains the unknown placeholder {\(placeholder)}; "
                     + "use {vehicleId} or {providerId}"
             ])
     }
@@ -451,7 +451,7 @@ import WaypostTestSupport
         #expect(path == "/run/{tripId}")
         #expect(
             Self.problems(with("/run/{vehicleId}")) == [
-                "config.json: \"consumerAuthorization.path\" has the placeholder {vehicleId}; use {tripId} or {providerId}"
+                "config.json: \"consumerAuthorization.path\" contains the unknown placeholder {vehicleId}; use {tripId} or {providerId}"
             ])
     }
 
@@ -530,15 +530,15 @@ import WaypostTestSupport
         ),
         (
             "\"stdin\"", "\"tcp\", \"host\": \"[::1]\"",
-            ["\"receiver.host\" is \"[::1]\"; write the name or address alone, and the port as \"port\""]
+            ["\"receiver.host\" is \"[::1]\"; write only the name or address, and the port as \"port\""]
         ),
         (
             "\"stdin\"", "\"tcp\", \"host\": \"192.168.1.1:10110\"",
-            ["\"receiver.host\" is \"192.168.1.1:10110\"; write the name or address alone, and the port as \"port\""]
+            ["\"receiver.host\" is \"192.168.1.1:10110\"; write only the name or address, and the port as \"port\""]
         ),
         (
             "\"stdin\"", "\"tcp\", \"host\": \"tcp://router\"",
-            ["\"receiver.host\" is \"tcp://router\"; write the name or address alone, and the port as \"port\""]
+            ["\"receiver.host\" is \"tcp://router\"; write only the name or address, and the port as \"port\""]
         ),
         (
             "\"v\"", "{\"environment\": \"$VAN\"}",
@@ -588,7 +588,7 @@ import WaypostTestSupport
         (
             "\"file\", \"path\": \"/run/token\"",
             "\"http\", \"url\": \"https://b/\", \"headers\": {\"X-Key\": \"hush\", \"x-key\": \"hush\"}",
-            ["\"authorization.headers.x-key\" is the header X-Key again; remove one of them"]
+            ["\"authorization.headers.x-key\" is the same header as X-Key; remove one of them"]
         ),
         ("}}", "}, \"logLevel\": \"debug\"}", ["\"logLevel\" is not a key of Waypost; did you mean \"log.level\"?"]),
         (
@@ -616,7 +616,7 @@ import WaypostTestSupport
         (
             "\"stdin\"", "\"stdin\", \"baudRate\": 9600",
             [
-                "\"receiver.baudRate\" is not a key of \"type\": \"stdin\"; it is one of \"type\" \"serial\"; remove it"
+                "\"receiver.baudRate\" is not a key of \"type\": \"stdin\"; it belongs to \"type\" \"serial\"; remove it"
             ]
         ),
         (
@@ -708,7 +708,7 @@ import WaypostTestSupport
         let directory = try TemporaryDirectory()
         let path = try directory.write("{}".utf8, to: "config.json", mode: 0o000)
         let problem =
-            "\(path): cannot be read by this user; use sudo, or, for the service, type chgrp waypost \(path) and "
+            "\(path): cannot be read by this user; use sudo, or, for the service, run chgrp waypost \(path) and "
             + "chmod g+r \(path)"
         #expect(throws: ConfigurationError(problems: [problem])) {
             try Configuration(file: path)

@@ -91,7 +91,7 @@ import Operations
     @Test func waitsForAToken() {
         var decisions = Self.decisions()
         let error = AuthorizationError(.unavailable, "the backend is away", retryAfter: .seconds(20))
-        let (events, next) = decisions.receive(noToken: error, jitter: 0)
+        let (events, next) = decisions.receive(tokenError: error, jitter: 0)
         #expect(events == [.trouble("the backend is away")])
         #expect(next == .read(after: .seconds(20)))
     }

@@ -25,28 +25,28 @@ import WaypostTestSupport
     private static func errors(updates: [Int], points: [Int] = [], drive: [Fix] = corner) -> FollowerErrors {
         var errors = FollowerErrors()
         for (index, fix) in drive.enumerated() {
-            errors.see(fix)
+            errors.addFix(fix)
             guard updates.contains(index) else { continue }
             let before = updates.last { $0 < index } ?? -1
             for point in points where point > before && point < index {
-                errors.hear(LocationUpdate(placeOf: drive[point]))
+                errors.addUpdate(LocationUpdate(placeOf: drive[point]))
             }
-            errors.hear(LocationUpdate(fix))
+            errors.addUpdate(LocationUpdate(fix))
         }
         return errors
     }
 
     @Test func areWrongAfterACornerUntilTheNextUpdate() {
         let errors = Self.errors(updates: [0, 50, 75, 120])
-        #expect(abs(errors.live.most - 140 * 2.0.squareRoot()) < 1, "fourteen seconds, each way")
+        #expect(abs(errors.live.maximum - 140 * 2.0.squareRoot()) < 1, "fourteen seconds, each way")
         #expect(errors.live.count == 120)
-        #expect(errors.track.most > 50)
+        #expect(errors.track.maximum > 50)
     }
 
     @Test func knowTheTrackFromItsCorner() {
         let errors = Self.errors(updates: [0, 50, 75, 120], points: [60])
-        #expect(errors.track.most < 0.1 && errors.track.count == 120)
-        #expect(abs(errors.live.most - 140 * 2.0.squareRoot()) < 1, "the live error is as it was")
+        #expect(errors.track.maximum < 0.1 && errors.track.count == 120)
+        #expect(abs(errors.live.maximum - 140 * 2.0.squareRoot()) < 1, "the live error is as it was")
     }
 
     /// A gap of one minute, after which the vehicle is elsewhere.
@@ -55,7 +55,7 @@ import WaypostTestSupport
             (0...20).map { Self.fix($0, east: Double($0) * 10) }
             + (80...100).map { Self.fix($0, east: 3000 + Double($0) * 10) }
         let errors = Self.errors(updates: [0, 10, 25, 41], drive: drive)
-        #expect(errors.track.most < 0.1 && errors.track.count == 10 + 16)
+        #expect(errors.track.maximum < 0.1 && errors.track.count == 10 + 16)
         #expect(errors.live.count == 40, "without the first fix after the gap and the latest one")
     }
 
@@ -73,8 +73,8 @@ import WaypostTestSupport
         drive(0...58, updates: [0, 40])
         meter.observe(.privateModeBegan)
         drive(64...120, updates: [64, 74, 120])
-        #expect(meter.errors.track.most < 0.1 && meter.errors.track.count == 40 + 56)
-        #expect(meter.errors.live.most < 0.1 && meter.errors.live.count == 58 + 56)
+        #expect(meter.errors.track.maximum < 0.1 && meter.errors.track.count == 40 + 56)
+        #expect(meter.errors.live.maximum < 0.1 && meter.errors.live.count == 58 + 56)
     }
 
     @Test func crossTheDateLine() {
@@ -84,7 +84,7 @@ import WaypostTestSupport
             if drive[index].longitude > 180 { drive[index].longitude -= 360 }
         }
         let errors = Self.errors(updates: [0, 60, 120], drive: drive)
-        #expect(errors.track.most < 0.1 && errors.track.count == 120)
+        #expect(errors.track.maximum < 0.1 && errors.track.count == 120)
     }
 
     @Test func measureObservedEvents() {
@@ -93,6 +93,6 @@ import WaypostTestSupport
             meter.observe(.fix(fix))
             meter.observe(.accepted(StoredUpdate(sequence: 1, update: LocationUpdate(fix))))
         }
-        #expect(meter.errors.live.count == 29 && meter.errors.live.most < 0.01)
+        #expect(meter.errors.live.count == 29 && meter.errors.live.maximum < 0.01)
     }
 }

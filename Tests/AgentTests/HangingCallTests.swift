@@ -10,7 +10,7 @@ import WaypostTestSupport
 
 /// Hanging calls, and the effect on their callers.
 @Suite(.timeLimit(.minutes(1))) struct HangingCalls {
-    let progress = StageProgress(ProgressWatch(patience: [.store: .seconds(330)]))
+    let progress = StageProgress(ProgressWatch(timeouts: [.store: .seconds(330)]))
     /// A gate that stays closed during a test: every task that reaches it hangs, even if cancelled.
     let gate = Gate()
     let manualClock = ManualClock()
@@ -179,8 +179,8 @@ import WaypostTestSupport
 
     /// The thread notices that the pool runs nothing, and reports this although no task can.
     @Test func theWatchThreadEndsTheProcessWhenAStageStalls() async throws {
-        let progress = StageProgress(ProgressWatch(patience: [.token: .milliseconds(1)]))
-        progress.moved(.token)
+        let progress = StageProgress(ProgressWatch(timeouts: [.token: .milliseconds(1)]))
+        progress.reportProgress(of: .token)
         let stop = try EventDescriptor()
         let watchdogEvents = Locked([String]())
         let watchdog = Watchdog(progress, feedInterval: .milliseconds(5)) {
@@ -203,7 +203,7 @@ import WaypostTestSupport
         #expect(StallRecord.read(from: path) == nil)
         try record.write(to: path)
         #expect(StallRecord.read(from: path) == record)
-        #expect(record.reason == "store: the outbox does not answer for 7 min")
+        #expect(record.reason == "store: the outbox has not answered for 7 min")
         #expect(try FileStatus(at: path)?.permissions == 0o600)
         _ = try directory.write(Array(repeating: UInt8(ascii: " "), count: 5000), to: "outbox.sqlite.stalled")
         #expect(StallRecord.read(from: path) == nil)

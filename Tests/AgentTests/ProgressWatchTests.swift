@@ -12,9 +12,9 @@ import WaypostTestSupport
 @testable import Waypost
 
 @Suite struct ProgressWatches {
-    static let patience: [Stage: Duration] = Dictionary(uniqueKeysWithValues: Stage.allCases.map { ($0, .seconds(30)) })
+    static let timeouts: [Stage: Duration] = Dictionary(uniqueKeysWithValues: Stage.allCases.map { ($0, .seconds(30)) })
 
-    var watch = ProgressWatch(patience: patience)
+    var watch = ProgressWatch(timeouts: timeouts)
 
     /// Advances the clock by up to `seconds`, one second at a time, until a stage stalls. Returns the second and the
     /// stage.
@@ -31,45 +31,45 @@ import WaypostTestSupport
 
     @Test(arguments: Stage.allCases)
     mutating func noticesAStageWithoutProgress(stage: Stage) {
-        watch.moved(stage)
+        watch.reportProgress(of: stage)
         #expect(pass(500) == "30 \(stage)")
     }
 
     @Test mutating func watchesOnlyStagesWithATimeout() {
-        watch = ProgressWatch(patience: [.store: .seconds(30)])
-        watch.moved(.token)
+        watch = ProgressWatch(timeouts: [.store: .seconds(30)])
+        watch.reportProgress(of: .token)
         #expect(pass(500) == nil)
     }
 
     @Test mutating func isQuietWhileCallsReturn() {
         for _ in 0..<20 {
-            watch.roused(.token)
+            watch.markBusy(.token)
             #expect(pass(29) == nil)
-            watch.rests(.token)
+            watch.markIdle(.token)
         }
     }
 
     /// New work isn't progress: a stage that doesn't process it is noticed.
     @Test mutating func doesNotCountNewWorkAsProgress() {
         for _ in 0..<2 {
-            watch.roused(.store)
+            watch.markBusy(.store)
             #expect(pass(10) == nil)
         }
-        watch.roused(.store)
+        watch.markBusy(.store)
         #expect(pass(10) == "10 store")
     }
 
     @Test mutating func reportsHowLongAStageHasBeenStalled() {
-        watch.moved(.token)
+        watch.reportProgress(of: .token)
         #expect(pass(29) == nil)
         let stall = Stall(stage: .token, duration: .seconds(30))
         #expect(watch.tick(after: .seconds(1)) == stall)
-        #expect(stall.description == "token: the token provider returns neither a token nor an error for 30 s")
+        #expect(stall.description == "token: the token provider has returned neither a token nor an error for 30 s")
     }
 
     /// The machine was asleep, or the process was stopped: most of that time is ignored.
     @Test mutating func ignoresTimeWhileNothingCouldRun() {
-        watch.moved(.store)
+        watch.reportProgress(of: .store)
         #expect(watch.tick(after: .seconds(86_400)) == nil)
         #expect(watch.tick(after: .seconds(-5)) == nil)
         #expect(pass(24) == nil)
@@ -98,7 +98,7 @@ import WaypostTestSupport
             ([.receiver(.receiving(source: "log"))], 30), ([.accepted(stored), .idle], 30),
         ] as [([ReportingEvent], Int?)])
     func expectsFixesToBeProcessed(events: [ReportingEvent], standsStillAfter: Int?) {
-        let progress = StageProgress(ProgressWatch(patience: [.intake: .seconds(30)]))
+        let progress = StageProgress(ProgressWatch(timeouts: [.intake: .seconds(30)]))
         for _ in 0..<2 { progress.fixMade(Self.fix) }
         for event in events { progress.observe(event) }
         let second = (1...1000).first { _ in progress.tick(after: .seconds(1)) != nil }
@@ -106,7 +106,7 @@ import WaypostTestSupport
     }
 
     @Test func expectsNothingFromAReceiverThatHasEnded() {
-        let progress = StageProgress(ProgressWatch(patience: Self.patience))
+        let progress = StageProgress(ProgressWatch(timeouts: Self.timeouts))
         progress.turned()
         progress.fixMade(Self.fix)
         progress.ended()
@@ -138,8 +138,8 @@ import WaypostTestSupport
             ([.uploading(batch), .failed(.held(.sample("")), traffic: Traffic())], 30),
         ] as [([ReportingEvent], Int?)])
     mutating func allowsTheUploadLoopToWaitForAReason(events: [ReportingEvent], standsStillAfter: Int?) {
-        watch = ProgressWatch(patience: [.upload: .seconds(30)])
-        for event in events { watch.take(event) }
+        watch = ProgressWatch(timeouts: [.upload: .seconds(30)])
+        for event in events { watch.record(event) }
         #expect(pass(1000) == standsStillAfter.map { "\($0) upload" })
     }
 
@@ -153,8 +153,8 @@ import WaypostTestSupport
             ([.waiting(delay: .seconds(600))], nil),
         ] as [([ReportingEvent], Int?)])
     mutating func expectsAnExchangeToEnd(events: [ReportingEvent], standsStillAfter: Int?) {
-        watch = ProgressWatch(patience: [.transport: .seconds(30)])
-        for event in events { watch.take(event) }
+        watch = ProgressWatch(timeouts: [.transport: .seconds(30)])
+        for event in events { watch.record(event) }
         #expect(pass(1000) == standsStillAfter.map { "\($0) transport" })
     }
 
@@ -165,20 +165,20 @@ import WaypostTestSupport
             .announced(.offline, traffic: Traffic()),
         ] as [ReportingEvent])
     mutating func ignoresEventsThatAreNotOfTheUploadLoop(event: ReportingEvent) {
-        watch = ProgressWatch(patience: [.upload: .seconds(30)])
-        watch.take(.uploading(Self.batch))
+        watch = ProgressWatch(timeouts: [.upload: .seconds(30)])
+        watch.record(.uploading(Self.batch))
         for _ in 0..<14 {
-            watch.take(event)
+            watch.record(event)
             #expect(pass(2) == nil)
         }
-        watch.take(event)
+        watch.record(event)
         #expect(pass(2) == "2 upload")
     }
 
     @Test mutating func countsADeliveryAsProgressOfTheUploadLoop() {
-        watch.take(.uploading(Self.batch))
+        watch.record(.uploading(Self.batch))
         #expect(pass(29) == nil)
-        watch.take(.delivered(Self.batch, traffic: Traffic(), took: .zero))
+        watch.record(.delivered(Self.batch, traffic: Traffic(), took: .zero))
         #expect(pass(29) == nil)
         #expect(pass(1) == "1 upload")
     }

@@ -74,7 +74,7 @@ import WaypostTestSupport
         (0, 0, 59.0), (45, 45, 59.75), (60, 60, 59.0), (60, 119, 59.0), (60, 120, 58.0), (90, 3659, 0.5),
     ])
     func knowTheMinuteOfAMoment(moment: Int, now: Int, minute: Double) {
-        let found = RecentHistory.minute(of: .seconds(moment), at: .seconds(now))
+        let found = RecentHistory.minutePosition(of: .seconds(moment), at: .seconds(now))
         #expect(abs(found - minute) < 1e-9)
         var history = RecentHistory()
         history.note(Self.failed, at: .seconds(moment))

@@ -77,7 +77,7 @@ import WaypostTestSupport
         let run = try await BuiltProgram.run(["run", "--config", config, "--record", place])
         let words = String(decoding: run.standardError, as: UTF8.self)
         #expect(
-            words.contains("only the log of this run is recorded in \(place): \(log) already is a recording"),
+            words.contains("only the log of this run is recorded in \(place): \(log) is already a recording"),
             "\(words)")
         #expect(try FileSystem.names(inDirectory: place) == ["log-000001.txt"])
         let replay = try await BuiltProgram.run(["replay", place, "--config", config])

@@ -60,9 +60,9 @@ import WaypostTestSupport
         ] as [(Int, String)])
     func ofManyVehiclesShowTheirRequests(width: Int, text: String) {
         var figures = RequestFigures()
-        for _ in 0..<9880 { figures.answered(after: .milliseconds(2)) }
-        for _ in 0..<112 { figures.answered(after: .milliseconds(7)) }
-        for _ in 0..<12 { figures.failed("503") }
+        for _ in 0..<9880 { figures.countAnswer(after: .milliseconds(2)) }
+        for _ in 0..<112 { figures.countAnswer(after: .milliseconds(7)) }
+        for _ in 0..<12 { figures.countFailure("503") }
         let line = ProgressLine(
             name: "town.nmea",
             progress: ReplayProgress(fixes: 200, of: 1000, elapsed: .seconds(30), planned: .seconds(150)),

@@ -174,8 +174,8 @@ import WaypostTestSupport
         for second in 0...60 {
             var fix = Fix.sample(Double(second), north: second < 30 ? 0 : Double(second - 30) * 2, speed: 0)
             fix.headingDegrees = 0
-            errors.see(fix)
-            if second % 30 == 0 { errors.hear(LocationUpdate(fix)) }
+            errors.addFix(fix)
+            if second % 30 == 0 { errors.addUpdate(LocationUpdate(fix)) }
         }
         let summary = ReplaySummary(
             counts: DeliveryCounts(), ledger: Ledger(accepted: 3, delivered: 3), duration: .seconds(1),

@@ -7,8 +7,8 @@ import WaypostTestSupport
 @Suite struct RequestMeters {
     @Test func knowTheShareThatArrivedInTime() throws {
         var figures = RequestFigures()
-        #expect(figures.time(of: 0.5) == nil && figures.failuresInWords == nil)
-        for milliseconds in 1...1000 { figures.answered(after: .milliseconds(milliseconds)) }
+        #expect(figures.time(of: 0.5) == nil && figures.failureList == nil)
+        for milliseconds in 1...1000 { figures.countAnswer(after: .milliseconds(milliseconds)) }
         for (share, milliseconds) in [(0.5, 500.0), (0.99, 990), (1, 1000), (0.001, 1)] {
             let time = try #require(figures.time(of: share)) / .milliseconds(1)
             #expect((milliseconds * 0.999...milliseconds * 1.06).contains(time), "\(share): \(time)")
@@ -19,7 +19,7 @@ import WaypostTestSupport
     @Test(arguments: [Duration.zero, .microseconds(1), .seconds(10_000), .seconds(-1)])
     func acceptAnyDuration(duration: Duration) {
         var figures = RequestFigures()
-        figures.answered(after: duration)
+        figures.countAnswer(after: duration)
         #expect(figures.answers == 1 && figures.time(of: 0.99) != nil)
     }
 
@@ -34,6 +34,6 @@ import WaypostTestSupport
         meter.observe(.notPrepared(.noPermit(MissingPermit(.unavailable, "no issuer"))))
         #expect(meter.figures.failures == ["503": 2, "connectionFailed": 1, "noToken": 1])
         #expect(meter.figures.answers == 3)
-        #expect(RequestFigures.words(for: ["503": 2, "429": 1, "timedOut": 1]) == "2 x 503, 1 x 429, 1 x timedOut")
+        #expect(RequestFigures.list(of: ["503": 2, "429": 1, "timedOut": 1]) == "2 x 503, 1 x 429, 1 x timedOut")
     }
 }

@@ -23,7 +23,7 @@ import WaypostTestSupport
     @Test func mayBeMissing() async throws {
         let bench = try ServiceBench()
         let service = try bench.start(environment: ["NOTIFY_SOCKET": bench.directory.path("nobody")])
-        #expect(await service.errors.line(saying: "service manager: notify") != nil)
+        #expect(await service.errors.line(saying: "service manager unreachable: notify") != nil)
         #expect(await service.errors.line(saying: "status at") != nil)
         #expect(await service.terminate().ending == .exited(0))
     }

@@ -100,7 +100,7 @@ import WaypostTestSupport
 
     /// A process that shows no sign of being stopped.
     @Test func reportAHangingService() {
-        let words = Operations.RunningService.silence(
+        let words = Operations.RunningService.reasonForSilence(
             at: .loopback(host: "127.0.0.1", port: 9464), of: HoldingProcess(processID: getpid(), command: "waypost"),
             "/o/outbox.sqlite", SystemError(call: "read", number: EAGAIN))
         #expect(
@@ -150,12 +150,11 @@ import WaypostTestSupport
         try StallRecord(stall, time: UTCTime(year: 2026, month: 11, day: 21), uptime: .seconds(9)).write(to: path)
         let down = try await BuiltProgram.run(["status", "--config", config])
         #expect(down.ending == .exited(69))
-        let reason = "ended itself at 2026-11-21T00:00:00.000Z: token: the token provider returns neither"
+        let reason = "ended itself at 2026-11-21T00:00:00.000Z: token: the token provider has returned neither"
         #expect(String(decoding: down.standardError, as: UTF8.self).contains(reason))
 
         let service = try bench.start(Self.edit(bench))
-        let cause =
-            "last run stalled and ended itself: 2026-11-21T00:00:00.000Z: token: the token provider returns neither"
+        let cause = "last run stalled and ended itself: 2026-11-21T00:00:00.000Z: token: the token provider has returned neither"
         #expect(await service.errors.line(saying: cause) != nil)
         try #require(await service.errors.line(saying: "status at") != nil)
         #expect(try FileSystem.entry(at: path) == nil)

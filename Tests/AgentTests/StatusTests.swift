@@ -423,7 +423,7 @@ import WaypostTestSupport
         let (lines, heard) = (lines, Lines())
         let log = LogWriter(
             level: .error, format: .text, isReadByJournal: true, output: { lines.append($0) },
-            heard: { heard.append(Array("\($0.rawValue) \($1)\n".utf8)) })
+            listener: { heard.append(Array("\($0.rawValue) \($1)\n".utf8)) })
         for level in LogLevel.allCases { log.write(level, "logged as \(level.rawValue)\u{1B}") }
         #expect(lines.all == ["<3>logged as error\u{FFFD}"])
         #expect(heard.all == ["error", "warning", "info"].map { "\($0) logged as \($0)\u{FFFD}" })

@@ -64,7 +64,7 @@ import WaypostTestSupport
             format: TokenAnswerFormat())
         let report = TokenReport(answer, configuration, hostTime: now)
         #expect(report.lines.filter { $0.name == "note" }.map(\.text) == [note].compactMap(\.self))
-        #expect(report.lines.last?.name == "ok" && report.refusal == nil)
+        #expect(report.lines.last?.name == "ok" && report.rejectionReason == nil)
         #expect(report.summary.hasSuffix(note.map { "; note: \($0)" } ?? " left"), "\(report.summary)")
     }
 
@@ -117,7 +117,7 @@ import WaypostTestSupport
             answer, configuration, hostTime: UTCTime(millisecondsSince1970: 1_000_000_000_000))
         let last = report.lines.last.map { "\($0.name) \($0.text)" }
         #expect(last == line.replacing("VEHICLE", with: configuration.vehicle.description))
-        #expect((report.refusal == nil) == line.hasPrefix("ok"))
+        #expect((report.rejectionReason == nil) == line.hasPrefix("ok"))
     }
 
     /// The first fault is the reason, the others are notes, so that the backend needs only one fix.

@@ -180,8 +180,8 @@ import WaypostTestSupport
         ),
         (
             "\"v\"", #"{"file": "DIRECTORY/key", "environment": "K"}"#,
-            #""vehicle.vehicleId" is an object that cannot be used; use a text, {"file": PATH} or {"environment": NAME}, "#
-                + #"or from systemd {"credential": NAME}"#
+            #""vehicle.vehicleId" is an object that cannot be used; use a text, {"file": PATH}, {"environment": NAME} "#
+                + #"or, from systemd, {"credential": NAME}"#
         ),
         (
             "\"stdin\"", #"{"file": "DIRECTORY/key"}"#,

@@ -9,14 +9,14 @@ public import VehicleAuthorization
 /// try await Agent(configuration).run()
 /// ```
 ///
-/// Pass `authorization` to use your own provider instead of the configured one. A cache between it and the uploads
-/// follows the rules of the Driver SDK: it asks your provider when a new token is due, or after `forgetToken`. If your
-/// provider has its own cache, use `.askingAtEveryUpdate`.
+/// Pass `authorization` to use your own provider instead of the configured one. The agent caches the provider's tokens
+/// by the rules of the Driver SDK: it requests a new token when one is due, or after `forgetToken`. If your provider
+/// has its own cache, use `.askingAtEveryUpdate`.
 public struct Agent: Sendable {
     private let configuration: Configuration
     private let authorization: (any VehicleAuthorization)?
     private let cachePolicy: CachePolicy
-    /// The token cache; `nil` unless the agent runs.
+    /// The token cache; `nil` while the agent isn't running.
     private let tokens = Locked<CachedAuthorization?>(nil)
     private let recordingDirectory: String?
 
@@ -64,9 +64,9 @@ public struct Agent: Sendable {
         return try await run.untilItEnds()
     }
 
-    /// Discards the current token, so that the next update requests a new one from the provider, such as when a driver
-    /// signs in or out.
+    /// Discards the current token, so that the next update requests a new one from the provider. Call it, for example,
+    /// when a driver signs in or out.
     ///
-    /// An update that is being sent keeps its token. An agent that doesn't run has no token.
+    /// An update that is being sent keeps its token. An agent that isn't running has no token.
     public func forgetToken() async { await tokens.withLock { $0 }?.forgetTokens() }
 }

@@ -15,14 +15,14 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// Runs `body`. Returns `nil` if the call was abandoned or hadn't returned after `limit`; the body is then
-    /// cancelled. Cancelling the caller affects neither the body nor the wait.
+    /// Runs `body`. If the call is abandoned or hasn't returned after `limit`, cancels the body and returns `nil`.
+    /// Cancelling the caller affects neither the body nor the wait.
     package func run(
         within limit: Duration, on clock: MonotonicClock, _ body: @escaping @Sendable () async -> Value
     ) async -> Value? {
         let alarm = Task {
             let end = clock.now + limit
-            // Sleeps in steps of a second, because an abandoned timer lives until it fires.
+            // The alarm sleeps in steps of a second, because an abandoned timer lives until it fires.
             while clock.now < end, !Task.isCancelled { await clock.sleep(for: min(end - clock.now, .seconds(1))) }
             abandon()
         }
@@ -32,7 +32,7 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
 
     /// Runs `body` until it ends or is abandoned.
     package func run(_ body: @escaping @Sendable () async -> Value) async -> Value? {
-        // Starts at once on this thread, so that an update doesn't wait for another task to start.
+        // The task starts at once on this thread, so that an update doesn't wait for it to start.
         let calling = Task.immediate { end(with: await body()) }
         let value: Value? = await withCheckedContinuation { continuation in
             let before = state.withLock { state in
@@ -45,8 +45,8 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
         return value
     }
 
-    /// Runs `body` until it ends. The body is cancelled when the caller is cancelled or the body calls `stop`, and
-    /// abandoned `limit` later.
+    /// Runs `body` until it ends. The body is cancelled when the caller is cancelled or the body calls `stop`. It is
+    /// abandoned, and the result is `nil`, if it hasn't ended `limit` later.
     package static func run(
         stoppedWithin limit: Duration, on clock: MonotonicClock,
         _ body: @escaping @Sendable (_ stop: @escaping @Sendable () -> Void) async -> Value
@@ -56,7 +56,7 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
             defer { ended.finish() }
             return await body { ended.finish() }
         }
-        for await _ in end {}  // until it has ended or is stopped, or this task is cancelled
+        for await _ in end {}  // until the body ends or calls `stop`, or this task is cancelled
         calling.cancel()
         return await Self().run(within: limit, on: clock) { await calling.value }
     }

@@ -1,4 +1,4 @@
-/// The reason why an agent can't start or continue. Everything else is retried.
+/// The reason why an agent can't start or continue. The agent retries after any other fault.
 public struct AgentError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of error, which determines the command's exit status.
     public enum Code: String, Sendable, Hashable, CaseIterable {

@@ -24,20 +24,20 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     private let outbox: Store
     private let clock: MonotonicClock
     private let progress: StageProgress?
-    private let gaveUp: @Sendable () -> Void
+    private let onBypass: @Sendable () -> Void
     private let calls = Locked(Calls())
 
     /// The time limit of a call. Worn-out flash can take many seconds for an fsync.
     private static var timeLimit: Duration { .seconds(30) }
 
-    /// Creates an outbox. `gaveUp` is called each time calls are abandoned.
+    /// Creates an outbox. `onBypass` is called each time calls are abandoned.
     init(
-        _ outbox: Store, clock: MonotonicClock, progress: StageProgress?, gaveUp: @escaping @Sendable () -> Void = {}
+        _ outbox: Store, clock: MonotonicClock, progress: StageProgress?, onBypass: @escaping @Sendable () -> Void = {}
     ) {
         self.outbox = outbox
         self.clock = clock
         self.progress = progress
-        self.gaveUp = gaveUp
+        self.onBypass = onBypass
     }
 
     func append(
@@ -72,24 +72,26 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     ) async throws(OutboxError) -> Value {
         guard let progress else { return try await body(outbox) }
         let call = AbandonableCall<Result<Value, OutboxError>>()
-        guard let number = begin(progress, until: clock.now + limit, abandon: call.abandon) else { throw silence }
+        guard let number = beginCall(progress, until: clock.now + limit, abandon: call.abandon) else {
+            throw silentError
+        }
         let result = await call.run { [self] in
-            defer { end(number, progress) }
+            defer { endCall(number, progress) }
             do throws(OutboxError) { return .success(try await body(outbox)) } catch { return .failure(error) }
         }
-        guard let result else { throw silence }
+        guard let result else { throw silentError }
         return try result.get()
     }
 
     /// Registers a call. Returns its number, or `nil` while another call hangs.
-    private func begin(
+    private func beginCall(
         _ progress: StageProgress, until end: Duration, abandon: @escaping @Sendable () -> Void
     ) -> Int? {
         calls.withLock { calls in
             guard calls.hanging.isEmpty else { return nil }
             calls.lastNumber += 1
             calls.waiting[calls.lastNumber] = (end, abandon)
-            progress.roused(.store)
+            progress.markBusy(.store)
             if !calls.isWatched {
                 calls.isWatched = true
                 Task { await watch() }
@@ -103,7 +105,7 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     private func watch() async {
         while let end = firstEnd() {
             await clock.sleep(until: end)
-            giveUp(at: clock.now)
+            abandonCalls(at: clock.now)
         }
     }
 
@@ -115,27 +117,31 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
         }
     }
 
-    private func end(_ number: Int, _ progress: StageProgress) {
+    private func endCall(_ number: Int, _ progress: StageProgress) {
         calls.withLock { calls in
             calls.waiting[number] = nil
             calls.hanging.remove(number)
-            if calls.waiting.isEmpty, calls.hanging.isEmpty { progress.rests(.store) } else { progress.moved(.store) }
+            if calls.waiting.isEmpty, calls.hanging.isEmpty {
+                progress.markIdle(.store)
+            } else {
+                progress.reportProgress(of: .store)
+            }
         }
     }
 
     /// Abandons all calls if one is overdue, because the others wait for it.
-    private func giveUp(at now: Duration) {
+    private func abandonCalls(at now: Duration) {
         let left = calls.withLock { calls in
             guard calls.waiting.values.contains(where: { $0.end <= now }) else { return [@Sendable () -> Void]() }
             defer { calls.waiting = [:] }
             calls.hanging.formUnion(calls.waiting.keys)
             return calls.waiting.values.map(\.abandon)
         }
-        if !left.isEmpty { gaveUp() }  // before the callers continue, so that they find it counted
+        if !left.isEmpty { onBypass() }  // before the callers continue, so that they find the bypass counted
         for abandon in left { abandon() }
     }
 
-    private var silence: OutboxError {
+    private var silentError: OutboxError {
         OutboxError(.silent, calls.withLock { $0.isOpening } ? .opening : nil)
     }
 }

@@ -42,7 +42,7 @@ package struct Watchdog: Sendable {
             }
             group.addTask {
                 while !Task.isCancelled {
-                    progress.moved(.tasks)
+                    progress.reportProgress(of: .tasks)
                     await clock.sleep(for: Self.taskInterval)
                 }
             }

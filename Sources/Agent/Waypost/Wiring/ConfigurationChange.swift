@@ -2,7 +2,6 @@ import Operations
 import SQLiteOutbox
 
 /// The differences between the active configuration and the next one that affect a reload. Every key can be reloaded.
-/// Pure.
 struct ConfigurationChange: Sendable, Hashable {
     /// Whether the current or the next receiver ends by itself, and the service with it.
     let receiverEnds: Bool

@@ -83,7 +83,7 @@ struct ConfigurationReload {
                     candidate = await candidateOfReplacedFiles()
                 }
                 guard let found = candidate else { continue }
-                guard let reason = await agent.reasonForUnstored() else {
+                guard let reason = await agent.reasonForUnstoredUpdates() else {
                     group.cancelAll()
                     return Reload(of: agent, found, current: current, isOfProcess: source != nil)
                 }
@@ -101,7 +101,7 @@ struct ConfigurationReload {
         }
     }
 
-    /// Reads the configuration; `nil` if it is rejected.
+    /// Reads the configuration. Returns `nil` if it is rejected.
     private func requestedCandidate() async -> Candidate? {
         guard let source else { return nil }
         manager.send(ServiceNotifier.reloading)
@@ -119,7 +119,7 @@ struct ConfigurationReload {
         }
     }
 
-    /// Checks for replaced certificate files; `nil` if no file was replaced, or if a file is unusable.
+    /// Checks for replaced certificate files. Returns `nil` if no file was replaced, or if a file is unusable.
     private mutating func candidateOfReplacedFiles() async -> Candidate? {
         let configuration = current
         guard !configuration.uploadFiles.isEmpty || !configuration.tokenFiles.isEmpty else { return nil }
@@ -189,8 +189,8 @@ struct ConfigurationReload {
             _ = try configuration.makeProvider(log: LogWriter(level: .error, format: .text, output: { _ in }))
             if let problem = configuration.tokenFiles.problemOfPair { throw AgentError(.configuration, problem) }
             _ = try configuration.makeTransport()
-            try configuration.proveOutbox()
-            try configuration.proveStatusSocket()
+            try configuration.verifyOutbox()
+            try configuration.verifyStatusSocket()
         } catch { throw ReloadRejection(problems: ["\(error)"]) }
     }
 }

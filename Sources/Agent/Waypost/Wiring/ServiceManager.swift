@@ -4,7 +4,7 @@ import Operations
 /// Sends messages to the service manager. Messages that it couldn't receive are sent again with the next one.
 final class ServiceManager: Sendable {
     private struct State {
-        /// The assignments that haven't been received, the last one of each variable.
+        /// The assignments that haven't been received. Only the last one of each variable is kept.
         var unsent: [String] = []
         /// Whether a failure has been logged. It is logged once until a message is received.
         var isUnresponsive = false
@@ -14,7 +14,7 @@ final class ServiceManager: Sendable {
     private let log: LogWriter
     private let state = Locked(State())
 
-    /// The interval at which the watchdog is fed: at most half its limit.
+    /// The interval at which the watchdog is fed: at most half the watchdog's limit.
     let feedInterval: Duration
 
     init(_ notifier: ServiceNotifier, feedInterval: Duration = .seconds(10), log: LogWriter) {
@@ -45,7 +45,7 @@ final class ServiceManager: Sendable {
                 state.unsent = Self.latest(of: all + state.unsent)
                 return exchange(&state.isUnresponsive, with: true)
             }
-            if !wasUnresponsive { log.write(.warning, "service manager: \(error)") }
+            if !wasUnresponsive { log.write(.warning, "service manager unreachable: \(error)") }
         }
     }
 

@@ -28,7 +28,7 @@ struct ServiceParts: Sendable {
         recorder?.keepPrivate(
             in: configuration.reporting.privateZones, hasSwitch: configuration.privateModeFile != nil)
         log = LogWriter(
-            level: configuration.log.level, format: configuration.log.format, hearsDebug: isRecorded
+            level: configuration.log.level, format: configuration.log.format, listensToDebug: isRecorded
         ) { level, text in
             if level < .debug { history.note(level, text) }
             recorder?.note(logLine: "\(level.rawValue): \(text)")
@@ -39,15 +39,15 @@ struct ServiceParts: Sendable {
             : AgentMonitor(
                 clock: clock, log: log, systemTime: { .system }, synchronizedTime: { .synchronizedSystem })
         monitor.note(loadedAt: last?.loadedAt ?? .system)
-        progress = StageProgress(ProgressWatch(patience: configuration.patience))
+        progress = StageProgress(ProgressWatch(timeouts: configuration.stageTimeouts))
         foundRate = Locked(last?.baudRate)
         self.clock = clock
         self.history = history
         self.recorder = recorder
     }
 
-    /// Returns an empty cache for the tokens of `ownProvider`, or of the configured provider if that is `nil`.
-    func authorization(
+    /// Returns an empty cache for the tokens of `ownProvider`, or, if that is `nil`, of the configured provider.
+    func makeAuthorization(
         _ configuration: Configuration, ownProvider: (any VehicleAuthorization)?, _ policy: CachePolicy
     ) throws(AgentError) -> CachedAuthorization {
         let provider: any VehicleAuthorization
@@ -57,15 +57,15 @@ struct ServiceParts: Sendable {
             report: { [monitor, progress] event in
                 monitor.note(event)
                 switch event {
-                case .asked: progress.moved(.token)
-                case .answered: progress.rests(.token)
+                case .asked: progress.reportProgress(of: .token)
+                case .answered: progress.markIdle(.token)
                 case .renewal, .warning: break
                 }
             })
     }
 
     /// Opens the outbox, and connects it to the receiver and the delivery.
-    func agent(
+    func makeAgent(
         _ configuration: Configuration, authorization: CachedAuthorization
     ) async throws(AgentError) -> VehicleAgent {
         let transport = try configuration.makeTransport()
@@ -79,7 +79,7 @@ struct ServiceParts: Sendable {
             monitor: monitor, observers: observers(configuration),
             present: isRecording ? nil : present,
             progress: progress)
-        parts.storeGaveUp = { [monitor] in monitor.countStoreBypass() }
+        parts.onStoreBypass = { [monitor] in monitor.countStoreBypass() }
         return try await VehicleAgent(configuration, parts)
     }
 

@@ -39,7 +39,7 @@ struct ServiceReporter: Sendable {
             vehicle: configuration.vehicle.description, snapshot: agent.monitor.snapshot, outbox: outbox.summary,
             durability: configuration.outbox.durability,
             surroundings: StatusReport.Surroundings(
-                tokenProvider: provider, reporting: configuration.reporting.words,
+                tokenProvider: provider, reporting: configuration.reporting.schedule,
                 configurationHash: configurationHash, outboxPath: outboxPath, extent: outbox.extent,
                 residentBytes: ResidentMemory.bytes, systemTime: .system),
             at: agent.clock.now)

@@ -44,9 +44,9 @@ struct ServiceRun: Sendable {
         parts = ServiceParts(configuration, isRecorded: options.recordingDirectory != nil, after: options.last)
         if let file = options.reloads?.file { parts.monitor.note(loadedFrom: FileSystem.destination(of: file)) }
         files = CertificateFileStates(configuration)
-        authorization = try parts.authorization(
+        authorization = try parts.makeAuthorization(
             configuration, ownProvider: options.ownProvider, options.cachePolicy)
-        agent = try await parts.agent(configuration, authorization: authorization)
+        agent = try await parts.makeAgent(configuration, authorization: authorization)
         manager = ServiceManager(ProcessEnvironment.variables, log: parts.log)
         reporter = ServiceReporter(
             of: agent, configuration, provider: options.ownProvider == nil ? nil : "the app's own provider")
@@ -114,7 +114,7 @@ struct ServiceRun: Sendable {
                 if let next = await watch.next() { reload(next) }
             }
             group.addTask {
-                // Once after the start, and again after connections and tokens have been set up.
+                // The pages are released after the start, and again after connections and tokens have been set up.
                 ResidentMemory.releaseStartupPages()
                 await clock.sleep(for: .seconds(30))
                 ResidentMemory.releaseStartupPages()
@@ -205,7 +205,7 @@ extension ServiceRun {
         if case .file(let path, follows: false) = configuration.receiver.source {
             log.write(
                 .warning,
-                "only the log of this run is recorded in \(directory): \(path) already is a recording; waypost replay "
+                "only the log of this run is recorded in \(directory): \(path) is already a recording; waypost replay "
                     + "\(path) replays it")
         }
         let settings = RecordingSettings(directory: directory, version: Release.version)

@@ -5,8 +5,8 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// The status address of a running service. It listens from the start, before there is anything to report. If the
-/// address is taken, it retries until the address is free.
+/// The status address of a running service, which listens from the start, before there is anything to report. If the
+/// address is taken, listening is retried until the address is free.
 struct StatusAddress: Sendable {
     /// The routes that answer requests; `nil` until the service has started.
     let routes = Locked<StatusRoutes?>(nil)
@@ -14,8 +14,8 @@ struct StatusAddress: Sendable {
     private let first: Result<HTTPService, ListenError>
 
     /// The minimum and the maximum pause between attempts to listen.
-    private static let shortestPause = Duration.seconds(1)
-    private static let longestPause = Duration.seconds(30)
+    private static let minimumPause = Duration.seconds(1)
+    private static let maximumPause = Duration.seconds(30)
 
     /// Listens on `configured` if it is free. If it is taken, the service starts anyway, and `run` retries.
     ///
@@ -45,12 +45,12 @@ struct StatusAddress: Sendable {
         }
     }
 
-    /// Retries until it can listen, and returns the HTTP service; `nil` if cancelled.
+    /// Retries until listening succeeds, and returns the HTTP service; `nil` if cancelled.
     private func nextService(clock: MonotonicClock) async -> HTTPService? {
-        var pause = Self.shortestPause
+        var pause = Self.minimumPause
         while !Task.isCancelled {
             await clock.sleep(for: pause)
-            pause = min(pause * 2, Self.longestPause)
+            pause = min(pause * 2, Self.maximumPause)
             let attempt = await onThreadIfAny(named: "status") { [configured, routes] in
                 try? Self.listen(on: configured, routes)
             }

@@ -1,4 +1,4 @@
-/// The time limits of a stop for calls that may hang. Their sum is below the service manager's 10 s.
+/// The time limits for calls that may hang while the service stops. Their sum is below the service manager's 10 s.
 enum StopTimeout {
     /// The time limit for the cancelled tasks.
     static let tasks = Duration.seconds(1)

@@ -8,12 +8,13 @@ package import VehicleAuthorization
 /// The vehicles of a load test. They share a transport, a token cache, a monitor and a log, and keep their updates in
 /// memory ([decision 49](../../../../docs/decisions/0049-a-test-fleet-keeps-its-updates-in-memory.md)).
 package struct TestFleet: Sendable {
-    /// The maximum number of pending updates per vehicle: some minutes at the default interval, in 16 KiB.
+    /// The maximum number of pending updates per vehicle: about 20 minutes' worth at the default interval, in 16 KiB.
     private static let capacity = 128
     /// The maximum number of connections to Fleet Engine over HTTP/1.1: enough for a thousand requests per second, if
     /// each takes a quarter of a second.
     package static let connections = 256
-    /// The number of open files that are needed for these connections, those to the token endpoint, and the process.
+    /// The number of open files that are needed for these connections, connections to the token endpoint, and the
+    /// process itself.
     private static let descriptors = connections + 128
     /// The number of tokens that are fetched concurrently before the drives begin, which is the number of streams on
     /// one HTTP/2 connection.
@@ -56,7 +57,7 @@ package struct TestFleet: Sendable {
             var configuration = configuration
             configuration.vehicle = name
             let outbox = MemoryOutbox(capacity: Self.capacity, clock: parts.clock)
-            let reporter = VehicleAgent.reporter(
+            let reporter = VehicleAgent.makeReporter(
                 configuration, parts, outbox: outbox, newest: nil, observer: observer)
             return Vehicle(outbox: outbox, source: source(index), reporter: reporter)
         }
@@ -103,7 +104,7 @@ package struct TestFleet: Sendable {
 
     /// Returns the combined ledger of all vehicles, and the maximum time that an update waited for its delivery or has
     /// been waiting.
-    package func account() async -> (ledger: Ledger, longestWait: Duration) {
+    package func totals() async -> (ledger: Ledger, longestWait: Duration) {
         var ledger = Ledger()
         var longestWait = Duration.zero
         for vehicle in vehicles {

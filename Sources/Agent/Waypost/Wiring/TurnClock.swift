@@ -36,7 +36,6 @@ package final class TurnClock: Clock, Sendable {
     package var now: Instant { Instant(offset: base.now) }
     package var minimumResolution: Duration { Self.length }
 
-    /// The number of sleepers.
     var sleepers: Int { state.withLock { $0.sleepers.count } }
 
     package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
@@ -65,32 +64,32 @@ package final class TurnClock: Clock, Sendable {
             return isFirst
         }
         guard let isFirst else { return sleeper.resume() }
-        if isFirst { Task { await takeTurns() } }
+        if isFirst { Task { await runTurns() } }
     }
 
-    /// Takes turns until there are no sleepers.
-    private func takeTurns() async {
+    /// Runs one turn after another until there are no sleepers.
+    private func runTurns() async {
         repeat {
             await base.sleep(until: Self.length * (Int(base.now / Self.length) + 1))
-        } while takeTurn(Int(base.now / Self.length))
+        } while runTurn(Int(base.now / Self.length))
     }
 
     /// Wakes the sleepers that are due. Returns whether any sleepers are left.
-    private func takeTurn(_ turn: Int) -> Bool {
-        let (due, sleepOn) = state.withLock { state in
+    private func runTurn(_ turn: Int) -> Bool {
+        let (due, hasSleepers) = state.withLock { state in
             let last = state.turn ?? turn
             let numbers = (last..<max(last, turn)).flatMap { state.numbers.removeValue(forKey: $0 + 1) ?? [] }
             let due = numbers.compactMap { state.sleepers.removeValue(forKey: $0) }
-            let sleepOn = !state.sleepers.isEmpty
-            if sleepOn {
+            let hasSleepers = !state.sleepers.isEmpty
+            if hasSleepers {
                 state.turn = max(last, turn)
             } else {
                 state.turn = nil
                 state.numbers = [:]
             }
-            return (due, sleepOn)
+            return (due, hasSleepers)
         }
         for sleeper in due { sleeper.resume() }
-        return sleepOn
+        return hasSleepers
     }
 }

@@ -14,8 +14,8 @@ package struct VehicleAgent: Sendable {
         package var source: any FixSource
         /// Creates the delivery for the configuration's vehicle.
         package var makeDelivery: @Sendable (Configuration) -> any Delivery
-        /// The approximate present, by a clock that may be wrong. Fixes from before the release are then rejected.
-        /// `nil` for recorded logs, which keep their dates.
+        /// The approximate present, by a clock that may be wrong; `nil` for recorded logs, which keep their dates. If
+        /// it isn't `nil`, fixes from before the release are rejected.
         package var expectedFix: UTCTime?
         /// The spacing of requests, which is live or as in a recorded log.
         package var spacing: RequestSpacing
@@ -30,8 +30,8 @@ package struct VehicleAgent: Sendable {
         /// Watches the progress of the service; `nil` outside the service. With it, the outbox answers within a time
         /// limit and may be opened late, so that a driving vehicle is always visible.
         package var progress: StageProgress?
-        /// A closure that is called each time the outbox doesn't answer in time and is bypassed.
-        package var storeGaveUp: @Sendable () -> Void = {}
+        /// Called each time the outbox doesn't answer in time and is bypassed.
+        package var onStoreBypass: @Sendable () -> Void = {}
 
         package init(
             source: any FixSource, makeDelivery: @escaping @Sendable (Configuration) -> any Delivery,
@@ -60,7 +60,7 @@ package struct VehicleAgent: Sendable {
     private let presenceOnStop: Presence
     private let outbox: TimeLimitedOutbox<SQLiteOutbox>
     /// Whether the outbox could not be opened at first.
-    private let opensLate: Bool
+    private let couldNotOpen: Bool
     private let pendingState: PendingState
     let reporter: Reporter
     private let source: any FixSource
@@ -79,16 +79,16 @@ package struct VehicleAgent: Sendable {
         hasPrivateSwitch = configuration.privateModeFile != nil
         outbox = TimeLimitedOutbox(
             SQLiteOutbox(configuration.outbox(reportingTo: parts)), clock: parts.clock, progress: parts.progress,
-            gaveUp: parts.storeGaveUp)
+            onBypass: parts.onStoreBypass)
         do throws(OutboxError) {
             try await outbox.open()
-            opensLate = false
+            couldNotOpen = false
         } catch {
-            // A recorded log needn't be reported at once, because no vehicle must be visible.
+            // A recorded log can be reported later, because no vehicle needs to be visible.
             guard parts.progress != nil, !configuration.readsRecording, error.code != .locked else {
                 throw AgentError(.unavailable, error.description)
             }
-            opensLate = true
+            couldNotOpen = true
             monitor.raise(Condition(error, isStoring: true), on: .storing)
         }
         pendingState = PendingState(of: configuration.vehicle, forOutbox: configuration.outbox.path)
@@ -100,11 +100,11 @@ package struct VehicleAgent: Sendable {
                 + parts.observers
                 + [parts.present].compactMap { $0 })
         source = parts.source
-        reporter = Self.reporter(configuration, parts, outbox: outbox, newest: newest, observer: observer)
+        reporter = Self.makeReporter(configuration, parts, outbox: outbox, newest: newest, observer: observer)
     }
 
     /// Returns the reporter for `outbox`, whose newest update is `newest`.
-    static func reporter(
+    static func makeReporter(
         _ configuration: Configuration, _ parts: Parts, outbox: any Outbox, newest: LocationUpdate?,
         observer: any ReportingObserver
     ) -> Reporter {
@@ -139,7 +139,7 @@ package struct VehicleAgent: Sendable {
         if let failure { throw AgentError(.inputData, "\(failure)") }
     }
 
-    /// Reads the private switch every second. Each fix also leads to a reading, but there may be no fix for a long
+    /// Reads the private switch every second. The switch is also read at each fix, but there may be no fix for a long
     /// time.
     private func watchPrivateSwitch() async {
         while !Task.isCancelled {
@@ -148,10 +148,10 @@ package struct VehicleAgent: Sendable {
         }
     }
 
-    /// Runs the outbox's periodic work: it writes delayed updates and carries out the requests of tools.
+    /// Runs the outbox's periodic work: writes delayed updates and carries out the requests of tools.
     private func maintainOutbox() async {
         var watch: EvictionWatch?
-        var waitsForOpening = opensLate
+        var waitsForOpening = couldNotOpen
         var hasEmptiedLog = false
         while !Task.isCancelled {
             do {
@@ -161,11 +161,13 @@ package struct VehicleAgent: Sendable {
                     monitor.clear(.storing)
                 }
                 let news = watch?.conditions(of: summary.evictions) ?? []
-                for condition in news { monitor.raise(condition, on: .one(condition.code), for: EvictionWatch.memory) }
+                for condition in news {
+                    monitor.raise(condition, on: .one(condition.code), for: EvictionWatch.displayTime)
+                }
                 watch = watch ?? EvictionWatch(since: summary.evictions)
                 monitor.note(quarantined: summary.quarantined.count)
                 if try await outbox.maintain() { await reporter.requeued() }
-                hasEmptiedLog = try await emptyLogIfPrivate(after: hasEmptiedLog)
+                hasEmptiedLog = try await emptyLogIfPrivate(unless: hasEmptiedLog)
                 await reporter.retryStoring()
             } catch {
                 observer.observe(.outboxFailed(error))
@@ -174,14 +176,14 @@ package struct VehicleAgent: Sendable {
         }
     }
 
-    /// Empties the outbox's log once in each private time, because delivered positions would stay in the log. Returns
-    /// whether that has been done in the current private time.
-    func emptyLogIfPrivate(after isDone: Bool) async throws(OutboxError) -> Bool {
+    /// Empties the outbox's log once in each private period, because delivered positions would stay in the log. Returns
+    /// whether the log has been emptied in the current private period.
+    func emptyLogIfPrivate(unless isDone: Bool) async throws(OutboxError) -> Bool {
         guard monitor.snapshot.privateSince != nil else { return false }
         return isDone ? true : try await outbox.emptyLog()
     }
 
-    /// Returns a summary of the outbox: the ledger with reasons and times.
+    /// Returns a summary of the outbox: the ledger, with the reasons and times of evictions and quarantine.
     package func summary() async throws(AgentError) -> StoreSummary {
         do { return try await outbox.summary() } catch { throw AgentError(.unavailable, error.description) }
     }
@@ -192,7 +194,7 @@ package struct VehicleAgent: Sendable {
     }
 
     /// Tries to store every update. Returns the reason why some are only in memory; `nil` if all are stored.
-    func reasonForUnstored() async -> String? {
+    func reasonForUnstoredUpdates() async -> String? {
         await reporter.retryStoring()
         do { _ = try await outbox.summary() } catch { return "\(error)" }
         return await reporter.hasStoredAll ? nil : "the outbox has not accepted them yet"
@@ -256,7 +258,7 @@ package struct VehicleAgent: Sendable {
         monitor.snapshot.privateSince == nil ? presenceOnStop : .offline
     }
 
-    /// Reports the presence. Returns whether the service has accepted it.
+    /// Sends the presence. Returns whether Fleet Engine has accepted it.
     private func announce(
         _ presence: Presence, complainingAt level: LogLevel = .warning
     ) async -> Bool {
@@ -283,7 +285,7 @@ extension Configuration {
         var outbox = outbox
         outbox.reportRecovery = {
             let condition = Condition($0, at: parts.clock.now)
-            parts.monitor.raise(condition, on: .one(condition.code), for: EvictionWatch.memory)
+            parts.monitor.raise(condition, on: .one(condition.code), for: EvictionWatch.displayTime)
         }
         outbox.reportWarning = { parts.monitor.raise(Condition($0), on: .one(ConditionCode($0))) }
         outbox.reportWarningEnd = { parts.monitor.clear(.one(ConditionCode($0))) }

@@ -21,7 +21,7 @@ struct BundleCommand {
             clock: MonotonicClock(ContinuousClock()))
         output = arguments.value("-o")
         try output.map { path throws(UsageError) in
-            try ReplacedFile.require(path, as: "bundle", of: "bundle", isOurs: SupportBundle.isBegun(by:))
+            try ReplacedFile.require(path, as: "bundle", of: "bundle", isOurs: SupportBundle.isBundle(startingWith:))
         }
     }
 

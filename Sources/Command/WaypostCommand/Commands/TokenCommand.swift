@@ -26,7 +26,7 @@ struct TokenCommand {
         let report = try await TokenReport.fetch(configuration, trip: trip)
         if isRaw {
             try StandardOutput.write(line: report.rawToken)
-            if let refusal = report.refusal { Terminal.say("waypost: \(refusal)") }
+            if let reason = report.rejectionReason { Terminal.say("waypost: \(reason)") }
         } else {
             var last = ""
             for (name, text) in report.lines {
@@ -35,6 +35,6 @@ struct TokenCommand {
                 last = name
             }
         }
-        return report.refusal == nil ? .done : .failed
+        return report.rejectionReason == nil ? .done : .failed
     }
 }

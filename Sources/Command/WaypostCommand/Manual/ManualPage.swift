@@ -126,7 +126,7 @@ enum ConfigurationManual {
 
     private static func add(_ key: ConfigurationKey, to page: inout ManualText) {
         let isSection = key.form == .section
-        let kind = key.type.map { ", of type \($0)" } ?? ""
+        let kind = key.type.map { " (type \($0))" } ?? ""
         var meaning = "\(key.about.capitalizedSentence)\(kind)."
         if key.path == "consumerAuthorization" { meaning += " It has the keys of authorization." }
         if key.isRequired {

@@ -73,7 +73,7 @@ struct ProgressLine {
             fleet.figures.time(of: share).map { "\(name) \($0.inMilliseconds)" }
         }
         return ["\(FigureText.decimal(Double(fleet.requests) / seconds, 1)) requests/s"] + times
-            + [fleet.figures.failuresInWords].compactMap(\.self)
+            + [fleet.figures.failureList].compactMap(\.self)
     }
 
     /// The time left until the planned end. Without a plan, the time for all expected updates at the rate so far.

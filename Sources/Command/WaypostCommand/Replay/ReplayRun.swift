@@ -165,7 +165,7 @@ struct ReplayRun: Sendable {
         switch vehicles {
         case .one(let agent): return (try await agent.summary().ledger, nil)
         case .many(let fleet):
-            let (ledger, longestWait) = await fleet.account()
+            let (ledger, longestWait) = await fleet.totals()
             return (ledger, longestWait)
         }
     }

@@ -179,7 +179,7 @@ struct ReplayPace: Encodable {
         if let longestWaitSeconds {
             clauses.append("no update waited longer than \(Duration.seconds(longestWaitSeconds).inMilliseconds)")
         }
-        if let failures = RequestFigures.words(for: failures) { clauses.append("failed: \(failures)") }
+        if let failures = RequestFigures.list(of: failures) { clauses.append("failed: \(failures)") }
         return clauses.joined(separator: "; ") + "."
     }
 }
@@ -222,7 +222,7 @@ struct ReplayErrors: Encodable {
 
     /// Returns the error in metres that the given share of errors doesn't exceed, rounded to a tenth.
     private static func meters(_ errors: Distribution, _ share: Double) -> Double? {
-        errors.value(of: share).map { ($0 * 10).rounded() / 10 }
+        errors.quantile(share).map { ($0 * 10).rounded() / 10 }
     }
 
     var text: String {

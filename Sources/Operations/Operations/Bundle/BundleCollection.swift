@@ -17,9 +17,9 @@ package struct BundleCollection: Sendable {
         init(_ reason: String) { self.reason = reason }
     }
 
-    /// The time limit of a part. The checks alone wait half a minute for a fix.
+    /// The time limit for one part. The checks wait half a minute just for a fix.
     private static let timeLimit = Duration.seconds(60)
-    /// The limits of the journal, of which the newest lines are kept.
+    /// The limits of the journal; the newest lines are kept.
     private static let maximumJournalLines = 5000
     private static let maximumJournalBytes = 1 << 20
 
@@ -28,7 +28,7 @@ package struct BundleCollection: Sendable {
     private let configurationFile: String?
     private let clock: MonotonicClock
 
-    /// Creates a collection for `configuration`; `nil` if it is unreadable or wrong, which `problems` then explains.
+    /// Creates a collection. `configuration` is `nil` if it is unreadable or wrong, which `problems` explains.
     package init(_ configuration: Configuration?, problems: [String] = [], file: String?, clock: MonotonicClock) {
         self.configuration = configuration
         self.problems = problems
@@ -36,7 +36,6 @@ package struct BundleCollection: Sendable {
         self.clock = clock
     }
 
-    /// Returns the bundle.
     package func run(at time: UTCTime) async -> SupportBundle {
         let file = await limited { await self.file() }
         // A configuration with errors may still contain the service's address.
@@ -62,7 +61,7 @@ package struct BundleCollection: Sendable {
             Self.part("settings", "current values with their sources, secrets redacted", settings),
             Self.part("configuration.json", "the configuration file, secrets redacted", file, isText: false),
             Self.part("journal", "the service's log of the last day", await journal),
-            Self.part("outbox", "files of the outbox", await store),
+            Self.part("outbox", "the outbox's files", await store),
             Self.part("machine", "release, kernel, system, memory", await machine),
             Self.part("devices", "serial and USB devices, networks", await devices),
             Self.part("modems", "modems known to ModemManager", await modems),
@@ -74,7 +73,7 @@ package struct BundleCollection: Sendable {
         return SupportBundle(parts, of: vehicle, at: time)
     }
 
-    /// Returns a part. `isText` is whether the contents still need redaction; JSON and metrics already had theirs.
+    /// Returns a part. `isText` says whether the contents still need redaction. JSON and metrics need none.
     private static func part(_ name: String, _ about: String, _ contents: Contents, isText: Bool = true)
         -> SupportBundle.Part
     {
@@ -104,7 +103,7 @@ package struct BundleCollection: Sendable {
     }
 }
 
-/// The service and its configuration.
+/// The parts about the service and its configuration.
 extension BundleCollection {
     private static func answer(
         _ configuration: Configuration?, at address: LocalAddress?
@@ -164,7 +163,7 @@ extension BundleCollection {
 
 }
 
-/// The machine.
+/// The parts about the machine.
 extension BundleCollection {
     private static func journalLines() async -> Contents {
         // Only lines at debug level contain coordinates.
@@ -177,7 +176,8 @@ extension BundleCollection {
         return output.flatMap { bytes in
             guard bytes.isEmpty else { return .success(Array(bytes.suffix(maximumJournalBytes))) }
             return .failure(
-                Absence("no entry from the last day that this user may read; root and the group adm may read all"))
+                Absence(
+                    "no entry from the last day that this user can read; root and the group adm can read all entries"))
         }
     }
 
@@ -202,8 +202,8 @@ extension BundleCollection {
         }
     }
 
-    /// Returns the names and sizes of the outbox's files. No file is opened, so links that its owner made aren't
-    /// followed.
+    /// Returns the names and sizes of the outbox's files. No file is opened, so links that the outbox's
+    /// owner made aren't followed.
     private static func store(_ configuration: Configuration?) -> [UInt8] {
         let path = configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite"
         let directory = FileSystem.parent(of: path)
@@ -231,7 +231,7 @@ extension BundleCollection {
         return text
     }
 
-    /// The devices without serial numbers, because a modem's may be its IMEI.
+    /// The devices without serial numbers, because a modem's serial number may be its IMEI.
     private static var devices: [UInt8] {
         var lines: [String] = []
         let ports = "/dev/serial/by-path"

@@ -8,7 +8,6 @@ import TimeAndChance
 /// A part that is unavailable, such as the status of a service that doesn't answer, is listed with the reason. A
 /// missing part never makes a bundle fail.
 package struct SupportBundle: Sendable {
-    /// A part of the bundle.
     package struct Part: Sendable, Hashable {
         package let name: String
         /// A description of the contents.
@@ -41,7 +40,7 @@ package struct SupportBundle: Sendable {
     }
 
     /// Returns whether a file that begins with `bytes` is a bundle.
-    package static func isBegun(by bytes: [UInt8]) -> Bool { bytes.starts(with: heading.utf8) }
+    package static func isBundle(startingWith bytes: [UInt8]) -> Bool { bytes.starts(with: heading.utf8) }
 
     /// The list of parts, with the reason for each missing one.
     package var summary: String {

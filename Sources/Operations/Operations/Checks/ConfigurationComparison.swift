@@ -3,12 +3,12 @@ import LinuxPlatform
 import ReportedText
 import TimeAndChance
 
-/// Compares the file that is checked with the configuration that the running service uses. Pure.
+/// Compares the file that is checked with the configuration that the running service uses.
 package enum ConfigurationComparison {
     /// The tolerated difference between a file's time and the clock, in seconds.
     private static let tolerance = 1.0
 
-    /// Compares the file that is checked with the service's.
+    /// Compares the file that is checked with the file that the service uses.
     ///
     /// - Parameters:
     ///   - report: the service's state.
@@ -31,7 +31,8 @@ package enum ConfigurationComparison {
         return .changedSince(file, loadedAt: loaded.loadedAt)
     }
 
-    /// Compares a file on this machine with the service's, as above. Blocks, so it must not run on the shared pool.
+    /// Compares a file on this machine with the file that the service uses. Blocks, so it must not run on the shared
+    /// pool.
     static func difference(_ report: StatusReport, file: String) -> OnlineFinding.OtherConfiguration? {
         difference(
             report, file: file,

@@ -12,9 +12,9 @@ import VehicleAuthorization
 package struct CheckLine: Sendable, Hashable {
     package enum Verdict: String, Sendable, Hashable {
         case ok
-        /// Worth knowing.
+        /// A fact that is worth knowing.
         case note
-        /// Skipped because of another check's result.
+        /// The check was skipped because of another check's result.
         case skip
         case fail = "FAIL"
     }
@@ -71,13 +71,13 @@ package enum OfflineCheck {
     private static func openSecrets(_ configuration: Configuration, _ file: String) -> [CheckLine] {
         guard let status = try? FileStatus(behind: file), status.permissions & 0o004 != 0 else { return [] }
         return configuration.settings.compactMap { setting in
-            guard case .line = setting.source, setting.value == ConfigurationSetting.struck else { return nil }
+            guard case .line = setting.source, setting.value == ConfigurationSetting.redacted else { return nil }
             let section = String(setting.path.prefix { $0 != "." })
             return CheckLine(.note, section, .openSecret(key: setting.path, file: file))
         }
     }
 
-    /// Creates the parts of a service, which is the only way to prove certificate files and placeholders. Writes
+    /// Creates the parts of a service, which is the only way to check certificate files and placeholders. Writes
     /// nothing.
     private static func proofs(_ configuration: Configuration, _ now: UTCTime) -> [CheckLine] {
         let log = LogWriter(level: .error, format: .text)
@@ -88,13 +88,13 @@ package enum OfflineCheck {
             if problems.isEmpty, let problem = files?.problemOfPair { problems = [problem] }
             lines += problems.map { CheckLine(.fail, name, $0) }
             guard problems.isEmpty else { return }
-            lines += (files?.lapses(at: now) ?? []).map { CheckLine($0.isNow ? .fail : .note, name, $0.text) }
+            lines += (files?.validityProblems(at: now) ?? []).map { CheckLine($0.isNow ? .fail : .note, name, $0.text) }
             do { try body() } catch { lines.append(CheckLine(.fail, name, error.detail)) }
         }
-        prove("outbox") { () throws(AgentError) in try configuration.proveOutbox() }
+        prove("outbox") { () throws(AgentError) in try configuration.verifyOutbox() }
         prove("status") { () throws(AgentError) in
-            try configuration.proveStatusSocket()
-            try configuration.proveStatusPort()
+            try configuration.verifyStatusSocket()
+            try configuration.verifyStatusPort()
         }
         prove("upload", configuration.uploadFiles) { () throws(AgentError) in _ = try configuration.makeTransport() }
         prove("authorization", configuration.tokenFiles) { () throws(AgentError) in
@@ -112,9 +112,9 @@ package enum OfflineCheck {
         }
         switch configuration.receiver.source {
         case .serial(let path, _) where isHidden(path):
-            return [hidden(path, "receiver.device", "receiver", configuration)]
+            return [hiddenPathLine(path, "receiver.device", "receiver", configuration)]
         case .file(let path, _) where isHidden(path):
-            return [hidden(path, "receiver.path", "receiver", configuration)]
+            return [hiddenPathLine(path, "receiver.path", "receiver", configuration)]
         case .serial(let device, _):
             switch kind(behind: device) {
             case nil: return line(.note, .deviceMissing(device))
@@ -135,8 +135,8 @@ package enum OfflineCheck {
         }
     }
 
-    /// Returns the reason why the service's user can't open `device`; `nil` if it can, or if this is another user. The
-    /// device isn't opened, because that would disturb its reader.
+    /// Returns the reason why the service's user can't open `device`; `nil` if it can, or if another user runs this
+    /// check. The device isn't opened, because that would disturb its reader.
     private static func obstacle(toDevice device: String, _ configuration: Configuration) -> CheckFinding? {
         guard configuration.expectedUser == EffectiveUser.current,
             let obstacle = FileSystem.obstacle(to: .write, at: device)
@@ -146,7 +146,7 @@ package enum OfflineCheck {
     }
 
     /// Checks that the directory of the private switch exists and that the service can access it, because a switch that
-    /// the service can't see counts as on.
+    /// the service can't see is treated as on.
     private static func privateSwitch(_ configuration: Configuration) -> [CheckLine] {
         guard let path = configuration.privateModeFile else { return [] }
         let directory = FileSystem.parent(of: path)
@@ -170,8 +170,8 @@ package enum OfflineCheck {
         }
     }
 
-    /// Returns whether `directory` is closed to `user`, as far as its mode shows, because the user's groups aren't
-    /// known.
+    /// Returns whether `directory` or a directory above it is closed to `user`. Access for a group is treated as access
+    /// for the user, whose groups aren't known.
     private static func isClosed(_ directory: String, to user: UInt32) -> Bool {
         guard user != 0 else { return false }
         var directory = FileSystem.resolved(directory) ?? directory
@@ -194,7 +194,7 @@ package enum OfflineCheck {
         return false
     }
 
-    private static func hidden(
+    private static func hiddenPathLine(
         _ path: String, _ key: String, _ section: String, _ configuration: Configuration
     ) -> CheckLine {
         let user = FileStatus.name(ofUser: configuration.expectedUser)
@@ -204,7 +204,7 @@ package enum OfflineCheck {
         return CheckLine(.fail, section, .hidden(key: key, path: path, user: user))
     }
 
-    /// Checks that the service's user can create or write the outbox. `proveOutbox` checks the file itself.
+    /// Checks that the service's user can create or write the outbox. `verifyOutbox` checks the file itself.
     private static func outbox(_ configuration: Configuration) -> [CheckLine] {
         let path = configuration.outbox.path
         let directory = existingDirectory(above: path)
@@ -225,12 +225,12 @@ package enum OfflineCheck {
             let name = SandboxedCheck.inside?.user ?? FileStatus.name(ofUser: user)
             return fault(.notWritable(directory: directory, user: name, reason: obstacle.reason))
         }
-        return unwritable(path, as: user).map { [$0] } ?? []
+        return unwritableLine(path, as: user).map { [$0] } ?? []
     }
 
     /// Tries to write in the directory of the outbox at `path`. Returns a line if `user` can't write there; `nil` if it
     /// can, or if that can't be tried.
-    private static func unwritable(_ path: String, as user: UInt32) -> CheckLine? {
+    private static func unwritableLine(_ path: String, as user: UInt32) -> CheckLine? {
         let directory = FileSystem.parent(of: FileSystem.destination(of: path))
         guard let status = try? FileStatus(behind: directory), status.kind == .directory else { return nil }
         let attempt = try? EffectiveUser.withFileRights(of: user, groups: [status.group]) {
@@ -242,10 +242,10 @@ package enum OfflineCheck {
         return CheckLine(.fail, "outbox", .outbox(finding))
     }
 
-    /// The number of bytes that must be free, for the reserve for a full disk and a log of some updates.
+    /// The number of bytes that must be free, for the reserve for a full disk and a log of a few updates.
     private static let neededBytes: Int64 = 1_000_000
-    /// The number of files: the database with its log, its index and its lock, the reserve, and the records next to
-    /// them.
+    /// The number of files that must still fit: the database with its log, index and lock, the reserve, and the records
+    /// next to them.
     private static let neededFiles: Int64 = 8
 
     /// Returns a line if `directory` has too little space for an outbox; otherwise `nil`.
@@ -293,7 +293,7 @@ package enum OfflineCheck {
             }
         case .command(let arguments, let environment, _, _):
             if let program = arguments.first, isHidden(program) {
-                lines.append(hidden(program, "\(section).command", section, configuration))
+                lines.append(hiddenPathLine(program, "\(section).command", section, configuration))
             } else if let program = arguments.first, let fault = TokenProgram.problem(of: program) {
                 lines.append(CheckLine(.fail, section, "\(section).command: \(fault.wording.sentence)"))
             }

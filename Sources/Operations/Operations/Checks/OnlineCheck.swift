@@ -26,7 +26,7 @@ package enum OnlineCheck {
     ///
     /// - Parameters:
     ///   - configuration: the configuration.
-    ///   - file: the file that it was read from.
+    ///   - file: the file that the configuration was read from.
     ///   - failed: the names of the offline checks that failed.
     ///   - waits: called with a description of each wait.
     ///   - found: called with the line of each check, always in the same order. If the task is cancelled, it is called
@@ -41,7 +41,9 @@ package enum OnlineCheck {
         let service: StatusReport? = if case .report(let report, _) = answer { report } else { nil }
         let isSilent = if case .unresponsive = answer { true } else { false }
         let isOurs = isSilent || service?.vehicle == configuration.vehicle.description
-        let hasOutbox = await onThread(named: "check") { isOurs && uses(configuration.outbox.path, service) }
+        let hasOutbox = await onThread(named: "check") {
+            isOurs && isOutboxUsed(at: configuration.outbox.path, by: service)
+        }
         if let service {
             let difference = await onThread(named: "check") {
                 file.flatMap { ConfigurationComparison.difference(service, file: $0) }
@@ -53,7 +55,7 @@ package enum OnlineCheck {
         case .report, .notRunning: break
         }
         waits("outbox: waiting for it to open")
-        // Not concurrent with other checks, because root acts as the outbox's owner meanwhile.
+        // This check isn't concurrent with others, because root acts as the outbox's owner meanwhile.
         let store = await unlessCancelled {
             hasOutbox
                 ? outbox(of: service, configuration)
@@ -64,28 +66,29 @@ package enum OnlineCheck {
         async let trip = unlessCancelled { await tripToken(configuration) }
         async let finding = unlessCancelled {
             isOurs
-                ? ReceiverFinding(line: receiver(of: service), isHeard: isHeard(service?.receiver.kind))
+                ? ReceiverFinding(line: receiver(of: service), sendsSentences: sendsSentences(service?.receiver.kind))
                 : await receiver(configuration)
         }
         waits(
             "receiver: waiting for a fix, up to \(longestWait(for: configuration.receiver.source).components.seconds) s"
         )
-        let heard = await finding
+        let receiverFinding = await finding
         let others =
-            heard?.isHeard == true
+            receiverFinding?.sendsSentences == true
             ? await onThread(named: "check") { otherReaders(configuration, beside: isOurs ? service : nil) } : nil
         func report(_ line: CheckLine?) throws {
             for line in [line, others].compactMap(\.self) { try found(line) }
         }
-        if heard?.unjudged == nil { try report(heard?.line) }
+        if receiverFinding?.unjudged == nil { try report(receiverFinding?.line) }
         waits("token and Fleet Engine: waiting for their answers")
         let answered = await answers
-        if heard?.unjudged != nil { try report(heard?.line(by: answered?.ahead)) }
+        if receiverFinding?.unjudged != nil { try report(receiverFinding?.line(by: answered?.ahead)) }
         for line in answered?.lines ?? [] { try found(line) }
         if let line = await trip ?? nil { try found(line) }
     }
 
-    /// Returns the result of `check`; `nil` if the task was cancelled meanwhile, because the result may be due to that.
+    /// Returns the result of `check`; `nil` if the task was cancelled meanwhile, because the cancellation may have
+    /// caused the result.
     private static func unlessCancelled<Finding: Sendable>(
         _ check: @Sendable () async -> Finding
     ) async -> Finding? {
@@ -96,7 +99,7 @@ package enum OnlineCheck {
     private static func service(
         _ report: StatusReport, isOurs: Bool, _ difference: OnlineFinding.OtherConfiguration?
     ) -> CheckLine {
-        let service = "waypost \(report.version) runs, up for \(Duration.seconds(report.uptimeSeconds).spoken)"
+        let service = "waypost \(report.version) is running (up \(Duration.seconds(report.uptimeSeconds).spoken))"
         guard isOurs else {
             return CheckLine(.note, "service", .otherVehicle(report.vehicle, difference, service: service))
         }
@@ -108,7 +111,7 @@ package enum OnlineCheck {
     }
 }
 
-/// The outbox.
+/// The check of the outbox.
 extension OnlineCheck {
     private static func outbox(_ configuration: Configuration, hasFailed: Bool) async -> CheckLine {
         let path = configuration.outbox.path
@@ -134,10 +137,10 @@ extension OnlineCheck {
         }
         if let shortage = OfflineCheck.shortage(at: FileSystem.parent(of: path)) { return shortage }
         do {
-            // Opened without its lock, so that the service may start meanwhile.
+            // The outbox is opened without its lock, so that the service may start meanwhile.
             let ledger = try OutboxReader(path: path).summary().ledger
             try OutboxVehicle(forOutbox: path).require(configuration.vehicle, ledger)
-            return CheckLine(.ok, "outbox", "\(path) opens, \(pending(ledger))")
+            return CheckLine(.ok, "outbox", "\(path) can be opened, \(pending(ledger))")
         } catch {
             return CheckLine(.fail, "outbox", error.wording(isForTool: true).sentence.description)
         }
@@ -145,7 +148,7 @@ extension OnlineCheck {
 
     /// Returns whether the service's outbox is the one at `path`, as far as the service reports it. The service may use
     /// another configuration.
-    private static func uses(_ path: String, _ service: StatusReport?) -> Bool {
+    private static func isOutboxUsed(at path: String, by service: StatusReport?) -> Bool {
         guard let other = service?.outbox.path else { return true }
         return other == FileSystem.destination(of: path) || FileSystem.isSameFile(other, path)
     }
@@ -162,7 +165,7 @@ extension OnlineCheck {
     private static func pending(_ ledger: Ledger) -> String { "\(ledger.pending.counted("update")) pending" }
 }
 
-/// The receiver.
+/// The check of the receiver.
 extension OnlineCheck {
     /// The time limits for a receiver's first fix, for its first sentence, and for a rejection.
     private static let timeLimits = (
@@ -187,7 +190,7 @@ extension OnlineCheck {
         else {
             let finding = OnlineFinding.staleFix(
                 state: ReportedText(receiver.state, limit: ReportedText.longestSentence),
-                age: receiver.secondsSinceFix, isHeard: isHeard(receiver.kind))
+                age: receiver.secondsSinceFix, isHeard: sendsSentences(receiver.kind))
             return CheckLine(.fail, "receiver", finding)
         }
         let quality = receiver.quality ?? "of unknown quality"
@@ -196,7 +199,7 @@ extension OnlineCheck {
     }
 
     /// Returns whether sentences arrive in a state of this kind.
-    private static func isHeard(_ kind: String?) -> Bool {
+    private static func sendsSentences(_ kind: String?) -> Bool {
         [ReceiverState.Kind.receiving, .noPosition].contains { $0.rawValue == kind }
     }
 
@@ -245,28 +248,29 @@ extension OnlineCheck {
             guard let fix else {
                 let reason = failure.withLock { $0 } ?? "\(wait.absence(within: longest).sentence)"
                 return ReceiverFinding(
-                    line: CheckLine(.fail, "receiver", reason), isHeard: isHeard(wait.state?.kind.rawValue))
+                    line: CheckLine(.fail, "receiver", reason),
+                    sendsSentences: sendsSentences(wait.state?.kind.rawValue))
             }
             let present = UTCTime.synchronizedSystem
             let detail = discovery(wait.state)
             let isRecorded = configuration.readsRecording
             let line = verdict(on: fix, present: isRecorded ? nil : present, detail: detail)
             return ReceiverFinding(
-                line: line, isHeard: true,
+                line: line, sendsSentences: true,
                 unjudged: isRecorded || present != nil ? nil : (fix, UTCTime.system, detail))
         }
     }
 
-    /// The receiver's line, and the fix that no clock has judged.
+    /// The line about the receiver, and the fix that no clock has judged, if any.
     private struct ReceiverFinding: Sendable {
         let line: CheckLine
         /// Whether sentences arrive. If not, the line already names the programs that have the receiver open.
-        let isHeard: Bool
+        let sendsSentences: Bool
         /// A fix and this host's time at its arrival, if this host's clock isn't synchronized.
         var unjudged: (fix: Fix, at: UTCTime, detail: String)?
 
-        /// Returns the line according to Fleet Engine's clock, which is `fleetEngineAhead` of this host's, or according
-        /// to the host's own clock if that is `nil`.
+        /// Returns the line according to Fleet Engine's clock, which is ahead of this host's by `fleetEngineAhead`. If
+        /// that is `nil`, this host's clock is used.
         func line(by fleetEngineAhead: Duration?) -> CheckLine {
             guard let unjudged else { return line }
             return OnlineCheck.verdict(
@@ -327,7 +331,7 @@ package struct FirstFixWait: Sendable {
     }
 }
 
-/// The token and Fleet Engine, which requires it.
+/// The checks of the token and of Fleet Engine, which requires the token.
 extension OnlineCheck {
     /// Returns the lines, and how far Fleet Engine's clock is ahead of this host's; `nil` if that isn't known.
     private static func tokenAndFleetEngine(
@@ -378,7 +382,7 @@ extension OnlineCheck {
     }
 }
 
-/// The token of a trip.
+/// The check of a trip's token.
 extension OnlineCheck {
     private static func hasTripTokens(_ configuration: Configuration) -> Bool {
         configuration.consumerAuthorization != nil && configuration.vehicle.service == .onDemandTrips

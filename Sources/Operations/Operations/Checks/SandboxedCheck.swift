@@ -16,8 +16,8 @@ package enum SandboxedCheck {
         case sandbox(command: [String])
     }
 
-    /// Returns where to check the configuration `file`; `arguments` are those of `check`. Starts `systemctl`, so it
-    /// must not run on the shared pool.
+    /// Returns where to check the configuration `file`; `arguments` are the arguments of `check`. Starts `systemctl`,
+    /// so it must not run on the shared pool.
     package static func place(for file: String, _ arguments: [String]) async -> Place {
         guard inside == nil else { return .here }
         guard EffectiveUser.current == 0 else { return .outside("run this as root (sudo)") }
@@ -60,7 +60,7 @@ package enum SandboxedCheck {
         }
     }
 
-    /// The unit's properties as systemd reports them, including drop-ins. Pure.
+    /// The unit's properties as systemd reports them, with drop-ins applied.
     struct Properties {
         /// The settings that determine what the service can access. `RuntimeDirectory` isn't included, because the end
         /// of the check would remove the service's directory, nor is anything that hides the service's process.

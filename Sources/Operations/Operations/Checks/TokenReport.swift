@@ -21,8 +21,7 @@ package struct TokenReport: Sendable {
     /// The text of the token, for Fleet Engine and for `--raw`, but never for a message.
     package var rawToken: String { answer.token.value }
 
-    /// Requests a token from the provider of `configuration` without a cache; for `trip`, from the provider of consumer
-    /// tokens.
+    /// Requests a token for the vehicle of `configuration`, or for `trip` if it isn't `nil`. Uses no cache.
     ///
     /// - Throws: an error if there is no token; `.configuration` if only the configuration can be at fault.
     package static func fetch(
@@ -68,13 +67,13 @@ package struct TokenReport: Sendable {
 
     /// The reason why Fleet Engine will reject the token, whether the service sends it or not; `nil` if that isn't
     /// certain.
-    package var refusal: String? {
+    package var rejectionReason: String? {
         verdict.rejection.map { "the token fits \(subject) and the service sends it, but \($0.sentence)" }
             ?? verdict.problem
     }
 
-    /// The time since a token that the service uses expired by this host's clock, which may be wrong; `nil` if it
-    /// hasn't.
+    /// The time since a token that the service uses expired by this host's clock, which may be wrong; `nil` if the
+    /// token hasn't expired.
     private var endedHere: Duration? {
         guard verdict.fits, let end = answer.parsed.expiry, JSONWebToken.isPlausible(end), end <= hostTime else {
             return nil
@@ -82,7 +81,8 @@ package struct TokenReport: Sendable {
         return .seconds(hostTime - end)
     }
 
-    /// How far ahead of this host's clock the token was issued; `nil` if Fleet Engine accepts that.
+    /// The time by which the token's time of issue is ahead of this host's clock; `nil` if Fleet Engine accepts that
+    /// lead.
     private var issuedAhead: Duration? {
         let ahead = (answer.parsed.timeOfIssue ?? hostTime) - hostTime
         return ahead > ClaimRules.skew ? .seconds(ahead) : nil
@@ -105,7 +105,7 @@ package struct TokenReport: Sendable {
         let findings: [TokenFinding?] = [
             endedHere.map { .endedByHostClock($0) },
             issuedAhead.map { .issuedAhead($0, accepted: .seconds(ClaimRules.skew)) },
-            certificateLapse,
+            certificateFinding,
         ]
         return verdict.remarks + findings.compactMap { $0?.sentence.description }
     }
@@ -113,7 +113,7 @@ package struct TokenReport: Sendable {
     /// The time before a certificate's expiry by which an automatic renewal would have renewed it.
     private static let certificateNotice = Duration.seconds(7 * 86_400)
 
-    private var certificateLapse: TokenFinding? {
+    private var certificateFinding: TokenFinding? {
         guard let end = answer.certificateEnd else { return nil }
         let left = UTCTime(millisecondsSince1970: Int64(hostTime * 1000)).duration(to: end)
         guard left < Self.certificateNotice else { return nil }
@@ -147,11 +147,11 @@ package struct TokenReport: Sendable {
         let signature = token.value.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }.count * 3 / 4
         lines.append(("signed", "\(signature) bytes, not shown"))
         lines += remarks.map { ("note", $0) }
-        lines.append(refusal.map { ("FAIL", $0) } ?? ("ok", fitness))
+        lines.append(rejectionReason.map { ("FAIL", $0) } ?? ("ok", fitness))
         return lines.map { ($0.name, redacted($0.text)) }
     }
 
-    /// A comparison of the token's expiry with the one in the rest of the answer.
+    /// A comparison of the token's own expiry with the expiry that the answer states.
     private var statedExpiry: String {
         guard answer.statedExpiry != nil else {
             let isExpUsable = answer.parsed.expiry.map(JSONWebToken.isPlausible) ?? false
@@ -162,9 +162,11 @@ package struct TokenReport: Sendable {
     }
 
     private var clocks: String {
-        guard let issuerTime = answer.issuerTime else { return "the issuer sends no time to compare with this host's" }
+        guard let issuerTime = answer.issuerTime else {
+            return "the issuer sends no time to compare with this host's clock"
+        }
         let difference = Duration.milliseconds(Int64((hostTime - issuerTime) * 1000))
-        // A Date header is in whole seconds, and took time to arrive.
+        // A Date header is in whole seconds, and the answer took time to arrive.
         guard abs(difference.components.seconds) > 2 else { return "this host and the issuer agree" }
         return
             "this host is \(difference.spoken) \(difference > .zero ? "ahead of" : "behind") the issuer; one of the clocks is wrong"

@@ -4,7 +4,7 @@ import ReportedText
 import StrictJSON
 import VehicleAuthorization
 
-/// The source of tokens.
+/// The configured provider of tokens.
 package enum AuthorizationConfiguration: Sendable, Hashable {
     case http(HTTPTokenSettings, TokenEndpointTrust)
     case command(arguments: [String], environment: [String: Secret], format: TokenAnswerFormat, timeout: Duration)
@@ -18,8 +18,8 @@ package enum AuthorizationConfiguration: Sendable, Hashable {
         }
     }
 
-    /// A description of the source: the origin of a URL, the program of a command, or the file. The rest isn't
-    /// included, because it may be secret, and neither is a URL from a credential.
+    /// A description of the source: the origin of a URL, the program of a command, or the path of a file. Other parts,
+    /// and a URL from a credential, aren't included, because they may be secret.
     package var provider: String {
         switch self {
         case .http(let settings, _):
@@ -35,23 +35,23 @@ package enum AuthorizationConfiguration: Sendable, Hashable {
 }
 
 extension AuthorizationConfiguration {
-    /// Reads the section `authorization` or, if `forConsumers`, `consumerAuthorization`, whose tokens are for a trip;
-    /// `nil` if the type is missing or unknown.
+    /// Reads the section `authorization` or, if `forConsumers`, `consumerAuthorization`, which provides a trip's
+    /// tokens. The result is `nil` if the type is missing or unknown.
     init?(_ root: inout ConfigurationSection, forConsumers: Bool = false) {
         var section =
             forConsumers
-            ? root.section("consumerAuthorization", "source of a trip's tokens for waypost watch --trip")
-            : root.section("authorization", isRequired: true, "source of tokens")
+            ? root.section("consumerAuthorization", "the provider of a trip's tokens, for waypost watch --trip")
+            : root.section("authorization", isRequired: true, "the provider of the vehicle's tokens")
         if forConsumers { section.placeholders = ["tripId", "providerId"] }
         // The section is a key file from Google's console.
-        if section.member("type")?.stringValue == "service_account" {
+        if section.readMember("type")?.stringValue == "service_account" {
             section.report(
                 "type",
                 "is a service account, whose key must not be in a vehicle; have your backend sign the tokens, and write "
                     + "\"http\" with its \"url\"")
             return nil
         }
-        guard let kind: Kind = section.choice("type", "source of tokens") else { return nil }
+        guard let kind: Kind = section.choice("type", "the kind of provider") else { return nil }
         defer { section.finish() }
         switch kind {
         case .http:
@@ -63,21 +63,21 @@ extension AuthorizationConfiguration {
             self = .command(
                 arguments: section.strings("command", "the program and its arguments, which may contain placeholders"),
                 environment: Dictionary(
-                    section.secrets("environment", schemes: false, "variables to add to the program's environment")
+                    section.secrets("environment", schemes: false, "the variables to add to the program's environment")
                         .map { ($0.name, $0.secret) }, uniquingKeysWith: { $1 }),
                 format: TokenAnswerFormat(&section),
                 timeout: section.seconds(
                     "timeoutSeconds", in: 1...120, default: 15,
-                    "after that, the program and everything that it started are ended"))
+                    "the time limit after which the program and everything that it started are killed"))
         case .file:
             self = .file(
-                path: section.template("path", "the file, which another program replaces from time to time"),
+                path: section.template("path", "the token file, which another program replaces from time to time"),
                 format: TokenAnswerFormat(&section))
         }
     }
 }
 
-/// The PEM files for the connection to a token endpoint, and its proxy.
+/// The PEM files and the proxy for the connection to a token endpoint.
 package struct TokenEndpointTrust: Sendable, Hashable {
     package var caFile: String?
     package var clientCertificateFile: String?
@@ -85,11 +85,11 @@ package struct TokenEndpointTrust: Sendable, Hashable {
     package var proxy: HTTPProxy?
 
     init(_ section: inout ConfigurationSection) {
-        caFile = section.optionalString("caFile", "PEM file of authorities to trust instead of the system's")
+        caFile = section.optionalString("caFile", "the PEM file of the authorities to trust instead of the system's")
         clientCertificateFile = section.optionalString(
-            "clientCertificateFile", "PEM file of the client's certificate")
+            "clientCertificateFile", "the PEM file of the client's certificate")
         clientKeyFile = section.optionalString(
-            "clientKeyFile", "PEM file of the certificate's key, without a pass phrase")
+            "clientKeyFile", "the PEM file of the certificate's key, without a pass phrase")
         if (clientCertificateFile == nil) != (clientKeyFile == nil) {
             section.report(
                 clientKeyFile == nil ? "clientKeyFile" : "clientCertificateFile",
@@ -106,41 +106,42 @@ extension HTTPTokenSettings {
         // A URL can't contain braces, so placeholders are filled in before it is checked.
         let url = section.url(
             "url", ifMissing: "write your token endpoint's address, in quotes",
-            "the token endpoint, which may contain placeholders"
+            "the token endpoint's URL, which may contain placeholders"
         ) { (text) throws(HTTPURL.Problem) in
             _ = try HTTPURL(text.withPlaceholdersFilled)
             return text
         }
         if let url { section.reportUnknownPlaceholders(in: url, "url") }
-        let method = section.choice("method", default: Method.get, "of the request")
-        let body = section.optionalSecret("body", "sent with POST and PUT; may contain placeholders")
+        let method = section.choice("method", default: Method.get, "the method of the request")
+        let body = section.optionalSecret("body", "the body of a POST or PUT request, which may contain placeholders")
         if body != nil, method == .get, !section.isRejected("method") {
             section.report("body", "is not sent with the method GET; set \"method\" to \"POST\" or \"PUT\"")
         }
         section.reportRepeatedHeaders()
         self.init(
             url: url ?? "", method: HTTPMethod(rawValue: method.rawValue) ?? .get,
-            headers: section.secrets("headers", schemes: true, "headers of the request").map { name, secret, scheme in
+            headers: section.secrets("headers", schemes: true, "the headers of the request").map {
+                name, secret, scheme in
                 section.reportHeader(name, secret)
                 return HeaderTemplate(name, secret, scheme: scheme)
             }, body: body, format: TokenAnswerFormat(&section))
-        if let members = section.member("url")?.objectValue, let reference = ValueReference(members),
+        if let members = section.readMember("url")?.objectValue, let reference = ValueReference(members),
             case .credential = reference
         {
             urlSource = reference.description
         }
         limits.total = section.seconds(
-            "timeoutSeconds", in: 1...120, default: 15, "for one request, including connecting")
+            "timeoutSeconds", in: 1...120, default: 15, "the time limit for one request, including connecting")
     }
 }
 
 extension ConfigurationSection {
-    /// Reports names of headers that differ only in case, and are therefore the same (RFC 9110 section 5.1).
+    /// Reports header names that differ only in case, because they name the same header (RFC 9110 section 5.1).
     fileprivate mutating func reportRepeatedHeaders() {
-        guard case .object(let headers)? = member("headers") else { return }
+        guard case .object(let headers)? = readMember("headers") else { return }
         let names = Dictionary(grouping: headers.keys.sorted()) { $0.lowercased() }
         for same in names.values where same.count > 1 {
-            report("headers.\(same[1])", "is the header \(same[0]) again; remove one of them")
+            report("headers.\(same[1])", "is the same header as \(same[0]); remove one of them")
         }
     }
 
@@ -148,7 +149,7 @@ extension ConfigurationSection {
     fileprivate func reportHeader(_ name: String, _ secret: Secret) {
         let key = "headers.\(name)"
         if name.isEmpty || !name.utf8.allSatisfy(HTTPHeaders.isTokenByte) {
-            report(key, "isn't a header's name; use letters, digits and hyphens")
+            report(key, "isn't a valid header name; use letters, digits and hyphens")
         }
         if ["connection", "content-length", "transfer-encoding"].contains(name.lowercased()) {
             report(key, "is set by Waypost itself; remove it")
@@ -174,24 +175,27 @@ extension TokenAnswerFormat {
     /// Reads a preset and the keys that override it.
     init(_ section: inout ConfigurationSection) {
         let shape = section.choice(
-            "tokenShape", default: Shape.guide, "sets the next three keys for the answers of Google's samples"
+            "tokenShape", default: Shape.guide,
+            "the preset of tokenKey, expirationKey and expirationFormat for the answers of a Google sample"
         ).format
         self.init(
             tokenKey: section.string(
-                "tokenKey", default: shape.tokenKey, "the token's key in a JSON answer, or a path such as data.token"),
+                "tokenKey", default: shape.tokenKey,
+                "the key of the token in a JSON answer, or a path such as data.token"),
             expirationKey: section.string(
-                "expirationKey", default: shape.expirationKey, "the expiry's key, which an answer may omit"),
+                "expirationKey", default: shape.expirationKey,
+                "the key of the expiry in a JSON answer; an answer may omit it"),
             expirationFormat: section.choice(
-                "expirationFormat", default: shape.expirationFormat, "format of the expiry"))
+                "expirationFormat", default: shape.expirationFormat, "the format of the expiry"))
     }
 }
 
 extension ConfigurationSection {
-    /// Returns a text, or a reference that is read at each use; `nil` if there is neither.
+    /// Returns the text under `key`, or a reference that is read at each use; `nil` if there is neither.
     mutating func optionalSecret(_ key: String, _ about: String) -> Secret? {
         declare(key, .secret, isSecret: true, about)
-        guard let value = member(key) else {
-            settle(key, nil, isThere: false)
+        guard let value = readMember(key) else {
+            recordValue(key, nil, isPresent: false)
             return nil
         }
         if let members = value.objectValue, ValueReference(members) == nil {
@@ -204,12 +208,12 @@ extension ConfigurationSection {
         return secret(value, key)?.secret
     }
 
-    /// Returns the secrets under `key` with their names. If `schemes`, each may have a scheme.
+    /// Returns the secrets under `key` with their names. If `schemes` is `true`, each secret may have a scheme.
     mutating func secrets(
         _ key: String, schemes: Bool, _ about: String
     ) -> [(name: String, secret: Secret, scheme: HeaderTemplate.Scheme)] {
         declare(key, .secrets(asHeaders: schemes), isSecret: true, about)
-        if !has(key) { settle(key, nil, isThere: false) }
+        if !has(key) { recordValue(key, nil, isPresent: false) }
         return entries(key).compactMap { name, value in
             secret(value, "\(key).\(name)", schemes: schemes).map { (name, $0.secret, $0.scheme) }
         }
@@ -219,7 +223,7 @@ extension ConfigurationSection {
         _ value: JSONValue, _ key: String, schemes: Bool = false
     ) -> (secret: Secret, scheme: HeaderTemplate.Scheme)? {
         if let text = value.stringValue {
-            settle(key, ConfigurationSetting.struck, isThere: true)
+            recordValue(key, ConfigurationSetting.redacted, isPresent: true)
             return (.literal(text), .verbatim)
         }
         var members = value.objectValue ?? [:]
@@ -230,26 +234,26 @@ extension ConfigurationSection {
             if scheme == nil { report("\(key).scheme", "isn't a scheme; use \(Self.alternatives(known))") }
         }
         if let reference = ValueReference(members) {
-            settle(key, ConfigurationSetting.struck, isThere: true, from: reference)
+            recordValue(key, ConfigurationSetting.redacted, isPresent: true, from: reference)
             return scheme.map { (Secret(reference), $0) }
         }
         // The value itself isn't shown, because it may be a secret.
         report(
             key,
             "is \(value.kind) that cannot be used; use a text, \(ValueReference.forms)"
-                + (schemes ? ", each of the three with \"scheme\" \(Self.alternatives(known))" : ""))
+                + (schemes ? "; each of these objects may also have \"scheme\" \(Self.alternatives(known))" : ""))
         return nil
     }
 
-    /// Returns the URL under `key`, converted. Problems show neither its credentials nor its query.
+    /// Returns the URL under `key`, converted. Problems show neither the URL's credentials nor its query.
     mutating func url<Value>(
         _ key: String, default fallback: String? = nil, ifMissing advice: String? = nil, _ about: String,
         _ convert: (String) throws(HTTPURL.Problem) -> Value
     ) -> Value? {
-        converted(key, default: fallback, ifMissing: advice, shownAs: Self.withoutSecrets, about, convert)
+        convertedText(key, default: fallback, ifMissing: advice, shownAs: Self.withoutSecrets, about, convert)
     }
 
-    /// Returns a URL, which may be malformed, without its credentials and without anything after its path.
+    /// Returns `url`, which may be malformed, without its credentials and without anything after its path.
     static func withoutSecrets(_ url: String) -> String {
         var shown = url
         if let mark = shown.firstIndex(where: { $0 == "?" || $0 == "#" }) { shown.replaceSubrange(mark..., with: "?…") }
@@ -271,10 +275,10 @@ extension Secret {
 }
 
 extension String {
-    /// The text with `x` in place of each placeholder, to check a URL.
+    /// The text with `x` in place of each placeholder, so that it can be checked as a URL.
     var withPlaceholdersFilled: String { placeholders.rest }
 
-    /// The words in braces, and the text with `x` in place of each.
+    /// The words in braces, and the text with `x` in place of each placeholder.
     fileprivate var placeholders: (words: [String], rest: String) {
         var words: [String] = []
         var filled = ""
@@ -289,14 +293,14 @@ extension String {
 }
 
 extension ConfigurationSection {
-    /// Returns a text that may contain the section's placeholders. Any other word in braces is a problem.
+    /// Returns a text that may contain the section's placeholders. Any other word in braces is reported.
     mutating func template(_ key: String, _ about: String) -> String {
         let text = string(key, as: "/run/vehicle-token.jwt", about)
         reportUnknownPlaceholders(in: text, key)
         return text
     }
 
-    /// Reports each word in braces that Waypost has no value for.
+    /// Reports unmatched braces, and each word in braces that isn't one of the section's placeholders.
     func reportUnknownPlaceholders(in text: String, _ key: String) {
         let known = placeholders.map { "{\($0)}" }.joined(separator: " or ")
         let (words, rest) = text.placeholders
@@ -304,7 +308,7 @@ extension ConfigurationSection {
             report(key, "has an unmatched brace; write \(known)")
         }
         for word in words where !placeholders.contains(word) {
-            report(key, "has the placeholder {\(word)}; use \(known)")
+            report(key, "contains the unknown placeholder {\(word)}; use \(known)")
         }
     }
 }

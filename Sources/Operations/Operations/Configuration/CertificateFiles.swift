@@ -7,8 +7,7 @@ import VehicleAuthorization
 
 /// The PEM files that a section of the configuration specifies for its connections.
 ///
-/// Waypost checks the files itself, because libcurl would block on a pipe, and its errors don't explain what is wrong
-/// with a file.
+/// Waypost checks the files itself, because libcurl would block on a pipe and doesn't report what is wrong with a file.
 package struct CertificateFiles {
     /// The expected content of a PEM file.
     private enum Content: String {
@@ -16,7 +15,7 @@ package struct CertificateFiles {
         case key = "PRIVATE KEY"
     }
 
-    /// The maximum size of a file in bytes. A file with all common authorities has a fiftieth of that.
+    /// The maximum size of a file in bytes. A file with all common authorities has a fiftieth of this size.
     private static let limit = 16 << 20
 
     /// The name of the section, such as `authorization`.
@@ -28,7 +27,7 @@ package struct CertificateFiles {
     /// Whether the section names no files.
     package var isEmpty: Bool { authorities == nil && certificate == nil && key == nil }
 
-    /// The problem with each unusable file, and the remedy. Reads the files, so it must not run on the shared pool.
+    /// The problem with each unusable file, with the remedy. Reads the files, so it must not run on the shared pool.
     var problems: [String] {
         [
             authorities.flatMap { problem(of: $0, "\(section).caFile", .certificate) },
@@ -43,8 +42,8 @@ package struct CertificateFiles {
         return CurlClientCertificate(certificateFile: certificate, keyFile: key)
     }
 
-    /// The problem if certificate and key are each usable but don't belong together. Reads the files, so it must not
-    /// run on the shared pool.
+    /// The problem if the certificate and the key are each usable but don't belong together; otherwise `nil`. Reads the
+    /// files, so it must not run on the shared pool.
     package var problemOfPair: String? {
         guard let client, !client.isUsable else { return nil }
         return "\(section).clientKeyFile \(client.keyFile) does not match \(section).clientCertificateFile "
@@ -54,8 +53,8 @@ package struct CertificateFiles {
 
     /// Returns a text for each certificate that isn't valid at `now` or expires soon. Reads the files, so it must not
     /// run on the shared pool.
-    func lapses(at now: UTCTime) -> [(isNow: Bool, text: String)] {
-        func lapse(
+    func validityProblems(at now: UTCTime) -> [(isNow: Bool, text: String)] {
+        func validityProblem(
             of path: String?, _ key: String, by choose: ([CertificateValidity]) -> CertificateValidity?
         ) -> (isNow: Bool, text: String)? {
             guard let path, let bytes = try? BoundedFile.contents(of: path, limit: Self.limit),
@@ -65,13 +64,13 @@ package struct CertificateFiles {
         }
         // One valid authority is enough; the client's own certificate is the first of its chain.
         return [
-            lapse(of: authorities, "caFile") { $0.max { $0.end < $1.end } },
-            lapse(of: certificate, "clientCertificateFile", by: \.first),
+            validityProblem(of: authorities, "caFile") { $0.max { $0.end < $1.end } },
+            validityProblem(of: certificate, "clientCertificateFile", by: \.first),
         ].compactMap { $0 }
     }
 
     private func problem(ofKey path: String, _ name: String) -> String? {
-        // A certificate in place of the key needn't have a secret's permissions.
+        // If the file holds a certificate by mistake, its permissions don't matter.
         if let labels = try? Self.labels(of: path), !labels.isEmpty, let problem = Self.problem(labels, .key) {
             return "\(name) \(path) \(problem)"
         }
@@ -106,7 +105,7 @@ package struct CertificateFiles {
         guard !labels.contains(where: { $0.hasSuffix(content.rawValue) }) else { return nil }
         let other: Content = content == .key ? .certificate : .key
         guard labels.contains(where: { $0.hasSuffix(other.rawValue) }) else {
-            return "holds \(labels[0]) but no \(content.rawValue); use a PEM file that does"
+            return "holds \(labels[0]) but no \(content.rawValue); use a PEM file that holds one"
         }
         return content == .key
             ? "holds a certificate but no private key; use the key's file here, and this one as clientCertificateFile"
@@ -114,12 +113,12 @@ package struct CertificateFiles {
     }
 }
 
-/// The state of the files that connections are made with. It changes if a file is replaced.
+/// The states of the files that connections are made with. Replacing a file changes its state.
 package struct CertificateFileStates: Sendable, Hashable {
     package let upload: [FileStatus?]
     package let tokens: [FileStatus?]
 
-    /// Reads the state of the files, so it must not run on the shared pool.
+    /// Reads the states of the files, so it must not run on the shared pool.
     package init(_ configuration: Configuration) {
         func states(_ files: CertificateFiles) -> [FileStatus?] {
             [files.authorities, files.certificate, files.key].map { path in path.flatMap { try? FileStatus(behind: $0) }
@@ -146,7 +145,7 @@ extension CertificateValidity {
     /// The time before a certificate's expiry at which its renewal is due.
     private static let notice = Duration.seconds(30 * 86_400)
 
-    /// Returns whether the certificate is invalid at `now` or will be soon, with a remedy; `nil` if neither.
+    /// Returns a clause with a remedy if the certificate is invalid at `now` or expires soon; otherwise `nil`.
     fileprivate func lapse(at now: UTCTime) -> (isNow: Bool, words: String)? {
         let today = now.description.prefix(10)
         let remedy = "replace it with a valid one, or, if today is not \(today), set this machine's clock"

@@ -11,7 +11,8 @@ package import TimeAndChance
 package import VehicleAuthorization
 
 extension Configuration {
-    /// Returns a transport to Fleet Engine with at most `connections`; `nil` means the number that one vehicle needs.
+    /// Returns a transport to Fleet Engine. `connections` is the maximum number of connections; `nil` means the number
+    /// that one vehicle needs.
     package func makeTransport(connections: Int? = nil) throws(AgentError) -> any HTTPTransport {
         try Self.transport(uploadFiles, upload.proxy, connections: connections)
     }
@@ -25,9 +26,9 @@ extension Configuration {
             transport: transport)
     }
 
-    /// The maximum time that an update waits for a token. It exceeds the provider's own limit, so that the provider
-    /// itself reports its timeouts and ended commands.
-    package var tokenPatience: Duration {
+    /// The maximum time that an update waits for a token. This time exceeds the provider's own limit, so that the
+    /// provider itself reports a timeout or a killed command.
+    package var tokenTimeout: Duration {
         let limit: Duration =
             switch authorization {
             case .http(let settings, _): settings.limits.total
@@ -40,8 +41,8 @@ extension Configuration {
     /// Creates the configured receiver.
     ///
     /// - Parameters:
-    ///   - present: returns the present to within years, which is used to repair week roll-overs.
-    ///   - foundRate: the baud rate that a search starts with, and then the rate that it finds.
+    ///   - present: returns the present to within years, to repair week roll-overs.
+    ///   - foundRate: the baud rate that a search starts with; receives the rate that the search finds.
     ///   - progress: receives the progress of a live receiver.
     ///   - tap: receives the bytes of a live receiver.
     /// - Returns: the source of its fixes.
@@ -77,27 +78,26 @@ extension Configuration {
     /// Whether the receiver is a recorded log.
     package var readsRecording: Bool { if case .file(_, follows: false) = receiver.source { true } else { false } }
 
-    /// Returns a cache for the tokens of `provider`, which logs its warnings. `report` receives all its events.
+    /// Returns a cache for the tokens of `provider`. The cache logs its warnings, and sends all its events to `report`.
     package func cached(
         _ provider: any VehicleAuthorization, clock: any Clock<Duration>, log: LogWriter,
         policy: CachePolicy = CachePolicy(), jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
         report: @escaping @Sendable (TokenEvent) -> Void = { _ in }
     ) -> CachedAuthorization {
         CachedAuthorization(
-            provider, clock: clock, policy: policy, claims: claimRules, timeout: tokenPatience, jitter: jitter
+            provider, clock: clock, policy: policy, claims: claimRules, timeout: tokenTimeout, jitter: jitter
         ) { event in
             if case .warning(let warning) = event { log.write(.warning, "\(warning)") }
             report(event)
         }
     }
 
-    /// The rules for a token's claims.
     var claimRules: ClaimRules {
         ClaimRules(vehicleClaim: vehicle.service == .onDemandTrips ? .vehicleid : .deliveryvehicleid)
     }
 
-    /// Returns the configured provider, without a cache. If `reportsCertificateEnd`, its answers contain the time at
-    /// which the endpoint's certificate expires.
+    /// Returns the configured provider, without a cache. If `reportsCertificateEnd`, the provider's answers contain the
+    /// time at which the endpoint's certificate expires.
     package func makeProvider(
         log: LogWriter, reportsCertificateEnd: Bool = false
     ) throws(AgentError) -> any TokenProvider {
@@ -139,7 +139,8 @@ extension Configuration {
 }
 
 extension Configuration {
-    /// The private switch. It is on if anything exists at its path, or if that can't be determined.
+    /// The private switch; `nil` if none is configured. The switch is on if anything exists at its path, or if that
+    /// can't be determined.
     package var privateSwitch: PrivateSwitch? {
         guard let path = privateModeFile else { return nil }
         return {
@@ -150,7 +151,6 @@ extension Configuration {
         }
     }
 
-    /// The settings for delivery.
     package var uploadSettings: UploadSettings {
         UploadSettings(
             presence: Presence(stateWhileRunning), timeLimit: upload.timeout,

@@ -4,15 +4,15 @@ import LinuxPlatform
 import ReportedText
 import SQLiteOutbox
 
-/// The files of a configuration: the files that it names, and the files that Waypost writes, which replace any existing
-/// file. No path may be both.
+/// The files that a configuration names, and the files that Waypost writes. A written file replaces an existing one, so
+/// no path may be used for both.
 extension Configuration {
     /// The token providers, by the sections that configure them.
     var providers: [(section: String, provider: AuthorizationConfiguration)] {
         [("authorization", authorization)] + (consumerAuthorization.map { [("consumerAuthorization", $0)] } ?? [])
     }
 
-    /// Reports each path that is used twice. `file` is the configuration's own path.
+    /// Reports paths that are used twice. `file` is the configuration's own path.
     func reportSharedPaths(to reading: ConfigurationReading, file: String) {
         let filesRead =
             [(name: "this configuration", path: file)]
@@ -34,7 +34,7 @@ extension Configuration {
         }
     }
 
-    /// Returns `template` with the ids of this vehicle and its provider.
+    /// Returns `template` with the ids of the vehicle and its provider filled in.
     func expanded(_ template: String) -> String {
         template.replacing("{vehicleId}", with: vehicle.vehicleID)
             .replacing("{providerId}", with: vehicle.providerID)
@@ -75,10 +75,10 @@ extension Configuration {
         return paths
     }
 
-    /// Returns a problem, with its section, for each file that controls Waypost or contains its keys and that users
-    /// other than `user` and root can change. `file` is the configuration's own path.
+    /// Checks the files that control Waypost or contain its keys. Returns a problem, with its section, for each file
+    /// that users other than `user` and root can change. `file` is the configuration's own path.
     ///
-    /// Blocks; not for the shared pool.
+    /// Blocks, so it must not run on the shared pool.
     package func exposedFiles(from file: String?, to user: UInt32) -> [(section: String, text: String)] {
         var files = filesRead.filter { key, path in
             !key.hasPrefix("receiver.") && !key.hasSuffix(".path") && key != "vehicle.privateModeFile"
@@ -106,21 +106,21 @@ extension Configuration {
         return plain(one) == plain(other) || FileSystem.isSameFile(one, other)
     }
 
-    /// The user who must run the service: this user in the service's sandbox, elsewhere the owner of the outbox's
+    /// The user that must run the service: in the service's sandbox, this user; elsewhere, the owner of the outbox's
     /// directory.
     package var expectedUser: UInt32 {
         SandboxedCheck.inside == nil ? EffectiveUser.expected(at: outbox.path) : EffectiveUser.current
     }
 
     /// Verifies that the outbox can be created at its path, as far as this user can see. Writes nothing.
-    package func proveOutbox() throws(AgentError) {
+    package func verifyOutbox() throws(AgentError) {
         do throws(SystemError) { try outbox.requireOwnFiles(for: expectedUser) } catch {
             if let refusal = error.refusal { throw AgentError(.configuration, "outbox.path: \(refusal.sentence)") }
         }
     }
 
     /// Verifies that the status socket can be created at its path.
-    package func proveStatusSocket() throws(AgentError) {
+    package func verifyStatusSocket() throws(AgentError) {
         guard case .unix(let socket) = statusAddress else { return }
         do throws(SystemError) { try ListeningSocket.require(socket, for: EffectiveUser.expected(at: socket)) } catch {
             if let refusal = error.refusal { throw AgentError(.configuration, "status.listen: \(refusal.sentence)") }
@@ -133,7 +133,7 @@ extension Configuration {
 
     /// Verifies that the status port is free, by listening on it for a moment. Does nothing while the service that owns
     /// the outbox runs, or if this user can't see whether it runs.
-    func proveStatusPort() throws(AgentError) {
+    func verifyStatusPort() throws(AgentError) {
         guard case .loopback(_, 1...) = statusAddress, OutboxConfiguration.owner(ofOutboxAt: outbox.path) == nil,
             OutboxConfiguration.accessObstacle(toOwnerOfOutboxAt: outbox.path) == nil
         else { return }

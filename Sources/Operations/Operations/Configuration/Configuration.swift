@@ -15,13 +15,13 @@ public struct Configuration: Sendable {
     package var vehicle: VehicleName
     package var stateWhileRunning: VehicleState
     package var stateOnStop: VehicleState
-    /// The path of the private switch. Private mode is on while anything exists there.
+    /// The path of the private switch. Private mode is on while anything exists at this path.
     package var privateModeFile: String?
     package var receiver: ReceiverConfiguration
     package var authorization: AuthorizationConfiguration
     /// The name of the section that `authorization` was read from, for errors.
     private(set) var authorizationSection = "authorization"
-    /// The source of a trip's tokens, for `waypost watch --trip`.
+    /// The provider of a trip's tokens, for `waypost watch --trip`.
     package var consumerAuthorization: AuthorizationConfiguration?
     package var reporting: ReportingConfiguration
     package var upload: UploadConfiguration
@@ -32,7 +32,7 @@ public struct Configuration: Sendable {
     /// The text that the configuration was read from, with its settings.
     package private(set) var document = ConfigurationDocument(json: [])
 
-    /// The value of every key that was read, and its source, without secrets.
+    /// The value and the source of every key that was read, without secrets.
     package var settings: [ConfigurationSetting] { document.settings }
 }
 
@@ -71,7 +71,7 @@ extension Configuration {
                 case .system(let cause) where cause.number == EACCES && SandboxedCheck.inside != nil:
                     "cannot be read by the service; run chgrp \(SandboxedCheck.inside?.user ?? "") \(path) and chmod g+r \(path)"
                 case .system(let cause) where cause.number == EACCES:
-                    "cannot be read by this user; use sudo, or, for the service, type chgrp waypost \(path) and chmod g+r \(path)"
+                    "cannot be read by this user; use sudo, or, for the service, run chgrp waypost \(path) and chmod g+r \(path)"
                 case .system: "\(error)"
                 case .notAFile, .tooLarge: "\(error); specify the configuration file, which is JSON"
                 }
@@ -87,7 +87,7 @@ extension Configuration {
         try self.init(json: json, file: file, environment: ProcessEnvironment.variables)
     }
 
-    /// Reads a configuration again, with the same result.
+    /// Reads a configuration again, with the same result even if its files have changed.
     package init(document: ConfigurationDocument, file: String) throws(ConfigurationError) {
         try self.init(
             json: document.json, file: file, environment: ProcessEnvironment.variables, known: document.values)
@@ -124,7 +124,7 @@ extension Configuration {
         self = configuration
     }
 
-    /// All keys, including those that are read only for one type of receiver, type of provider or policy.
+    /// All keys, including the keys that are read only for one type of receiver, type of provider or policy.
     static let declaredKeys: [ConfigurationKey] = {
         var keys: [ConfigurationKey] = []
         let receivers = ReceiverConfiguration.Kind.allCases.map(\.rawValue)
@@ -143,14 +143,15 @@ extension Configuration {
             _ = Self(&root)
             keys += reading.keys.filter { !keys.contains($0) }
         }
-        // Keys that only a later type has are moved next to the others of their section.
+        // Keys that only a later type has are moved next to the other keys of their section.
         let sections = keys.filter { !$0.path.contains(".") }.map(\.path)
         return sections.flatMap { section in
             keys.filter { $0.path == section || $0.path.hasPrefix(section + ".") }
         }
     }()
 
-    /// Reads all sections; `nil` only if a value without a default is wrong, which has then been reported.
+    /// Reads all sections. The result is `nil` only if a value without a default is missing or wrong, which has been
+    /// reported.
     private init?(_ root: inout ConfigurationSection) {
         let vehicle = Self.vehicle(&root)
         let receiver = ReceiverConfiguration(&root)
@@ -161,8 +162,9 @@ extension Configuration {
         let upload = UploadConfiguration(&root)
         let outbox = OutboxConfiguration(&root)
         var status = root.section("status", "the service's status")
-        let statusAddress = status.converted(
-            "listen", default: "127.0.0.1:9464", "127.0.0.1:PORT, [::1]:PORT, or unix:/PATH; port 0 is any free port",
+        let statusAddress = status.convertedText(
+            "listen", default: "127.0.0.1:9464",
+            "the address to listen on: 127.0.0.1:PORT, [::1]:PORT or unix:/PATH; port 0 chooses a free port",
             LocalAddress.init)
         status.finish()
         let log = LogConfiguration(&root)
@@ -184,24 +186,26 @@ extension Configuration {
     private static func vehicle(
         _ root: inout ConfigurationSection
     ) -> (name: VehicleName, whileRunning: VehicleState, onStop: VehicleState, privateModeFile: String?)? {
-        var section = root.section("vehicle", isRequired: true, "which vehicle this is")
+        var section = root.section("vehicle", isRequired: true, "the vehicle that this machine reports")
         defer { section.finish() }
         func checked(_ id: String) throws(VehicleName.Problem) -> String {
             try VehicleName.validate(id)
             return id
         }
-        let providerID = section.converted(
+        let providerID = section.convertedText(
             "providerId", "the Google Cloud project of your Fleet Engine", checked)
-        let vehicleID = section.converted("vehicleId", "the vehicle as Fleet Engine knows it", checked)
+        let vehicleID = section.convertedText("vehicleId", "the vehicle's id in Fleet Engine", checked)
         let service = section.choice(
-            "service", default: FleetService.onDemandTrips, "vehicles or deliveryVehicles of Fleet Engine")
+            "service", default: FleetService.onDemandTrips,
+            "the Fleet Engine service, which has vehicles (onDemandTrips) or deliveryVehicles (scheduledTasks)")
         let whileRunning = section.choice(
-            "stateWhileRunning", default: VehicleState.online, "sent with every update; on-demand vehicles only")
+            "stateWhileRunning", default: VehicleState.online,
+            "the state that is sent with every update; for on-demand vehicles only")
         let onStop = section.choice(
             "stateOnStop", default: VehicleState.offline,
-            "sent once when the service stops; on-demand vehicles only")
+            "the state that is sent once when the service stops; for on-demand vehicles only")
         let privateModeFile = section.optionalString(
-            "privateModeFile", "while this file exists, positions are not stored, sent or shown")
+            "privateModeFile", "the private switch; while this file exists, positions are not stored, sent or shown")
         guard let providerID, let vehicleID,
             let name = try? VehicleName(service: service, providerID: providerID, vehicleID: vehicleID)
         else { return nil }
@@ -214,18 +218,21 @@ extension OutboxConfiguration {
         var section = root.section("outbox", "the file that keeps updates until they are delivered")
         self.init(
             path: section.string(
-                "path", default: "/var/lib/waypost/outbox.sqlite", "the outbox; Waypost keeps other files next to it"),
+                "path", default: "/var/lib/waypost/outbox.sqlite",
+                "the path of the outbox; Waypost keeps other files next to it"),
             maximumBytes: Int64(
                 section.integer(
                     "maximumMegabytes", in: 1...4096, default: 64,
-                    "near this size, old drives are thinned, then the oldest pending updates are evicted")) * 1_000_000)
+                    "the maximum size; near it, old drives are thinned, and then the oldest pending updates are evicted"
+                )) * 1_000_000)
         maximumAge = section.integer(
             "maximumAgeDays", in: 1...3650, default: nil, or: "unlimited",
-            "pending updates that are older than the newest by more than this are evicted"
+            "the maximum age of pending updates, counted from the newest update; older ones are evicted"
         ).map { .seconds($0 * 86_400) }
         durability = section.choice(
             "durability", default: .full,
-            "economy writes updates in groups, which saves flash, but a crash may lose the last ones")
+            "the durability of updates; economy writes them in groups, which saves flash, but a crash may lose the last ones"
+        )
         section.finish()
     }
 }
@@ -242,28 +249,29 @@ package struct UploadConfiguration: Sendable, Hashable {
     package var proxy: HTTPProxy?
 
     init?(_ root: inout ConfigurationSection) {
-        var section = root.section("upload", "how and where updates are sent")
+        var section = root.section("upload", "the settings of uploads: how and where updates are sent")
         let endpoint = section.url(
             "endpoint", default: "https://fleetengine.googleapis.com",
-            "Fleet Engine's address; plain http for loopback hosts only", HTTPURL.init)
+            "Fleet Engine's URL; plain http for loopback hosts only", HTTPURL.init)
         timeout = section.seconds(
-            "timeoutSeconds", in: 1...120, default: 15, "for one upload, including connecting")
+            "timeoutSeconds", in: 1...120, default: 15, "the time limit for one upload, including connecting")
         maximumPastLocations = section.integer(
-            "maximumPastLocations", in: 1...500, default: 50, "older positions in one upload")
+            "maximumPastLocations", in: 1...500, default: 50, "the maximum number of older positions in one upload")
         let pace = section.integer(
             "backlogUpdatesPerSecond", in: 0...100_000, default: 100,
-            "maximum rate of a backlog; 0 means as fast as responses arrive")
+            "the maximum rate of a backlog; 0 means as fast as responses arrive")
         backlogUpdatesPerSecond = pace == 0 ? nil : Double(pace)
-        caFile = section.optionalString("caFile", "PEM file of authorities to trust instead of the system's")
+        caFile = section.optionalString("caFile", "the PEM file of the authorities to trust instead of the system's")
         proxy = section.proxy(to: endpoint)
-        var retry = section.section("retry", "the delays between retries")
+        var retry = section.section("retry", "the delays before retries")
         self.retry = RetryPolicy(
             initialDelay: retry.seconds(
                 "initialDelaySeconds", in: 0.05...60, default: 1,
-                "maximum delay before the first retry; it doubles with each retry, with jitter"),
+                "the maximum delay before the first retry; this maximum doubles with each retry, and the delay has jitter"
+            ),
             maximumDelay: retry.seconds(
                 "maximumDelaySeconds", in: 0.05...600, default: 60,
-                "upper limit of the doubling delay; at least initialDelaySeconds"))
+                "the upper limit of the doubling maximum; at least initialDelaySeconds"))
         retry.require(
             "maximumDelaySeconds", self.retry.maximumDelay, notBelow: "initialDelaySeconds", self.retry.initialDelay)
         retry.finish()
@@ -279,8 +287,8 @@ package struct LogConfiguration: Sendable, Hashable {
 
     init(_ root: inout ConfigurationSection) {
         var section = root.section("log", "the log")
-        level = section.choice("level", default: .info, "each level includes the more severe ones")
-        format = section.choice("format", default: .text, "format of the log's lines, on standard error")
+        level = section.choice("level", default: .info, "the least severe level that is logged")
+        format = section.choice("format", default: .text, "the format of the lines on standard error")
         section.finish()
     }
 }

@@ -1,5 +1,5 @@
-/// The text that a configuration was read from and the values that it refers to. Together they allow reading it again
-/// after the files have changed.
+/// The text of a configuration and the values that the text refers to. Together they are enough
+/// to read the configuration again after its files have changed.
 package struct ConfigurationDocument: Sendable, Hashable {
     package let json: [UInt8]
     package var values: [ValueReference: ValueReference.Found]

@@ -23,7 +23,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         case circles(atMost: Int)
         /// A text or a `ValueReference`, which is read at each use.
         case secret
-        /// Secrets by name. If they are headers, each may have a scheme.
+        /// Secrets by name. A header's secret may have a scheme.
         case secrets(asHeaders: Bool)
     }
 
@@ -49,8 +49,8 @@ package struct ConfigurationKey: Sendable, Hashable {
         "reporting.trackMeters": "trackToleranceMeters", "vehicle.privateWhen": "privateModeFile",
     ]
 
-    /// Remedies for keys that other programs have, by the lower-case letters of their names.
-    static let foreign: [String: String] = {
+    /// Remedies for keys that other programs have, by the letters of the key in lower case.
+    static let foreignKeyRemedies: [String: String] = {
         let log = "remove it; the log goes to standard error, and thus to the journal (journalctl -u waypost)"
         let verification = "remove it; certificates are always verified, and \"caFile\" specifies your own authorities"
         let proxy = #"write "proxy": { "url": "http://HOST:PORT" } in "upload" and in "authorization""#
@@ -63,7 +63,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     }()
 
     /// Returns the keys whose name or path has the same letters as `word`, ignoring case and other characters.
-    static func meant(by word: String) -> [Self] {
+    static func keys(meantBy word: String) -> [Self] {
         func letters(_ text: String) -> String { text.lowercased().filter(\.isLetter) }
         return all.filter { [letters($0.name), letters($0.path)].contains(letters(word)) }
     }
@@ -72,7 +72,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     /// four.
     package static func paths(meantBy word: String) -> String? {
         var paths: [String] = []
-        for key in meant(by: word) where !paths.contains(key.path) { paths.append(key.path) }
+        for key in keys(meantBy: word) where !paths.contains(key.path) { paths.append(key.path) }
         return (1...4).contains(paths.count) ? ConfigurationSection.alternatives(paths.map { "\"\($0)\"" }) : nil
     }
 
@@ -110,7 +110,6 @@ package struct ConfigurationKey: Sendable, Hashable {
 /// The value at one path of a configuration, and its source.
 package struct ConfigurationSetting: Sendable, Hashable {
     package enum Source: Sendable, Hashable {
-        /// The key's default.
         case fallback
         /// A line of the configuration, counted from 1.
         case line(Int)
@@ -125,7 +124,7 @@ package struct ConfigurationSetting: Sendable, Hashable {
     let isOpenSecret: Bool
 
     /// The text that is shown instead of a secret.
-    static let struck = JSONValue.string("…")
+    static let redacted = JSONValue.string("…")
 }
 
 extension Configuration {

@@ -1,7 +1,7 @@
 import StrictJSON
 
-/// The results of reading one configuration: all problems, so that they can be reported at once, the declared keys, and
-/// the settings.
+/// The results of reading one configuration: its problems, which are all reported at once, the declared keys, and the
+/// settings.
 final class ConfigurationReading {
     private let file: String
     private let places: JSONPlaces
@@ -10,13 +10,13 @@ final class ConfigurationReading {
     /// The referenced values that were found.
     private(set) var values: [ValueReference: ValueReference.Found] = [:]
     private let environment: [String: String]
-    private var problems: [(path: String, says: String, isAbsence: Bool)] = []
+    private var problems: [(path: String, text: String, isAbsence: Bool)] = []
     /// The paths of keys that exist under a wrong name.
     private var misnamed: Set<String> = []
     private(set) var keys: [ConfigurationKey] = []
     private(set) var settings: [ConfigurationSetting] = []
 
-    var lines: [String] { problems.map { "\(file): \"\($0.path)\" \($0.says)" } }
+    var lines: [String] { problems.map { "\(file): \"\($0.path)\" \($0.text)" } }
 
     init(
         file: String, places: JSONPlaces = JSONPlaces(), environment: [String: String] = [:],
@@ -28,7 +28,7 @@ final class ConfigurationReading {
         self.known = known
     }
 
-    /// Returns the value of `reference`. It is read now unless it is known.
+    /// Returns the value of `reference`, which is read now unless it is already known.
     func value(of reference: ValueReference) throws(ValueReference.Problem) -> ValueReference.Found {
         let found: ValueReference.Found
         if let value = known[reference] { found = value } else { found = try reference.fetch(environment: environment) }
@@ -37,12 +37,14 @@ final class ConfigurationReading {
     }
 
     /// Adds a problem with the value at `path`, or with its absence if `isAbsence`.
-    func add(_ path: String, _ says: String, isAbsence: Bool = false) { problems.append((path, says, isAbsence)) }
+    func add(_ path: String, _ problem: String, isAbsence: Bool = false) {
+        problems.append((path, problem, isAbsence))
+    }
 
     func hasProblem(at path: String) -> Bool { misnamed.contains(path) || problems.contains { $0.path == path } }
 
     /// Removes the problem that `path` is missing, because the key exists under a wrong name.
-    func excuse(_ path: String) {
+    func markMisnamed(_ path: String) {
         misnamed.insert(path)
         problems.removeAll { $0.isAbsence && $0.path == path }
     }
@@ -50,11 +52,11 @@ final class ConfigurationReading {
     func declare(_ key: ConfigurationKey) { keys.append(key) }
 
     /// Records the value at `path`, and its reference if the value isn't in the file itself.
-    func settle(
-        _ path: String, _ value: JSONValue?, isThere: Bool, _ reference: ValueReference?, isOpenSecret: Bool = false
+    func recordValue(
+        _ path: String, _ value: JSONValue?, isPresent: Bool, _ reference: ValueReference?, isOpenSecret: Bool = false
     ) {
         let source: ConfigurationSetting.Source =
-            reference.map { .reference($0) } ?? (isThere ? .line(places.line(of: path) ?? 1) : .fallback)
+            reference.map { .reference($0) } ?? (isPresent ? .line(places.line(of: path) ?? 1) : .fallback)
         settings.append(
             ConfigurationSetting(path: path, value: value, source: source, isOpenSecret: isOpenSecret))
     }

@@ -3,7 +3,7 @@ package import StrictJSON
 
 /// The JSON schema (draft 2020-12) of a configuration, generated from the declared keys.
 ///
-/// Only the reader checks the content of a text, such as a URL, and rules between two keys.
+/// The schema doesn't check the content of a text, such as a URL, or rules between two keys. The reader does.
 package enum ConfigurationSchema {
     package static let document: JSONValue = {
         guard case .object(var schema) = section("", ConfigurationKey.all) else { return .null }
@@ -61,7 +61,7 @@ package enum ConfigurationSchema {
         case .choice(let words): orReference(object(["enum": list(words)]))
         case .flag: object(["type": .string("boolean")])
         case .integer(let range, nil): integer(in: range)
-        case .integer(let range, let word?): either([integer(in: range), object(["const": .string(word)])])
+        case .integer(let range, let word?): anyOf([integer(in: range), object(["const": .string(word)])])
         case .number(let numbers, let word):
             object(["enum": .array(numbers.map { .integer(Int64($0)) } + [.string(word)])])
         case .seconds(let range): number(in: range)
@@ -104,11 +104,11 @@ package enum ConfigurationSchema {
     }
 
     private static func orReference(_ schema: JSONValue, to definition: String = "reference") -> JSONValue {
-        either([schema, object(["$ref": .string("#/$defs/\(definition)")])])
+        anyOf([schema, object(["$ref": .string("#/$defs/\(definition)")])])
     }
 
     private static func reference(hasScheme: Bool) -> JSONValue {
-        either(
+        anyOf(
             ValueReference.keys.map { key in
                 var properties = [key: text]
                 if hasScheme {
@@ -121,7 +121,7 @@ package enum ConfigurationSchema {
             })
     }
 
-    private static func either(_ schemas: [JSONValue]) -> JSONValue { object(["anyOf": .array(schemas)]) }
+    private static func anyOf(_ schemas: [JSONValue]) -> JSONValue { object(["anyOf": .array(schemas)]) }
     private static func object(_ members: [String: JSONValue]) -> JSONValue { .object(members) }
     private static func list(_ words: [String]) -> JSONValue { .array(words.map(JSONValue.string)) }
 

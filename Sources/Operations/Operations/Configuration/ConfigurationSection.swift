@@ -7,8 +7,8 @@ import StrictJSON
 struct ConfigurationSection {
     /// The section's path, such as `upload.retry`; empty for the whole document.
     let path: String
-    /// The section's members; `nil` if there is no such section, which is then reported once instead of its missing
-    /// keys.
+    /// The section's members; `nil` if the section is missing. That is reported once, instead of each missing
+    /// key.
     private let members: [String: JSONValue]?
     private let reading: ConfigurationReading
     private var known: Set<String> = []
@@ -25,23 +25,24 @@ struct ConfigurationSection {
 
     func has(_ key: String) -> Bool { members?[key] != nil }
 
-    /// Returns the value under `key`; `nil` if it is missing. The key is known from now on.
-    mutating func member(_ key: String) -> JSONValue? {
+    /// Returns the value under `key`; `nil` if it is missing. From now on, `finish` doesn't report the key.
+    mutating func readMember(_ key: String) -> JSONValue? {
         known.insert(key)
         return members?[key]
     }
 
-    /// Returns the object under `key`, or an empty one if it is missing, which is a problem if `isRequired`.
+    /// Returns the section under `key`, or an empty one if it is missing. A missing section is a problem if
+    /// `isRequired`.
     ///
     /// `example` is shown if the value isn't an object.
     mutating func section(
         _ key: String, isRequired: Bool = false, as example: String? = nil, _ about: String
     ) -> ConfigurationSection {
         declare(key, .section, isRequired: isRequired, about)
-        let value = member(key)
-        if value == nil, isRequired { missing(key, "write an object in braces; config.example.json has one") }
+        let value = readMember(key)
+        if value == nil, isRequired { reportMissing(key, "write an object in braces; config.example.json has one") }
         if let value, value.objectValue == nil {
-            wrongKind(key, value, Self.objectAdvice + (example.map { ", such as \($0)" } ?? ""))
+            reportWrongKind(key, value, Self.objectAdvice + (example.map { ", such as \($0)" } ?? ""))
         }
         var section = ConfigurationSection(path: keyPath(key), members: value?.objectValue, reading: reading)
         section.type = type
@@ -63,10 +64,10 @@ struct ConfigurationSection {
         text(key, shownAs: isSecret ? { _ in "…" } : nil, about)?.text
     }
 
-    /// Returns the text under `key`, converted; `nil` if it is missing. An error of the conversion is reported.
+    /// Returns the text under `key`, converted; `nil` if it is missing or the conversion fails. A failure is reported.
     ///
     /// `shown` removes secrets from the text before it is shown.
-    mutating func converted<Value, Failure: Error & CustomStringConvertible>(
+    mutating func convertedText<Value, Failure: Error & CustomStringConvertible>(
         _ key: String, default fallback: String? = nil, ifMissing advice: String? = nil,
         shownAs shown: ((String) -> String)? = nil, _ about: String, _ convert: (String) throws(Failure) -> Value
     ) -> Value? {
@@ -74,33 +75,34 @@ struct ConfigurationSection {
             return nil
         }
         do { return try convert(found.text) } catch {
-            let says =
+            let problem =
                 found.reference.map { "comes from \($0), whose value \(error)" }
                 ?? "is \"\(shown?(found.text) ?? found.text)\", which \(error)"
-            report(key, says)
+            report(key, problem)
             return nil
         }
     }
 
-    /// Returns `true` or `false`.
+    /// Returns the Boolean under `key`, or `fallback` if it is missing.
     mutating func flag(_ key: String, default fallback: Bool, _ about: String) -> Bool {
-        let value = member(key)
-        if let value, value.boolValue == nil { wrong(key, value, "use true or false, without quotes") }
+        let value = readMember(key)
+        if let value, value.boolValue == nil { reportWrong(key, value, "use true or false, without quotes") }
         let flag = value?.boolValue ?? fallback
         note(key, .flag, .bool(flag), default: .bool(fallback), about)
         return flag
     }
 
-    /// Returns a number of seconds within `range`, which may have a fraction.
+    /// Returns the number of seconds under `key`, which must be within `range` and may have a fraction.
     mutating func seconds(
         _ key: String, in range: ClosedRange<Double>, default fallback: Double, _ about: String
     ) -> Duration {
         var seconds = fallback
-        if let value = member(key) {
+        if let value = readMember(key) {
             if let number = value.doubleValue, range.contains(number) {
                 seconds = number
             } else {
-                wrong(key, value, "use seconds from \(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))")
+                reportWrong(
+                    key, value, "use seconds from \(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))")
             }
         }
         note(key, .seconds(range), .number(seconds), default: .number(fallback), about)
@@ -111,22 +113,22 @@ struct ConfigurationSection {
     mutating func choice<Choice: RawRepresentable & CaseIterable>(
         _ key: String, default fallback: Choice, _ about: String
     ) -> Choice where Choice.RawValue == String {
-        chosen(key, fallback, about) ?? fallback
+        readChoice(key, fallback, about) ?? fallback
     }
 
-    /// Returns a case of `Choice`, which is required.
+    /// Returns the case of `Choice` whose raw value is under `key`, which is required.
     mutating func choice<Choice: RawRepresentable & CaseIterable>(
         _ key: String, _ about: String
     ) -> Choice? where Choice.RawValue == String {
-        chosen(key, nil, about)
+        readChoice(key, nil, about)
     }
 
-    private mutating func chosen<Choice: RawRepresentable & CaseIterable>(
+    private mutating func readChoice<Choice: RawRepresentable & CaseIterable>(
         _ key: String, _ fallback: Choice?, _ about: String
     ) -> Choice? where Choice.RawValue == String {
         let words = Choice.allCases.map(\.rawValue)
         let advice = "use \(Self.alternatives(words.map { "\"\($0)\"" }))"
-        let found = found(key, advice)
+        let found = readText(key, advice)
         let choice = found.flatMap { Choice(rawValue: $0.text) }
         if let found, choice == nil {
             report(
@@ -134,7 +136,7 @@ struct ConfigurationSection {
                 found.reference.map { "comes from \($0), whose value is not allowed; \(advice)" }
                     ?? "is \"\(found.text)\"; \(advice)\(Self.question(found.text, among: words))")
         }
-        if fallback == nil, !has(key) { missing(key, advice) }
+        if fallback == nil, !has(key) { reportMissing(key, advice) }
         let value = choice ?? fallback
         note(
             key, .choice(words), (value?.rawValue).map(JSONValue.string),
@@ -146,25 +148,27 @@ struct ConfigurationSection {
     /// Returns a list of at least one text. All texts but the first may be secrets.
     mutating func strings(_ key: String, _ about: String) -> [String] {
         let advice = "use a list of texts, such as [\"/usr/bin/program\", \"argument\"]"
-        let elements = member(key)?.arrayValue ?? []
+        let elements = readMember(key)?.arrayValue ?? []
         var texts: [String] = []
         for (index, element) in elements.enumerated() {
             if let text = element.stringValue { texts.append(text) }
-            guard let members = element.objectValue, let found = resolved(members, "\(key)[\(index)]") else { continue }
+            guard let members = element.objectValue, let found = resolvedText(members, "\(key)[\(index)]") else {
+                continue
+            }
             texts.append(found.text)
-            settle(
-                "\(key)[\(index)]", ConfigurationSetting.struck, isThere: true, from: found.reference,
+            recordValue(
+                "\(key)[\(index)]", ConfigurationSetting.redacted, isPresent: true, from: found.reference,
                 isOpenSecret: found.isOpenToAll)
         }
         let isList = elements.allSatisfy { $0.stringValue != nil || $0.objectValue != nil }
-        switch member(key) {
-        case nil: missing(key, advice)
+        switch readMember(key) {
+        case nil: reportMissing(key, advice)
         case .array([])?: report(key, "is empty; \(advice)")
-        case let value? where elements.isEmpty || !isList: wrongKind(key, value, advice)
+        case let value? where elements.isEmpty || !isList: reportWrongKind(key, value, advice)
         default: break
         }
         let shown = elements.enumerated().map { index, element in
-            index == 0 && element.stringValue != nil ? element : ConfigurationSetting.struck
+            index == 0 && element.stringValue != nil ? element : ConfigurationSetting.redacted
         }
         note(key, .texts, .array(shown), isRequired: true, isSecret: true, about)
         return texts
@@ -172,18 +176,18 @@ struct ConfigurationSection {
 
     /// Returns a list of circles, which may be empty. The circles are secrets.
     mutating func circles(_ key: String, atMost count: Int, _ about: String) -> [PrivateZone] {
-        let value = member(key)
+        let value = readMember(key)
         let elements = value?.arrayValue ?? []
         if let value, value.arrayValue == nil {
-            wrongKind(key, value, "use a list of circles, such as \(CircleMember.example)")
+            reportWrongKind(key, value, "use a list of circles, such as \(CircleMember.example)")
         }
         if elements.count > count { report(key, "has \(elements.count) circles; use at most \(count)") }
         note(
-            key, .circles(atMost: count), .array(elements.map { _ in ConfigurationSetting.struck }),
+            key, .circles(atMost: count), .array(elements.map { _ in ConfigurationSetting.redacted }),
             default: .array([]), isSecret: true, about)
         return elements.enumerated().compactMap { index, element in
             guard let members = element.objectValue else {
-                wrongKind("\(key)[\(index)]", element, "use a circle, such as \(CircleMember.example)")
+                reportWrongKind("\(key)[\(index)]", element, "use a circle, such as \(CircleMember.example)")
                 return nil
             }
             var circle = ConfigurationSection(path: keyPath("\(key)[\(index)]"), members: members, reading: reading)
@@ -195,10 +199,10 @@ struct ConfigurationSection {
     }
 
     private mutating func number(_ member: CircleMember) -> Double? {
-        let value = self.member(member.name)
+        let value = self.readMember(member.name)
         if let number = value?.doubleValue, member.range.contains(number) { return number }
-        if value == nil { missing(member.name, "use \(member.words)") }
-        if value != nil { report(member.name, "cannot be used; use \(member.words), without quotes") }
+        if value == nil { reportMissing(member.name, "use \(member.rangeText)") }
+        if value != nil { report(member.name, "cannot be used; use \(member.rangeText), without quotes") }
         return nil
     }
 
@@ -207,18 +211,20 @@ struct ConfigurationSection {
     /// Returns the members of the object under `key`, sorted by name; empty if it is missing. The values may be
     /// secrets.
     mutating func entries(_ key: String) -> [(name: String, value: JSONValue)] {
-        guard let value = member(key) else { return [] }
-        if value.objectValue == nil { wrongKind(key, value, Self.objectAdvice + #", such as {"NAME": "value"}"#) }
+        guard let value = readMember(key) else { return [] }
+        if value.objectValue == nil { reportWrongKind(key, value, Self.objectAdvice + #", such as {"NAME": "value"}"#) }
         return (value.objectValue ?? [:]).map { ($0.key, $0.value) }.sorted { $0.name < $1.name }
     }
 
     /// Reports a problem with the value under `key`.
-    func report(_ key: String, _ says: String) { reading.add(keyPath(key), says) }
+    func report(_ key: String, _ problem: String) { reading.add(keyPath(key), problem) }
 
-    /// Returns whether a problem with the value under `key` has been reported, so its consequences needn't be.
+    /// Returns whether a problem with the value under `key` has been reported, so that its consequences needn't
+    /// be reported.
     func isRejected(_ key: String) -> Bool { reading.hasProblem(at: keyPath(key)) }
 
-    /// Reports the time under `key` if it is shorter than the time under `other`, unless either has a problem already.
+    /// Reports the time under `key` if it is shorter than the time under `other`, unless a problem with one of these
+    /// keys has already been reported.
     func require(_ key: String, _ time: Duration, notBelow other: String, _ minimum: Duration) {
         guard time < minimum, !isRejected(key), !isRejected(other) else { return }
         let seconds = [time, minimum].map { Self.plain($0 / .seconds(1)) }
@@ -258,12 +264,12 @@ extension ConfigurationSection {
         default fallback: Int?, _ advice: String, _ about: String
     ) -> Int? {
         var value = fallback
-        switch member(key) {
+        switch readMember(key) {
         case .integer(let number)? where isRight(Int(number)): value = Int(number)
         case .string(let text)? where text == word: value = nil
         case nil: break
         case let other?:
-            wrong(key, other, advice + Self.question(other.stringValue ?? "", among: word.map { [$0] } ?? []))
+            reportWrong(key, other, advice + Self.question(other.stringValue ?? "", among: word.map { [$0] } ?? []))
         }
         func shown(_ value: Int?) -> JSONValue? { value.map { .integer(Int64($0)) } ?? word.map(JSONValue.string) }
         note(key, form, shown(value), default: shown(fallback), about)
@@ -274,8 +280,8 @@ extension ConfigurationSection {
 // MARK: - Unknown keys
 
 extension ConfigurationSection {
-    /// Reports every member that wasn't read, and suggests the nearest known key that isn't used. That key is then not
-    /// reported as missing.
+    /// Reports every member that wasn't read, and suggests the nearest known key that isn't used. A suggested key isn't
+    /// also reported as missing.
     func finish() {
         var owner = "Waypost"
         if known.contains("type"), case .string(let type)? = members?["type"] {
@@ -292,23 +298,23 @@ extension ConfigurationSection {
 
     private func remedy(forUnknown key: String) -> String {
         if let dot = key.firstIndex(of: "."), ConfigurationKey.all.contains(where: { $0.path == keyPath(key) }) {
-            for path in [keyPath(key), keyPath(String(key[..<dot]))] { reading.excuse(path) }
+            for path in [keyPath(key), keyPath(String(key[..<dot]))] { reading.markMisnamed(path) }
             return "write it as \"\(key[dot...].dropFirst())\" within \"\(key[..<dot])\""
         }
         // A key of another section isn't a misspelled key of this section.
-        let isElsewhere = ConfigurationKey.meant(by: key).contains {
+        let isElsewhere = ConfigurationKey.keys(meantBy: key).contains {
             path.isEmpty ? $0.path.contains(".") : $0.name == key && $0.path != path
         }
         if !isElsewhere, let guess = Spelling.nearest(to: key, among: known.filter { !has($0) }.sorted()) {
-            reading.excuse(keyPath(guess))
+            reading.markMisnamed(keyPath(guess))
             return "did you mean \"\(guess)\"?"
         }
         let advice = [key, keyPath(key)].lazy.compactMap {
-            ConfigurationKey.foreign[$0.lowercased().filter(\.isLetter)]
+            ConfigurationKey.foreignKeyRemedies[$0.lowercased().filter(\.isLetter)]
         }
         if let advice = advice.first { return advice }
         let types = ConfigurationKey.all.filter { $0.path == keyPath(key) }.compactMap(\.type)
-        if !types.isEmpty { return "it is one of \"type\" \(Self.alternatives(types.map { "\"\($0)\"" })); remove it" }
+        if !types.isEmpty { return "it belongs to \"type\" \(Self.alternatives(types.map { "\"\($0)\"" })); remove it" }
         return ConfigurationKey.paths(meantBy: key).map { "did you mean \($0)?" } ?? "remove it"
     }
 }
@@ -319,7 +325,7 @@ extension ConfigurationSection {
     /// A text and its source.
     private struct FoundText {
         let text: String
-        /// `nil` if the text is in the configuration itself.
+        /// The source of the text; `nil` if the text is in the configuration itself.
         var reference: ValueReference?
         var isOpenToAll = false
     }
@@ -329,7 +335,7 @@ extension ConfigurationSection {
         _ key: String, default fallback: String?, ifMissing advice: String?,
         shownAs shown: ((String) -> String)? = nil, _ about: String
     ) -> FoundText? {
-        if fallback == nil, !has(key) { missing(key, advice ?? "write a text in quotes") }
+        if fallback == nil, !has(key) { reportMissing(key, advice ?? "write a text in quotes") }
         return text(key, default: fallback, isRequired: fallback == nil, shownAs: shown, about)
     }
 
@@ -338,9 +344,9 @@ extension ConfigurationSection {
         shownAs shown: ((String) -> String)? = nil, _ about: String
     ) -> FoundText? {
         let advice = "use a text in quotes" + (fallback.map { ", such as \"\($0)\"" } ?? "")
-        var text = found(key, advice)
+        var text = readText(key, advice)
         if text?.text.isEmpty == true {
-            wrong(key, .string(""), advice)
+            reportWrong(key, .string(""), advice)
             text = nil
         }
         note(
@@ -350,18 +356,18 @@ extension ConfigurationSection {
     }
 
     /// Returns the text under `key`, which may be empty; `nil` if it is missing. Any other value is a problem.
-    private mutating func found(_ key: String, _ advice: String) -> FoundText? {
-        switch member(key) {
+    private mutating func readText(_ key: String, _ advice: String) -> FoundText? {
+        switch readMember(key) {
         case .string(let text)?: return FoundText(text: text)
-        case .object(let members)?: return resolved(members, key)
+        case .object(let members)?: return resolvedText(members, key)
         case nil: return nil
         case let other?:
-            wrong(key, other, advice)
+            reportWrong(key, other, advice)
             return nil
         }
     }
 
-    private func resolved(_ members: [String: JSONValue], _ key: String) -> FoundText? {
+    private func resolvedText(_ members: [String: JSONValue], _ key: String) -> FoundText? {
         guard let reference = ValueReference(members) else {
             report(key, "is an object that cannot be used; use a text, \(ValueReference.forms)")
             return nil
@@ -391,13 +397,13 @@ extension ConfigurationSection {
     }
 
     /// Records the value under `key`. A value from a credential is a secret.
-    func settle(
-        _ key: String, _ value: JSONValue?, isThere: Bool, from reference: ValueReference? = nil,
+    func recordValue(
+        _ key: String, _ value: JSONValue?, isPresent: Bool, from reference: ValueReference? = nil,
         isOpenSecret: Bool = false
     ) {
         var shown = value
-        if case .credential? = reference { shown = ConfigurationSetting.struck }
-        reading.settle(keyPath(key), shown, isThere: isThere, reference, isOpenSecret: isOpenSecret)
+        if case .credential? = reference { shown = ConfigurationSetting.redacted }
+        reading.recordValue(keyPath(key), shown, isPresent: isPresent, reference, isOpenSecret: isOpenSecret)
     }
 
     private func note(
@@ -405,22 +411,22 @@ extension ConfigurationSection {
         isRequired: Bool = false, isSecret: Bool = false, from found: FoundText? = nil, _ about: String
     ) {
         declare(key, form, default: fallback, isRequired: isRequired, isSecret: isSecret, about)
-        settle(
-            key, value, isThere: has(key), from: found?.reference,
+        recordValue(
+            key, value, isPresent: has(key), from: found?.reference,
             isOpenSecret: isSecret && found?.isOpenToAll == true)
     }
 
-    private func missing(_ key: String, _ advice: String) {
+    private func reportMissing(_ key: String, _ advice: String) {
         if members != nil { reading.add(keyPath(key), "is missing; \(advice)", isAbsence: true) }
     }
 
     /// Reports a value of the wrong kind without showing it, because it may be a secret.
-    private func wrongKind(_ key: String, _ value: JSONValue, _ advice: String) {
+    private func reportWrongKind(_ key: String, _ value: JSONValue, _ advice: String) {
         report(key, "is \(value.kind); \(advice)")
     }
 
     /// Reports that `value` can't be used, with the remedy.
-    func wrong(_ key: String, _ value: JSONValue, _ advice: String) {
+    func reportWrong(_ key: String, _ value: JSONValue, _ advice: String) {
         var shown = value.kind
         var hint = ""
         switch value {

@@ -15,9 +15,9 @@ package struct ConfigurationWarning: Sendable, Hashable, CustomStringConvertible
     /// Whether the value may be right, so that `waypost check` only notes it.
     package let mayBeRight: Bool
 
-    init(_ key: String, _ says: String, mayBeRight: Bool = false) {
+    init(_ key: String, _ problem: String, mayBeRight: Bool = false) {
         section = String(key.prefix { $0 != "." })
-        description = "\(key) \(says)"
+        description = "\(key) \(problem)"
         self.mayBeRight = mayBeRight
     }
 }
@@ -31,7 +31,7 @@ extension Configuration {
     }
 
     private static func idWarning(_ key: String, _ id: String) -> ConfigurationWarning? {
-        if Placeholder.hasSigns(id) {
+        if Placeholder.hasSyntax(id) {
             return ConfigurationWarning(key, "is \"\(id)\", a placeholder that nothing has filled in; write the id")
         }
         if let warning = spaceWarning(key, id) { return warning }
@@ -41,7 +41,7 @@ extension Configuration {
                 "is \(id), which looks like a line of a settings file; write only the id",
                 mayBeRight: !id.isInQuotes)
         }
-        if Placeholder.isInWords(id) {
+        if Placeholder.isPhrase(id) {
             return ConfigurationWarning(key, "is \(id), which looks like a placeholder; write the id", mayBeRight: true)
         }
         let isNumber = id.utf8.allSatisfy(\.isDigit)
@@ -54,7 +54,7 @@ extension Configuration {
                 + "my-project-4711 (gcloud projects list)", mayBeRight: true)
     }
 
-    /// The warnings about the project and the hosts of examples. A simulator accepts any project.
+    /// The warnings about a project or a host that is still the example's. A simulator accepts any project.
     private var exampleWarnings: [ConfigurationWarning] {
         var warnings: [ConfigurationWarning] = []
         if vehicle.providerID == "my-cloud-project" {
@@ -89,10 +89,10 @@ extension Configuration {
     private var pathWarnings: [ConfigurationWarning] {
         paths.compactMap { key, path in
             let isProgram = key.hasSuffix(".command")
-            // This is a program in PATH, or a whole command line, which is reported when the program isn't found.
+            // This is a program in PATH, or a command line, which is reported when the program isn't found.
             if isProgram, !path.prefix(while: { $0 != " " }).contains("/") { return nil }
             // Waypost has already filled in its own placeholders, except the trip's.
-            if Placeholder.hasSigns(path.replacing("{tripId}", with: "")) {
+            if Placeholder.hasSyntax(path.replacing("{tripId}", with: "")) {
                 return ConfigurationWarning(
                     key, "is \"\(path)\", with a placeholder that nothing has filled in; write the path")
             }
@@ -107,19 +107,19 @@ extension Configuration {
         }
     }
 
-    /// The token endpoints' addresses with their placeholders, and their keys.
+    /// The URLs of the token endpoints, which contain placeholders, with their keys.
     private var tokenURLs: [(key: String, url: String)] {
         providers.compactMap { section, provider in
             if case .http(let settings, _) = provider { ("\(section).url", settings.url) } else { nil }
         }
     }
 
-    /// The warnings about other programs' placeholders, and about paths that requests add themselves. No address is
-    /// shown, because it may contain a key.
+    /// The warnings about other programs' placeholders in token URLs, which aren't shown, because they may contain a
+    /// key, and about a path in the upload URL, because requests add their own path.
     private var urlWarnings: [ConfigurationWarning] {
         var warnings = tokenURLs.compactMap { key, url -> ConfigurationWarning? in
             if url.contains("${") {
-                return ConfigurationWarning(key, "has a $ before a placeholder, which is also sent; remove the $")
+                return ConfigurationWarning(key, "has a $ before a placeholder, and the $ is also sent; remove it")
             }
             let word = key == "consumerAuthorization.url" ? "tripId" : "vehicleId"
             guard [":\(word)", "$\(word)", "%s", "%7B"].contains(where: { url.contains($0) }) else { return nil }
@@ -132,7 +132,7 @@ extension Configuration {
             warnings.append(
                 ConfigurationWarning(
                     "upload.endpoint",
-                    "has a path after \(endpoint.origin), but requests add their own, /v1/providers/...; write "
+                    "has a path after \(endpoint.origin), but requests add their own path, /v1/providers/...; write "
                         + endpoint.origin))
         }
         return warnings
@@ -145,7 +145,7 @@ extension Configuration {
             guard case .http(let settings, _) = provider else { return [ConfigurationWarning]() }
             return settings.headers.compactMap { header in
                 guard case .literal(let text) = header.secret,
-                    Placeholder.hasSigns(text) || Placeholder.isInWords(String(text.split(separator: " ").last ?? ""))
+                    Placeholder.hasSyntax(text) || Placeholder.isPhrase(String(text.split(separator: " ").last ?? ""))
                 else { return nil }
                 return ConfigurationWarning(
                     "\(section).headers.\(header.name)",
@@ -155,8 +155,8 @@ extension Configuration {
         }
     }
 
-    /// The warnings about readable files that may contain a secret. A key file that other users may read is rejected
-    /// when it is read.
+    /// The warnings about files that every user can read and that may contain a secret. A key file that other users may
+    /// read is rejected when it is read.
     private var openSecretWarnings: [ConfigurationWarning] {
         settings.filter(\.isOpenSecret).map { setting in
             ConfigurationWarning(
@@ -171,7 +171,7 @@ extension Configuration {
 private enum Placeholder {
     /// Returns whether `text` contains a shell's or a template's placeholder, such as `${VAN}`, `$VAN`, `{{ van }}` or
     /// `<van>`.
-    static func hasSigns(_ text: String) -> Bool {
+    static func hasSyntax(_ text: String) -> Bool {
         let hasVariable = zip(text.utf8, text.utf8.dropFirst()).contains { sign, next in
             sign == UInt8(ascii: "$") && (next.isAlphanumeric && !next.isDigit || "_{(".utf8.contains(next))
         }
@@ -179,7 +179,7 @@ private enum Placeholder {
     }
 
     /// Returns whether `text` is a placeholder such as `YOUR_API_KEY`, `VAN_ID_HERE` or `changeme`.
-    static func isInWords(_ text: String) -> Bool {
+    static func isPhrase(_ text: String) -> Bool {
         let words = text.lowercased().split { !$0.isLetter }
         return words.count > 1 && (words.first == "your" || words.last == "here") || words.joined() == "changeme"
     }

@@ -4,17 +4,18 @@ import StrictJSON
 extension ConfigurationSection {
     /// Returns the proxy for connections to `endpoint`, if one is configured.
     mutating func proxy(to endpoint: HTTPURL?) -> HTTPProxy? {
-        let isThere = has("proxy")
+        let isConfigured = has("proxy")
         var section = section(
             "proxy", as: #"{ "url": "http://proxy.example.com:3128" }"#,
             "the proxy that connections go through, if there is one")
         defer { section.finish() }
         let forms = "http://HOST:PORT, https://HOST:PORT or socks5h://HOST:PORT"
-        let proxy = section.converted(
-            "url", ifMissing: "write \(forms)", shownAs: Self.withoutSecrets, forms, HTTPProxy.init)
-        let user = section.optionalString("user", "the user, if the proxy requires one")
-        let password = section.secretText("password", "the user's password; from a file or a credential")
-        guard isThere else { return nil }
+        let proxy = section.convertedText(
+            "url", ifMissing: "write \(forms)", shownAs: Self.withoutSecrets, "the proxy's URL: \(forms)",
+            HTTPProxy.init)
+        let user = section.optionalString("user", "the user name, if the proxy requires a login")
+        let password = section.secretText("password", "the user's password, preferably from a file or a credential")
+        guard isConfigured else { return nil }
         if (user == nil) != (password == nil), !section.isRejected("user"), !section.isRejected("password") {
             section.report(
                 user == nil ? "user" : "password", "is missing; a login needs both \"user\" and \"password\"")
@@ -22,7 +23,7 @@ extension ConfigurationSection {
         guard var proxy else { return nil }
         if let user, let password { proxy.login = HTTPProxy.Login(user: user, password: password) }
         if proxy.login?.user.utf8.contains(UInt8(ascii: ":")) == true {
-            section.report("user", "has a colon, which a proxy's user cannot have; correct it")
+            section.report("user", "has a colon, which a user name for a proxy cannot contain; correct it")
         }
         if let endpoint, endpoint.scheme == .http, !proxy.isLoopback {
             section.report(
@@ -34,13 +35,13 @@ extension ConfigurationSection {
         return proxy
     }
 
-    /// Returns a secret text; `nil` if there is none. A value that isn't a text isn't shown either.
+    /// Returns the secret text under `key`; `nil` if there is none. A value that isn't a text isn't shown either.
     private mutating func secretText(_ key: String, _ about: String) -> String? {
-        guard let value = member(key), value.stringValue == nil, value.objectValue == nil else {
+        guard let value = readMember(key), value.stringValue == nil, value.objectValue == nil else {
             return optionalString(key, isSecret: true, about)
         }
         declare(key, .text, isSecret: true, about)
-        settle(key, ConfigurationSetting.struck, isThere: true)
+        recordValue(key, ConfigurationSetting.redacted, isPresent: true)
         report(key, "is \(value.kind); use a text in quotes, \(ValueReference.forms)")
         return nil
     }

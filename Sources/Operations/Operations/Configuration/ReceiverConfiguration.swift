@@ -22,8 +22,8 @@ package struct ReceiverConfiguration: Sendable, Hashable {
 
     /// Reads the section `receiver`; `nil` if the type is missing or unknown.
     init?(_ root: inout ConfigurationSection) {
-        var section = root.section("receiver", isRequired: true, "source of NMEA")
-        guard let kind: Kind = section.choice("type", "source of NMEA") else { return nil }
+        var section = root.section("receiver", isRequired: true, "the source of NMEA sentences")
+        guard let kind: Kind = section.choice("type", "the kind of source") else { return nil }
         defer { section.finish() }
         source = Self.source(kind, &section)
         // gpsd checks the sentences itself.
@@ -32,7 +32,7 @@ package struct ReceiverConfiguration: Sendable, Hashable {
             ? false
             : section.flag(
                 "acceptMissingChecksum", default: false,
-                "accept sentences without a checksum, as sent by old receivers")
+                "whether to accept sentences without a checksum, which old receivers send")
     }
 
     private static func source(_ kind: Kind, _ section: inout ConfigurationSection) -> Source {
@@ -40,21 +40,22 @@ package struct ReceiverConfiguration: Sendable, Hashable {
         case .serial:
             let baudRate = section.integer(
                 "baudRate", among: BaudRate.supported, or: "automatic", default: 9600,
-                "of the serial port; automatic searches for it")
+                "the baud rate of the serial port; \"automatic\" tries each rate")
             return .serial(
                 device: section.string("device", as: "/dev/ttyUSB0", "the serial port, or a link to it"),
                 baudRate: baudRate.map(BaudRate.fixed) ?? .automatic)
         case .file:
             return .file(
-                path: section.string("path", as: "/var/log/drive.nmea", "a recorded log"),
-                follows: section.flag("follow", default: false, "another program is still writing the file"))
+                path: section.string("path", as: "/var/log/drive.nmea", "the path of a recorded log"),
+                follows: section.flag(
+                    "follow", default: false, "whether to follow the log, because another program is still writing it"))
         case .stdin: return .standardInput
         case .tcp:
             return .tcp(
-                host: section.host(as: "192.168.1.1", "a server that sends NMEA"),
-                port: section.integer("port", in: 1...65535, default: 10110, "its port"))
+                host: section.host(as: "192.168.1.1", "the server that sends NMEA sentences"),
+                port: section.integer("port", in: 1...65535, default: 10110, "the server's port"))
         case .udp:
-            let host = section.host(default: "127.0.0.1", "the address to listen on")
+            let host = section.host(default: "127.0.0.1", "the local address to listen on")
             if let first = UInt8(host.prefix { $0 != "." }), (224...239).contains(first) {
                 section.report(
                     "host",
@@ -67,21 +68,21 @@ package struct ReceiverConfiguration: Sendable, Hashable {
         case .gpsd:
             return .gpsd(
                 host: section.host(default: "127.0.0.1", "the machine on which gpsd runs"),
-                port: section.integer("port", in: 1...65535, default: 2947, "its port"),
-                device: section.optionalString("device", "the receiver to read, by gpsd's path"))
+                port: section.integer("port", in: 1...65535, default: 2947, "gpsd's port"),
+                device: section.optionalString("device", "gpsd's path of the receiver to read, if gpsd has several"))
         }
     }
 }
 
 extension ConfigurationSection {
-    /// Returns a name or an address, and reports anything around it.
+    /// Returns the name or address under `host`. Reports anything else in the text, such as a port.
     fileprivate mutating func host(
         default fallback: String? = nil, as example: String? = nil, _ about: String
     ) -> String {
         let host = string("host", default: fallback, as: example, about)
-        // An address of version 6 has several colons.
+        // An IPv6 address has several colons.
         if host.hasPrefix("[") || host.contains("/") || host.count(where: { $0 == ":" }) == 1 {
-            report("host", "is \"\(host)\"; write the name or address alone, and the port as \"port\"")
+            report("host", "is \"\(host)\"; write only the name or address, and the port as \"port\"")
         }
         return host
     }

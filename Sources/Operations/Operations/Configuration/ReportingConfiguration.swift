@@ -5,7 +5,7 @@ package import Reporting
 package struct ReportingConfiguration: Sendable, Hashable {
     package var policy: ReportingPolicy.Kind
     package var heartbeat: Duration
-    /// The maximum distance of the reported track from a fix; `nil` reports no points between updates.
+    /// The maximum distance of the reported track from a fix; if `nil`, no points between updates are reported.
     package var trackToleranceMeters: Double?
     package var privateZones: [PrivateZone]
 
@@ -13,43 +13,45 @@ package struct ReportingConfiguration: Sendable, Hashable {
     enum PolicyWord: String, CaseIterable { case interval, accuracy }
 
     init(_ root: inout ConfigurationSection) {
-        var section = root.section("reporting", "when updates are made, and what they contain")
+        var section = root.section("reporting", "the rules for when updates are made and what they contain")
         let word = section.choice(
             "policy", default: PolicyWord.interval,
-            "interval: at a fixed interval; accuracy: when a follower's extrapolated position is too far off")
+            "the policy for a moving vehicle: interval reports at a fixed interval, accuracy when a follower's extrapolated position is too far off"
+        )
         let interval: String
-        let foreign: [String]
+        let otherPolicyKeys: [String]
         switch word {
         case .interval:
             interval = "intervalSeconds"
-            foreign = ["liveToleranceMeters", "maximumIntervalSeconds"]
+            otherPolicyKeys = ["liveToleranceMeters", "maximumIntervalSeconds"]
             policy = .interval(
-                section.seconds(interval, in: 5...60, default: 10, "between two updates of a moving vehicle"))
+                section.seconds(interval, in: 5...60, default: 10, "the time between two updates of a moving vehicle"))
         case .accuracy:
             interval = "maximumIntervalSeconds"
-            foreign = ["intervalSeconds"]
+            otherPolicyKeys = ["intervalSeconds"]
             policy = .accuracy(
                 liveToleranceMeters: section.integer(
                     "liveToleranceMeters", in: 10...1000, default: 50,
-                    "with accuracy: maximum distance between the vehicle and a follower's extrapolated position"),
+                    "the maximum distance between the vehicle and a follower's extrapolated position, for the policy accuracy"
+                ),
                 maximumInterval: section.seconds(
                     interval, in: 5...60, default: 30,
-                    "with accuracy: maximum time between two updates of a moving vehicle"))
+                    "the maximum time between two updates of a moving vehicle, for the policy accuracy"))
         }
-        let others = foreign.compactMap { key in section.member(key).map { (key: key, value: $0) } }
+        let others = otherPolicyKeys.compactMap { key in section.readMember(key).map { (key: key, value: $0) } }
         heartbeat = section.seconds(
             "heartbeatSeconds", in: 5...60, default: 60,
-            "between two updates of a parked vehicle; at least the interval of a moving vehicle")
+            "the time between two updates of a parked vehicle; at least the interval of a moving vehicle")
         trackToleranceMeters = section.integer(
             "trackToleranceMeters", in: 1...1000, default: 5, or: "off",
-            "maximum distance of the reported track from any fix"
+            "the maximum distance of the reported track from any fix"
         ).map(Double.init)
         privateZones = section.circles(
-            "privateZones", atMost: 50, "circles in which positions are not stored, sent or shown")
+            "privateZones", atMost: 50, "the circles in which positions are not stored, sent or shown")
         section.finish()
         guard !section.isRejected("policy") else { return }
         for (key, value) in others {
-            section.wrong(
+            section.reportWrong(
                 key, value,
                 "it has no effect with the policy \"\(word.rawValue)\": remove it, or choose the other policy")
         }
@@ -59,12 +61,12 @@ package struct ReportingConfiguration: Sendable, Hashable {
 
 extension ReportingConfiguration {
     /// A description of when updates are made, for the status.
-    package var words: String {
-        let parked = "parked every \(heartbeat.spoken)"
+    package var schedule: String {
+        let parked = "every \(heartbeat.spoken) while parked"
         return switch policy {
-        case .interval(let interval): "every \(interval.spoken), \(parked)"
+        case .interval(let interval): "every \(interval.spoken); \(parked)"
         case .accuracy(let meters, let maximum):
-            "when a follower would be \(meters) m off, at least every \(maximum.spoken), \(parked)"
+            "when a follower's position would be \(meters) m off, and at least every \(maximum.spoken); \(parked)"
         }
     }
 }

@@ -16,7 +16,7 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
     /// The possible keys of a reference, which has exactly one of them.
     static let keys = ["file", "environment", "credential"]
     /// The three forms, for error messages.
-    static let forms = #"{"file": PATH} or {"environment": NAME}, or from systemd {"credential": NAME}"#
+    static let forms = #"{"file": PATH}, {"environment": NAME} or, from systemd, {"credential": NAME}"#
 
     /// Creates the reference that the members of an object form; `nil` if they don't form one.
     package init?(_ members: [String: JSONValue]) {
@@ -49,7 +49,8 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The reason why there is no text. Its description follows the reference's, and quotes nothing from the content.
+    /// The reason why there is no text. Its description continues a sentence that begins with the reference's
+    /// description, and quotes nothing from the content.
     struct Problem: Error, CustomStringConvertible {
         let description: String
     }
@@ -57,7 +58,7 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
     /// A text that was found, without its line ending.
     package struct Found: Sendable, Hashable {
         package let text: String
-        /// Whether every user of the machine can read it.
+        /// Whether every user of the machine can read the text's file.
         package let isOpenToAll: Bool
 
         package init(text: String, isOpenToAll: Bool) {

@@ -3,7 +3,8 @@ import ReportedText
 package import Reporting
 package import VehicleAuthorization
 
-/// Decides after each answer what a follower reports, and when it sends the next request. Pure; times are monotonic.
+/// Decides after each answer what a follower reports, and when the follower sends its next request. Times are
+/// monotonic.
 package struct FollowDecisions: Sendable {
     /// The follower's next step.
     package enum Step: Sendable, Hashable {
@@ -20,9 +21,9 @@ package struct FollowDecisions: Sendable {
 
     /// The time between two requests, the same as in the consumer SDKs.
     private static let interval = Duration.seconds(5)
-    /// The time without change after which a vehicle counts as silent. An active vehicle reports at least once per
-    /// minute (Fleet Engine guide).
-    private static let longestSilence = Duration.seconds(60)
+    /// The time without change after which a vehicle is reported as silent. An active vehicle reports at least once
+    /// per minute (Fleet Engine guide).
+    private static let maximumSilence = Duration.seconds(60)
 
     private let retry: RetryPolicy
     private var failures = 0
@@ -30,18 +31,18 @@ package struct FollowDecisions: Sendable {
     private var last: FollowedSnapshot?
     private var lastChange: Duration = .zero
     /// The time without change after which silence is reported next; it doubles with each report.
-    private var nextSilence = longestSilence
+    private var nextSilence = maximumSilence
     private var trouble: ReportedText?
 
     package init(retry: RetryPolicy) { self.retry = retry }
 
-    /// The version of the known route, which the next answer then needn't repeat.
+    /// The version of the known route. The next request states it, so that the answer needn't repeat the route.
     package var routeVersion: String? { last?.routeVersion }
 
     /// Returns the decision after an answer. `jitter` is drawn from 0...1.
     package mutating func receive(_ outcome: ReadOutcome, at now: Duration, jitter: Double) -> Decision {
         switch outcome {
-        case .seen(let snapshot): return see(snapshot, at: now, jitter: jitter)
+        case .seen(let snapshot): return decide(after: snapshot, at: now, jitter: jitter)
         case .tokenRejected(let reason):
             failures += 1
             guard hasRenewedToken else {
@@ -59,18 +60,18 @@ package struct FollowDecisions: Sendable {
     }
 
     /// Returns the decision after the provider has failed to return a token.
-    package mutating func receive(noToken error: AuthorizationError, jitter: Double) -> Decision {
+    package mutating func receive(tokenError error: AuthorizationError, jitter: Double) -> Decision {
         fail("\(error)", after: error.retryAfter, jitter: jitter)
     }
 
-    private mutating func see(_ snapshot: FollowedSnapshot, at now: Duration, jitter: Double) -> Decision {
+    private mutating func decide(after snapshot: FollowedSnapshot, at now: Duration, jitter: Double) -> Decision {
         var events: [FollowEvent] = trouble == nil ? [] : [.recovered]
         failures = 0
         hasRenewedToken = false
         trouble = nil
         if last.map(snapshot.differs) ?? true {
             lastChange = now
-            nextSilence = Self.longestSilence
+            nextSilence = Self.maximumSilence
             events.append(.changed(snapshot))
         } else if now - lastChange >= nextSilence {
             events.append(.silent(now - lastChange))

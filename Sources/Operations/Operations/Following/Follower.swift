@@ -19,7 +19,6 @@ public struct Follower: Sendable {
         case vehicle(String)
     }
 
-    /// The settings of a follower.
     package struct Settings: Sendable {
         package var resource: FollowedResource
         package var context: AuthorizationContext
@@ -57,7 +56,7 @@ public struct Follower: Sendable {
         self.jitter = jitter
     }
 
-    /// Follows until the task is cancelled or the trip is complete or cancelled. A vehicle is followed until the task
+    /// Follows a trip until it is complete or cancelled, or a vehicle indefinitely. Returns earlier if the task
     /// is cancelled.
     ///
     /// A fault that may resolve itself is reported as trouble, and the request is retried.
@@ -70,7 +69,7 @@ public struct Follower: Sendable {
         var decisions = FollowDecisions(retry: settings.retry)
         while !Task.isCancelled {
             let (events, step) = await ask(&decisions)
-            guard !Task.isCancelled else { return }  // an aborted exchange isn't trouble
+            guard !Task.isCancelled else { return }  // an aborted exchange isn't reported
             for event in events { try await report(event) }
             switch step {
             case .read(let pause): await clock.sleep(for: pause)
@@ -83,7 +82,7 @@ public struct Follower: Sendable {
     private func ask(_ decisions: inout FollowDecisions) async -> FollowDecisions.Decision {
         let token: AuthorizationToken
         do { token = try await authorization.token(for: settings.context) } catch {
-            return decisions.receive(noToken: error, jitter: jitter())
+            return decisions.receive(tokenError: error, jitter: jitter())
         }
         let outcome = await read(with: token, routeVersion: decisions.routeVersion)
         if case .tokenRejected = outcome { await authorization.discard(token, for: settings.context) }
@@ -106,7 +105,7 @@ public struct Follower: Sendable {
 public enum FollowEvent: Sendable, Hashable {
     /// The first snapshot, or one whose position, status or distance differs from the previous one.
     case changed(FollowedSnapshot)
-    /// Nothing has changed for this time, although an active vehicle reports at least once per minute.
+    /// Nothing has changed for this duration, although an active vehicle reports at least once per minute.
     case silent(Duration)
     /// Reading fails for this reason, which is reported once.
     case trouble(String)
@@ -118,8 +117,8 @@ extension Follower {
     /// Creates a follower of `subject` at the configured Fleet Engine.
     ///
     /// - Parameters:
-    ///   - configuration: the configuration. Its `consumerAuthorization` provides a trip's tokens, its `authorization`
-    ///     a vehicle's.
+    ///   - configuration: the configuration. Its `consumerAuthorization` provides a trip's tokens, and its
+    ///     `authorization` provides a vehicle's tokens.
     ///   - subject: the trip or vehicle.
     ///   - authorization: provides the tokens instead of the configured provider; `nil` for the configured one.
     /// - Throws: an error if the id isn't valid, or if no provider for a trip's tokens is configured.

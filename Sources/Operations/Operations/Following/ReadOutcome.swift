@@ -11,7 +11,7 @@ package enum ReadOutcome: Sendable, Hashable {
     case seen(FollowedSnapshot)
     /// The token was rejected. The follower tries once with a new one, then holds.
     case tokenRejected(reason: ReportedText)
-    /// The fault will pass. The follower retries after a backoff, but not earlier than `after`.
+    /// The fault is temporary. The follower retries after a backoff, but not earlier than `after`.
     case retry(reason: ReportedText, after: Duration?)
     /// Waypost can't resolve the fault, such as an unknown trip or a disabled API.
     case hold(reason: ReportedText)
@@ -40,7 +40,7 @@ package enum ReadOutcome: Sendable, Hashable {
             self =
                 snapshot().map(Self.seen)
                 ?? .retry(reason: "200 with a body that is not valid JSON", after: nil)
-        // Only the cause, because the remedies are about updates.
+        // Only the cause is reported, because the remedies are about updates.
         case .prepareAgain(let fault): self = .tokenRejected(reason: Condition(fault).cause)
         case .retry(let fault, let after), .throttled(let fault, let after):
             self = .retry(reason: Condition(fault).cause, after: after)

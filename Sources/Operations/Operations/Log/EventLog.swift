@@ -21,7 +21,7 @@ package final class EventLog: ReportingObserver {
     private let log: LogWriter
     private let clock: MonotonicClock
     private let state: Locked<State>
-    /// The level of a single vehicle's events.
+    /// The level at which events of a single vehicle are logged.
     private let levelOfOneVehicle: LogLevel
 
     /// Creates a log of events.
@@ -30,7 +30,7 @@ package final class EventLog: ReportingObserver {
     ///   - log: receives the lines.
     ///   - clock: the clock.
     ///   - logsFirstDelivery: whether the first delivery is logged, which shows that a service works.
-    ///   - isOfMany: whether the events come from many vehicles, so that those of a single vehicle are routine.
+    ///   - isOfMany: whether the events come from many vehicles, so that a single vehicle's events are routine.
     package init(
         log: LogWriter, clock: MonotonicClock, logsFirstDelivery: Bool = false, isOfMany: Bool = false
     ) {
@@ -61,7 +61,7 @@ package final class EventLog: ReportingObserver {
         if let line = state.withLock({ $0.first.line(after: event, at: now) }) { log.write(.info, line) }
     }
 
-    /// Logs a new state of the receiver, unless it is a fault, which is a condition instead.
+    /// Logs a new state of the receiver. A fault isn't logged here, because it is a condition.
     private func note(_ receiver: ReceiverState) {
         let now = clock.now
         let isLogged = state.withLock { state in

@@ -12,24 +12,24 @@ package final class LogWriter: Sendable {
     private let level: LogLevel
     private let format: LogFormat
     private let isReadByJournal: Bool
-    private let heard: (@Sendable (LogLevel, String) -> Void)?
-    private let hearsDebug: Bool
+    private let listener: (@Sendable (LogLevel, String) -> Void)?
+    private let listensToDebug: Bool
     private let output: (@Sendable ([UInt8]) -> Void)?
 
-    /// Creates a writer. `output` receives whole lines; if it is `nil`, they go to standard error. `heard` receives
-    /// messages regardless of the level that is logged, but debug messages only if `hearsDebug` is `true`.
+    /// Creates a writer. `output` receives whole lines; if it is `nil`, they go to standard error. `listener` receives
+    /// messages regardless of the level that is logged, but debug messages only if `listensToDebug` is `true`.
     package init(
         level: LogLevel, format: LogFormat,
         isReadByJournal: Bool = ProcessEnvironment.variables["JOURNAL_STREAM"] != nil,
-        output: (@Sendable ([UInt8]) -> Void)? = nil, hearsDebug: Bool = false,
-        heard: (@Sendable (LogLevel, String) -> Void)? = nil
+        output: (@Sendable ([UInt8]) -> Void)? = nil, listensToDebug: Bool = false,
+        listener: (@Sendable (LogLevel, String) -> Void)? = nil
     ) {
         self.level = level
         self.format = format
         self.isReadByJournal = isReadByJournal
         self.output = output
-        self.hearsDebug = hearsDebug
-        self.heard = heard
+        self.listensToDebug = listensToDebug
+        self.listener = listener
     }
 
     /// Writes one line about a condition.
@@ -37,21 +37,21 @@ package final class LogWriter: Sendable {
         write(LogLevel(line.severity), line.text.description, code: line.code)
     }
 
-    /// Writes one line about a condition that isn't active for any time.
+    /// Writes one line about a condition that is only logged and never becomes active.
     package func write(_ condition: Condition) {
         write(LogLevel(condition.code.severity), condition.line.description, code: condition.code)
     }
 
     /// Writes one line if `level` is logged. `code` is the condition that the line is about.
     package func write(_ level: LogLevel, _ message: @autoclosure () -> String, code: ConditionCode? = nil) {
-        if let heard, hearsDebug || level < .debug { heard(level, message().printable) }
+        if let listener, listensToDebug || level < .debug { listener(level, message().printable) }
         guard level <= self.level else { return }
         let line = line(level, message(), code)
         if let output { return output(line) }
         StandardError.write(line, notice: notice(ofDropped:))
     }
 
-    /// Returns a line that stands for `count` dropped lines.
+    /// Returns a line that replaces `count` dropped lines.
     package func notice(ofDropped count: Int) -> [UInt8] {
         line(.warning, "\(count.counted("log line")) dropped: nothing read standard error")
     }
@@ -73,7 +73,6 @@ package final class LogWriter: Sendable {
     }
 }
 
-/// The format of log lines.
 package enum LogFormat: String, Sendable, Hashable, CaseIterable { case text, json }
 
 /// The level up to which messages are logged; each level includes the previous ones.

@@ -10,7 +10,6 @@ package import VehicleAuthorization
 
 /// Keeps the state of one agent for status, metrics and summaries, and logs its conditions.
 package final class AgentMonitor: ReportingObserver {
-    /// The state of the agent.
     package struct Snapshot: Sendable {
         package var counts = DeliveryCounts()
         package var conditions = ActiveConditions()
@@ -60,7 +59,6 @@ package final class AgentMonitor: ReportingObserver {
         package var delays = DeliveryDelays()
     }
 
-    /// The current token.
     package struct Token: Sendable {
         /// The time until which the token is used; `nil` while there is no token.
         package var usedUntil: Duration?
@@ -89,7 +87,7 @@ package final class AgentMonitor: ReportingObserver {
 
     /// The current configuration.
     package struct Loaded: Sendable {
-        /// The time at which it was read; `nil` if it is never reloaded.
+        /// The time at which the configuration was read; `nil` if it is never reloaded.
         package var loadedAt: UTCTime?
         package var file: String?
     }
@@ -130,12 +128,12 @@ package final class AgentMonitor: ReportingObserver {
     /// The time since the start.
     package var uptime: Duration { clock.now }
 
-    /// Records a condition, which ends after `life`, or with `clear`.
+    /// Records a condition, which ends after `life` or when `clear` is called.
     package func raise(_ condition: Condition, on topic: ActiveConditions.Topic, for life: Duration? = nil) {
         change { state, now in state.conditions.raise(condition, on: topic, at: now, until: life.map { now + $0 }) }
     }
 
-    /// Records that a condition still lasts. This doesn't count as a repetition.
+    /// Records that a condition still lasts. This isn't counted as a repetition.
     package func hold(_ condition: Condition, on topic: ActiveConditions.Topic) {
         change { state, now in state.conditions.hold(condition, on: topic, at: now) }
     }
@@ -273,14 +271,15 @@ package final class AgentMonitor: ReportingObserver {
 }
 
 extension AgentMonitor.Snapshot {
-    /// The maximum offset of a correct host clock. A slow serial port or a slow answer explains less.
+    /// The maximum offset of a correct host clock; it leaves room for a slow serial port or a slow answer.
     private static let clockTolerance = Duration.seconds(30)
-    /// How far a fix may be ahead of the present. Whole seconds and a slow answer explain less.
-    private static let longestAhead = Duration.seconds(60)
-    /// The maximum age of a fix. A slow serial port, or a receiver that is waking up, explains less.
-    private static let longestBehind = Duration.seconds(3600)
+    /// The maximum time by which a fix may be ahead of the present; it leaves room for whole seconds and a slow answer.
+    private static let maximumLead = Duration.seconds(60)
+    /// The maximum age of a fix; it leaves room for a slow serial port and for a receiver that is waking up.
+    private static let maximumLag = Duration.seconds(3600)
 
-    /// The reason why no fix was accepted, if the receiver's output shows it; `nil` if one was accepted or none came.
+    /// The reason why no fix was accepted, if the receiver's output shows it; `nil` if a fix was accepted or none
+    /// arrived.
     package var reasonForNoFix: String? {
         guard receiver.lastFixAt == nil else { return nil }
         if let rejection = receiver.lastRejection {
@@ -297,8 +296,7 @@ extension AgentMonitor.Snapshot {
         delivery.last = (batch.last.timeOfFix, now)
     }
 
-    /// Checks the time of a fix, or the host's clock. The receiver is used to check the clock only if no other source
-    /// knows the present.
+    /// Checks the time of a fix. If no other source knows the present, checks the host's clock against the fix instead.
     fileprivate mutating func compare(
         _ fix: Fix, with system: UTCTime, _ synchronized: UTCTime?, at now: Duration
     ) {
@@ -307,7 +305,7 @@ extension AgentMonitor.Snapshot {
             return checkClock(offset: fix.timeOfFix.duration(to: system), from: .receiver, at: now)
         }
         let lag = fix.timeOfFix.duration(to: present)
-        guard lag > Self.longestBehind || lag < .zero - Self.longestAhead else {
+        guard lag > Self.maximumLag || lag < .zero - Self.maximumLead else {
             return conditions.clear(.one(.receiverTimeWrong), at: now)
         }
         conditions.hold(Condition(receiverLag: lag), on: .one(.receiverTimeWrong), at: now)
@@ -393,15 +391,15 @@ package struct DeliveryDelays: Sendable, Hashable, Codable {
     /// outage and a night without a network.
     package static let bounds = [1, 2, 5, 10, 30, 60, 300, 900, 3600, 14_400, 86_400]
 
-    /// The number of deliveries by delay. Each element counts the delays above the previous bound and up to its own;
-    /// the last element counts the rest.
+    /// The number of deliveries by delay. Each element counts the delays above the previous bound and up to its own
+    /// bound; the last element counts the rest.
     package private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
     /// The sum of all delays.
     package private(set) var sumMilliseconds: Int64 = 0
 
     package init() {}
 
-    /// Counts a delay. A negative delay, which occurs after a clock was set back, counts as zero.
+    /// Counts a delay. A negative delay, which occurs after a clock was set back, is counted as zero.
     package mutating func add(_ delay: Duration) {
         let delay = max(.zero, delay)
         counts[Self.bounds.firstIndex { delay <= .seconds($0) } ?? Self.bounds.count] += 1

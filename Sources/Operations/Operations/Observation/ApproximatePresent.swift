@@ -20,7 +20,7 @@ package final class ApproximatePresent: ReportingObserver {
     private let sources: Locked<Sources>
     private let synchronizedClock: @Sendable () -> UTCTime?
 
-    /// `synchronizedClock` returns the host's time while it is synchronized, otherwise `nil`.
+    /// Creates an estimate. `synchronizedClock` returns the host's time while it is synchronized, otherwise `nil`.
     package init(release: UTCTime, synchronizedClock: @escaping @Sendable () -> UTCTime?) {
         self.release = release
         sources = Locked(Sources(lastGood: release))

@@ -6,12 +6,12 @@ package import Reporting
 /// swapped.
 package final class DistantZones: ReportingObserver {
     private struct State {
-        /// The indices in the configuration of the zones that have been far from all fixes so far.
+        /// The indices of the configured zones that have been far from all fixes so far.
         var distant: [Int]
         var hasFix = false
     }
 
-    /// How long the condition is shown. It isn't longer, because a vehicle may be far from its zones for a whole trip.
+    /// The time for which the condition is shown. It is limited, because a whole trip may be far from all zones.
     private static let life = Duration.seconds(3600)
 
     private let state: Locked<State>

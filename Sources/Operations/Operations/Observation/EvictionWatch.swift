@@ -5,8 +5,8 @@ package import SQLiteOutbox
 ///
 /// Updates that an operator discards, and updates lost to damage, are reported elsewhere.
 package struct EvictionWatch: Sendable {
-    /// How long evictions are shown after the last eviction.
-    package static let memory = Duration.seconds(3600)
+    /// The time for which evictions are shown after the last one.
+    package static let displayTime = Duration.seconds(3600)
 
     private let start: Evictions
     private var last: Evictions

@@ -3,7 +3,7 @@ import LinuxPlatform
 package import Reporting
 import TimeAndChance
 
-/// Measures the errors of a follower of one vehicle by comparing its fixes with the updates made from them.
+/// Measures the errors of a follower of one vehicle by comparing the vehicle's fixes with the updates made from them.
 package final class FollowerMeter: ReportingObserver {
     private let state = Locked(FollowerErrors())
 
@@ -13,22 +13,24 @@ package final class FollowerMeter: ReportingObserver {
 
     package func observe(_ event: ReportingEvent) {
         switch event {
-        case .fix(let fix): state.withLock { $0.see(fix) }
-        case .accepted(let stored): state.withLock { $0.hear(stored.update) }
-        case .uploading(let batch) where batch.stored == nil: state.withLock { $0.hear(batch.last) }
-        case .privateModeBegan, .privateModeEnded: state.withLock { $0.breakOff() }
+        case .fix(let fix): state.withLock { $0.addFix(fix) }
+        case .accepted(let stored): state.withLock { $0.addUpdate(stored.update) }
+        case .uploading(let batch) where batch.stored == nil: state.withLock { $0.addUpdate(batch.last) }
+        case .privateModeBegan, .privateModeEnded: state.withLock { $0.startOver() }
         default: break
         }
     }
 }
 
-/// The errors of a follower that receives each update at once, in the live position and in the reported track. Pure.
+/// The errors of a follower that receives each update at once: those of the live position and of the reported track.
 ///
-/// The first fix after a gap or a jump isn't measured, nor is the reported track across the gap, because nothing is
-/// promised there. The track from the last update before private mode to the first one after it isn't measured either.
+/// The first fix after a gap or a jump isn't measured, nor is the reported track across the gap, because Waypost
+/// doesn't limit the error there. The track from the last update before private mode to the first one after it isn't
+/// measured either.
 package struct FollowerErrors: Sendable {
-    /// The maximum number of fixes that wait for the update that reports their track; more aren't measured.
-    private static let longestWait = 4096
+    /// The maximum number of fixes that wait for the update that reports their track. If there are more, the waiting
+    /// fixes aren't measured.
+    private static let maximumWaiting = 4096
 
     /// The live error in metres at each fix, after the update that is made from the fix, if any.
     package private(set) var live = Distribution(from: 0.01, to: 1e7, step: 1.01)
@@ -52,7 +54,7 @@ package struct FollowerErrors: Sendable {
     package init() {}
 
     /// Adds the next fix that was accepted.
-    package mutating func see(_ fix: Fix) {
+    package mutating func addFix(_ fix: Fix) {
         if let latest, let reported, !latest.isAfterBreak {
             live.add(reported.extrapolated(to: latest.fix.timeOfFix).distance(to: latest.fix))
         }
@@ -60,21 +62,21 @@ package struct FollowerErrors: Sendable {
         if case .broken = continuity.step(to: fix) { isAfterBreak = true }
         let moment = Moment(fix: fix, isAfterBreak: isAfterBreak)
         latest = moment
-        if waiting.count == Self.longestWait { waiting.removeAll(keepingCapacity: true) }
+        if waiting.count == Self.maximumWaiting { waiting.removeAll(keepingCapacity: true) }
         waiting.append(moment)
     }
 
-    /// Starts over, because private mode begins or ends.
-    package mutating func breakOff() {
+    /// Starts over with a new track, because private mode begins or ends. Measured errors are kept.
+    package mutating func startOver() {
         reported = nil
         latest = nil
         waiting = []
         continuity = TrackContinuity()
     }
 
-    /// Adds the next reported position, which is live or a shape point. A position that was sent from memory, or an
-    /// older one, adds nothing when it is stored later.
-    package mutating func hear(_ update: LocationUpdate) {
+    /// Adds the next reported position, which is live or a shape point. A position that was sent from memory adds
+    /// nothing when it is stored later, nor does an older position.
+    package mutating func addUpdate(_ update: LocationUpdate) {
         let next = Fix(update)
         let isPassed = waiting.first.map { next.timeOfFix < $0.fix.timeOfFix } ?? true
         if let reported, next.timeOfFix <= reported.timeOfFix, isPassed { return }

@@ -8,8 +8,8 @@ package final class RequestMeter: ReportingObserver {
     private let systemTime: (@Sendable () -> UTCTime)?
     private let state = Locked(RequestFigures())
 
-    /// Creates a meter. `systemTime` returns the host's time if each fix carries the time at which it is due; without
-    /// it, no lag is measured.
+    /// Creates a meter. `systemTime` returns the host's time if each fix carries the time at which it is due; if it is
+    /// `nil`, no lag is measured.
     package init(systemTime: (@Sendable () -> UTCTime)? = nil) { self.systemTime = systemTime }
 
     package var figures: RequestFigures { state.withLock { $0 } }
@@ -20,14 +20,14 @@ package final class RequestMeter: ReportingObserver {
             guard let systemTime else { return }
             let lag = fix.timeOfFix.duration(to: systemTime())
             state.withLock { $0.longestLag = max($0.longestLag ?? .zero, lag) }
-        case .delivered(_, _, let took): state.withLock { $0.answered(after: took) }
+        case .delivered(_, _, let took): state.withLock { $0.countAnswer(after: took) }
         case .failed(let outcome, _, let took):
             guard let fault = outcome.fault else { return }
             state.withLock { figures in
-                figures.failed(fault.key)
-                if case .answered = fault, let took { figures.answered(after: took) }
+                figures.countFailure(fault.key)
+                if case .answered = fault, let took { figures.countAnswer(after: took) }
             }
-        case .notPrepared: state.withLock { $0.failed("noToken") }
+        case .notPrepared: state.withLock { $0.countFailure("noToken") }
         default: break
         }
     }
@@ -57,7 +57,7 @@ extension LostExchange.Cause {
 
 /// The durations of requests, and the counts of failures by reason.
 package struct RequestFigures: Sendable, Hashable {
-    /// The durations in seconds, to within 5 %. The time limits bound them.
+    /// The durations in seconds, to within 5 %; the requests' time limits bound them.
     private var seconds = Distribution(from: 0.0001, to: 600, step: 1.05)
     /// Failures by status, or by the reason why there was no answer; `noToken` if there was no token.
     package private(set) var failures: [String: Int] = [:]
@@ -67,22 +67,21 @@ package struct RequestFigures: Sendable, Hashable {
     package init() {}
 
     package var answers: Int { seconds.count }
-    package var longestAnswer: Duration { .seconds(seconds.most) }
+    package var longestAnswer: Duration { .seconds(seconds.maximum) }
 
     /// Counts an answer that arrived after `duration`.
-    package mutating func answered(after duration: Duration) { seconds.add(duration / .seconds(1)) }
+    package mutating func countAnswer(after duration: Duration) { seconds.add(duration / .seconds(1)) }
 
     /// Counts a request that failed for `reason`.
-    package mutating func failed(_ reason: String) { failures[reason, default: 0] += 1 }
+    package mutating func countFailure(_ reason: String) { failures[reason, default: 0] += 1 }
 
     /// Returns the time within which `share` of all answers arrived, to within 5 %; `nil` before the first answer.
-    package func time(of share: Double) -> Duration? { seconds.value(of: share).map { .seconds($0) } }
+    package func time(of share: Double) -> Duration? { seconds.quantile(share).map { .seconds($0) } }
 
     /// A list of failures, the most frequent first, such as `12 x 503, 3 x timedOut`; `nil` if there are none.
-    package var failuresInWords: String? { Self.words(for: failures) }
+    package var failureList: String? { Self.list(of: failures) }
 
-    /// Returns a list of `failures`.
-    package static func words(for failures: [String: Int]) -> String? {
+    package static func list(of failures: [String: Int]) -> String? {
         let sorted = failures.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
         return sorted.isEmpty ? nil : sorted.map { "\($0.value) x \($0.key)" }.joined(separator: ", ")
     }

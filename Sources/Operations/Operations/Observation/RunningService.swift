@@ -4,7 +4,7 @@ import ReportedText
 import SQLiteOutbox
 import StrictJSON
 
-/// The service that runs on this machine, queried at its status address without a secret.
+/// The service that runs on this machine, queried at its status address, which requires no secret.
 package struct RunningService: Sendable {
     private let address: LocalAddress
     private let outboxPath: String
@@ -12,10 +12,10 @@ package struct RunningService: Sendable {
     /// The time limit for an answer in seconds.
     private static let timeout = 10
     /// The maximum size of an answer in bytes.
-    private static let longestAnswer = 1 << 20
+    private static let maximumAnswerBytes = 1 << 20
 
-    /// Creates a client of the service with `configuration`; without one, of the service at `address` or at the default
-    /// address.
+    /// Creates a client of the service with `configuration`. If that is `nil`, the client queries `address` or, if that
+    /// is also `nil`, the default address.
     package init(_ configuration: Configuration?, at address: LocalAddress? = nil) {
         self.address = configuration?.statusAddress ?? address ?? .loopback(host: "127.0.0.1", port: 9464)
         outboxPath = configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite"
@@ -42,12 +42,12 @@ package struct RunningService: Sendable {
         case unresponsive(String)
     }
 
-    /// Queries the service.
     func ask() async -> Answer {
         let address = address
         let outboxPath = outboxPath
         if case .loopback(_, port: 0) = address {
-            let words = "status.listen is \(address), a free port, which only the log shows; set a fixed port"
+            let words =
+                "status.listen is \(address), which chooses a free port that only the log shows; set a fixed port"
             guard let owner = await owner else { return .notRunning(words) }
             return .unresponsive("\(owner) has the outbox, but cannot be queried: \(words)")
         }
@@ -56,7 +56,7 @@ package struct RunningService: Sendable {
         }
         switch answer {
         case .failure(let error):
-            if let owner = await owner, let words = Self.silence(at: address, of: owner, outboxPath, error) {
+            if let owner = await owner, let words = Self.reasonForSilence(at: address, of: owner, outboxPath, error) {
                 return .unresponsive(words)
             }
             let user = EffectiveUser.current
@@ -69,7 +69,7 @@ package struct RunningService: Sendable {
                 await onThread(named: "status") {
                     if let words = Self.accessObstacle(toOutboxAt: outboxPath, at: address, error) { return words }
                     let isElsewhere = [ECONNREFUSED, ENOENT].contains(error.number)
-                    return "\(Self.silence(at: address, error)); \(Self.hint(outboxPath, error))"
+                    return "\(Self.reasonForSilence(at: address, error)); \(Self.hint(outboxPath, error))"
                         + (isElsewhere ? Self.hint(atOthers: HoldingProcess.otherServices) : "")
                 })
         case .success(let bytes):
@@ -95,7 +95,7 @@ package struct RunningService: Sendable {
     }
 
     /// Returns the reason why a running service doesn't answer, with the remedy; `nil` if the error says enough.
-    package static func silence(
+    package static func reasonForSilence(
         at address: LocalAddress, of owner: HoldingProcess, _ outboxPath: String, _ error: SystemError
     ) -> String? {
         let (fact, cause): (String, String)
@@ -115,7 +115,7 @@ package struct RunningService: Sendable {
         return "\(owner) has the outbox \(outboxPath), but \(fact): \(remedy)"
     }
 
-    /// Returns the reason why this user can't find out whether a service runs; `nil` if there is none.
+    /// Returns the reason why this user can't find out whether a service runs; `nil` if this user can.
     private static func accessObstacle(toOutboxAt outboxPath: String, at address: LocalAddress, _ error: SystemError)
         -> String?
     {
@@ -128,24 +128,24 @@ package struct RunningService: Sendable {
             + "run this as root (sudo), or see systemctl status waypost"
     }
 
-    private static func silence(at address: LocalAddress, _ error: SystemError) -> String {
+    private static func reasonForSilence(at address: LocalAddress, _ error: SystemError) -> String {
         switch error.number {
         case ECONNREFUSED, ENOENT: "the service is not running: nothing listens on \(address)"
-        // The time limit of a socket's call.
+        // A call on the socket exceeded its time limit.
         case EAGAIN, ETIMEDOUT:
             "the service does not answer within \(timeout) s, although something listens on \(address)"
         default: "the service does not answer: \(error)"
         }
     }
 
-    /// Returns how to query one of the other `services`, which don't listen here; empty if there are none.
+    /// Returns a hint on how to query the first of `services`, which listen elsewhere; empty if there are none.
     package static func hint(atOthers services: [HoldingProcess]) -> String {
         guard let service = services.first else { return "" }
         let rest = services.count == 1 ? "runs" : "and \(services.count - 1) more run"
         return "; \(service) \(rest) with another configuration: to query it, specify that file with --config"
     }
 
-    /// Returns the reason why the last run ended itself, if it did, and where to look.
+    /// Returns where to look for the cause, preceded by the reason if the last run ended itself.
     private static func hint(_ outboxPath: String, _ error: SystemError) -> String {
         let verb = error.number == EAGAIN || error.number == ETIMEDOUT ? "restart" : "start"
         let look = "\(verb) it (systemctl \(verb) waypost), and see systemctl status waypost, journalctl -u waypost"
@@ -159,7 +159,7 @@ package struct RunningService: Sendable {
         try socket.writeAll(Array("GET /status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8).span)
         var answer: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while answer.count < longestAnswer {
+        while answer.count < maximumAnswerBytes {
             var span = buffer.mutableSpan
             let count = try socket.read(into: &span)
             if count == 0 { break }

@@ -111,7 +111,7 @@ extension StatusReport {
             MetricFamily(
                 "condition", .gauge, "1 for each active condition; docs/conditions.md lists the codes.", active),
             .gauge("private_mode", "1 while the vehicle's position isn't disclosed.", privateSeconds == nil ? 0 : 1),
-            .counts("stage_bypasses_total", "How often a stalled stage was bypassed.", by: "stage", bypasses),
+            .counts("stage_bypasses_total", "Bypasses of stalled stages.", by: "stage", bypasses),
         ]
     }
 

@@ -31,12 +31,12 @@ package struct Verdict: Sendable, Hashable {
 }
 
 extension StatusReport {
-    /// The minimum number of pending updates that count as a backlog, which takes more than one upload.
+    /// The minimum number of pending updates in a backlog, which takes more than one upload.
     private static let backlog = 50
-    /// The minimum number of seconds until the next attempt for it to be mentioned.
+    /// The minimum wait in seconds for which the summary mentions the next attempt.
     private static let minimumWait = 60
     /// The maximum number of seconds without a delivery: a heartbeat is sent every minute, and may fail twice.
-    private static let longestSilence = 180
+    private static let maximumSilence = 180
 
     /// Whether no condition needs attention.
     package var isWell: Bool { conditions.allSatisfy { $0.severity == .info } }
@@ -67,7 +67,7 @@ extension StatusReport {
     }
 
     private var isCatchingUp: Bool {
-        ledger.pending >= Self.backlog && (delivery.secondsSinceDelivery ?? .max) <= Self.longestSilence
+        ledger.pending >= Self.backlog && (delivery.secondsSinceDelivery ?? .max) <= Self.maximumSilence
     }
 
     private var healthySummary: [Verdict.Line] {

@@ -16,9 +16,9 @@ package struct StatusReport: Sendable, Hashable, Codable {
     /// A description of when the service reports, such as at a fixed interval.
     package var reporting: String?
     package var uptimeSeconds: Int
-    /// The active conditions, with a condition that may have caused others first.
+    /// The active conditions. A condition that may have caused others comes before them.
     package var conditions: [ReportedCondition]
-    /// How long the vehicle has been private; absent while it isn't.
+    /// Seconds since the vehicle became private; absent while it isn't private.
     package var privateSeconds: Int?
     package var receiver: Receiver
     package var token: Token?
@@ -37,7 +37,6 @@ package struct StatusReport: Sendable, Hashable, Codable {
         /// The extent of the outbox's files, as last known.
         package var extent: StoreExtent?
         package var residentBytes: Int64?
-        /// The host's time.
         package var systemTime: UTCTime?
 
         package init(
@@ -113,7 +112,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     }
 
     /// The interval at which the line for `systemctl status` should be updated. It is shorter between a start and the
-    /// first delivery, because somebody may be waiting for that.
+    /// first delivery, for which somebody may be waiting.
     package var headlineInterval: Duration {
         delivery.secondsSinceDelivery == nil && uptimeSeconds < 300 ? .seconds(1) : .seconds(10)
     }
@@ -134,12 +133,12 @@ extension StatusReport {
         package var state: String
         /// The kind of the state: `starting`, `receiving`, `no_position`, `waiting` or `ended`.
         package var kind: String
-        /// Seconds since the last accepted fix; absent before the first.
+        /// Seconds since the last fix that was not rejected; absent before the first one.
         package var secondsSinceFix: Int?
         package var timeOfFix: String?
         /// The quality of the last fix; `estimated` is dead reckoning.
         package var quality: String?
-        /// The accuracy of the last fix in metres. It and the members that follow are absent once half a minute old.
+        /// The accuracy of the last fix in metres. This and the following members are absent once they are 30 s old.
         package var accuracyMeters: Double?
         package var hdop: Double?
         package var satellitesUsed: Int?
@@ -168,7 +167,8 @@ extension StatusReport {
     package struct Token: Sendable, Hashable, Codable {
         /// The name of the provider, without anything that may be a secret.
         package var provider: String
-        /// The time until which the current token is used, shortly before it expires; absent while there is none.
+        /// The time at which Waypost stops using the current token, shortly before the token expires; absent if
+        /// there is no token.
         package var expiresAt: String?
         package var secondsLeft: Int?
         /// The condition that last prevented a token or rejected one.
@@ -179,13 +179,12 @@ extension StatusReport {
     package struct Delivery: Sendable, Hashable, Codable {
         /// Seconds since the last delivery of this run.
         package var secondsSinceDelivery: Int?
-        /// The time of fix of the newest position that Fleet Engine has received, also in earlier runs.
+        /// The time of fix of the newest position that Fleet Engine has received, in this run or an earlier one.
         package var timeOfFix: String?
         /// Seconds until the next attempt; absent if none is scheduled.
         package var nextAttemptSeconds: Int?
     }
 
-    /// A condition that is active.
     package struct ReportedCondition: Sendable, Hashable, Codable {
         /// A `ConditionCode`.
         package let code: String
@@ -194,12 +193,11 @@ extension StatusReport {
         package let title: String
         package let cause: String
         package let remedy: String
-        /// Seconds since it began.
+        /// Seconds since the condition began.
         package let seconds: Int
-        /// A clause about the updates that are safe; absent if none is at risk.
+        /// A clause about the updates that are safe; absent if there is nothing to say.
         package var safe: String?
 
-        /// The condition in one line.
         package var line: String { "\(title): \(cause); \(remedy)" }
 
         init(_ active: ActiveCondition, at now: Duration) {
@@ -217,12 +215,13 @@ extension StatusReport {
     /// The outbox and its files.
     package struct Outbox: Sendable, Hashable, Codable {
         package var path: String?
-        /// The size of all its files.
+        /// The total size of the outbox's files.
         package var bytes: Int64?
         /// The part of the database in use, which `maximumBytes` limits.
         package var usedBytes: Int64?
         package var maximumBytes: Int64?
-        /// The age in seconds, by time of fix, of the pending update that was accepted first; absent without one.
+        /// The age in seconds, by time of fix, of the pending update that was accepted first; absent if none is
+        /// pending.
         package var oldestPendingSeconds: Int?
         /// The evicted updates, by reason.
         package var evictions: [String: TallyReport]
@@ -230,7 +229,7 @@ extension StatusReport {
         package var durability: Durability
     }
 
-    /// The maximum loss of a crash.
+    /// The maximum loss that a crash can cause.
     package struct Durability: Sendable, Hashable, Codable {
         /// `full` or `economy`.
         package var mode: String
@@ -253,13 +252,13 @@ extension StatusReport {
         package var retries: Int
         package var bytesSent: Int
         package var bytesReceived: Int
-        /// How often a stalled stage was bypassed, by stage.
+        /// The number of bypasses of each stalled stage, by stage.
         package var stageBypasses: [String: Int]
         package var deliveryDelays: DeliveryDelays
     }
 
     package struct Host: Sendable, Hashable, Codable {
-        /// The service's memory.
+        /// The resident memory of the service.
         package var residentBytes: Int64?
         /// The free space on the outbox's disk.
         package var freeDiskBytes: Int64?
@@ -269,9 +268,9 @@ extension StatusReport {
 
     /// The current configuration.
     package struct Loaded: Sendable, Hashable, Codable {
-        /// The time at which it was read, by the host's clock.
+        /// The time at which the configuration was read, by the host's clock.
         package var loadedAt: String
-        /// The file that it was read from.
+        /// The file that the configuration was read from.
         package var file: String?
         /// A hash of the current settings without secrets, to find vehicles that run with another configuration.
         package var hash: String?
@@ -280,11 +279,11 @@ extension StatusReport {
 
 extension StatusReport.Receiver {
     /// The maximum age of figures that describe only a moment.
-    private static let newestView = Duration.seconds(30)
+    private static let maximumViewAge = Duration.seconds(30)
 
     fileprivate init(_ receiver: AgentMonitor.Receiver, at now: Duration) {
-        let fix = receiver.lastFix.flatMap { now - $0.at < Self.newestView ? $0.fix : nil }
-        let sky = receiver.sky.flatMap { now - $0.at < Self.newestView ? $0.sky : nil }
+        let fix = receiver.lastFix.flatMap { now - $0.at < Self.maximumViewAge ? $0.fix : nil }
+        let sky = receiver.sky.flatMap { now - $0.at < Self.maximumViewAge ? $0.sky : nil }
         self.init(
             state: receiver.state?.sentence(after: now - receiver.stateAt).description ?? "starting",
             kind: (receiver.state?.kind ?? .starting).rawValue,
@@ -366,7 +365,7 @@ extension StatusReport.Counts {
 /// Returns `value` rounded to one decimal, which is enough for people.
 private func tenths(_ value: Double) -> Double { (value * 10).rounded() / 10 }
 
-/// Returns the whole seconds between two moments.
+/// Returns the whole seconds between two moments; `nil` if the earlier one is unknown.
 private func seconds(from moment: Duration?, to later: Duration) -> Int? {
     moment.map { Int((later - $0) / .seconds(1)) }
 }

@@ -4,8 +4,8 @@ package import Reporting
 import TimeAndChance
 import TrackDrawing
 
-/// The last hour for the technician's page: positions, deliveries, failures and the last lines of the log. It needs at
-/// most about 40 KiB.
+/// The last hour for the technician's page: positions, deliveries, failures and the last lines of the log. The
+/// history needs at most about 40 KiB.
 ///
 /// Times are monotonic and count from the start, so that setting the host's clock doesn't move anything.
 struct RecentHistory: Sendable {
@@ -64,17 +64,17 @@ struct RecentHistory: Sendable {
     private static let spacing = Duration.seconds(4)
     private static let maximumOutages = 100
     private static let maximumLines = 50
-    private static let longestLine = 300
+    private static let maximumLineLength = 300
     /// The maximum age of a current position. An older fix is only the last known position.
-    private static let longestCurrent = Duration.seconds(30)
-    /// The minimum duration of an outage. If it is shorter, the next attempt succeeded.
-    private static let shortestOutage = Duration.seconds(5)
+    private static let maximumCurrentAge = Duration.seconds(30)
+    /// The minimum duration of an outage. A shorter one ends with the next attempt.
+    private static let minimumOutage = Duration.seconds(5)
 
     /// The newest fix that was not rejected.
     private(set) var newest: (fix: Fix, at: Duration)?
     private var isPrivate = false
     private var places: [Place] = []
-    /// The minutes with events, with their numbers since the start.
+    /// The minutes with events, numbered from the start.
     private var minutes: [(number: Int, minute: Minute)] = []
     private var pastOutages: [ClosedRange<Duration>] = []
     private var outageSince: Duration?
@@ -87,7 +87,7 @@ struct RecentHistory: Sendable {
         case .fix(let fix): note(fix, at: now)
         case .privateModeBegan:
             isPrivate = true
-            // The places lead to the private place.
+            // The recorded places would lead to the private place.
             newest = nil
             places = []
         case .privateModeEnded: isPrivate = false
@@ -101,13 +101,11 @@ struct RecentHistory: Sendable {
         }
     }
 
-    /// Records the number of pending updates.
     mutating func note(pending: Int64, at now: Duration) { change(at: now) { $0.pending = pending } }
 
-    /// Records a line of the log.
     mutating func note(_ level: LogLevel, _ text: String, at now: Duration) {
         if lines.count >= Self.maximumLines { lines.removeFirst(lines.count - Self.maximumLines + 1) }
-        lines.append(Line(at: now, level: level, text: String(text.prefix(Self.longestLine))))
+        lines.append(Line(at: now, level: level, text: String(text.prefix(Self.maximumLineLength))))
     }
 
     /// Returns the vehicle's places in the last hour, the oldest first.
@@ -137,9 +135,10 @@ struct RecentHistory: Sendable {
     }
 
     /// Returns whether the newest fix is recent enough to show as the current position.
-    func isCurrent(at now: Duration) -> Bool { newest.map { now - $0.at <= Self.longestCurrent } ?? false }
+    func isCurrent(at now: Duration) -> Bool { newest.map { now - $0.at <= Self.maximumCurrentAge } ?? false }
 
-    /// Returns the minutes of the last hour, the oldest first and the current one last; `nil` before the start.
+    /// Returns the minutes of the last hour, the oldest first and the current one last. Minutes before the start are
+    /// `nil`.
     func minutes(at now: Duration) -> [Minute?] {
         let last = Self.number(of: now)
         let noted = Dictionary(minutes.map { ($0.number, $0.minute) }) { $1 }
@@ -149,7 +148,7 @@ struct RecentHistory: Sendable {
     }
 
     /// Returns the position of `moment` in the list of `minutes(at:)`, counted from 0.
-    static func minute(of moment: Duration, at now: Duration) -> Double {
+    static func minutePosition(of moment: Duration, at now: Duration) -> Double {
         moment / .seconds(60) - Double(number(of: now) - minuteCount + 1)
     }
 
@@ -158,16 +157,18 @@ struct RecentHistory: Sendable {
     func outages(at now: Duration) -> [ClosedRange<Duration>] {
         let start = now - Self.length
         var outages = pastOutages
-        if let since = outageSince, now - since >= Self.shortestOutage { outages.append(since...now) }
+        if let since = outageSince, now - since >= Self.minimumOutage { outages.append(since...now) }
         return outages.filter { $0.upperBound >= start }.map { max(start, $0.lowerBound)...$0.upperBound }
     }
 
     /// Returns the outages as positions in the list of `minutes(at:)`. A current outage extends to the list's end.
     func outageMinutes(at now: Duration) -> [ClosedRange<Double>] {
         outages(at: now).map { outage in
-            let begin = max(0, Self.minute(of: outage.lowerBound, at: now))
+            let begin = max(0, Self.minutePosition(of: outage.lowerBound, at: now))
             let isOver = outageSince == nil || outage.upperBound < now
-            return begin...(isOver ? max(begin, Self.minute(of: outage.upperBound, at: now)) : Double(Self.minuteCount))
+            return
+                begin...(isOver
+                ? max(begin, Self.minutePosition(of: outage.upperBound, at: now)) : Double(Self.minuteCount))
         }
     }
 
@@ -184,7 +185,7 @@ struct RecentHistory: Sendable {
     private mutating func endOutage(at now: Duration) {
         guard let since = outageSince else { return }
         outageSince = nil
-        guard now - since >= Self.shortestOutage else { return }
+        guard now - since >= Self.minimumOutage else { return }
         if pastOutages.count >= Self.maximumOutages { pastOutages.removeFirst() }
         pastOutages.append(since...now)
     }
@@ -213,18 +214,16 @@ package final class HistoryKeeper: ReportingObserver {
         history.withLock { $0.note(event, at: now) }
     }
 
-    /// Records the number of pending updates.
     package func note(pending: Int64) {
         let now = clock.now
         history.withLock { $0.note(pending: pending, at: now) }
     }
 
-    /// Records a line of the log.
     package func note(_ level: LogLevel, _ text: String) {
         let now = clock.now
         history.withLock { $0.note(level, text, at: now) }
     }
 
-    /// The history, and the present by its clock.
+    /// The history, and the present by the history's clock.
     var current: (history: RecentHistory, now: Duration) { (history.withLock { $0 }, clock.now) }
 }

@@ -1,9 +1,9 @@
 import TrackDrawing
 
-/// The page at `/` of the status address, for a technician at the vehicle: one document that loads no other file. It
-/// requests `page.json` every two seconds and the map every ten.
+/// The page at `/` of the status address, for a technician at the vehicle: one document that loads no other file. The
+/// page requests `page.json` every two seconds and the map every ten.
 enum TechnicianPage {
-    /// Returns the page's security policy. It allows the page's own style and script, and requests to its own address.
+    /// Returns the page's security policy, which allows its own style and script, and requests to its own address.
     static func policy(nonce: String) -> String {
         "default-src 'none'; style-src 'nonce-\(nonce)'; script-src 'nonce-\(nonce)'; connect-src 'self'; "
             + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -237,7 +237,7 @@ enum TechnicianPage {
 
         async function ask(path) {
           const answer = await fetch(new URL(path, here), { cache: "no-store", signal: AbortSignal.timeout(20000) });
-          if (!answer.ok) throw new Error((await answer.json().catch(() => null))?.error?.message || "it answered " + answer.status);
+          if (!answer.ok) throw new Error((await answer.json().catch(() => null))?.error?.message || "the service answered " + answer.status);
           return answer;
         }
 

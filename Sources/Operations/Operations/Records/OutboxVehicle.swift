@@ -14,13 +14,13 @@ package struct OutboxVehicle: Sendable {
 
     /// The suffix that follows the outbox's name.
     static let suffix = ".vehicle"
-    /// The record's path. It is next to the outbox's database even if `outbox` is a symbolic link.
+    /// The record's path, next to the outbox's database even if `outbox` is a symbolic link.
     private var path: String { ((try? DirectoryTrust.destination(of: outbox)) ?? outbox) + Self.suffix }
 
     /// Checks that the pending updates don't belong to another vehicle. Changes nothing. Blocks.
     ///
-    /// - Throws: `ofAnotherVehicle` if they do. An outbox without a record, or without pending updates, fits any
-    ///   vehicle.
+    /// - Throws: `ofAnotherVehicle` if the updates belong to another vehicle. An outbox without a record, or without
+    ///   pending updates, fits any vehicle.
     package func require(_ vehicle: VehicleName, _ ledger: Ledger) throws(OutboxError) {
         guard ledger.pending > 0, let earlier, earlier.description != vehicle.description else { return }
         throw OutboxError(

@@ -1,8 +1,8 @@
 package import FleetEngine
 import LinuxPlatform
 
-/// A record that the vehicle's last state hasn't been sent, in a file next to the outbox that contains the vehicle's
-/// name. It survives restarts and doesn't apply to another vehicle.
+/// A record that the vehicle's last state hasn't been sent. It is a file next to the outbox, so it survives restarts,
+/// and contains the vehicle's name, so it doesn't apply to another vehicle.
 package struct PendingState: Sendable {
     private let path: String
     private let record: [UInt8]

@@ -18,16 +18,16 @@ package enum Stage: String, Sendable, Hashable, CaseIterable, Codable {
     /// The shared thread pool, which must start new tasks.
     case tasks
 
-    /// A description of the stage's stall.
+    /// A description of the stage's stall, to which its duration is added.
     fileprivate var stallDescription: String {
         switch self {
-        case .receiver: "the receiver's thread is stuck in a system call"
-        case .intake: "fixes are not accepted from the receiver"
-        case .store: "the outbox does not answer"
-        case .token: "the token provider returns neither a token nor an error"
-        case .transport: "an exchange with Fleet Engine does not end"
-        case .upload: "the upload loop neither acts nor waits"
-        case .tasks: "no task runs"
+        case .receiver: "the receiver's thread has been stuck in a system call"
+        case .intake: "no fixes have been accepted from the receiver"
+        case .store: "the outbox has not answered"
+        case .token: "the token provider has returned neither a token nor an error"
+        case .transport: "an exchange with Fleet Engine has not ended"
+        case .upload: "the upload loop has neither acted nor waited"
+        case .tasks: "no task has run"
         }
     }
 }

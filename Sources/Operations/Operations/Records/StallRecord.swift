@@ -6,12 +6,12 @@ package import TimeAndChance
 /// The reason why the last run ended itself, in a small file next to the outbox. The file is written at the end of the
 /// run and removed at the next start.
 package struct StallRecord: Sendable, Hashable, Codable {
-    /// The time at which the run ended by the host's clock, such as `2026-11-21T12:12:40.000Z`.
+    /// The time at which the run ended, by the host's clock, such as `2026-11-21T12:12:40.000Z`.
     package var time: String
     package var stage: Stage
     /// A description for the operator.
     package var reason: String
-    /// The duration of that run.
+    /// Seconds from the start of the run to its end.
     package var uptimeSeconds: Int
     package var version: String
 
@@ -27,7 +27,7 @@ package struct StallRecord: Sendable, Hashable, Codable {
     package static func path(forOutbox outbox: String) -> String { outbox + ".stalled" }
 
     /// The maximum size of a record in bytes. A larger file isn't a record.
-    private static let longest = 4096
+    private static let maximumBytes = 4096
 
     /// Writes the record atomically, readable only by this user.
     package func write(to path: String) throws {
@@ -37,21 +37,21 @@ package struct StallRecord: Sendable, Hashable, Codable {
 
     /// Returns the record of the last run; `nil` if there is no readable record.
     package static func read(from path: String) -> StallRecord? {
-        // The caller may be another user than the service, which has written the record.
+        // The service has written the record, and the caller may be another user.
         guard let status = try? FileStatus(at: path),
             status.doubt(writtenBy: EffectiveUser.expected(at: path)) == nil,
             let file = try? OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
         else { return nil }
-        var buffer = [UInt8](repeating: 0, count: longest + 1)
+        var buffer = [UInt8](repeating: 0, count: maximumBytes + 1)
         var span = buffer.mutableSpan
-        guard let count = try? file.read(into: &span), count <= longest else { return nil }
+        guard let count = try? file.read(into: &span), count <= maximumBytes else { return nil }
         return try? JSONValue(parsing: Array(buffer[..<count])).decoded()
     }
 }
 
 extension Stall {
     /// The time limit for writing the record, because a hanging disk must not keep the process from ending.
-    private static let longestWriting = Duration.seconds(5)
+    private static let writeTimeout = Duration.seconds(5)
 
     /// Ends the process with status 1, which loses no accepted update. The reason is logged, and recorded at `path`.
     package func endProcess(recordedAt path: String, uptime: Duration, log: LogWriter) -> Never {
@@ -62,7 +62,7 @@ extension Stall {
                 do { try record.write(to: path) } catch { log.write(.error, "could not record the reason: \(error)") }
                 written.signal()
             }
-            _ = try? poll(nil, within: Self.longestWriting, unless: written)
+            _ = try? poll(nil, within: Self.writeTimeout, unless: written)
         }
         StandardError.flush(within: .seconds(1))
         ChildTable.endAll()
