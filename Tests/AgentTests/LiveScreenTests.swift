@@ -144,7 +144,7 @@ import WaypostTestSupport
 
     static let changes = [
         Change(["delivered 3 updates"]) { $0.ledger.delivered += 3 },
-        Change(["asked for a token"]) { $0.counts.tokenFetches += 1 },
+        Change(["requested a token"]) { $0.counts.tokenFetches += 1 },
         Change(["token request rejected: the issuer answered 403"]) {
             $0.conditions = report([noToken]).conditions
         },

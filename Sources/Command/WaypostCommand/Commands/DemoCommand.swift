@@ -62,7 +62,7 @@ struct DemoCommand {
         }
     }
 
-    /// Makes Fleet Engine unreachable for the second third of the drive. `third` is its duration.
+    /// Makes Fleet Engine unreachable for the second third of the drive. `third` is the duration of one third.
     private static func disturb(
         _ simulator: FleetEngineSimulator, _ narrator: DemoNarrator, for third: Duration
     ) async {
@@ -93,8 +93,8 @@ struct DemoCommand {
             line: """
 
                 \(summary.text)
-                Fleet Engine holds \(arrived.counted("distinct position")) of \(configuration.vehicle.vehicleID), none of them older \
-                than the previous one as last location: \(record?.order.lastLocationsBackInTime == 0 ? "right" : "WRONG").
+                Fleet Engine holds \(arrived.counted("distinct position")) of \(configuration.vehicle.vehicleID); no last location \
+                was older than the previous one: \(record?.order.lastLocationsBackInTime == 0 ? "right" : "WRONG").
                 """)
         let isRight =
             summary.isComplete && Int64(arrived) == summary.ledger.accepted
@@ -201,7 +201,7 @@ final class DemoNarrator: ReportingObserver {
         if isFirst { say("token fetched, first update delivered") }
         if wasFailing {
             say(
-                "delivered again: the newest position first, with \(batch.past.count.counted("older update")) in the same request"
+                "delivery works again: the newest position first, with \(batch.past.count.counted("older update")) in the same request"
             )
         }
     }

@@ -24,7 +24,7 @@ struct LiveView {
         let known = Locked(WatchedService())
         let stop = try EventDescriptor()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            // The view can end while a request to the service hangs.
+            // The view must be able to end while a request to the service hangs.
             group.addTask { [service] in
                 _ = await AbandonableCall.run(stoppedWithin: .zero, on: MonotonicClock(ContinuousClock())) { _ in
                     await Self.ask(service, known)

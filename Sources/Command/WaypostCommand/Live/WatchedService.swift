@@ -51,7 +51,7 @@ struct WatchedService: Sendable, Hashable {
             for condition in news.conditions { add(condition, at: now) }
             return
         }
-        if news.counts.tokenFetches > before.counts.tokenFetches { add(.neutral, "asked for a token", at: now) }
+        if news.counts.tokenFetches > before.counts.tokenFetches { add(.neutral, "requested a token", at: now) }
         let delivered = news.ledger.delivered - before.ledger.delivered
         if delivered > 0 { add(.good, "delivered \(delivered.counted("update"))", at: now) }
         let known = Set(before.conditions.map(\.code))
