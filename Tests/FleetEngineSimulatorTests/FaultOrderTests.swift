@@ -9,16 +9,17 @@ import WaypostTestSupport
 
 @Suite struct FaultOrder {
     @Test(arguments: [
-        ("--errors", "503:0.3,401:0.05", ["30.0 % of answers 503", "5.0 % of answers 401"]),
+        ("--errors", "503:0.3,401:0.05", ["30.0 % of answers have status 503", "5.0 % of answers have status 401"]),
         ("--resets", "0.05", ["5.0 % of requests reset"]),
-        ("--drops", "0.05", ["5.0 % of answers dropped after commit"]),
+        ("--drops", "0.05", ["5.0 % of answers dropped after the commit"]),
         ("--stalls", "1", ["100.0 % of answers stalled"]), ("--delay", "0.5", ["answers delayed 0.5 s"]),
         ("--delay", "0.1..2", ["answers delayed 0.1 to 2.0 s"]), ("--retry-after", "5", ["Retry-After: 5"]),
         ("--retry-info", "5", ["RetryInfo of 5 s"]), ("--token-outage", "3", ["the first 3 token requests fail"]),
-        ("--token-outage", "10..20", ["no tokens from 10.0 to 20.0 s"]), ("--token-life", "400", ["tokens live 400 s"]),
+        ("--token-outage", "10..20", ["no tokens from 10.0 to 20.0 s"]),
+        ("--token-life", "400", ["tokens expire after 400 s"]),
         (
             "--token-errors", "503:0.1,page:0.05",
-            ["10.0 % of token answers 503", "5.0 % of token answers are a login page"]
+            ["10.0 % of token answers have status 503", "5.0 % of token answers are a login page"]
         ),
         ("--token-delay", "2", ["token answers delayed 2.0 s"]),
         ("--token-expiry", "secondsFromNow", ["token expiry as secondsFromNow"]),
@@ -37,11 +38,11 @@ import WaypostTestSupport
         ("--errors", "503", "must have the form STATUS:RATE"),
         ("--errors", "503:0.3,", "must have the form STATUS:RATE"),
         ("--errors", "200:0.3", "must have the form STATUS:RATE"),
-        ("--errors", "503:2", "a rate is a number from 0 to 1"),
-        ("--errors", "503:x", "a rate is a number"), ("--resets", "-0.1", "a rate is a number"),
-        ("--drops", "nan", "a rate is a number"),
-        ("--delay", "2..1", "the range ends before it begins; write a range of seconds as 1..2"),
-        ("--outage", "40..30", "the range ends before it begins; write a range of seconds as 30..40"),
+        ("--errors", "503:2", "use a rate from 0 to 1"),
+        ("--errors", "503:x", "use a rate from 0"), ("--resets", "-0.1", "use a rate from 0"),
+        ("--drops", "nan", "use a rate from 0"),
+        ("--delay", "2..1", "the range ends before it begins; write 1..2"),
+        ("--outage", "40..30", "the range ends before it begins; write 30..40"),
         ("--delay", "500ms", "the value is in seconds, without a unit; write 0.5"),
         ("--delay", "2s", "the value is in seconds, without a unit; write 2.0"), ("--delay", "nans", "write a range"),
         ("--delay", "x", "write a range of seconds"),
@@ -58,7 +59,7 @@ import WaypostTestSupport
         ("--token-clock", "fast", "whole number"), ("--key-rotation", "x", "use a number of seconds"),
         ("--key-rotation", "5..10", "use a number of seconds"),
         ("--key-rotation", "60s", "without a unit; write 60.0"),
-        ("--flood", "1", "is not a fault; use one of --errors"),
+        ("--flood", "1", "is not a fault option; use one of --errors"),
     ])
     func isRejected(option: String, value: String, words: String) {
         var plan = FaultPlan()

@@ -158,7 +158,7 @@ import WaypostTestSupport
         }
         #expect(
             messages.withLock { $0 } == [
-                "cannot write the record file, so it will lack all further updates: No space left on device"
+                "cannot write the record file: No space left on device; it will lack all further updates"
             ])
     }
 

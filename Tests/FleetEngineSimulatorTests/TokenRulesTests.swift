@@ -50,7 +50,7 @@ private let now = SimulatedBackend.now
 
     @Test(arguments: [
         ("alg none", "alg is none"), ("alg HS256", "alg is HS256"), ("no alg", "alg is missing"),
-        ("kid", "kid is not a key"),
+        ("kid", "kid is not the id of a key"),
         ("other key", "signature is wrong"), ("changed payload", "signature is wrong"),
         ("changed signature", "signature is wrong"),
         ("cut signature", "signature is wrong"), ("no signature", "signature is wrong"),

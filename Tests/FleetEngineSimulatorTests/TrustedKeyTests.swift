@@ -84,7 +84,7 @@ struct TrustedKey {
         for key in [privateKey, Array("no key".utf8), []] {
             let error = #expect(throws: SimulatorError.self) { try SimulatedBackend { $0.trustedKey = key } }
             let remedy =
-                "is not a public key in PEM; make one from a private key with openssl pkey -pubout -in FILE, or from a "
+                "is not a public key in PEM; extract it from a private key with openssl pkey -pubout -in FILE, or from a "
                 + "certificate with openssl x509 -pubkey -noout -in FILE"
             #expect(error?.description.contains(remedy) == true)
         }

@@ -69,7 +69,7 @@ package struct SimulatorSettings: Sendable {
     package var trustedKey: [UInt8]?
     /// The file of the complete record as JSON Lines; `nil` keeps only the bounded record in memory.
     package var recordPath: String?
-    /// The file of committed updates, one line each.
+    /// The file to which committed updates are written, one per line; `nil` for none.
     package var uploadsPath: String?
     /// The server's clock.
     package var clock: @Sendable () -> UTCTime = { .system }

@@ -11,13 +11,13 @@ struct SimulatedReceiver: Sendable {
     private var secondsWithSky = 1000.0
     private(set) var satellites: [SimulatedSatellite]
 
-    /// A corner of Hamburg; the streets are invented.
+    /// The start of all drives, a corner in Hamburg. The streets are invented.
     private static let originLatitude = 53.55
     private static let originLongitude = 10.0
     private static let metersPerDegree = 111_319.49
-    /// The time constant with which an error changes.
+    /// The time constant of the errors' changes, in seconds.
     private static let memorySeconds = 40.0
-    /// The minimum speed in metres per second for a course.
+    /// The minimum speed at which the receiver reports a course, in metres per second.
     private static let minimumCourseSpeed = 0.4
 
     init(seed: UInt64) {
@@ -91,7 +91,7 @@ struct SimulatedSatellite: Sendable {
 
     var elevation: Int64 { Int64(elevationDegrees) }
     var azimuth: Int64 { Int64(azimuthDegrees) }
-    /// C/N0 in dB-Hz.
+    /// The signal strength (C/N0) in dB-Hz.
     var carrierToNoise: Int64 { Int64(strength) }
 }
 

@@ -28,9 +28,9 @@ package struct VehicleRecord: Sendable {
     package private(set) var updates = 0
     package private(set) var lastLocations = 0
     package private(set) var pastLocations = 0
-    /// Deliveries of a fix time that had been delivered before.
+    /// The number of deliveries of a fix time that had already been delivered.
     package private(set) var repeats = 0
-    /// Positions without a time.
+    /// The number of positions without a time.
     package private(set) var untimed = 0
     package private(set) var order = LocationOrder()
     package private(set) var forgottenFixTimes = 0

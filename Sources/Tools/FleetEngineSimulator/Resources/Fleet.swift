@@ -18,8 +18,8 @@ struct Fleet {
         self.maximumPastLocations = maximumPastLocations
     }
 
-    /// Creates the vehicle of a new driver token, if vehicles are created on first use.
-    private mutating func noteFirstUse(of name: ResourceName) {
+    /// Creates the vehicle `name` if it is new and exists without a request to create it.
+    private mutating func createOnFirstUse(_ name: ResourceName) {
         if existence.covers(name.id), vehicles[name] == nil, vehicles.count < Self.maximumVehicles {
             vehicles[name] = [:]
         }
@@ -61,7 +61,7 @@ struct Fleet {
         -> Outcome
     {
         let message = try checked(body, name)
-        noteFirstUse(of: name)
+        createOnFirstUse(name)
         guard let stored = vehicles[name] else { throw .notFound("Resources not found: \(name)") }
         var resource = JSONValue.object(stored)
         var masked = JSONValue.object([:])
@@ -166,16 +166,16 @@ extension JSONValue {
 package struct AcceptedUpdate: Sendable, Hashable {
     /// A position of an update.
     package struct Position: Sendable, Hashable {
-        /// Whether it is the last location, not a past location.
+        /// Whether the position is the last location rather than a past location.
         package let isLast: Bool
-        /// The sensor's time; `nil` if the client stated none.
+        /// The sensor's time; `nil` if the client didn't state it.
         package let time: WireTime?
         package let latitude: Double
         package let longitude: Double
         package let speedMetersPerSecond: Double?
         package let headingDegrees: Int?
         package let accuracyMeters: Double?
-        /// The age of the fix, if the client states that it repeats an earlier one.
+        /// The age of the fix in seconds, if the client states that the position repeats an earlier one.
         package let timeSinceUpdateSeconds: Int?
 
         /// Creates a position from a checked location message. Returns `nil` if it has no coordinates.
@@ -204,9 +204,9 @@ package struct AcceptedUpdate: Sendable, Hashable {
 
 /// The vehicles that exist without a request to create them.
 package enum VehicleExistence: Sendable, Hashable {
-    /// A vehicle is created by its first token or update.
+    /// Every vehicle exists, and is created by its first update.
     case onFirstUse
-    /// Only these ids exist; another id gets 404 until it is created.
+    /// Only vehicles with these ids exist. Requests for another vehicle get 404 until it is created.
     case listed(Set<String>)
 
     func covers(_ id: String) -> Bool {
