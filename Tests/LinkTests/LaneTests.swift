@@ -5,13 +5,13 @@ import Testing
 @Suite struct Lanes {
     private func lane(_ count: Int, delay: Duration = .zero) -> Lane {
         var lane = Lane()
-        lane.take(ArraySlice(repeating: 7, count: count), at: .zero, delay: delay)
+        lane.accept(ArraySlice(repeating: 7, count: count), at: .zero, delay: delay)
         return lane
     }
 
     @Test func delayBytesAndKeepTheirOrder() {
         var lane = lane(2, delay: .milliseconds(50))
-        lane.take([9], at: .milliseconds(1), delay: .zero)
+        lane.accept([9], at: .milliseconds(1), delay: .zero)
         #expect(lane.ready(at: .milliseconds(49), LaneFaults()).isEmpty)
         #expect(lane.nextPass(LaneFaults()) == .milliseconds(50))
         #expect(lane.ready(at: .milliseconds(50), LaneFaults()) == [7, 7])
@@ -36,7 +36,7 @@ import Testing
 
     @Test func passBytesOneByOne() {
         var faults = LaneFaults()
-        faults.largestPiece = 1
+        faults.maximumPiece = 1
         faults.pause = .milliseconds(100)
         var lane = lane(3)
         #expect(lane.ready(at: .zero, faults) == [7])

@@ -1,5 +1,4 @@
-/// One direction of a connection: bytes that have arrived and wait to be passed on. Pure. Holds at most `capacity`
-/// bytes.
+/// One direction of a connection: at most `capacity` bytes that have arrived and wait to be passed on. Does no I/O.
 struct Lane {
     static let capacity = 65_536
 
@@ -14,8 +13,8 @@ struct Lane {
     /// Whether all bytes have been passed on.
     var isEmpty: Bool { held == 0 }
 
-    /// Accepts bytes that were read at `now`, with the drawn `delay`.
-    mutating func take(_ bytes: ArraySlice<UInt8>, at now: Duration, delay: Duration) {
+    /// Accepts bytes that were read at `now`, to be passed on after `delay`.
+    mutating func accept(_ bytes: ArraySlice<UInt8>, at now: Duration, delay: Duration) {
         let earliest = pieces.last?.dueAt ?? .zero
         pieces.append((bytes, max(now + delay, earliest)))
         held += bytes.count
@@ -25,7 +24,7 @@ struct Lane {
     func ready(at now: Duration, _ faults: LaneFaults) -> ArraySlice<UInt8> {
         guard let first = pieces.first, first.dueAt <= now, restsUntil <= now else { return [] }
         let left = faults.limit.map { max(0, $0 - passed) } ?? .max
-        return first.bytes.prefix(min(left, faults.largestPiece, faults.bytesPerSecond.map { max(1, $0 / 20) } ?? .max))
+        return first.bytes.prefix(min(left, faults.maximumPiece, faults.bytesPerSecond.map { max(1, $0 / 20) } ?? .max))
     }
 
     /// Records that `count` bytes have been passed on.

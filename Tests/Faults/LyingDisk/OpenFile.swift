@@ -14,7 +14,7 @@ import LinuxPlatform
     private let real: UnsafePointer<sqlite3_io_methods>
     private let methods: UnsafeMutablePointer<sqlite3_io_methods>
 
-    /// The address of the reference in a file's memory.
+    /// The offset of the reference in a file's memory.
     static var place: Int { (Int(unsafe realFileSystem.pointee.szOsFile) + 15) / 16 * 16 }
 
     private init(
@@ -37,7 +37,7 @@ import LinuxPlatform
 
     deinit { unsafe methods.deallocate() }
 
-    /// Inserts itself between SQLite and the open `file`.
+    /// Inserts an `OpenFile` between SQLite and the open `file`.
     static func attach(
         to file: UnsafeMutablePointer<sqlite3_file>, disk: LyingDisk, path: String, syncsDirectory: Bool
     ) {
@@ -127,13 +127,13 @@ import LinuxPlatform
         return SQLITE_OK
     }
 
-    /// Returns the file's content in the range, less at its end.
+    /// Returns the file's bytes in the range; fewer if the file ends in it.
     private func bytesOf(_ file: UnsafeMutablePointer<sqlite3_file>?, at offset: Int, count: Int) -> [UInt8] {
         let count = max(0, min(count, disk.history(of: path).size - offset))
         if count == 0 { return [] }
         return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             let code = unsafe real.pointee.xRead(file, buffer.baseAddress, CInt(count), sqlite3_int64(offset))
-            precondition(code == SQLITE_OK, "what is to be written over cannot be read: \(code)")
+            precondition(code == SQLITE_OK, "the bytes to overwrite cannot be read: \(code)")
             filled = count
         }
     }

@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 @testable import FleetEngineSimulator
 
-@Suite struct FaultOrder {
+@Suite struct FaultOption {
     @Test(arguments: [
         ("--errors", "503:0.3,401:0.05", ["30.0 % of answers have status 503", "5.0 % of answers have status 401"]),
         ("--resets", "0.05", ["5.0 % of requests reset"]),
@@ -68,7 +68,7 @@ import WaypostTestSupport
         #expect(plan == FaultPlan())
     }
 
-    @Test func mayNotExceedAllRequests() throws {
+    @Test func isRejectedIfTheRatesExceedOne() throws {
         var plan = FaultPlan()
         try plan.set("--errors", "503:0.9")
         #expect(throws: FaultPlan.OptionError.self) { try plan.set("--resets", "0.2") }
@@ -79,7 +79,7 @@ import WaypostTestSupport
         (0.0, Fault.error(status: 503)), (0.29, .error(status: 503)), (0.31, .error(status: 401)), (0.36, .reset),
         (0.41, .drop), (0.46, .stall), (0.51, .none), (0.999, .none),
     ])
-    func sharesTheRandomDraws(draw: Double, fault: Fault) throws {
+    func selectsTheFaultByARandomNumber(draw: Double, fault: Fault) throws {
         var plan = FaultPlan()
         for (option, value) in [
             ("--errors", "503:0.3,401:0.05"), ("--resets", "0.05"), ("--drops", "0.05"), ("--stalls", "0.05"),
@@ -90,7 +90,7 @@ import WaypostTestSupport
     }
 }
 
-@Suite struct OrderedFault {
+@Suite struct InjectedFault {
     private static let body =
         "{\"lastLocation\":{\"location\":{\"latitude\":1,\"longitude\":1},\"updateTime\":\"2026-01-05T10:15:30Z\"}}"
 
@@ -122,7 +122,7 @@ import WaypostTestSupport
             ("504:1", "--retry-info", 504, "DEADLINE_EXCEEDED", nil, false),
             ("401:1", "--retry-info", 401, "UNAUTHENTICATED", nil, false),
         ] as [(String, String, Int, String, String?, Bool)])
-    func answersWithAnErrorAndCloses(
+    func answersWithAnErrorAndItsRetryAdvice(
         errors: String, advice: String, status: Int, name: String, header: String?, hasDetail: Bool
     ) async throws {
         let backend = try SimulatedBackend {
