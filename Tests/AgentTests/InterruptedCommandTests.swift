@@ -143,7 +143,7 @@ import WaypostTestSupport
         let address = try LocalAddress(fleetEngine.authority)
         let next = await RawExchange.send(["GET / HTTP/1.1\r\n\r\n"], to: address) { !$0.isEmpty }
         #expect(next.status.hasSuffix("404 Not Found"))
-        try await program.isAtRest()
+        try await program.waitUntilAtRest()
         let said = await words(of: program, after: signal)
         #expect(said.hasSuffix("waypost: interrupted: not checked: receiver"), "\(said)")
         let found = program.output.lines.map { $0.text.prefix(19) }
