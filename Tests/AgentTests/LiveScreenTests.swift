@@ -149,7 +149,7 @@ import WaypostTestSupport
             $0.conditions = report([noToken]).conditions
         },
         Change(["1 retry"]) { $0.counts.retries += 1 },
-        Change(["the service has started again"]) {
+        Change(["the service has restarted"]) {
             $0.uptimeSeconds = 1
             $0.delivery.secondsSinceDelivery = nil
         },

@@ -30,7 +30,7 @@ import WaypostTestSupport
     func isRead(option: String, value: String, words: [String]) throws {
         var plan = FaultPlan()
         try plan.set(option, value)
-        #expect(plan.words == words)
+        #expect(plan.descriptions == words)
         #expect(FaultPlan.options.contains { $0.name == option })
     }
 

@@ -7,7 +7,7 @@ package import TimeAndChance
 /// A token issuer and a strict Fleet Engine for both services on one loopback port, with faults, a record of the
 /// arrivals, and a page. It needs no account and no network.
 ///
-/// It listens as soon as it is created; `run` serves requests until it is cancelled.
+/// The simulator listens as soon as it is created; `run` serves requests until cancelled.
 package struct FleetEngineSimulator: Sendable {
     private let engine: SimulatorResponder
     private let service: HTTPService
@@ -73,7 +73,7 @@ package struct SimulatorSettings: Sendable {
     package var uploadsPath: String?
     /// The server's clock.
     package var clock: @Sendable () -> UTCTime = { .system }
-    /// Called with a message for the user when a problem occurs while the simulator runs.
+    /// A closure that gets a message for the user if a problem occurs while the simulator runs.
     package var reportProblem: @Sendable (String) -> Void = { _ in }
 
     package init() {}

@@ -228,7 +228,7 @@ actor SimulatorResponder {
                 settings.reportProblem(
                     "cannot write the record file: \(error.reason); it will lack all further updates")
             }
-            recordFailure = "the record's file: \(error)"
+            recordFailure = "cannot write the record file: \(error)"
         }
         return answer(outcome.answer, query)
     }
@@ -237,7 +237,7 @@ actor SimulatorResponder {
 
     private var now: UTCTime { settings.clock() }
     private var nowSeconds: Int64 { now.millisecondsSince1970 / 1000 }
-    /// Seconds since the start.
+    /// The seconds since the start.
     private var elapsed: Double { startedAt.duration(to: now) / .seconds(1) }
     private var hasOutage: Bool { outages.since != nil || settings.faults.hasOutage(at: elapsed) }
 

@@ -46,10 +46,10 @@ struct ReceiverReading {
 
 /// The sentences of NMEA 0183 4.0, in the order and format of u-blox receivers.
 extension ReceiverReading {
-    /// RMC, VTG, GGA, GSA and GLL.
+    /// The sentences RMC, VTG, GGA, GSA and GLL.
     var sentences: [UInt8] { sentences(satellites: []) }
 
-    /// Returns RMC, VTG, GGA, GSA, GSV and GLL; no GSV if `satellites` is empty.
+    /// Returns the sentences RMC, VTG, GGA, GSA, GSV and GLL; no GSV if `satellites` is empty.
     func sentences(satellites: [SimulatedSatellite]) -> [UInt8] {
         var writer = SentenceWriter()
         writeMinimum(&writer)

@@ -32,9 +32,9 @@ struct SimulatedReceiver: Sendable {
         secondsWithSky = seesSky ? secondsWithSky + elapsedSeconds : 0
         // Right after an outage, fixes are based on few satellites.
         let roughness = secondsWithSky < 20 ? 3 - 2 * secondsWithSky / 20 : 1
-        eastError = wandered(eastError, sigma: 1.1 * roughness, elapsedSeconds)
-        northError = wandered(northError, sigma: 1.3 * roughness, elapsedSeconds)
-        upError = wandered(upError, sigma: 2.4 * roughness, elapsedSeconds)
+        eastError = nextError(after: eastError, sigma: 1.1 * roughness, elapsedSeconds)
+        northError = nextError(after: northError, sigma: 1.3 * roughness, elapsedSeconds)
+        upError = nextError(after: upError, sigma: 2.4 * roughness, elapsedSeconds)
         dilution = max(0.62, min(2.2, dilution + random.normal() * 0.02))
         for index in satellites.indices { satellites[index].drift(elapsedSeconds, &random) }
 
@@ -63,7 +63,7 @@ struct SimulatedReceiver: Sendable {
     }
 
     /// Returns the next value of a Gauss-Markov process.
-    private mutating func wandered(_ error: Double, sigma: Double, _ seconds: Double) -> Double {
+    private mutating func nextError(after error: Double, sigma: Double, _ seconds: Double) -> Double {
         let share = min(1, seconds / Self.memorySeconds)
         return error - error * share + random.normal() * sigma * (2 * share).squareRoot()
     }

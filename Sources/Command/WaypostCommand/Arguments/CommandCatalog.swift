@@ -154,7 +154,7 @@ enum CommandCatalog {
             operands: .none,
             options: [
                 config,
-                .flag("--json", "print one JSON object instead"),
+                .flag("--json", "print the values and their sources as one JSON object"),
                 .flag("--schema", "print the JSON schema of configuration files (draft 2020-12)"),
             ],
             examples: ["config", "config --schema > waypost.schema.json"]),
@@ -168,7 +168,7 @@ enum CommandCatalog {
             operands: .none,
             options: [
                 config,
-                .value("--trip", "ID", "fetch the token for following that trip instead"),
+                .value("--trip", "ID", "fetch a passenger's token for the trip instead of the vehicle's token"),
                 .flag("--raw", "print only the token, for another program, but not to a terminal"),
                 .flag("--force", "with --raw: print the token even on a terminal"),
             ],
@@ -186,13 +186,13 @@ enum CommandCatalog {
             options: [
                 config,
                 .flag("--watch", "fill the terminal and follow changes until q is pressed"),
-                .flag("--json", "print the service's JSON"),
+                .flag("--json", "print the status as the JSON object that the service sends"),
             ],
             examples: ["status", "status --watch", "status --json"]),
         CommandSpec(
             name: "why", summary: "Say what is wrong and what to do, or that all is well.",
             details: "Asks the running service, as status does. Times are in UTC.",
-            operands: .none, options: [config, .flag("--json", "print one JSON object instead")],
+            operands: .none, options: [config, .flag("--json", "print the conditions as one JSON object")],
             examples: ["why", "why --json --config van.json"]),
         CommandSpec(
             name: "conditions", summary: "List the conditions that the service reports, with their remedies.",
@@ -200,7 +200,7 @@ enum CommandCatalog {
                 Prints the severity, stage, title and remedy of every condition, or only of CODE. The log, the status and the \
                 metrics use the same codes.
                 """,
-            operands: .optional("CODE"), options: [.flag("--json", "print a JSON array instead")],
+            operands: .optional("CODE"), options: [.flag("--json", "print the conditions as a JSON array")],
             examples: ["conditions token_rejected", "conditions --json"]),
         CommandSpec(
             name: "bundle", summary: "Write one text file with everything that a help desk needs.",
@@ -229,7 +229,7 @@ enum CommandCatalog {
                 .value(
                     "--update", "N", "requeue, discard: the number of a quarantined update", isRepeatable: true),
                 .flag("--all", "requeue, discard: every quarantined update"),
-                .flag("--json", "list, requeue, discard: print one JSON object instead"),
+                .flag("--json", "list, requeue, discard: print the result as one JSON object"),
             ],
             examples: ["outbox list", "outbox requeue --update 4711 --update 4712"]),
         CommandSpec(
@@ -332,8 +332,8 @@ struct OptionSpec: Sendable {
         Self(name: name, valueName: nil, help: help, isRequired: false, isRepeatable: false)
     }
 
-    /// Returns this option under the heading `group`.
-    func under(_ group: String) -> Self {
+    /// Returns this option as a member of `group`.
+    func inGroup(_ group: String) -> Self {
         var option = self
         option.group = group
         return option

@@ -21,24 +21,24 @@ struct SimulatorCommand {
         OptionSpec.value(
             "--trip", "ID=VEHICLE[:METERS]", "a trip of METERS metres (default 3000) that VEHICLE drives",
             isRepeatable: true),
-    ].map { $0.under("resources") }
+    ].map { $0.inGroup("resources") }
     private static let tokens: [OptionSpec] = [
         OptionSpec.value(
             "--token-shape", "SHAPE", "the format of token answers: guide, onDemandSample or scheduledSample",
             choices: TokenAnswerShape.allCases.map(\.rawValue)),
         OptionSpec.value(
             "--trust-key", "FILE", "also accept tokens signed with the key in FILE, a public key in PEM format"),
-    ].map { $0.under("tokens") }
+    ].map { $0.inGroup("tokens") }
     private static let faults: [OptionSpec] =
         [
-            OptionSpec.value("--seed", "N", "the random seed that decides which requests fail (default 1)").under(
+            OptionSpec.value("--seed", "N", "the random seed that decides which requests fail (default 1)").inGroup(
                 "faults of Fleet Engine")
         ]
         + FaultPlan.options.map { option in
             let culprit = TokenFaultPlan.options.contains(option) ? "the token issuer" : "Fleet Engine"
             return OptionSpec.value(
                 option.name, option.placeholder, option.help, isRepeatable: option.isRepeatable, choices: option.choices
-            ).under("faults of \(culprit)")
+            ).inGroup("faults of \(culprit)")
         }
 
     private let settings: SimulatorSettings

@@ -9,7 +9,7 @@ struct LiveView {
 
     /// The time between two requests.
     private static let interval = Duration.seconds(1)
-    /// The maximum delay until the view shows an answer, or adapts to a new size of its window.
+    /// The maximum delay until the view shows an answer or adapts to a new window size.
     private static let redrawInterval = Duration.milliseconds(200)
 
     init(_ service: RunningService) { self.service = service }

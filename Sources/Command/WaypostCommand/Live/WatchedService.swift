@@ -44,7 +44,7 @@ struct WatchedService: Sendable, Hashable {
 
     private mutating func compare(_ news: StatusReport, with before: StatusReport?, at now: UTCTime) {
         guard let before, news.uptimeSeconds >= before.uptimeSeconds else {
-            if before != nil { add(.neutral, "the service has started again", at: now) }
+            if before != nil { add(.neutral, "the service has restarted", at: now) }
             if let seconds = news.delivery.secondsSinceDelivery {
                 add(.good, "last delivery", at: now.advanced(by: .zero - .seconds(seconds)))
             }

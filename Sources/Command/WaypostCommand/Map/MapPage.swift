@@ -96,7 +96,7 @@ struct MapPage {
         add(
             "Gaps", track.gapCount.grouped,
             track.gapCount > 0 ? FigureText.duration(track.gapTime) : "of more than 10 s")
-        if track.jumpCount > 0 { add("Jumps", track.jumpCount.grouped, "not in the distance") }
+        if track.jumpCount > 0 { add("Jumps", track.jumpCount.grouped, "excluded from the distance") }
         if track.backwardSteps > 0 {
             let times = "\(track.backwardSteps.grouped) times"
             add("Time goes back", track.backwardSteps == 1 ? "once" : times)
@@ -108,7 +108,8 @@ struct MapPage {
     private var warnings: [Markup] {
         var warnings: [Markup] = []
         if let failure { warnings.append("<b>Incomplete log:</b> \(failure)") }
-        if let first = survey.summary.statistics.first, let words = WeekRolloverDoubt.warning(on: first, at: now) {
+        if let first = survey.summary.statistics.first, let words = WeekRolloverWarning.text(forLogFrom: first, at: now)
+        {
             warnings.append("<b>\(FigureText.date(first)):</b> \(words)")
         }
         for log in logs {

@@ -144,7 +144,7 @@ struct ReplayPace: Encodable {
     let answerSecondsP50, answerSecondsP99, longestAnswerSeconds: Double?
     /// The number of failed requests, by HTTP status, transport failure or missing token.
     let failures: [String: Int]
-    /// The maximum delay of reading a fix; `nil` unless fixes are read in real time.
+    /// The maximum delay with which a fix was read; `nil` unless fixes are read in real time.
     let longestLagSeconds: Double?
     /// The maximum time for which an update was pending; `nil` for one vehicle.
     private(set) var longestWaitSeconds: Double?

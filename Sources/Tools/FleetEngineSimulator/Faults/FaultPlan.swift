@@ -62,31 +62,31 @@ package struct FaultPlan: Sendable, Hashable {
     }
 
     /// Returns a delay as text, such as `0.1 to 2.0 s`, or `0.5 s` if it is constant.
-    static func words(for delay: ClosedRange<Double>) -> String {
+    static func text(for delay: ClosedRange<Double>) -> String {
         delay.lowerBound == delay.upperBound
             ? "\(delay.lowerBound) s" : "\(delay.lowerBound) to \(delay.upperBound) s"
     }
 
-    /// A line for each configured fault.
-    package var words: [String] {
-        wordsWithoutOutages + outages.map { "outage from \($0.lowerBound) to \($0.upperBound) s" }
+    /// Descriptions of the configured faults.
+    package var descriptions: [String] {
+        descriptionsWithoutOutages + outages.map { "outage from \($0.lowerBound) to \($0.upperBound) s" }
     }
 
-    /// A line for each configured fault except outages.
-    var wordsWithoutOutages: [String] {
+    /// Descriptions of the configured faults except outages.
+    var descriptionsWithoutOutages: [String] {
         func percent(_ rate: Double) -> String { "\((rate * 1000).rounded() / 10) %" }
-        var words = errors.map { "\(percent($0.rate)) of answers have status \($0.kind)" }
-        if resets > 0 { words.append("\(percent(resets)) of requests reset") }
-        if drops > 0 { words.append("\(percent(drops)) of answers dropped after the commit") }
-        if stalls > 0 { words.append("\(percent(stalls)) of answers stalled") }
-        if let delay { words.append("answers delayed \(Self.words(for: delay))") }
+        var descriptions = errors.map { "\(percent($0.rate)) of answers have status \($0.kind)" }
+        if resets > 0 { descriptions.append("\(percent(resets)) of requests reset") }
+        if drops > 0 { descriptions.append("\(percent(drops)) of answers dropped after the commit") }
+        if stalls > 0 { descriptions.append("\(percent(stalls)) of answers stalled") }
+        if let delay { descriptions.append("answers delayed \(Self.text(for: delay))") }
         switch retryAdvice {
-        case .header(let seconds): words.append("Retry-After: \(seconds)")
-        case .detail(let seconds): words.append("RetryInfo of \(seconds) s")
+        case .header(let seconds): descriptions.append("Retry-After: \(seconds)")
+        case .detail(let seconds): descriptions.append("RetryInfo of \(seconds) s")
         case nil: break
         }
-        if let maximumPastLocations { words.append("more than \(maximumPastLocations) past locations rejected") }
-        return words + tokens.words
+        if let maximumPastLocations { descriptions.append("more than \(maximumPastLocations) past locations rejected") }
+        return descriptions + tokens.descriptions
     }
 }
 

@@ -12,7 +12,7 @@ package struct TokenFaultPlan: Sendable, Hashable {
     /// The form of the expiry next to the token, in which Google's samples differ.
     package enum ExpiryStyle: String, Sendable, Hashable, CaseIterable {
         case epochSeconds, epochMilliseconds, secondsFromNow
-        /// Seconds since 1970 in quotes.
+        /// The seconds since 1970 as a string.
         case text
         /// No expiry.
         case none
@@ -58,21 +58,21 @@ package struct TokenFaultPlan: Sendable, Hashable {
     /// Returns the number of key changes within `seconds` after the start.
     func keyGeneration(at seconds: Double) -> Int { keyRotations.count { $0 <= seconds } }
 
-    /// A line for each configured fault, for the page and the log.
-    var words: [String] {
-        var words: [String] = []
+    /// Descriptions of the configured faults.
+    var descriptions: [String] {
+        var descriptions: [String] = []
         switch outage {
-        case .seconds(let range): words.append("no tokens from \(range.lowerBound) to \(range.upperBound) s")
+        case .seconds(let range): descriptions.append("no tokens from \(range.lowerBound) to \(range.upperBound) s")
         case .first(let count):
-            words.append("the first \(count == 1 ? "token request fails" : "\(count) token requests fail")")
+            descriptions.append("the first \(count == 1 ? "token request fails" : "\(count) token requests fail")")
         case nil: break
         }
-        words += rates.map { "\(($0.rate * 1000).rounded() / 10) % of token \($0.kind.words)" }
-        if let delay { words.append("token answers delayed \(FaultPlan.words(for: delay))") }
-        if life != 3600 { words.append("tokens expire after \(life) s") }
-        if let expiryStyle { words.append("token expiry as \(expiryStyle.rawValue)") }
-        if clockOffset != 0 { words.append("issuer's clock off by \(clockOffset) s") }
-        return words + keyRotations.map { "new key at \($0) s" }
+        descriptions += rates.map { "\(($0.rate * 1000).rounded() / 10) % of token \($0.kind.description)" }
+        if let delay { descriptions.append("token answers delayed \(FaultPlan.text(for: delay))") }
+        if life != 3600 { descriptions.append("tokens expire after \(life) s") }
+        if let expiryStyle { descriptions.append("token expiry as \(expiryStyle.rawValue)") }
+        if clockOffset != 0 { descriptions.append("issuer's clock off by \(clockOffset) s") }
+        return descriptions + keyRotations.map { "new key at \($0) s" }
     }
 }
 
@@ -102,8 +102,8 @@ package enum TokenFault: Sendable, Hashable {
         }
     }
 
-    /// The description on the page and in the log.
-    var words: String {
+    /// The description on the page.
+    var description: String {
         switch self {
         case .error(let status): "answers have status \(status)"
         case .page: "answers are a login page"

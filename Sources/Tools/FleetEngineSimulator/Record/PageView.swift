@@ -5,7 +5,7 @@ import StrictJSON
 import TimeAndChance
 import TrackDrawing
 
-/// The data of the page at one moment. The page requests it every second.
+/// The data of the page at one moment. The page requests new data every second.
 struct PageView {
     /// The maximum number of track points on the map.
     private static let maximumPoints = 1500
@@ -34,7 +34,7 @@ struct PageView {
         var page = record.summary
         page["now"] = Self.time(now)
         page["startedAt"] = Self.time(startedAt)
-        page["faults"] = .array(settings.faults.wordsWithoutOutages.map(JSONValue.string))
+        page["faults"] = .array(settings.faults.descriptionsWithoutOutages.map(JSONValue.string))
         page["outages"] = .array(settings.faults.outages.map { Self.span(clock($0)) })
         page["outage"] = outage
         page["answeringSince"] = Self.time(answeringSince)
@@ -76,7 +76,7 @@ struct PageView {
 
     // MARK: Outages
 
-    /// Seconds since the start.
+    /// The seconds since the start.
     private var elapsed: Double { startedAt.duration(to: now) / .seconds(1) }
 
     private func clock(_ seconds: ClosedRange<Double>) -> ClosedRange<UTCTime> {

@@ -115,16 +115,16 @@ package struct TokenRecord: Sendable, Hashable {
     package let expiry: Int64
 }
 
-/// The complete record as JSON Lines.
+/// A file with the complete record as JSON Lines.
 final class RecordFile: Sendable {
     enum Form: Sendable {
         /// One line per position of a committed update.
         case positions
-        /// One line per committed update. Times are times of fixes, in seconds since 1970; an update has the time of
-        /// its last location.
+        /// One line per committed update. All times are those of fixes, in seconds since 1970. An update has the time
+        /// of its last location.
         case uploads
 
-        /// The members that each line has.
+        /// The members that each line must have.
         fileprivate var members: [String] {
             switch self {
             case .positions: ["receivedAt", "vehicle", "kind", "latitude", "longitude"]

@@ -18,7 +18,7 @@ struct Fleet {
         self.maximumPastLocations = maximumPastLocations
     }
 
-    /// Creates the vehicle `name` if it is new and exists without a request to create it.
+    /// Creates the vehicle `name` if it is new, there is room, and no request is needed to create it.
     private mutating func createOnFirstUse(_ name: ResourceName) {
         if existence.covers(name.id), vehicles[name] == nil, vehicles.count < Self.maximumVehicles {
             vehicles[name] = [:]
@@ -34,7 +34,7 @@ struct Fleet {
     }
 
     mutating func create(_ name: ResourceName, body: [UInt8]) throws(ErrorAnswer) -> Outcome {
-        let message = try checked(body, name)
+        let message = try validatedMessage(body, for: name)
         let given = message.objectValue ?? [:]
         if let allowed = name.service.allowedAtCreation,
             let field = given.keys.sorted().first(where: { !allowed.contains($0) })
@@ -53,14 +53,14 @@ struct Fleet {
                 status: 429, code: .resourceExhausted, message: "the simulator holds at most 100000 vehicles")
         }
         vehicles[name] = given
-        return (answer(name, given), accepted(given, name))
+        return (answer(name, given), acceptedUpdate(of: name, given))
     }
 
     /// Applies the masked fields. A masked field that is absent from the body is cleared; other fields are ignored.
     mutating func update(_ name: ResourceName, mask: UpdateMask, body: [UInt8], now: UTCTime) throws(ErrorAnswer)
         -> Outcome
     {
-        let message = try checked(body, name)
+        let message = try validatedMessage(body, for: name)
         createOnFirstUse(name)
         guard let stored = vehicles[name] else { throw .notFound("Resources not found: \(name)") }
         var resource = JSONValue.object(stored)
@@ -70,14 +70,14 @@ struct Fleet {
             if let value = message.value(at: path[...]) { masked = masked.setting(path[...], to: value) }
         }
         var fields = resource.objectValue ?? [:]
-        if mask.names("lastLocation"), let location = fields["lastLocation"] {
+        if mask.contains("lastLocation"), let location = fields["lastLocation"] {
             fields["lastLocation"] = location.setting(["serverTime"], to: .string(now.description))
         }
         vehicles[name] = fields.filter { name.service.schema.fields[$0.key]?.direction == .both }
-        return (answer(name, fields), accepted(masked.objectValue ?? [:], name))
+        return (answer(name, fields), acceptedUpdate(of: name, masked.objectValue ?? [:]))
     }
 
-    private func checked(_ body: [UInt8], _ name: ResourceName) throws(ErrorAnswer) -> JSONValue {
+    private func validatedMessage(_ body: [UInt8], for name: ResourceName) throws(ErrorAnswer) -> JSONValue {
         let json: JSONValue
         do { json = try JSONValue(parsing: body) } catch { throw .invalid("Invalid JSON payload received: \(error)") }
         var reader = MessageReader()
@@ -114,7 +114,7 @@ struct Fleet {
         }
     }
 
-    private func accepted(_ fields: [String: JSONValue], _ name: ResourceName) -> AcceptedUpdate {
+    private func acceptedUpdate(of name: ResourceName, _ fields: [String: JSONValue]) -> AcceptedUpdate {
         let past = fields["pastLocations"]?.arrayValue ?? []
         let positions =
             past.compactMap { AcceptedUpdate.Position($0, isLast: false) }

@@ -182,7 +182,7 @@ struct UpdateMask: Sendable, Hashable {
     }
 
     /// Whether the mask contains the top-level field `name` or a part of it.
-    func names(_ name: String) -> Bool { paths.contains { $0.first == name } }
+    func contains(_ name: String) -> Bool { paths.contains { $0.first == name } }
 }
 
 /// A time in protobuf's JSON mapping: RFC 3339 with a zone, in nanoseconds, without leap seconds.

@@ -42,10 +42,11 @@ package struct SimulatedTrip: Sendable, Hashable {
 
     /// The progress of the trip.
     struct Progress: Sendable, Hashable {
-        /// Fleet Engine's name of the status.
+        /// Fleet Engine's name for the status.
         let status: String
-        /// The next waypoint and the distance to it; `nil` after the arrival.
+        /// The next waypoint; `nil` after the arrival.
         let destination: Destination?
+        /// The distance to the next waypoint.
         let remainingMeters: Double?
         /// The time to the next waypoint at the latest speed.
         let remainingMilliseconds: Int64?

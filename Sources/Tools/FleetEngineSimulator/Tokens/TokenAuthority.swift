@@ -134,7 +134,7 @@ extension TokenClaims {
     }
 }
 
-/// The holder of a token, which decides the token's private claims.
+/// The holder of a token, which determines the token's private claims.
 struct TokenSubject: Sendable {
     /// The kinds of holders, keyed by their name in the path of the token endpoint. The claims of a bound token contain
     /// an id, those of other tokens `*`.
