@@ -27,7 +27,7 @@ import WaypostTestSupport
         ("--past-limit", "5", ["more than 5 past locations rejected"]),
         ("--outage", "30..90", ["outage from 30.0 to 90.0 s"]), ("--resets", "0", []),
     ])
-    func isRead(option: String, value: String, words: [String]) throws {
+    func isParsed(option: String, value: String, words: [String]) throws {
         var plan = FaultPlan()
         try plan.set(option, value)
         #expect(plan.descriptions == words)

@@ -43,7 +43,7 @@ import TimeAndChance
         #expect(after(history, contents, keeping: 0, seed: 3).dropFirst() == old.dropFirst())
     }
 
-    @Test func mayBeTornWithinOneSectorOfTheLast() {
+    @Test func areTornWithinOneSectorOfTheLastWrite() {
         var history = FileHistory(size: 512)
         history.write([UInt8](repeating: 2, count: 512), at: 0, over: [UInt8](repeating: 1, count: 512))
         let contents = [UInt8](repeating: 2, count: 512)

@@ -21,14 +21,14 @@ struct Lane {
     }
 
     /// Returns the bytes that may pass at `now`; empty if none may.
-    func ready(at now: Duration, _ faults: LaneFaults) -> ArraySlice<UInt8> {
+    func readyBytes(at now: Duration, _ faults: LaneFaults) -> ArraySlice<UInt8> {
         guard let first = pieces.first, first.dueAt <= now, restsUntil <= now else { return [] }
         let left = faults.limit.map { max(0, $0 - passed) } ?? .max
         return first.bytes.prefix(min(left, faults.maximumPiece, faults.bytesPerSecond.map { max(1, $0 / 20) } ?? .max))
     }
 
     /// Records that `count` bytes have been passed on.
-    mutating func pass(_ count: Int, at now: Duration, _ faults: LaneFaults) {
+    mutating func recordPassed(_ count: Int, at now: Duration, _ faults: LaneFaults) {
         guard count > 0, var first = pieces.first else { return }
         first.bytes = first.bytes.dropFirst(count)
         if first.bytes.isEmpty { pieces.removeFirst() } else { pieces[0] = first }

@@ -46,13 +46,13 @@ final class ProxiedConnection {
         var passed = 0
         to.isFull = false
         while !isOver, !to.isFull {
-            let bytes = from.lane.ready(at: now, faults)
+            let bytes = from.lane.readyBytes(at: now, faults)
             if bytes.isEmpty { break }
             let count = unsafe bytes.withUnsafeBytes {
                 unsafe send(to.socket.raw, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT))
             }
             if count > 0 {
-                from.lane.pass(count, at: now, faults)
+                from.lane.recordPassed(count, at: now, faults)
                 passed += count
             } else if errno == EAGAIN {
                 to.isFull = true

@@ -27,7 +27,7 @@ package struct DiskFault: Sendable, Hashable {
     }
 
     /// Counts a call. Returns whether the fault hits it.
-    mutating func strikes(_ call: DiskCall) -> Bool {
+    mutating func countCall(_ call: DiskCall) -> Bool {
         guard self.call.map({ $0 == call }) ?? call.isChange else { return false }
         number -= 1
         return number == 0 || (lasts && number < 0)

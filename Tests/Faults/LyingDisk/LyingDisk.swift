@@ -113,18 +113,18 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         if isOff { throw failure(call, path, DiskErrno.inputOutput) }
         counts[call, default: 0] += 1
         observer?(call, FileSystem.name(of: path))
-        var struck: DiskFault.Failure?
-        for index in faults.indices where faults[index].strikes(call) { struck = faults[index].failure }
-        if struck != nil { faults.removeAll(where: \.isOver) }
+        var failureToInject: DiskFault.Failure?
+        for index in faults.indices where faults[index].countCall(call) { failureToInject = faults[index].failure }
+        if failureToInject != nil { faults.removeAll(where: \.isOver) }
         // Real programs repeat an interrupted call.
-        if case .error(DiskErrno.interrupted) = struck, call != .sync { struck = nil }
-        if case .error(let number) = struck {
+        if case .error(DiskErrno.interrupted) = failureToInject, call != .sync { failureToInject = nil }
+        if case .error(let number) = failureToInject {
             if call == .sync { histories[path]?.abandon() }
             throw failure(call, path, number)
         }
         if mayWrite, isReadOnly { throw failure(call, path, DiskErrno.readOnly) }
-        let result = try body(struck == .shortWrite)
-        if struck == .powerCut {
+        let result = try body(failureToInject == .shortWrite)
+        if failureToInject == .powerCut {
             powerCut()
             throw failure(call, path, DiskErrno.inputOutput)
         }

@@ -26,7 +26,7 @@ import LinuxPlatform
         unsafe registration.pointee.xDelete = deleteFile
         unsafe registration.pointee.xAccess = checkAccess
         unsafe registration.pointee.xGetLastError = lastError
-        unsafe registration.pointee.xSleep = waitForNothing
+        unsafe registration.pointee.xSleep = skipSleep
         let code = unsafe sqlite3_vfs_register(registration, 0)
         precondition(code == SQLITE_OK, "SQLite does not accept the VFS: \(code)")
     }
@@ -116,6 +116,6 @@ private func lastError(
 }
 
 /// Returns at once instead of sleeping, because no lock is released while the only thread sleeps.
-private func waitForNothing(_ registration: UnsafeMutablePointer<sqlite3_vfs>?, _ microseconds: CInt) -> CInt {
+private func skipSleep(_ registration: UnsafeMutablePointer<sqlite3_vfs>?, _ microseconds: CInt) -> CInt {
     microseconds
 }

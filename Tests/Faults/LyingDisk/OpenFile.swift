@@ -28,11 +28,11 @@ import LinuxPlatform
         unsafe methods.initialize(to: real.pointee)
         unsafe methods.pointee.iVersion = 2
         unsafe methods.pointee.xClose = { unsafe OpenFile.detach(from: $0) }
-        unsafe methods.pointee.xRead = { unsafe OpenFile.of($0).read($0, $1, $2, $3) }
-        unsafe methods.pointee.xWrite = { unsafe OpenFile.of($0).write($0, $1, $2, $3) }
-        unsafe methods.pointee.xTruncate = { unsafe OpenFile.of($0).truncate($0, $1) }
-        unsafe methods.pointee.xSync = { file, _ in unsafe OpenFile.of(file).synchronize() }
-        unsafe methods.pointee.xShmLock = { unsafe OpenFile.of($0).lockIndex($0, $1, $2, $3) }
+        unsafe methods.pointee.xRead = { unsafe OpenFile.instance(for: $0).read($0, $1, $2, $3) }
+        unsafe methods.pointee.xWrite = { unsafe OpenFile.instance(for: $0).write($0, $1, $2, $3) }
+        unsafe methods.pointee.xTruncate = { unsafe OpenFile.instance(for: $0).truncate($0, $1) }
+        unsafe methods.pointee.xSync = { file, _ in unsafe OpenFile.instance(for: file).synchronize() }
+        unsafe methods.pointee.xShmLock = { unsafe OpenFile.instance(for: $0).lockIndex($0, $1, $2, $3) }
     }
 
     deinit { unsafe methods.deallocate() }
@@ -54,7 +54,7 @@ import LinuxPlatform
         return unsafe Unmanaged.fromOpaque(reference)
     }
 
-    private static func of(_ file: UnsafeMutablePointer<sqlite3_file>?) -> OpenFile {
+    private static func instance(for file: UnsafeMutablePointer<sqlite3_file>?) -> OpenFile {
         unsafe reference(in: file).takeUnretainedValue()
     }
 
@@ -93,7 +93,7 @@ import LinuxPlatform
                 let missing = growth == 0 ? 0 : max(0, growth - (try disk.room()))
                 let taken = isShort ? Int(count) / 2 : max(0, Int(count) - missing)
                 let new = unsafe Array(UnsafeRawBufferPointer(start: bytes, count: taken))
-                let old = unsafe bytesOf(file, at: Int(offset), count: taken)
+                let old = unsafe content(of: file, at: Int(offset), count: taken)
                 let code = unsafe real.pointee.xWrite(file, bytes, CInt(taken), offset)
                 guard code == SQLITE_OK else { return code }
                 if taken > 0 { disk.recordWrite(new, to: path, at: Int(offset), over: old) }
@@ -106,7 +106,7 @@ import LinuxPlatform
         do throws(SystemError) {
             return try disk.perform(.truncate, path) { _ in
                 let size = disk.history(of: path).size
-                let tail = unsafe bytesOf(file, at: Int(count), count: max(0, size - Int(count)))
+                let tail = unsafe content(of: file, at: Int(count), count: max(0, size - Int(count)))
                 let code = unsafe real.pointee.xTruncate(file, count)
                 if code == SQLITE_OK { disk.recordTruncation(of: path, to: Int(count), tail: tail) }
                 return code
@@ -128,7 +128,7 @@ import LinuxPlatform
     }
 
     /// Returns the file's bytes in the range; fewer if the file ends in it.
-    private func bytesOf(_ file: UnsafeMutablePointer<sqlite3_file>?, at offset: Int, count: Int) -> [UInt8] {
+    private func content(of file: UnsafeMutablePointer<sqlite3_file>?, at offset: Int, count: Int) -> [UInt8] {
         let count = max(0, min(count, disk.history(of: path).size - offset))
         if count == 0 { return [] }
         return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
