@@ -180,7 +180,7 @@ class Fleet(Installed):
             raise Failed(f"the van became another: {words}")
         self.system.file("/etc/waypost/backend-key").rename(self.directory / "keys/backend-key")
         words = self.refused(self.configuration())
-        if "enrolled already; revoke it first" not in words:
+        if "already enrolled; revoke it first" not in words:
             raise Failed(f"a lost key: {words}")
         (self.directory / "keys/backend-key").rename(self.system.file("/etc/waypost/backend-key"))
         return "another id and a second enrolment are rejected"
