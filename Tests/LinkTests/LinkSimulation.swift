@@ -36,13 +36,11 @@ final class LinkSimulation {
     /// The whole seconds of `now`; a division would round.
     var wholeSeconds: Int { Int(now.components.seconds) }
 
-    /// Starts the reporter.
     func begin() {
         running = Task(executorPreference: executor) { [reporter] in await reporter.deliver() }
         executor.runUntilAllWait()
     }
 
-    /// Ends the reporter.
     func end() {
         running?.cancel()
         executor.runUntilAllWait()

@@ -39,7 +39,6 @@ package final class LineFlow: Sendable {
 
     deinit { stop.signal() }
 
-    /// Every line so far.
     package var lines: [Line] { store.lines }
 
     /// Every line so far as one text.
@@ -69,7 +68,6 @@ package final class LineFlow: Sendable {
         return found
     }
 
-    /// Waits for the end of the stream.
     package func end() async { _ = await wait { _ in false } }
 }
 

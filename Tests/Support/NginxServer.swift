@@ -24,7 +24,6 @@ package final class NginxServer: Sendable {
     /// A client's certificate and its key, signed by the same authority.
     package var clientCertificate: (certificate: String, key: String) { TestCertificates.client(in: directory) }
 
-    /// Whether nginx and openssl are installed.
     package static let isAvailable =
         FileManager.default.isExecutableFile(atPath: "/usr/sbin/nginx")
         && TestCertificates.areAvailable
@@ -92,7 +91,6 @@ package final class NginxServer: Sendable {
 
 /// Certificates made for one test: that of an authority, and the certificates that the authority has signed.
 package enum TestCertificates {
-    /// Whether openssl is installed.
     package static let areAvailable = FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")
 
     package static func authority(in directory: TemporaryDirectory) -> String { directory.path("ca.pem") }

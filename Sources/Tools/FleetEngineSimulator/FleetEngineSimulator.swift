@@ -37,7 +37,6 @@ package struct FleetEngineSimulator: Sendable {
     /// Ends the outage that `beginOutage` started; a planned outage continues.
     package func endOutage() async { await engine.setOutage(false) }
 
-    /// The record up to now.
     package var record: SimulatorRecord { get async { await engine.record } }
 
     /// The URL of a consumer's tokens; `{tripId}` is the placeholder for the trip.
@@ -50,7 +49,6 @@ package struct FleetEngineSimulator: Sendable {
     }
 }
 
-/// The settings of a simulator.
 package struct SimulatorSettings: Sendable {
     /// The address; port 0 uses a free port.
     package var address = LocalAddress.loopback(host: "127.0.0.1", port: 0)
@@ -71,7 +69,6 @@ package struct SimulatorSettings: Sendable {
     package var recordPath: String?
     /// The file to which committed updates are written, one per line; `nil` for none.
     package var uploadsPath: String?
-    /// The server's clock.
     package var clock: @Sendable () -> UTCTime = { .system }
     /// A closure that gets a message for the user if a problem occurs while the simulator runs.
     package var reportProblem: @Sendable (String) -> Void = { _ in }

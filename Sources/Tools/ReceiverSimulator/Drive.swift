@@ -47,7 +47,6 @@ package struct Drive: Sequence, IteratorProtocol, Sendable {
     }
 }
 
-/// An epoch of a simulated drive.
 package struct DriveEpoch: Sendable {
     package let time: UTCTime
     /// The fix that a correct decoder returns; `nil` if the receiver has none.

@@ -45,7 +45,6 @@ struct Vehicle: Sendable {
     /// Whether the driver has stopped for good.
     var isParked: Bool { elapsed > parkingTime && speed == 0 }
 
-    /// Moves the car by one step.
     mutating func advance() {
         elapsed += Self.step
         if waiting > 0 {

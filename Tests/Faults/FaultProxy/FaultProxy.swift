@@ -3,7 +3,7 @@ package import LinuxPlatform
 /// A TCP proxy on loopback that imitates bad links. It delays, slows, drips, stalls, resets, rejects and swallows bytes
 /// as requested, and repeatably.
 ///
-/// One thread holds all sockets, and at most 64 KiB per direction of each connection. The proxy stops when it is released.
+/// One thread holds all sockets, and at most 64 KiB per direction of each connection. The proxy stops when released.
 package final class FaultProxy: Sendable {
     /// The traffic so far.
     package struct Counts: Sendable, Hashable {

@@ -57,7 +57,6 @@ struct Arguments: Sendable, Equatable {
     /// Returns every value of an option, in order.
     func allValues(_ name: String) -> [String] { values[name] ?? [] }
 
-    /// Whether a flag has been given.
     func has(_ name: String) -> Bool { flags.contains(name) }
 
     private func check(_ command: CommandSpec) throws(UsageError) {

@@ -20,7 +20,6 @@ struct WatchedService: Sendable, Hashable {
         let reason: String
     }
 
-    /// The last report.
     private(set) var report: StatusReport?
     private(set) var silence: Silence?
     /// The events, newest first.

@@ -116,7 +116,6 @@ struct FixesCommand {
 enum FixesFormat: String, CaseIterable, Sendable {
     case jsonl, csv, gpx, geojson
 
-    /// Appends the text before the first fix.
     func appendHeader(to bytes: inout [UInt8]) {
         switch self {
         case .jsonl: break
@@ -141,7 +140,6 @@ enum FixesFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// Appends the text after the last fix.
     func appendFooter(to bytes: inout [UInt8]) {
         switch self {
         case .jsonl, .csv: break

@@ -144,7 +144,6 @@ struct ReplayRun: Sendable {
         return (summary.ledger, summary.newest?.update.timeOfFix.description)
     }
 
-    /// Returns the result of the replay.
     func summary() async throws(AgentError) -> (summary: ReplaySummary, ledger: Ledger) {
         let (ledger, longestWait) = try await account()
         let snapshot = monitor.snapshot
@@ -180,7 +179,6 @@ struct ReplayRun: Sendable {
     /// The time since the drives began.
     private var elapsed: Duration { clock.now - begun.withLock { $0 } }
 
-    /// Releases the outbox.
     func close() async {
         if case .one(let agent) = vehicles { await agent.close() }
     }

@@ -89,7 +89,6 @@ struct ReplaySummary: Encodable {
     }
 }
 
-/// The counts of a replay.
 struct ReplayCounts: Encodable {
     /// The number of fixes that were read.
     let fixes: Int

@@ -15,7 +15,6 @@ package struct FaultPlan: Sendable, Hashable {
     package var delay: ClosedRange<Double>?
     /// The advice in injected errors with status 429 and 503.
     package var retryAdvice: RetryAdvice?
-    /// The faults of the token endpoint.
     package var tokens = TokenFaultPlan()
     /// The maximum number of past locations; an update with more is rejected with 400. `nil` for no limit. Fleet
     /// Engine's limit isn't published.
@@ -25,7 +24,6 @@ package struct FaultPlan: Sendable, Hashable {
 
     package init() {}
 
-    /// The sum of the rates.
     package var rateSum: Double { errors.reduce(resets + drops + stalls) { $0 + $1.rate } }
 
     /// Returns the fault of a request. `draw` is a random number from 0..<1.
@@ -90,13 +88,11 @@ package struct FaultPlan: Sendable, Hashable {
     }
 }
 
-/// The rate of one kind of fault.
 package struct FaultRate<Kind: Sendable & Hashable>: Sendable, Hashable {
     package var kind: Kind
     package var rate: Double
 }
 
-/// The fault of one request.
 package enum Fault: Sendable, Hashable {
     case none
     case error(status: Int)
@@ -120,7 +116,6 @@ package enum Fault: Sendable, Hashable {
 }
 
 extension FaultPlan {
-    /// An option of the command line.
     package struct Option: Sendable, Hashable {
         /// The name of the option, such as `--errors`.
         package let name: String

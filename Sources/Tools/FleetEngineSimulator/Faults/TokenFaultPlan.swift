@@ -34,7 +34,6 @@ package struct TokenFaultPlan: Sendable, Hashable {
 
     package init() {}
 
-    /// The sum of the rates.
     package var rateSum: Double { rates.reduce(0) { $0 + $1.rate } }
 
     /// Returns the fault of a request. `number` counts requests from 1; `draw` returns a random number from 0..<1.

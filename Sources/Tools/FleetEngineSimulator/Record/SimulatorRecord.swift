@@ -89,7 +89,6 @@ extension VehicleRecord {
 
 private func members(_ counts: [String: Int]) -> [String: JSONValue] { counts.mapValues { .integer(Int64($0)) } }
 
-/// A request and its outcome.
 package struct RequestRecord: Sendable, Hashable {
     package let receivedAt: UTCTime
     package let method: String

@@ -1,7 +1,6 @@
 import Glibc
 import TimeAndChance
 
-/// The record of one vehicle.
 package struct VehicleRecord: Sendable {
     /// A point of the track; one for each distinct time.
     package struct TrackPoint: Sendable, Hashable {

@@ -164,7 +164,6 @@ extension JSONValue {
 
 /// A committed update, as written to the record.
 package struct AcceptedUpdate: Sendable, Hashable {
-    /// A position of an update.
     package struct Position: Sendable, Hashable {
         /// Whether the position is the last location rather than a past location.
         package let isLast: Bool

@@ -40,7 +40,6 @@ package struct SimulatedTrip: Sendable, Hashable {
         ResourceName(provider: provider, service: .onDemandTrips, id: vehicleID)
     }
 
-    /// The progress of the trip.
     struct Progress: Sendable, Hashable {
         /// Fleet Engine's name for the status.
         let status: String
