@@ -40,7 +40,7 @@ import Testing
     @Test func delaysANewerPositionByAtMostTheTimeout() async throws {
         let result = try await Self.simulate { $0.largestBatch = 5 }
         #expect(result.ledger.pending == 0 && result.ledger.balances)
-        // A position that arrives while a batch is in progress waits 3 s, and its own exchange on a new connection.
+        // A position that arrives during a batch waits 3 s, and then for its own exchange on a new connection.
         Self.expectFresh(result, within: .seconds(3 + 4 * 0.2 + 0.1))
         #expect(result.attempts.contains { !$0.hasArrived })
     }

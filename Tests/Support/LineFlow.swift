@@ -4,7 +4,7 @@ import ReportedText
 
 /// The lines from a process, a named pipe or a socket, for which a test can wait.
 ///
-/// A thread reads them until the end of the stream, or until this object is released.
+/// A thread reads the lines until the end of the stream, or until this object is released.
 package final class LineFlow: Sendable {
     package struct Line: Sendable {
         package let text: String

@@ -5,11 +5,11 @@ import LinuxPlatform
 /// A proxy from Debian on loopback that requires a user and password; killed when this object is released.
 package final class ProxyServer: Sendable {
     package enum Kind: Sendable, CaseIterable {
-        /// tinyproxy.
+        /// tinyproxy without TLS.
         case http
         /// tinyproxy, with socat in front for TLS.
         case https
-        /// microsocks.
+        /// microsocks, a SOCKS server.
         case socks5h
     }
 

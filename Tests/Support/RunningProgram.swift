@@ -27,7 +27,7 @@ package final class RunningProgram: Sendable {
         let (outputEnds, errorEnds) = (try Self.pipe(), try Self.pipe())
         let output = OwnedDescriptor(owning: outputEnds.reading)
         let errors = OwnedDescriptor(owning: errorEnds.reading)
-        // Closed here after the start, so that the streams end with the program.
+        // The writing ends are closed here after the start, so that the streams end with the program.
         let outputWriter = OwnedDescriptor(owning: outputEnds.writing)
         let errorWriter = OwnedDescriptor(owning: errorEnds.writing)
         startedAt = .now

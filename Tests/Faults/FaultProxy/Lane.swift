@@ -20,7 +20,7 @@ struct Lane {
         held += bytes.count
     }
 
-    /// Returns the bytes that may pass at `now`; empty if none may.
+    /// Returns the bytes that may pass at `now`; may be empty.
     func readyBytes(at now: Duration, _ faults: LaneFaults) -> ArraySlice<UInt8> {
         guard let first = pieces.first, first.dueAt <= now, restsUntil <= now else { return [] }
         let left = faults.limit.map { max(0, $0 - passed) } ?? .max
@@ -44,7 +44,7 @@ struct Lane {
     /// Whether everything that may pass has been passed on.
     func isAtEnd(_ faults: LaneFaults) -> Bool { faults.limit.map { passed >= $0 } ?? false }
 
-    /// Returns the time when more bytes may pass; `nil` if none wait, or if no more may pass.
+    /// Returns the time when more bytes may pass; `nil` if no bytes wait, or if no more may pass.
     func nextPass(_ faults: LaneFaults) -> Duration? {
         guard let first = pieces.first, !isAtEnd(faults) else { return nil }
         return max(first.dueAt, restsUntil)

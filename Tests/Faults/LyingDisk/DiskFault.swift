@@ -26,7 +26,7 @@ package struct DiskFault: Sendable, Hashable {
         self.lasts = lasts
     }
 
-    /// Counts a call. Returns whether the fault hits it.
+    /// Counts a call. Returns whether the fault hits the call.
     mutating func countCall(_ call: DiskCall) -> Bool {
         guard self.call.map({ $0 == call }) ?? call.isChange else { return false }
         number -= 1

@@ -116,7 +116,7 @@ struct FileHistory: Sendable {
 }
 
 extension [UInt8] {
-    /// Truncates, or appends zeros.
+    /// Truncates the bytes, or appends zeros.
     fileprivate mutating func resize(to count: Int) {
         if count < self.count { removeLast(self.count - count) }
         if count > self.count { append(contentsOf: repeatElement(0, count: count - self.count)) }

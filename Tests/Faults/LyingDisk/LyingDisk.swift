@@ -27,7 +27,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
     package private(set) var isOff = false
     /// The number of calls of each kind.
     package private(set) var counts: [DiskCall: Int] = [:]
-    /// Receives each call with the name of its file.
+    /// A closure that receives each call with the name of its file.
     package var observer: ((DiskCall, String) -> Void)?
     /// The `errno` of the last failure, which SQLite asks for.
     var lastError: CInt = 0
@@ -43,7 +43,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         fileSystem = LyingFileSystem(self)
     }
 
-    // MARK: Orders
+    // MARK: Faults
 
     package func order(_ fault: DiskFault) { faults.append(fault) }
 
@@ -146,7 +146,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         return Int(max(0, capacity - used))
     }
 
-    // MARK: Memory
+    // MARK: Records
 
     func history(of path: String) -> FileHistory {
         histories[path] ?? FileHistory(size: Int((try? FileSystem.fileSize(at: path)) ?? 0))

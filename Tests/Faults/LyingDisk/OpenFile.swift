@@ -3,7 +3,7 @@ import LinuxPlatform
 
 /// A file that SQLite has open on a lying disk.
 ///
-/// The real VFS opens the file in SQLite's own memory and remains responsible for it. Only its table of methods is
+/// The real VFS opens the file in SQLite's own memory and remains responsible for it. Only the table of methods is
 /// replaced by a copy in which reading, writing, truncating and synchronizing use the disk. A reference to this value
 /// is in the same memory, after the real VFS's data. It keeps the disk alive while the file is open.
 @safe final class OpenFile {
