@@ -180,8 +180,8 @@ class Fleet(Installed):
             raise Failed(f"the role doesn't reject another vehicle id: {words}")
         self.system.file("/etc/waypost/backend-key").rename(self.directory / "keys/backend-key")
         words = self.refused(self.configuration())
-        if "enrolled already; revoke it first" not in words:
-            raise Failed(f"the role doesn't report the lost key: {words}")
+        if "already enrolled; revoke it first" not in words:
+            raise Failed(f"a lost key: {words}")
         (self.directory / "keys/backend-key").rename(self.system.file("/etc/waypost/backend-key"))
         return "another id and a second enrolment are rejected"
 

@@ -15,11 +15,11 @@ let package = Package(
     name: "DriverApp",
     dependencies: [.package(name: "waypost", path: "../.."), .package(path: "../GoogleRidesharing")],
     targets: [
-        // In the language mode that the provider classes of an iOS app are usually compiled in.
+        // In the language mode in which iOS apps usually compile their provider classes.
         .executableTarget(
             name: "DriverApp", dependencies: waypost + google + ["ModernProviders"],
             swiftSettings: [.swiftLanguageMode(.v5)]),
-        // Providers as apps in Swift 6 mode have them.
+        // The providers of apps in Swift 6 mode.
         .target(
             name: "ModernProviders", dependencies: google,
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),

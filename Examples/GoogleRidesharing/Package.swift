@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-/// Modules named as those of Google's iOS SDKs: a token provider class keeps its import, and compiles as it is.
+/// Modules with the names of Google's iOS SDKs, so that a token provider class compiles unchanged.
 let package = Package(
     name: "GoogleRidesharing",
     products: [

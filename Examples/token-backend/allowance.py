@@ -16,7 +16,7 @@ class Allowance:
         self._lock = threading.Lock()
 
     def wait(self, name: str) -> float:
-        """Returns zero and counts the call if it is allowed; otherwise the seconds until one is."""
+        """Counts a call and returns 0 if the call is allowed; otherwise returns the seconds until a call is allowed."""
         with self._lock:
             now = self._clock()
             due = max(now, self._due.get(name, now))

@@ -24,13 +24,13 @@ from vans import ID, Vans, name_of
 FLEET_ENGINE = "https://fleetengine.googleapis.com"
 # A van asks two or three times per hour, and at most every 20 s while Fleet Engine rejects its tokens.
 VAN_BURST, VAN_SECONDS = 20, 20.0
-# Callers who prove nothing share one allowance; beyond it they are answered without a line in the log.
+# Unauthenticated callers share one allowance. When it is used up, their rejections aren't logged.
 STRANGERS_BURST, STRANGERS_SECONDS = 60, 1.0
 RETRY_SECONDS = 30
 
 
 class Kind(NamedTuple):
-    """A kind of token: the variable that names who signs it, its claim, and its key in the answer."""
+    """A kind of token: the variable that names the signing account, the token's claim, and its key in the answer."""
 
     account: str
     claim: str
@@ -45,14 +45,14 @@ KINDS = {
 
 
 class Rejected(Exception):
-    """The answer to a caller that gets no token; `words`, if given, are logged."""
+    """The answer to a caller that gets no token; `logged`, if given, is written to the log."""
 
-    def __init__(self, status: int, error: str, words: str | None = None, wait: float = 0) -> None:
-        self.status, self.error, self.words, self.wait = status, error, words, wait
+    def __init__(self, status: int, error: str, logged: str | None = None, wait: float = 0) -> None:
+        self.status, self.error, self.logged, self.wait = status, error, logged, wait
 
 
 def log(severity: str, message: str) -> None:
-    """Writes a JSON line for Cloud Logging. It never contains what a stranger sent."""
+    """Writes a JSON line for Cloud Logging. A message never contains text from an unauthenticated caller."""
     print(json.dumps({"severity": severity, "message": message}), flush=True)
 
 
@@ -61,8 +61,8 @@ def make(
     certificate_header: str | None = None, clock: Callable[[], float] = time.time,
     monotonic: Callable[[], float] = time.monotonic,
 ) -> Flask:
-    """Returns the application. `signers` are by kind; `vehicle_of_trip` asks Fleet Engine with the trip's token. The
-    certificate's header is trusted, so only a proxy that sets it may reach this application."""
+    """Returns the application. `signers` has a signer per kind of token; `vehicle_of_trip` asks Fleet Engine with the
+    trip's token. The certificate's header is trusted, so only a proxy that sets it may reach this application."""
     app = Flask(__name__)
     van_allowance = Allowance(VAN_BURST, VAN_SECONDS, monotonic)
     strangers = Allowance(STRANGERS_BURST, STRANGERS_SECONDS, monotonic)
@@ -73,16 +73,16 @@ def make(
         if wait := van_allowance.wait(van):
             raise Rejected(429, f"{van} asks too often", f"{van} asks too often", wait)
         if (signer := signers.get(kind)) is None:
-            raise Rejected(404, "tokens of this kind are not signed here", f"{van} asked for an unknown kind of token")
+            raise Rejected(404, "this backend does not sign tokens of this kind", f"{van} asked for an unknown kind of token")
         if kind != "consumer" and id != van:
-            raise Rejected(403, f"{van} may have tokens of its own alone", f"{van} asked for another vehicle's token")
+            raise Rejected(403, f"{van} may only have its own tokens", f"{van} asked for another vehicle's token")
         if ID.fullmatch(id) is None:
-            raise Rejected(403, "this is not an id that is signed here", f"{van} asked for an id that is not signed here")
+            raise Rejected(403, "this backend does not sign tokens for this id", f"{van} asked for a token for an invalid id")
         token, expiry = signing.token(signer, {KINDS[kind].claim: id}, clock())
-        # The trip's token can only read the trip, so it can be used to find the trip's vehicle before it is handed out.
+        # The trip's token can only read the trip, so it can be used to find the trip's vehicle before the caller gets it.
         if kind == "consumer" and vehicle_of_trip(token, id) != van:
             raise Rejected(403, f"{id} is not a trip of {van}", f"{van} asked for a trip that is not its own")
-        log("INFO", f"{kind} token for {id}" + (f", asked for by {van}" if id != van else ""))
+        log("INFO", f"{kind} token for {id}" + (f", requested by {van}" if id != van else ""))
         return jsonify({KINDS[kind].key: token, "TOKEN_EXPIRATION": expiry})
 
     def authenticated() -> str:
@@ -98,15 +98,15 @@ def make(
             if vans.has_key(claimed, given.password or ""):
                 return claimed
         if wait := strangers.wait(""):
-            raise Rejected(429, "too many callers prove nothing", None, wait)
+            raise Rejected(429, "too many unauthenticated requests", None, wait)
         # A known name may be logged; a stranger's may be anything, even a secret.
-        who = f"somebody who claims to be {claimed}" if vans.knows(claimed) else "somebody unknown"
-        raise Rejected(401, "no van that is enrolled here proves to be the caller", f"{who} was rejected")
+        who = f"a caller that claims to be {claimed}" if vans.knows(claimed) else "an unknown caller"
+        raise Rejected(401, "the caller has not proved to be an enrolled van", f"{who} was rejected")
 
     @app.errorhandler(Rejected)
     def rejected(problem: Rejected) -> Response:
-        if problem.words:
-            log("WARNING", problem.words)
+        if problem.logged:
+            log("WARNING", problem.logged)
         return failure(problem.status, problem.error, problem.wait)
 
     @app.errorhandler(HTTPException)
@@ -121,7 +121,7 @@ def make(
     @app.errorhandler(Exception)
     def failed(problem: Exception) -> Response:
         # The message isn't logged, because it may contain a secret.
-        log("ERROR", f"{type(problem).__name__} in an answer")
+        log("ERROR", f"{type(problem).__name__} while answering a request")
         return failure(503, "no token can be signed now", RETRY_SECONDS)
 
     def failure(status: int, error: str, wait: float = 0) -> Response:
@@ -151,7 +151,7 @@ def certificate_in(header: str) -> x509.Certificate | None:
             certificate = x509.load_pem_x509_certificate(urllib.parse.unquote_to_bytes(header))
         name_of(certificate)  # the library parses each part lazily
         return certificate
-    except Exception:  # the library has a type of error for each part
+    except Exception:  # the library raises different errors for different parts
         return None
 
 
@@ -166,20 +166,20 @@ def fleet_engine(origin: str, provider: str) -> Callable[[str, str], str | None]
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Flask:
-    """Returns the application by its variables; exits with a message if one is missing or wrong."""
+    """Returns the application as configured by the environment; exits with a message if a variable is missing or wrong."""
 
     def required(name: str, meaning: str) -> str:
         if not (value := environment.get(name)):
-            sys.exit(f"token-backend: {name} is not set; it is {meaning}")
+            sys.exit(f"token-backend: {name} is not set; set it to {meaning}")
         return value
 
     directory = Path(required("VANS", "the directory in which vans.py enrols the vans"))
     if not directory.is_dir():
-        sys.exit(f"token-backend: VANS is {directory}, which is not a directory; vans.py enrol makes it")
+        sys.exit(f"token-backend: VANS is {directory}, which is not a directory; vans.py enrol creates it")
     signers = {name: signing.signer(account) for name, kind in KINDS.items() if (account := environment.get(kind.account))}
     if not signers:
         accounts = ", ".join(kind.account for kind in KINDS.values())
-        sys.exit(f"token-backend: none of {accounts} is set; each is a service account's e-mail, or the path of its key")
+        sys.exit(f"token-backend: none of {accounts} is set; set one to a service account's e-mail, or to the path of its key")
     provider = required("PROVIDER_ID", "the Google Cloud project of Fleet Engine") if "consumer" in signers else ""
     return make(vans=Vans(directory), signers=signers, certificate_header=environment.get("CERTIFICATE_HEADER"),
                 vehicle_of_trip=fleet_engine(environment.get("FLEET_ENGINE", FLEET_ENGINE), provider))

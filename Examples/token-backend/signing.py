@@ -14,10 +14,10 @@ import jwt
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 AUDIENCE = "https://fleetengine.googleapis.com/"
-LIFE = 3600  # more is rejected
+LIFE = 3600  # seconds; Fleet Engine rejects tokens with a longer life
 METADATA = "http://metadata.google.internal"
 IAM = "https://iamcredentials.googleapis.com"
-SECONDS = 10  # for an answer from Google
+SECONDS = 10  # the time limit for an answer from Google
 
 
 class Unavailable(Exception):
@@ -50,9 +50,9 @@ class KeyFile:
 
     def __init__(self, path: Path) -> None:
         try:
-            told = json.loads(path.read_text())
-            self.account, self._id = told["client_email"], told["private_key_id"]
-            self._key = load_pem_private_key(told["private_key"].encode(), password=None)
+            content = json.loads(path.read_text())
+            self.account, self._id = content["client_email"], content["private_key_id"]
+            self._key = load_pem_private_key(content["private_key"].encode(), password=None)
         except OSError as problem:
             raise SystemExit(f"token-backend: {problem}") from None
         except (ValueError, TypeError, KeyError):
@@ -64,9 +64,9 @@ class KeyFile:
 
 
 class GoogleKey:
-    """Lets Google sign with a key that it keeps, as the service account of this process on Cloud Run.
+    """Has Google sign with a key that only Google knows. Authenticates as the service account of this process on Cloud Run.
 
-    That account needs the role Service Account Token Creator on `account`.
+    This process's account needs the role Service Account Token Creator on `account`.
     """
 
     def __init__(self, account: str, metadata: str = METADATA, iam: str = IAM) -> None:
@@ -105,14 +105,14 @@ def fetch(url: str, bearer: str | None = None, headers: dict[str, str] | None = 
     """Returns the JSON at an address, or `missing`, if given, after a 404. Raises `Unavailable`, which names only the
     host and the status."""
     host = urllib.request.Request(url).host
-    asked = urllib.request.Request(url, None if body is None else json.dumps(body).encode(), headers or {})
-    asked.add_header("Accept", "application/json")
+    request = urllib.request.Request(url, None if body is None else json.dumps(body).encode(), headers or {})
+    request.add_header("Accept", "application/json")
     if body is not None:
-        asked.add_header("Content-Type", "application/json")
+        request.add_header("Content-Type", "application/json")
     if bearer is not None:
-        asked.add_header("Authorization", f"Bearer {bearer}")
+        request.add_header("Authorization", f"Bearer {bearer}")
     try:
-        with _opener.open(asked, timeout=SECONDS) as answer:
+        with _opener.open(request, timeout=SECONDS) as answer:
             return json.loads(answer.read(1 << 20))
     except urllib.error.HTTPError as problem:
         if problem.code == 404 and missing is not None:

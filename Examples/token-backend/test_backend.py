@@ -1,4 +1,4 @@
-"""What the backend answers, keeps and says; time, Google and Fleet Engine are not real."""
+"""Tests of the backend's answers, files and messages, with a simulated time, Google and Fleet Engine."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class InDirectory(unittest.TestCase):
         return str(path)
 
 
-class Answers(InDirectory):
-    """The application, and what it logged."""
+class Tokens(InDirectory):
+    """The application and its log."""
 
     def setUp(self) -> None:
         super().setUp()
@@ -84,7 +84,7 @@ class Answers(InDirectory):
             options={"verify_exp": False, "verify_iat": False})
         return claims
 
-    def test_are_tokens_as_fleet_engine_wants_them(self) -> None:
+    def test_have_the_form_that_fleet_engine_requires(self) -> None:
         answer = self.ask("driver/van-7")
         account = "driver@p.iam.gserviceaccount.com"
         self.assertEqual(self.claims(answer), {
@@ -102,7 +102,7 @@ class Answers(InDirectory):
         trip = self.claims(self.ask("consumer/trip-7"), "TRIP_TOKEN_KEY")
         self.assertEqual((trip["iss"], trip["authorization"]), ("consumer@p.iam.gserviceaccount.com", {"tripid": "trip-7"}))
 
-    def test_are_for_the_right_vehicle_alone(self) -> None:
+    def test_are_only_for_the_vans_own_vehicle_and_trips(self) -> None:
         self.vans.enrol("van-8")
         for path in ["driver/van-8", "delivery_driver/van-8", "driver/*", "driver/van-70", "consumer/trip-8", "consumer/*",
                      "consumer/trip-of-nobody"]:
@@ -111,7 +111,7 @@ class Answers(InDirectory):
                 self.assertEqual(answer.status_code, 403)
                 self.assertEqual(list(answer.json), ["error"])
 
-    def test_are_for_those_who_prove_who_they_are(self) -> None:
+    def test_require_authentication(self) -> None:
         other = self.vans.enrol("van-8") or ""
         answers = [self.ask("driver/van-7", key=key) for key in ["", "wrong", self.key[:-1], other]]
         answers += [self.ask("driver/van-9", van) for van in ["van-9", "", "../van-7", "van-7.json", "a" * 300, "ü"]]
@@ -121,7 +121,7 @@ class Answers(InDirectory):
             self.assertEqual((answer.status_code, answer.json), (401, answers[0].json))
             self.assertIn("Basic", answer.headers["WWW-Authenticate"])
 
-    def test_end_at_once_with_a_revocation(self) -> None:
+    def test_are_withheld_after_a_revocation(self) -> None:
         self.assertEqual(self.ask("driver/van-7").status_code, 200)
         self.vans.revoke("van-7")
         self.assertEqual(self.ask("driver/van-7").status_code, 401)
@@ -129,13 +129,13 @@ class Answers(InDirectory):
         self.assertEqual(self.ask("driver/van-7").status_code, 401)
         self.assertEqual(self.ask("driver/van-7", key=new).status_code, 200)
 
-    def test_are_there_for_a_certificate(self) -> None:
+    def test_are_available_with_a_certificate(self) -> None:
         mine, others = certificate("van-5"), certificate("van-5")
         self.vans.enrol("van-5", mine)
         pem = urllib.parse.quote(mine.public_bytes(Encoding.PEM))
         der = base64.b64encode(mine.public_bytes(Encoding.DER)).decode()
         self.assertEqual(self.client.get("/token/driver/van-5", headers={"Client-Cert": pem}).status_code, 401,
-                         "a header is believed only where it is configured")
+                         "the header is trusted only if it is configured")
         self.client = self.made("Client-Cert")
         for sent in [pem, f":{der}:"]:
             self.claims(self.client.get("/token/driver/van-5", headers={"Client-Cert": sent}))
@@ -145,7 +145,7 @@ class Answers(InDirectory):
         self.assertEqual(self.client.get("/token/driver/van-7", headers={"Client-Cert": pem}).status_code, 403)
         self.claims(self.ask("driver/van-7"))
 
-    def test_take_a_malformed_certificate_for_none(self) -> None:
+    def test_treat_a_malformed_certificate_as_missing(self) -> None:
         der = certificate("van-5").public_bytes(Encoding.DER)
         self.client = self.made("Client-Cert")
         for place in range(len(der)):
@@ -156,14 +156,14 @@ class Answers(InDirectory):
         for malformed in [":!:", "van-5", ":AAAA:", "\u00fc"]:
             self.claims(self.client.get("/token/driver/van-7", auth=("van-7", self.key), headers={"Client-Cert": malformed}))
 
-    def test_need_more_than_what_is_public_of_a_certificate(self) -> None:
+    def test_require_more_than_the_public_parts_of_a_certificate(self) -> None:
         mine = certificate("van-5")
         self.vans.enrol("van-5", mine)
         for public in [mine.public_bytes(Encoding.DER).decode("latin-1"), mine.public_bytes(Encoding.PEM).decode(),
                        (self.directory / "vans/van-5.json").read_text()]:
             self.assertEqual(self.ask("driver/van-5", "van-5", public).status_code, 401)
 
-    def test_are_limited_for_each_van(self) -> None:
+    def test_are_limited_per_van(self) -> None:
         other = self.vans.enrol("van-8") or ""
         statuses = [self.ask("driver/van-7").status_code for _ in range(backend.VAN_BURST + 1)]
         self.assertEqual(statuses, [200] * backend.VAN_BURST + [429])
@@ -172,13 +172,13 @@ class Answers(InDirectory):
         self.seconds += backend.VAN_SECONDS
         self.assertEqual([self.ask("driver/van-7").status_code for _ in range(2)], [200, 429])
 
-    def test_are_there_for_vans_while_strangers_ask(self) -> None:
+    def test_are_available_to_vans_while_strangers_ask(self) -> None:
         statuses = {self.ask("driver/van-7", key="wrong").status_code for _ in range(backend.STRANGERS_BURST + 20)}
         self.assertEqual(statuses, {401, 429})
         self.assertLessEqual(len(self.said.getvalue().splitlines()), backend.STRANGERS_BURST)
         self.assertEqual(self.ask("driver/van-7").status_code, 200)
 
-    def test_say_when_nothing_can_be_signed(self) -> None:
+    def test_are_unavailable_if_nothing_can_be_signed(self) -> None:
         class Failing:
             account = "a@b"
 
@@ -193,7 +193,7 @@ class Answers(InDirectory):
             answer = self.ask("driver/van-7")
             self.assertEqual((answer.status_code, answer.headers["Retry-After"]), (503, "30"))
 
-    def test_are_of_the_kinds_that_have_an_account(self) -> None:
+    def test_are_only_of_kinds_that_have_an_account(self) -> None:
         del self.signers["consumer"]
         for path in ["consumer/trip-7", "server/van-7", "driver"]:
             self.assertEqual(self.ask(path).status_code, 404)
@@ -203,10 +203,10 @@ class Answers(InDirectory):
         tokens = [self.ask(path).text for path in ["driver/van-7", "consumer/trip-7", "driver/van-8"]]
         self.ask("driver/van-7", key="not-this-one-either")
         self.ask("driver/secret-in-a-path", "secret-in-a-name")
-        self.test_say_when_nothing_can_be_signed()
+        self.test_are_unavailable_if_nothing_can_be_signed()
         said = self.said.getvalue()
         self.assertIn("driver token for van-7", said)
-        self.assertIn("somebody who claims to be van-7", said)
+        self.assertIn("a caller that claims to be van-7", said)
         for line in said.splitlines():
             self.assertEqual(list(json.loads(line)), ["severity", "message"])
         for secret in [self.key, "not-this-one-either", "secret-in", "PRIVATE", "eyJ", *(text[30:60] for text in tokens)]:
@@ -219,11 +219,11 @@ class Enrolment(InDirectory):
             status = vans.main(["--vans", str(self.directory / "vans"), *words])
         return status, out.getvalue(), errors.getvalue()
 
-    def test_is_nowhere_without_a_directory(self) -> None:
+    def test_requires_a_directory(self) -> None:
         with unittest.mock.patch.dict(os.environ, VANS=""), contextlib.redirect_stderr(io.StringIO()) as said, \
                 self.assertRaises(SystemExit):
             vans.main(["enrol", "van-7"])
-        self.assertIn("say where the vans are enrolled", said.getvalue())
+        self.assertIn("no directory of vans is given", said.getvalue())
 
     def test_prints_the_key_once_and_keeps_a_hash(self) -> None:
         status, out, errors = self.command("enrol", "van-7")
@@ -237,13 +237,13 @@ class Enrolment(InDirectory):
         self.assertNotIn(key, "".join(self.command("enrol", "van-7")[1:]))
         self.assertTrue(self.vans.has_key("van-7", key))
 
-    def test_says_what_it_does_not_do(self) -> None:
+    def test_reports_errors(self) -> None:
         self.command("enrol", "van-7")
         (self.directory / "van-5.pem").write_bytes(certificate("van-5").public_bytes(Encoding.PEM))
         (self.directory / "old.pem").write_bytes(certificate("van-6", years_ago=1).public_bytes(Encoding.PEM))
         (self.directory / "no.pem").write_text("none")
-        for words, told in [
-            (("enrol", "van-7"), "enrolled already; revoke it first"), (("revoke", "van-8"), "van-8 is not enrolled"),
+        for words, message in [
+            (("enrol", "van-7"), "already enrolled; revoke it first"), (("revoke", "van-8"), "van-8 is not enrolled"),
             (("enrol", "*"), "not a vehicle id"), (("enrol", "../van"), "not a vehicle id"), (("revoke", "../vans"), "not enrolled"),
             (("enrol", "van-6", "--certificate", str(self.directory / "van-5.pem")), "for 'van-5'"),
             (("enrol", "van-6", "--certificate", str(self.directory / "old.pem")), "UTC; have a new one issued"),
@@ -252,17 +252,17 @@ class Enrolment(InDirectory):
         ]:
             status, out, errors = self.command(*words)
             self.assertEqual((status, out), (1, ""))
-            self.assertIn(told, errors)
+            self.assertIn(message, errors)
         self.assertEqual(os.listdir(self.directory / "vans"), ["van-7.json"])
 
-    def test_by_certificate_is_no_secret(self) -> None:
+    def test_by_certificate_prints_nothing(self) -> None:
         path = self.directory / "van-5.pem"
         path.write_bytes(certificate("van-5").public_bytes(Encoding.PEM))
         self.assertEqual(self.command("enrol", "van-5", "--certificate", str(path))[:2], (0, ""))
         self.assertEqual(self.command("revoke", "van-5")[0], 0)
         self.assertFalse(self.vans.knows("van-5"))
 
-    def test_that_was_cut_off_is_none(self) -> None:
+    def test_is_void_if_its_file_is_incomplete(self) -> None:
         self.command("enrol", "van-7")
         (self.directory / "vans/van-7.json").write_text('{"keySHA')
         self.assertFalse(self.vans.knows("van-7"))
@@ -270,7 +270,7 @@ class Enrolment(InDirectory):
 
 
 class Google(BaseHTTPRequestHandler):
-    """The metadata server, IAM and Fleet Engine at once."""
+    """A server in place of the metadata server, IAM and Fleet Engine."""
 
     asked: list[tuple[str, str | None]] = []
     status = 200
@@ -278,17 +278,17 @@ class Google(BaseHTTPRequestHandler):
     def answer(self) -> None:
         self.asked.append((self.path, self.headers.get("Authorization")))
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        told: dict[str, Any] = {}
+        content: dict[str, Any] = {}
         if self.path.endswith("/default/token") and self.headers.get("Metadata-Flavor") == "Google":
-            told = {"access_token": "access", "expires_in": 3599}
+            content = {"access_token": "access", "expires_in": 3599}
         elif self.path.endswith(":signJwt") and self.headers.get("Authorization") == "Bearer access":
-            told = {"keyId": "k", "signedJwt": jwt.encode(json.loads(json.loads(body)["payload"]), KEY, "RS256")}
+            content = {"keyId": "k", "signedJwt": jwt.encode(json.loads(json.loads(body)["payload"]), KEY, "RS256")}
         elif self.path == "/v1/providers/my%2Fproject/trips/trip-7":
-            told = {"vehicleId": "van-7"}
-        self.send_response(self.status if told else 404)
+            content = {"vehicleId": "van-7"}
+        self.send_response(self.status if content else 404)
         self.send_header("Location", "/elsewhere")
         self.end_headers()
-        self.wfile.write(json.dumps(told).encode())
+        self.wfile.write(json.dumps(content).encode())
 
     do_GET = do_POST = answer
 
@@ -309,9 +309,9 @@ class AtGoogle(unittest.TestCase):
     def test_tokens_are_signed(self) -> None:
         for _ in range(2):
             signed, expiry = signing.token(self.signer, {"vehicleid": "van-7"}, NOW)
-            told = jwt.decode(signed, KEY.public_key(), algorithms=["RS256"], audience=signing.AUDIENCE,
-                              options={"verify_exp": False, "verify_iat": False})
-            self.assertEqual((told["authorization"], told["exp"]), ({"vehicleid": "van-7"}, expiry))
+            claims = jwt.decode(signed, KEY.public_key(), algorithms=["RS256"], audience=signing.AUDIENCE,
+                                options={"verify_exp": False, "verify_iat": False})
+            self.assertEqual((claims["authorization"], claims["exp"]), ({"vehicleid": "van-7"}, expiry))
         signings = ("/v1/projects/-/serviceAccounts/driver@p.iam.gserviceaccount.com:signJwt", "Bearer access")
         access = ("/computeMetadata/v1/instance/service-accounts/default/token", None)
         self.assertEqual(Google.asked, [access, signings, signings])
@@ -322,7 +322,7 @@ class AtGoogle(unittest.TestCase):
         self.assertIsNone(vehicle_of_trip("eyJ", "trip-8"))
         self.assertEqual(Google.asked[0][1], "Bearer eyJ")
 
-    def test_failures_tell_host_and_status_alone(self) -> None:
+    def test_failures_name_only_host_and_status(self) -> None:
         for status in [302, 403, 500]:
             Google.status, Google.asked = status, []
             with self.assertRaisesRegex(signing.Unavailable, f"^127.0.0.1:[0-9]+ answered {status}$"):
@@ -333,23 +333,23 @@ class AtGoogle(unittest.TestCase):
 
 
 class Start(InDirectory):
-    def test_says_what_is_missing(self) -> None:
+    def test_reports_what_is_missing(self) -> None:
         directory = self.directory / "vans"
         directory.mkdir()
         broken = self.directory / "broken.json"
         broken.write_text('{"client_email": "x", "private_key_id": "y", "private_key": "secret"}')
         given = {"VANS": str(directory)}
-        for environment, told in [
+        for environment, message in [
             ({}, "VANS is not set"), ({"VANS": "/nowhere"}, "not a directory"), (given, "none of DRIVER_ACCOUNT"),
             (given | {"CONSUMER_ACCOUNT": "a@b"}, "PROVIDER_ID is not set"),
             (given | {"DRIVER_ACCOUNT": "/nowhere.json"}, "No such file"),
             (given | {"DRIVER_ACCOUNT": str(broken)}, "not a service account's key"),
         ]:
-            with self.subTest(told), self.assertRaisesRegex(SystemExit, told) as ended:
+            with self.subTest(message), self.assertRaisesRegex(SystemExit, message) as ended:
                 backend.from_environment(environment)
             self.assertNotIn("secret", str(ended.exception))
 
-    def test_takes_key_files_and_accounts(self) -> None:
+    def test_accepts_key_files_and_accounts(self) -> None:
         (self.directory / "vans").mkdir()
         backend.from_environment({
             "VANS": str(self.directory / "vans"), "PROVIDER_ID": "p", "DRIVER_ACCOUNT": self.key_file("driver"),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The enrolled vans, one file per van; `vans.py enrol VAN` and `vans.py revoke VAN` add and remove one."""
+"""Manages the enrolled vans, one file per van: `vans.py enrol VAN` adds a van, `vans.py revoke VAN` removes it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from cryptography.hazmat.primitives.serialization import Encoding
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~-]{0,63}")
 
 
-class Refused(Exception):
-    """A command that fails, with the reason and a remedy."""
+class CommandError(Exception):
+    """The reason why a command fails, with a remedy."""
 
 
 class Vans:
-    """A directory with one file per van. It contains a hash, so a reader can't ask for tokens.
+    """A directory with one file per van. A file contains only a hash, which doesn't suffice to get a token.
 
-    Every lookup reads the file, so a revocation works at once.
+    Every lookup reads the file, so a revocation takes effect at once.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -37,7 +37,7 @@ class Vans:
     def enrol(self, van: str, certificate: x509.Certificate | None = None) -> str | None:
         """Enrols a van by its certificate, or by a new key, which is returned and stored nowhere."""
         if ID.fullmatch(van) is None:
-            raise Refused(f"{van!r} is not a vehicle id that is enrolled here: letters, digits and . _ ~ -, 64 at most")
+            raise CommandError(f"{van!r} is not a vehicle id that can be enrolled; use at most 64 letters, digits and . _ ~ -")
         if certificate is None:
             # 256 random bits can't be guessed, so a fast hash without salt protects them.
             key = secrets.token_urlsafe(32)
@@ -45,15 +45,15 @@ class Vans:
         else:
             key = None
             if (name := name_of(certificate)) != van:
-                raise Refused(f"the certificate is for {name!r}; its common name (CN) must be {van!r}")
+                raise CommandError(f"the certificate is for {name!r}; its common name (CN) must be {van!r}")
             if (end := _end(certificate)) < datetime.now(timezone.utc):
-                raise Refused(f"the certificate ended at {end:%Y-%m-%d %H:%M} UTC; have a new one issued")
+                raise CommandError(f"the certificate expired at {end:%Y-%m-%d %H:%M} UTC; have a new one issued")
             record = {"certificateSHA256": _digest(certificate.public_bytes(Encoding.DER))}
         self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             descriptor = os.open(self._file(van), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
-            raise Refused(f"{van} is enrolled already; revoke it first, which ends what it has now") from None
+            raise CommandError(f"{van} is already enrolled; revoke it first, which invalidates its credentials") from None
         with open(descriptor, "w") as file:
             json.dump(record, file)
             file.flush()
@@ -61,13 +61,13 @@ class Vans:
         return key
 
     def revoke(self, van: str) -> None:
-        """Removes the van. A token that it already has lives an hour at most."""
+        """Removes the van. A token that it already has stays valid for at most an hour."""
         try:
             if ID.fullmatch(van) is None:
                 raise FileNotFoundError
             self._file(van).unlink()
         except FileNotFoundError:
-            raise Refused(f"{van} is not enrolled") from None
+            raise CommandError(f"{van} is not enrolled") from None
 
     def knows(self, van: str) -> bool:
         return bool(self._record(van))
@@ -87,7 +87,7 @@ class Vans:
             return {}
         try:
             record: dict[str, str] = json.loads(self._file(van).read_text())
-        except (FileNotFoundError, ValueError):  # a file that is being written isn't enrolled yet
+        except (FileNotFoundError, ValueError):  # while its file is being written, a van isn't enrolled yet
             return {}
         return record
 
@@ -102,7 +102,7 @@ def name_of(certificate: x509.Certificate) -> str:
 
 
 def _end(certificate: x509.Certificate) -> datetime:
-    # Debian 12's library has only the older one, which newer ones deprecate.
+    # Debian 12's library has only the second attribute, which newer versions deprecate.
     if hasattr(certificate, "not_valid_after_utc"):
         return certificate.not_valid_after_utc
     return certificate.not_valid_after.replace(tzinfo=timezone.utc)
@@ -115,26 +115,26 @@ def _digest(proof: bytes) -> str:
 def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="vans.py", description=__doc__)
     parser.add_argument("--vans", type=Path, default=os.environ.get("VANS") or None,
-                        help="the directory of the vans; $VANS when not given")
+                        help="the directory of the enrolled vans (default: $VANS)")
     commands = parser.add_subparsers(dest="command", required=True)
-    enrol = commands.add_parser("enrol", help="prints the van's new credentials, VAN:KEY, which are kept nowhere else")
+    enrol = commands.add_parser("enrol", help="enrol a van and print its new credentials, VAN:KEY, which are stored nowhere else")
     enrol.add_argument("van")
-    enrol.add_argument("--certificate", type=Path, help="enrols the van by this client certificate (PEM) instead of a key")
-    commands.add_parser("revoke", help="takes effect at once").add_argument("van")
+    enrol.add_argument("--certificate", type=Path, help="enrol the van by this client certificate (PEM) instead of a key")
+    commands.add_parser("revoke", help="remove a van; takes effect at once").add_argument("van")
     given = parser.parse_args(words)
     if given.vans is None:
-        parser.error("say where the vans are enrolled: --vans DIRECTORY, or VANS in the environment")
+        parser.error("no directory of vans is given; use --vans DIRECTORY, or set VANS in the environment")
     vans = Vans(given.vans)
     try:
         if given.command == "revoke":
             vans.revoke(given.van)
-            print(f"{given.van} gets no token any more", file=sys.stderr)
+            print(f"{given.van} no longer gets tokens", file=sys.stderr)
         elif given.certificate:
             vans.enrol(given.van, x509.load_pem_x509_certificate(given.certificate.read_bytes()))
             print(f"{given.van} is enrolled by its certificate", file=sys.stderr)
         else:
             print(f"{given.van}:{vans.enrol(given.van)}")
-    except (Refused, OSError, ValueError) as problem:
+    except (CommandError, OSError, ValueError) as problem:
         print(f"vans.py: {problem}", file=sys.stderr)
         return 1
     return 0

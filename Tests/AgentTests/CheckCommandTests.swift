@@ -794,7 +794,7 @@ struct CheckCommand {
             [BuiltProgram.waypost, "check", "--online", "--config", try bench.configure()],
             environment: BuiltProgram.environment)
         try await receiver.isSetUp()
-        try await check.isAtRest()
+        try await check.waitUntilAtRest()
         for epoch in RecentDrive(epochs: 3) { try receiver.send(epoch) }
         _ = await check.end()
         let words = "\(bench.devicePath) is also open in sleep (process \(other.processID)); each byte reaches"

@@ -168,11 +168,14 @@ struct CommandErrors {
         (["fixes", "--follow", "--summary", "x"], 64, "waypost: --follow never ends"),
         (["fixes", "--explain", "0", "x"], 64, "waypost: --explain is 0; line numbers start at 1"),
         (["fixes", "--explain", "7"], 64, "waypost: --explain with a line number needs exactly one LOG"),
-        (["fixes", "--explain", "GNRMC"], 64, "waypost: --explain is GNRMC, neither a line number nor a sentence"),
+        (
+            ["fixes", "--explain", "GNRMC"], 64,
+            "waypost: --explain is GNRMC, which is neither a line number nor a sentence"
+        ),
         (["simulator", "--trip", "t=a", "--trip", "t=b"], 64, "waypost: --trip t is given twice; remove one"),
         (
             ["simulator", "--vehicle", "a", "--trip", "t=b"], 64,
-            "waypost: --trip t=b has the vehicle b, which is not given with --vehicle"
+            "waypost: --trip t=b names the vehicle b, which --vehicle does not list"
         ),
         (
             ["simulator", "--record", "/nowhere/r", "--record-uploads", "/nowhere/r"], 64,

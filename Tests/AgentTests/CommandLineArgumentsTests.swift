@@ -16,7 +16,7 @@ import WaypostTestSupport
     @Test(arguments: [
         ("levitate", "there is no command \"levitate\""), ("rum", "there is no command \"rum\"; did you mean run?"),
         ("run --config", "--config needs a value: --config FILE"),
-        ("run --config c extra", "run accepts no \"extra\""),
+        ("run --config c extra", "run does not accept \"extra\""),
         ("status --format json", "status has no option --format; fixes has it"),
         ("run --confg c", "run has no option --confg; did you mean --config?"),
         ("replay --config c", "replay needs LOG"),
@@ -54,10 +54,10 @@ import WaypostTestSupport
             "token has no option --json; replay, watch, check, config, status, why, conditions, outbox have it"
         ),
         ("run --levitate", "run has no option --levitate"),
-        ("bundle d/b.tar", "bundle accepts no \"d/b.tar\"; did you mean bundle -o d/b.tar?"),
-        ("check c.json", "check accepts no \"c.json\"; did you mean check --config c.json?"),
-        ("status now", "status accepts no \"now\""),
-        ("watch trip-7 --config c", "watch accepts no \"trip-7\"; did you mean watch --trip trip-7?"),
+        ("bundle d/b.tar", "bundle does not accept \"d/b.tar\"; did you mean bundle -o d/b.tar?"),
+        ("check c.json", "check does not accept \"c.json\"; did you mean check --config c.json?"),
+        ("status now", "status does not accept \"now\""),
+        ("watch trip-7 --config c", "watch does not accept \"trip-7\"; did you mean watch --trip trip-7?"),
         (
             "run --log-level debug",
             "run has no option --log-level; set \"log.level\" in the configuration, which is the file given by --config"
@@ -73,7 +73,7 @@ import WaypostTestSupport
         ),
         (
             "simulator 127.0.0.1:80",
-            "simulator accepts no \"127.0.0.1:80\"; did you mean simulator --listen 127.0.0.1:80?"
+            "simulator does not accept \"127.0.0.1:80\"; did you mean simulator --listen 127.0.0.1:80?"
         ),
     ])
     func areRejectedWithARemedy(line: String, problem: String) {
@@ -114,8 +114,8 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [
-        ("--vehicles 2 --outbox o", "--outbox is for one vehicle; several keep their updates in memory"),
-        ("--vehicles 2 --follow", "--follow is for one vehicle; several read the log into memory"),
+        ("--vehicles 2 --outbox o", "--outbox is for one vehicle; several vehicles keep their updates in memory"),
+        ("--vehicles 2 --follow", "--follow is for one vehicle; several vehicles read the log into memory"),
     ])
     func areFewerForSeveralVehicles(words: String, problem: String) throws {
         let (_, arguments) = try Self.parse("replay a --config c \(words)")
@@ -176,7 +176,7 @@ import WaypostTestSupport
         #expect(said.count == 2 && said[0].contains("a string without a closing quote"), "\(said)")
         #expect(
             said.last?.hasPrefix(
-                "waypost: a running service still uses the configuration that it loaded, and is asked at 127.0.0.1:9464"
+                "waypost: a running service still uses the configuration that it has loaded; asking it at 127.0.0.1:9464"
             )
                 == true, "\(said)")
     }

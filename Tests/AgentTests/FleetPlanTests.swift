@@ -35,18 +35,18 @@ import TimeAndChance
         ("--first-vehicle -1", "--first-vehicle is -1; use 0 to 999999999"),
         (
             "--first-vehicle 999999999 --vehicles 2",
-            "--first-vehicle is 999999999, and the last of 2 would be above 999999999"
+            "--first-vehicle is 999999999, so the last of 2 vehicles would have a number above 999999999"
         ),
         (
             "--vehicles 2 --vehicle-id van",
-            "--vehicle-id van gives 2 vehicles the same name; add %d, or %05d for five digits"
+            "--vehicle-id van gives 2 vehicles the same id; add %d, or %05d for five digits"
         ),
-        ("--vehicle-id v%s", "--vehicle-id v%s has %s; use %d for the number, or %05d for five digits"),
-        ("--vehicle-id v%", "--vehicle-id v% has %; use %d for the number, or %05d for five digits"),
-        ("--vehicle-id v%5d", "--vehicle-id v%5d has %5d; use %d for the number, or %05d for five digits"),
-        ("--vehicle-id v%00d", "--vehicle-id v%00d has %00d; use %d for the number, or %05d for five digits"),
-        ("--vehicle-id v%d%d", "--vehicle-id v%d%d has two numbers; remove one"),
-        ("--vehicle-id v%d%", "--vehicle-id v%d% has %; use %d for the number, or %05d for five digits"),
+        ("--vehicle-id v%s", "--vehicle-id v%s contains %s; use %d for the number, or %05d for five digits"),
+        ("--vehicle-id v%", "--vehicle-id v% contains %; use %d for the number, or %05d for five digits"),
+        ("--vehicle-id v%5d", "--vehicle-id v%5d contains %5d; use %d for the number, or %05d for five digits"),
+        ("--vehicle-id v%00d", "--vehicle-id v%00d contains %00d; use %d for the number, or %05d for five digits"),
+        ("--vehicle-id v%d%d", "--vehicle-id v%d%d contains two numbers; remove one"),
+        ("--vehicle-id v%d%", "--vehicle-id v%d% contains %; use %d for the number, or %05d for five digits"),
         (
             "--spread-seconds 5",
             "--spread-seconds spreads the starts of several vehicles; add --vehicles N"

@@ -143,7 +143,7 @@ import WaypostTestSupport
         let address = try LocalAddress(fleetEngine.authority)
         let next = await RawExchange.send(["GET / HTTP/1.1\r\n\r\n"], to: address) { !$0.isEmpty }
         #expect(next.status.hasSuffix("404 Not Found"))
-        try await program.isAtRest()
+        try await program.waitUntilAtRest()
         let said = await words(of: program, after: signal)
         #expect(said.hasSuffix("waypost: interrupted: not checked: receiver"), "\(said)")
         let found = program.output.lines.map { $0.text.prefix(19) }
@@ -177,7 +177,7 @@ import WaypostTestSupport
         let program = try start(["watch", "--config", config, "--vehicle", "van-7"])
         try #require(await program.errors.line(saying: "retrying") != nil)
         let said = await words(of: program, after: signal)
-        #expect(said.hasSuffix("waypost: interrupted: 0 changes of vehicle van-7 seen"), "\(said)")
+        #expect(said.hasSuffix("waypost: interrupted: saw 0 changes to vehicle van-7"), "\(said)")
     }
 
     /// A signal is the normal end of a command that runs until it is stopped.

@@ -144,12 +144,12 @@ import WaypostTestSupport
 
     static let changes = [
         Change(["delivered 3 updates"]) { $0.ledger.delivered += 3 },
-        Change(["asked for a token"]) { $0.counts.tokenFetches += 1 },
+        Change(["requested a token"]) { $0.counts.tokenFetches += 1 },
         Change(["token request rejected: the issuer answered 403"]) {
             $0.conditions = report([noToken]).conditions
         },
         Change(["1 retry"]) { $0.counts.retries += 1 },
-        Change(["the service has started again"]) {
+        Change(["the service has restarted"]) {
             $0.uptimeSeconds = 1
             $0.delivery.secondsSinceDelivery = nil
         },

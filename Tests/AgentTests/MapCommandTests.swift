@@ -55,7 +55,9 @@ struct MapCommands {
         }
         let page = text(try await draw("one.jsonl").standardOutput)
         #expect(page.contains("</i>past location<") && page.contains("class=\"reported-live\""))
-        for (name, words) in [("two.jsonl", "has 2 vehicles"), ("none.jsonl", "line 1 of"), ("no", "no such file")] {
+        for (name, words) in [
+            ("two.jsonl", "contains 2 vehicles"), ("none.jsonl", "line 1 of"), ("no", "no such file"),
+        ] {
             let outcome = try await draw(name)
             #expect(outcome.ending == .exited(64))
             #expect(text(outcome.standardError).lowercased().contains(words), "\(text(outcome.standardError))")
@@ -71,7 +73,7 @@ struct MapCommands {
             ["map", Fixtures.url("nmea/town.nmea").path, "-o", "-", "--reported", directory.path("up.jsonl")])
         #expect(outcome.ending == .exited(0))
         let words = text(outcome.standardError)
-        #expect(words.contains("is within 1 km of the track: it belongs to another drive") == isOther, "\(words)")
+        #expect(words.contains("is within 1 km of the track: the file belongs to another drive") == isOther, "\(words)")
         #expect(words.isEmpty == !isOther, "\(words)")
     }
 
@@ -125,7 +127,7 @@ struct MapCommands {
         ("/disk", EFBIG, "it may not grow that large (ulimit -f, or the file system); choose a file elsewhere"),
         ("/disk", EROFS, "/disk is on a read-only file system; mount it for writing, or choose a file elsewhere"),
         ("/disk", ENOENT, "there is no directory /disk; create it, or choose another file"),
-        ("/proc", ENOENT, "/proc is the kernel's own and accepts no files; choose a file elsewhere"),
+        ("/proc", ENOENT, "/proc belongs to the kernel and accepts no files; choose a file elsewhere"),
     ])
     func nameTheRemedy(directory: String, number: CInt, remedy: String) {
         let error = UnwritableFile(path: "\(directory)/page.html", cause: SystemError(call: "open", number: number))

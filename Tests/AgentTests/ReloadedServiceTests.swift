@@ -330,7 +330,7 @@ import WaypostTestSupport
         }
         #expect(try await endings == Array(repeating: .exited(69), count: 12))
         // A signal that is still pending would cause another reload, during which an epoch can be lost.
-        try await service.isAtRest()
+        try await service.waitUntilAtRest()
         try reload(service) {
             moveToTheOther(&$0)
             $0.logFormat = "json"
@@ -340,7 +340,7 @@ import WaypostTestSupport
             return last.map { lines[$0...].contains { $0.text.contains("waiting for the first sentence") } } ?? false
         }
         try #require(isReady)
-        try await service.isAtRest()
+        try await service.waitUntilAtRest()
         for epoch in epochs {
             try receiver.send(epoch)
             try #require(await other.arrival(of: epoch) != nil)

@@ -84,9 +84,9 @@ import WaypostTestSupport
         #expect(await stopped.terminate().ending == .exited(128 + SIGTERM))
         let directory = try #require(try left().first)
         let outbox = temporary.path("\(directory)/outbox.sqlite")
-        let kept = try #require(await stopped.errors.line(saying: " not delivered, and kept; "))
+        let kept = try #require(await stopped.errors.line(saying: " not delivered, but kept; "))
         let count = try #require(kept.text.firstMatch(of: /(\d+) updates? not/).flatMap { Int($0.1) })
-        let remedy = "replay with --outbox \(outbox) to deliver the pending updates with another log"
+        let remedy = "to deliver the pending updates, replay another log with --outbox \(outbox)"
         #expect(kept.text.hasSuffix(remedy))
 
         let bench = try ServiceBench()
@@ -141,9 +141,9 @@ import WaypostTestSupport
 
     /// A replay doesn't deliver quarantined updates.
     @Test(arguments: [
-        (0, 0, nil), (2, 0, " updates not delivered, and kept; replay with --outbox "),
-        (2, 3, "5 updates not delivered, and kept; replay with --outbox "),
-        (0, 1, "1 update not delivered, and kept in quarantine in "),
+        (0, 0, nil), (2, 0, " updates not delivered, but kept; to deliver the pending updates, replay "),
+        (2, 3, "5 updates not delivered, but kept; to deliver the pending updates, replay "),
+        (0, 1, "1 update not delivered, but kept in quarantine in "),
     ])
     func sayHowToDeliverKeptUpdates(pending: Int64, quarantined: Int64, words: String?) async throws {
         let path = temporary.path("drive.sqlite")

@@ -83,7 +83,7 @@ import WaypostTestSupport
         let count = try #require(line.text.firstMatch(of: /but (\d+) updates are still pending: .*:1/)).1
         #expect(line.text.hasSuffix("or kill \(replay.processID), to end the replay and keep the pending updates"))
         #expect(await replay.terminate().ending == .exited(143))
-        #expect(replay.errors.text.contains("waypost: \(count) updates not delivered, and kept; "))
+        #expect(replay.errors.text.contains("waypost: \(count) updates not delivered, but kept; "))
         #expect(replay.errors.text.components(separatedBy: "still pending").count == 2, "repeated too soon")
     }
 

@@ -188,6 +188,6 @@ import WaypostTestSupport
         #expect(
             summary.text.contains(
                 "a follower is within 0.0 m of the vehicle 50 % of the time, within 52 m 95 % of the time, and at worst 58 m off; "
-                    + "the reported track within 0.0 m, at worst 0.0 m"))
+                    + "the reported track is within 0.0 m of 95 % of the fixes, and at worst 0.0 m off"))
     }
 }

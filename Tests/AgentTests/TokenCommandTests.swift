@@ -189,7 +189,7 @@ struct TokenCommands {
         #expect(refused.ending == .exited(64))
         #expect(
             String(decoding: refused.standardError, as: UTF8.self).hasPrefix(
-                "waypost: token --raw would show the token on this terminal; send it to a program (| or >), or add --force\n"
+                "waypost: token --raw would show the token on this terminal; pipe or redirect it (| or >), or add --force\n"
             ))
         let forced = try await onTerminal("--force")
         #expect(forced.ending == .exited(0))

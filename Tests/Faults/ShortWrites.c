@@ -1,5 +1,5 @@
-// Loaded before the C library: the write numbered $SHORT_WRITE (from 1, all threads together) to a file or pipe writes
-// half of what it was given, as a disk or a reader that is nearly full lets it.
+// Loaded before the C library. The write to a file or pipe that is number $SHORT_WRITE, counted from 1 over all threads,
+// writes only half of its bytes, as it would if the disk or the pipe were nearly full.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Leaves a line in the file $SHORT_WRITE_TRACE, by way of the kernel: it is no write of the program's.
+// Appends a line to the file $SHORT_WRITE_TRACE with a system call, so that it isn't counted as a write of the program.
 static void note(void) {
     static const char words[] = "write (INJECTED)\n";
     const char *path = getenv("SHORT_WRITE_TRACE");

@@ -1,7 +1,7 @@
-"""An HTTP/2 server over TLS that answers every request with frames without end, none of which brings an answer on.
+"""An HTTP/2 server over TLS that answers every request with endless frames, none of which advances the answer.
 
-Arguments: the kind of flood, a certificate and its key. Tells its port, each connection and each request, a line each.
-Two kinds are no floods: "refused" resets every stream, "http-1.1" too, and answers only who comes with HTTP/1.1.
+Arguments: the kind of flood, a certificate and its key. Prints its port, each connection and each request, one per line.
+The kinds "refused" and "http-1.1" aren't floods: they reset every stream. A client with HTTP/1.1 gets an answer.
 """
 
 import os
@@ -23,7 +23,7 @@ def frame(kind, flags, stream, payload=b""):
 
 
 def flood(kind, stream):
-    """What comes once, and what is repeated for ever."""
+    """Returns the bytes that are sent once, and the bytes that are repeated forever."""
     ok = frame(HEADERS, END_HEADERS, stream, b"\x88")  # :status 200
     return {
         "window-update": (b"", frame(8, 0, 0, struct.pack(">I", 1))),
@@ -48,7 +48,7 @@ def exactly(connection, count):
 
 
 def requests(connection):
-    """The stream of each request, as it comes."""
+    """Yields the stream of each request when the request arrives."""
     exactly(connection, PREFACE)
     connection.sendall(frame(SETTINGS, 0, 0))
     while True:
@@ -87,7 +87,7 @@ def main():
     print("port", listener.getsockname()[1], flush=True)
     listener.settimeout(1)
     parent = os.getppid()
-    while os.getppid() == parent:  # who started it may end in a way that leaves it behind
+    while os.getppid() == parent:  # the parent may end without stopping this process
         try:
             raw, _ = listener.accept()
         except TimeoutError:

@@ -42,7 +42,7 @@ import TimeAndChance
         #expect(one["drawing"]?.stringValue?.contains("<title>van-2</title>") == false)
     }
 
-    @Test func showAPartOfALargeFleetAndSayHowMany() async throws {
+    @Test func showAPartOfALargeFleetAndItsSize() async throws {
         let backend = try SimulatedBackend()
         for number in 1...45 { try await Self.report(backend, "van-\(number)") }
         let page = try await backend.get("/page.json")
@@ -70,10 +70,10 @@ import TimeAndChance
         #expect(window["start"]?.integerValue == (SimulatedBackend.now - 88) * 1000)
     }
 
-    /// A shape point states no speed. Its colour is that of the average speed since the previous point.
+    /// A shape point has no speed. It gets the colour of the average speed since the previous point.
     @Test func colourShapePointsBySpeed() async throws {
-        /// Returns the paths of a drive of 100 m in the first ten seconds, and 10 m in each ten after that. A degree of
-        /// latitude is 111.2 km.
+        /// Returns the paths of a drive of 100 m in the first ten seconds, and 10 m in every ten seconds after that. A
+        /// degree of latitude is 111.2 km.
         func paths(speeds: [String]) async throws -> [Substring] {
             let backend = try SimulatedBackend()
             let places = speeds.enumerated().map { index, speed in
@@ -108,7 +108,7 @@ import TimeAndChance
         page = try await backend.get("/page.json")
         #expect(page["outage"] == .null && next(page) == times(60, 90))
         #expect(page["answeringSince"]?.integerValue == times(35)[0])
-        // The strip shows past outages, up to the present.
+        // The strip also shows past outages.
         await backend.engine.setOutage(true)
         backend.advance(by: 5)
         page = try await backend.get("/page.json")
@@ -121,8 +121,8 @@ import TimeAndChance
         #expect(page["answeringSince"]?.integerValue == times(47)[0])
     }
 
-    /// The time of arrival counts, because a replay's fixes are as old as its log. A parked vehicle reports every
-    /// minute.
+    /// A position's age is counted from its arrival, because a replay's fixes are as old as its log. A parked vehicle
+    /// reports every minute.
     @Test(arguments: ["", "?vehicle=providers/p/vehicles/van"])
     func showWhenAVehicleLastReported(query: String) async throws {
         let backend = try SimulatedBackend()
@@ -136,7 +136,7 @@ import TimeAndChance
         backend.advance(by: 60)
         let map = try await drawing()
         #expect(map.contains("last position") && !map.contains("vehicle now") && !map.contains(">now "))
-        // A state alone says nothing about the position.
+        // An update of the state doesn't make the position current.
         let token = try await backend.token("driver/van")
         let answer = try await backend.send(
             .put, "vehicles/van?updateMask=vehicleState", token: token, body: #"{"vehicleState":"OFFLINE"}"#)
@@ -147,7 +147,7 @@ import TimeAndChance
     }
 
     /// `waypost check` rejects a relative path, because its meaning depends on the service's directory.
-    @Test func offerAConfigurationWithAWholePath() async throws {
+    @Test func offerAConfigurationWithAnAbsolutePath() async throws {
         let backend = try SimulatedBackend.shared.get()
         let page = String(
             decoding: await backend.engine.respond(to: ServedRequest(.get, "/")).response.body, as: UTF8.self)
@@ -217,7 +217,7 @@ import TimeAndChance
         #expect(try await backend.get("/page.json")["example"] == nil)
     }
 
-    /// The page loads nothing, and shows names of vehicles as text only.
+    /// The page loads no other file, and shows names of vehicles as text only.
     @Test func loadNoExternalResources() async throws {
         let backend = try SimulatedBackend()
         let served = await backend.engine.respond(to: ServedRequest(.get, "/"))

@@ -8,15 +8,15 @@ import TimeAndChance
 
 @testable import FleetEngineSimulator
 
-/// A simulator without sockets, whose clock has a fixed time.
+/// A simulator without sockets, whose clock moves only when a test advances it.
 struct SimulatedBackend: Sendable {
-    /// Created once, because that takes nearly a second.
+    /// The signing key, generated only once because that takes nearly a second.
     static let key = Result { try SigningKey().encoded }
 
     /// A shared backend for tests that only provoke errors.
     static let shared = Result { try SimulatedBackend() }
 
-    /// 2026-01-05T10:15:30Z.
+    /// The initial time of the clock, 2026-01-05T10:15:30Z, in seconds since 1970.
     static let now: Int64 = 1_767_608_130
 
     let engine: SimulatorResponder

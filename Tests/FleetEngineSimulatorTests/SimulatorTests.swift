@@ -14,7 +14,7 @@ import WaypostTestSupport
         return answer.split(separator: "\"").first { $0.hasPrefix("eyJ") }
     }
 
-    /// Sends a position with the time 10:15 and `second`. Returns the answer.
+    /// Sends a position with the time 10:15 and `second` seconds. Returns the answer.
     private static func update(at address: LocalAddress, _ token: Substring, second: Int) async -> String {
         let body =
             "{\"lastLocation\":{\"location\":{\"latitude\":1.5,\"longitude\":2},\"updateTime\":\"2026-01-05T10:15:\(second)Z\"}}"
@@ -43,7 +43,9 @@ import WaypostTestSupport
             #expect(await simulator.record.vehicles[van]?.fixTimes.map(\.description) == ["2026-01-05T10:15:30.000Z"])
             let page = await RawExchange.send(["GET / HTTP/1.0\r\n\r\n"], to: address).text
             #expect(page.contains("<!doctype html>"))
-            #expect(!page.contains("http://") || page.contains("http://www.w3.org/2000/svg"), "no file from outside")
+            #expect(
+                !page.contains("http://") || page.contains("http://www.w3.org/2000/svg"),
+                "the page loads no external file")
             let view = await RawExchange.send(["GET /page.json?vehicle=none HTTP/1.0\r\n\r\n"], to: address).received
             let json = try JSONValue(
                 parsing: Array(view[try #require(view.firstRange(of: Array("\r\n\r\n".utf8))).upperBound...]))
@@ -63,7 +65,8 @@ import WaypostTestSupport
         #expect(uploads["locations"]?.arrayValue?.map { $0["latitude"]?.doubleValue } == [1.5])
     }
 
-    /// Pages of other sites have no access, as at the status address. The name of the configured host is accepted.
+    /// Pages of other sites have no access, as is the case at the status address. The configured host's name is
+    /// accepted.
     @Test(
         arguments: [
             ("127.0.0.1:0", "GET", "localhost", "http://evil.example.com", 403),
@@ -88,7 +91,7 @@ import WaypostTestSupport
         }
     }
 
-    /// A browser sends requests for an image, a form or a link of a foreign page, and states their site.
+    /// A browser sends requests for an image, a form or a link of a foreign page, and states where they come from.
     @Test func issuesNoTokensToPagesOfOtherSites() async throws {
         let simulator = try FleetEngineSimulator()
         let address = try LocalAddress("127.0.0.1:\(simulator.baseURL.port)")
@@ -116,7 +119,7 @@ import WaypostTestSupport
         """#
     private static let upload = #"{"locations":[],"time":1767608130,"vehicle":"providers/p/vehicles/v"}"#
 
-    /// A configuration, a table, a record in the other format: none of them is written to.
+    /// The simulator doesn't write to a configuration, a table, or a record in the other format.
     @Test(arguments: [
         (position, upload, true), (position + "\n" + position + "\n", upload + "\n" + upload, true), ("", "", true),
         (upload, upload, false), (position, position, false), (#"{"vehicle": {"providerId": "p"}}"#, "", false),
@@ -158,7 +161,7 @@ import WaypostTestSupport
         }
         #expect(
             messages.withLock { $0 } == [
-                "cannot write the record file, so it will lack all further updates: No space left on device"
+                "cannot write the record file: No space left on device; it will lack all further updates"
             ])
     }
 

@@ -50,7 +50,7 @@ private let now = SimulatedBackend.now
 
     @Test(arguments: [
         ("alg none", "alg is none"), ("alg HS256", "alg is HS256"), ("no alg", "alg is missing"),
-        ("kid", "kid is not a key"),
+        ("kid", "kid is not the id of a key"),
         ("other key", "signature is wrong"), ("changed payload", "signature is wrong"),
         ("changed signature", "signature is wrong"),
         ("cut signature", "signature is wrong"), ("no signature", "signature is wrong"),
@@ -91,8 +91,8 @@ private let now = SimulatedBackend.now
         default: header = ""
         }
         var error: ErrorAnswer?
-        do throws(ErrorAnswer) { _ = try authority.claims(ofAuthorization: header, now: now) } catch let refusal {
-            error = refusal
+        do throws(ErrorAnswer) { _ = try authority.claims(ofAuthorization: header, now: now) } catch let rejection {
+            error = rejection
         }
         #expect(error?.status == 401)
         #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
@@ -252,16 +252,16 @@ private let now = SimulatedBackend.now
 
     @Test(
         arguments: [(-700, nil), (599, "exp is 4199 s ahead"), (700, "iat is 700 s ahead")] as [(Int64, String?)])
-    func hasItsOwnClock(offset: Int64, refusal: String?) async throws {
+    func hasItsOwnClock(offset: Int64, rejection: String?) async throws {
         let backend = try SimulatedBackend { try $0.faults.set("--token-clock", "\(offset)") }
         let served = await backend.engine.respond(to: ServedRequest(.get, "/token/driver/van"))
         #expect(served.response.headers["Date"] == UTCTime(millisecondsSince1970: (now + offset) * 1000).httpDate)
         let token = try await backend.token("driver/van")
         #expect(try Self.claims(of: token).issuedAt == now + offset)
         let answer = try await backend.send(.get, "vehicles/van", token: token)
-        // Fleet Engine rejects a token that expires in more than an hour, so a fast clock shows at once.
+        // Fleet Engine rejects a token that expires in more than an hour, so a fast clock is noticed at once.
         #expect(answer.status == (offset > 0 ? 401 : 200))
-        if let refusal { #expect(answer.json.errorMessage.contains(refusal)) }
+        if let rejection { #expect(answer.json.errorMessage.contains(rejection)) }
     }
 
     @Test func delaysItsAnswers() async throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import FleetEngineSimulator
 
 @Suite struct Trip {
-    /// Degrees north for each metre.
+    /// The degrees of latitude per metre.
     private static let degreesPerMeter = 1 / 111_195.0
 
     private static func backend() throws -> SimulatedBackend {

@@ -35,8 +35,8 @@ struct TrustedKey {
         let outcome = try await ChildProcess(
             arguments: arguments, environment: ["PATH": "/usr/bin:/bin"], timeLimit: .seconds(100)
         ).run()
-        let complaint = String(decoding: outcome.standardError, as: UTF8.self)
-        try #require(outcome.ending == .exited(0), "\(arguments[0]): \(complaint)")
+        let message = String(decoding: outcome.standardError, as: UTF8.self)
+        try #require(outcome.ending == .exited(0), "\(arguments[0]): \(message)")
     }
 
     private func backend() throws -> SimulatedBackend {
@@ -70,7 +70,7 @@ struct TrustedKey {
         #expect(try await backend.send(.get, "vehicles/van-7", token: own).status == 200)
     }
 
-    @Test func isRequired() async throws {
+    @Test func isRequiredForAnotherIssuersTokens() async throws {
         let driver = try token(["vehicleid": "van-7"])
         let answer = try await SimulatedBackend().send(.get, "vehicles/van-7", token: driver)
         #expect(answer.status == 401)
@@ -84,7 +84,7 @@ struct TrustedKey {
         for key in [privateKey, Array("no key".utf8), []] {
             let error = #expect(throws: SimulatorError.self) { try SimulatedBackend { $0.trustedKey = key } }
             let remedy =
-                "is not a public key in PEM; make one from a private key with openssl pkey -pubout -in FILE, or from a "
+                "is not a public key in PEM; extract it from a private key with openssl pkey -pubout -in FILE, or from a "
                 + "certificate with openssl x509 -pubkey -noout -in FILE"
             #expect(error?.description.contains(remedy) == true)
         }

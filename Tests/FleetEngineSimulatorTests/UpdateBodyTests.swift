@@ -5,8 +5,8 @@ import Testing
 
 @testable import FleetEngineSimulator
 
-/// A field of `lastLocation` with an invalid value.
-private let wrongLocationFields: [(String, String)] = [
+/// Fields of `lastLocation` with invalid values.
+private let invalidLocationFields: [(String, String)] = [
     ("heading", "360"), ("heading", "-1"), ("heading", "90.5"), ("heading", "{\"value\":90}"), ("heading", "true"),
     ("location", "1"), ("location", "[1,2]"), ("location", "{\"lat\":1}"), ("location", "{\"latitude\":91}"),
     ("location", "{\"latitude\":-90.1}"), ("location", "{\"longitude\":180.5}"), ("location", "{\"longitude\":-181}"),
@@ -27,7 +27,7 @@ private let wrongLocationFields: [(String, String)] = [
 ]
 
 @Suite struct UpdateBody {
-    @Test(arguments: wrongLocationFields, FleetService.allCases)
+    @Test(arguments: invalidLocationFields, FleetService.allCases)
     func isRejectedForOneInvalidField(field: (String, String), service: FleetService) async throws {
         let backend = try SimulatedBackend.shared.get()
         let (status, json, _) = try await backend.update("{\"lastLocation\":{\"\(field.0)\":\(field.1)}}", as: service)

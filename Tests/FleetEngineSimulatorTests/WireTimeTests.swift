@@ -19,7 +19,7 @@ import Testing
             ("2026-01-01T00:00:00+24:00", nil), ("0000-01-01T00:00:00Z", nil), ("", nil), ("2026-01-01", nil),
             ("２０２６-01-01T00:00:00Z", nil),
         ] as [(String, String?)])
-    func areRead(text: String, normal: String?) {
+    func areParsed(text: String, normal: String?) {
         #expect(WireTime(text)?.description == normal)
     }
 }

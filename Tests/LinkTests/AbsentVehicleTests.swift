@@ -5,7 +5,7 @@ import Testing
 import WaypostTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct AbsentVehicle {
-    /// A backend creates the vehicle after an hour. Until then there are one report, few and small requests, and one
+    /// A backend creates the vehicle after an hour. Until then, the reporter sends a few small requests, and uses one
     /// token.
     @Test func isProbedRarelyWithSmallRequestsUntilItExists() async throws {
         let isMissing = Locked(true)
@@ -30,7 +30,7 @@ import WaypostTestSupport
             }
             group.cancelAll()
         }
-        // 14 probes in an hour, minutes apart, the last one answered.
+        // The reporter sent 14 probes in an hour, minutes apart.
         #expect(probes.count == 14)
         #expect(probes.last.map { (.seconds(3000)...(.seconds(4000))).contains($0) } == true, "\(probes)")
         let first = server.arrivals[0]

@@ -12,8 +12,8 @@ import Testing
 import Operations
 import WaypostTestSupport
 
-/// libcurl over links that break in every way: the kind of failure, the time until it is noticed, and that the next
-/// exchange over the repaired link works.
+/// Exchanges of libcurl over links that break in every way: the kind of failure, the time until it is noticed, and the
+/// next exchange over the repaired link, which must work.
 @Suite(.timeLimit(.minutes(2))) struct BrokenLink {
     enum Kind: Sendable { case delivered, unreachable }
 
@@ -21,7 +21,7 @@ import WaypostTestSupport
         let testDescription: String
         let link: LinkFaults
         let kind: Kind
-        /// The maximum seconds until the failure is noticed, generous for a loaded machine.
+        /// The range of seconds after which the failure must be noticed, generous for a loaded machine.
         let noticed: ClosedRange<Double>
 
         init(
@@ -41,7 +41,7 @@ import WaypostTestSupport
             $0.toServer.delay = .milliseconds(100) ... .milliseconds(300)
             $0.toClient.delay = .milliseconds(100) ... .milliseconds(300)
         },
-        Fault("2000 bytes a second", .delivered, 0.1...3) { $0.toServer.bytesPerSecond = 2000 },
+        Fault("2000 bytes per second", .delivered, 0.1...3) { $0.toServer.bytesPerSecond = 2000 },
         Fault("refused", .unreachable, 0...1) { $0.reception = .refusing },
         Fault("half open from the beginning", .unreachable, 1.9...4) { $0.reception = .swallowing },
         Fault("reset within the request", .unreachable, 0...1) { $0.toServer.end = (100, .reset) },
@@ -49,8 +49,8 @@ import WaypostTestSupport
         Fault("reset within the answer", .unreachable, 0...1) { $0.toClient.end = (60, .reset) },
         Fault("closed within the answer", .unreachable, 0...1) { $0.toClient.end = (110, .close) },
         Fault("stall within the answer", .unreachable, 1.9...4) { $0.toClient.end = (60, .stall) },
-        Fault("drip of a byte each 20 ms", .unreachable, 1.9...4) {
-            ($0.toClient.largestPiece, $0.toClient.pause) = (1, .milliseconds(20))
+        Fault("drip of a byte every 20 ms", .unreachable, 1.9...4) {
+            ($0.toClient.maximumPiece, $0.toClient.pause) = (1, .milliseconds(20))
         },
     ]
 
@@ -70,7 +70,7 @@ import WaypostTestSupport
         }
     }
 
-    /// A backend that is being drained answers errors while its connections are kept.
+    /// A backend that is being drained answers with errors as long as its connections are kept.
     @Test func isAbandonedAfterTwoServerErrors() async throws {
         let connections = Locked<@Sendable () -> Int>({ 0 })
         let server = try StandInFleetEngine { _, _ in
@@ -92,9 +92,9 @@ import WaypostTestSupport
         #expect(proxy.counts.connections == 2)
     }
 
-    /// A portal's certificate, and an expired one: an intermediary, or a wrong clock.
+    /// The certificate is a portal's, or has expired: there is an intermediary, or the clock is wrong.
     @Test(.enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"))
-    func withAnUnknownCertificateKeepsEveryUpdate() async throws {
+    func losesNoUpdatesIfTheCertificateIsNotTrusted() async throws {
         let server = try await NginxServer()
         for (port, word) in [(server.foreignPort, "localhost"), (server.expiredPort, "expired")] {
             let proxy = try FaultProxy(to: .loopback(host: "127.0.0.1", port: port))

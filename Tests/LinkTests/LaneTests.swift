@@ -5,18 +5,18 @@ import Testing
 @Suite struct Lanes {
     private func lane(_ count: Int, delay: Duration = .zero) -> Lane {
         var lane = Lane()
-        lane.take(ArraySlice(repeating: 7, count: count), at: .zero, delay: delay)
+        lane.accept(ArraySlice(repeating: 7, count: count), at: .zero, delay: delay)
         return lane
     }
 
     @Test func delayBytesAndKeepTheirOrder() {
         var lane = lane(2, delay: .milliseconds(50))
-        lane.take([9], at: .milliseconds(1), delay: .zero)
-        #expect(lane.ready(at: .milliseconds(49), LaneFaults()).isEmpty)
+        lane.accept([9], at: .milliseconds(1), delay: .zero)
+        #expect(lane.readyBytes(at: .milliseconds(49), LaneFaults()).isEmpty)
         #expect(lane.nextPass(LaneFaults()) == .milliseconds(50))
-        #expect(lane.ready(at: .milliseconds(50), LaneFaults()) == [7, 7])
-        lane.pass(2, at: .milliseconds(50), LaneFaults())
-        #expect(lane.ready(at: .milliseconds(50), LaneFaults()) == [9])
+        #expect(lane.readyBytes(at: .milliseconds(50), LaneFaults()) == [7, 7])
+        lane.recordPassed(2, at: .milliseconds(50), LaneFaults())
+        #expect(lane.readyBytes(at: .milliseconds(50), LaneFaults()) == [9])
     }
 
     @Test func passBytesAtTheirRate() {
@@ -26,8 +26,8 @@ import Testing
         var (now, passed) = (Duration.zero, 0)
         while let next = lane.nextPass(faults) {
             now = max(now, next)
-            let count = lane.ready(at: now, faults).count
-            lane.pass(count, at: now, faults)
+            let count = lane.readyBytes(at: now, faults).count
+            lane.recordPassed(count, at: now, faults)
             passed += count
         }
         #expect(passed == 3000)
@@ -36,12 +36,12 @@ import Testing
 
     @Test func passBytesOneByOne() {
         var faults = LaneFaults()
-        faults.largestPiece = 1
+        faults.maximumPiece = 1
         faults.pause = .milliseconds(100)
         var lane = lane(3)
-        #expect(lane.ready(at: .zero, faults) == [7])
-        lane.pass(1, at: .zero, faults)
-        #expect(lane.ready(at: .milliseconds(99), faults).isEmpty)
+        #expect(lane.readyBytes(at: .zero, faults) == [7])
+        lane.recordPassed(1, at: .zero, faults)
+        #expect(lane.readyBytes(at: .milliseconds(99), faults).isEmpty)
         #expect(lane.nextPass(faults) == .milliseconds(100))
     }
 
@@ -49,10 +49,11 @@ import Testing
         var faults = LaneFaults()
         faults.end = (5, .reset)
         var lane = lane(8)
-        let ready = lane.ready(at: .zero, faults).count
+        let ready = lane.readyBytes(at: .zero, faults).count
         #expect(ready == 5 && !lane.isAtEnd(faults))
-        lane.pass(ready, at: .zero, faults)
-        #expect(lane.isAtEnd(faults) && lane.nextPass(faults) == nil && lane.ready(at: .seconds(9), faults).isEmpty)
+        lane.recordPassed(ready, at: .zero, faults)
+        #expect(
+            lane.isAtEnd(faults) && lane.nextPass(faults) == nil && lane.readyBytes(at: .seconds(9), faults).isEmpty)
     }
 
     @Test func holdAtMostTheirCapacity() { #expect(lane(65_000).room == Lane.capacity - 65_000) }

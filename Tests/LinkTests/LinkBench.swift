@@ -23,7 +23,7 @@ struct LinkBench {
     let observer = RecordingObserver()
     let authorization = ScriptedAuthorization()
 
-    /// Long limits, so that a loaded machine doesn't reach any of them, except the one that a test is about.
+    /// Limits that are long enough for a loaded machine.
     static let wide = HTTPLimits(connect: .seconds(50), total: .seconds(50))
 
     func reporter(
@@ -41,7 +41,7 @@ struct LinkBench {
         for second in seconds { try await outbox.append(LocationUpdate(.sample(Double(second), speed: 10))) }
     }
 
-    /// Runs `reporter` until everything is delivered or it has waited `waits` times. The clock advances over each wait.
+    /// Runs `reporter` until everything is delivered or it has waited `waits` times. Each wait advances the clock.
     func drain(_ reporter: Reporter, waits limit: Int = 100) async throws -> Seen {
         await reporter.finishWhenEmpty()
         var seen = Seen()

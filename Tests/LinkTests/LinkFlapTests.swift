@@ -12,7 +12,7 @@ import TimeAndChance
         var ledger = Ledger()
     }
 
-    /// Runs with and without the kernel's announcements of the network's return.
+    /// Runs with and without a signal from the kernel that the network has returned.
     @Test(arguments: [(true, 3), (false, 15)], [UInt64](1...2))
     func recoverQuickly(signal: (isGiven: Bool, seconds: Int), seed: UInt64) async throws {
         let result = try await onThread(named: "simulation") {
@@ -25,12 +25,12 @@ import TimeAndChance
                 + "p50 \(sorted[49]), p95 \(sorted[94]), max \(sorted[99]); \(result.attempts.count) attempts")
         #expect(sorted[94] <= .seconds(signal.seconds))
 
-        // No storm: the next attempt begins at least a second after a failure.
+        // There is no retry storm: the attempt after a failed one begins at least a second later.
         let tooSoon = zip(result.attempts, result.attempts.dropFirst()).filter { first, second in
             !first.hasArrived && second.begunAt - first.begunAt < .seconds(1)
         }
         #expect(tooSoon.isEmpty, "\(tooSoon)")
-        // Nothing is lost, and an older position never goes out as the newest.
+        // Nothing is lost, and an older position is never sent as the newest.
         let arrived = result.attempts.filter(\.hasArrived)
         #expect(zip(arrived, arrived.dropFirst()).allSatisfy { $0.last <= $1.last })
         #expect(result.ledger.pending == 0 && result.ledger.balances)
@@ -69,7 +69,7 @@ import TimeAndChance
         return result
     }
 
-    /// Accepts a position every five seconds.
+    /// Accepts a position every five seconds, for `seconds`.
     private static func drive(_ simulation: LinkSimulation, for seconds: Double) {
         let end = simulation.now + .milliseconds(Int(seconds * 1000))
         while true {
@@ -81,7 +81,7 @@ import TimeAndChance
         simulation.advance(to: end)
     }
 
-    /// Returns `base` to the power of `exponent`, which is in 0..<1, to within some thousandths.
+    /// Returns `base` to the power of `exponent`, which is in 0..<1, to within a few thousandths.
     private static func power(_ base: Double, _ exponent: Double) -> Double {
         var (result, root, rest) = (1.0, base, exponent)
         for _ in 0..<10 {

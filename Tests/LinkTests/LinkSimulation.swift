@@ -33,16 +33,14 @@ final class LinkSimulation {
 
     var now: Duration { start.duration(to: clock.now) }
 
-    /// Truncates `now`; a division would round.
+    /// The whole seconds of `now`; a division would round.
     var wholeSeconds: Int { Int(now.components.seconds) }
 
-    /// Starts the reporter.
     func begin() {
         running = Task(executorPreference: executor) { [reporter] in await reporter.deliver() }
         executor.runUntilAllWait()
     }
 
-    /// Ends the reporter.
     func end() {
         running?.cancel()
         executor.runUntilAllWait()
@@ -54,7 +52,7 @@ final class LinkSimulation {
         executor.runUntilAllWait()
     }
 
-    /// Accepts a position of the present second.
+    /// Accepts a position of the current second.
     func accept() { append(second: wholeSeconds) }
 
     /// Accepts a position of the given second.
@@ -66,7 +64,7 @@ final class LinkSimulation {
         }
     }
 
-    /// Advances time until `moment` and wakes every task that is due before.
+    /// Advances the time to `moment`, and wakes every task that is due by then.
     func advance(to moment: Duration) {
         while let wake = clock.timeToNextWake, now + wake <= moment {
             clock.advance(by: wake)

@@ -10,12 +10,12 @@ import WaypostTestSupport
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let trouble: StandInFleetEngine.Trouble
-        /// The reporter's wait after each failure, with the maximum jitter.
+        /// The reporter's wait after each failure, with the maximum jitter, in seconds.
         var waits: [Double] = []
         var requests = 2
         var tokensDiscarded = 0
         var quarantined: Set<Int64> = []
-        /// The operator's message.
+        /// A part of the message for the operator; may be empty.
         var words = ""
 
         init(_ name: String, _ trouble: @escaping StandInFleetEngine.Trouble, _ change: (inout Self) -> Void) {
@@ -66,7 +66,7 @@ import WaypostTestSupport
             ($0.waits, $0.requests, $0.tokensDiscarded) = ([60, 60], 5, 3)
         },
         Row("404 three times", first(rejection(404, "NOT_FOUND"), times: 3)) {
-            // After the first, probes carry only the newest update; then the backlog follows.
+            // After the first request, probes contain only the newest update; then the backlog follows.
             ($0.waits, $0.requests, $0.words) = ([60, 120, 240], 5, "NOT_FOUND")
         },
         Row("501", first(rejection(501, "UNIMPLEMENTED"))) { ($0.waits, $0.requests) = ([60], 3) },
@@ -119,7 +119,7 @@ import WaypostTestSupport
         ].map { name, answer in
             Row("captive portal: \(name)", first(answer)) { ($0.waits, $0.words) = ([1], "captive portal") }
         } + [
-            // Batches of three updates, two, and one. Then that one is delivered, and the others follow.
+            // The batches have three updates, two, and one. Then the single update is delivered, and the others follow.
             Row("captive portal: 413 to everything", first(strange(413, "<html>too large</html>"), times: 3)) {
                 ($0.waits, $0.requests, $0.words) = ([1], 6, "not from Fleet Engine")
             }
@@ -155,7 +155,7 @@ import WaypostTestSupport
         #expect(seen.tokensDiscarded == row.tokensDiscarded)
         #expect(seen.quarantined == row.quarantined)
         #expect(row.words.isEmpty || seen.reasons.contains { $0.contains(row.words) }, "\(seen.reasons)")
-        // Nothing is lost or invented, and an older position never goes out as the newest.
+        // Nothing is lost or invented, and an older position is never sent as the newest.
         #expect(seen.ledger.accepted == 3 && seen.ledger.balances && seen.ledger.pending == 0)
         #expect(seen.ledger.delivered == 3 - Int64(row.quarantined.count))
         #expect(server.arrivals.allSatisfy { $0.last == 3 })

@@ -11,8 +11,9 @@ final class SimulatedLink: HTTPTransport {
     struct Attempt: Sendable {
         var begunAt: Duration
         var endedAt: Duration?
-        /// The seconds of its positions, at their arrival.
+        /// The time of the last location, in seconds after that of `Fix.sample(0)`.
         var last: Int
+        /// The times of the past locations, in seconds after that of `Fix.sample(0)`.
         var past: [Int]
         var hasArrived = false
     }
@@ -23,22 +24,22 @@ final class SimulatedLink: HTTPTransport {
         var outages = 0
         var roundTrip = Duration.milliseconds(200)
         var bytesPerSecond: Double?
-        /// The server's time for an answer.
+        /// The time that the server takes to answer.
         var answerDelay = Duration.zero
-        /// Neither the next attempt nor any other on its connection gets an answer.
+        /// Whether the current connection is dead: no attempt on it gets an answer.
         var isDead = false
-        /// Requests with more past locations than this vanish.
+        /// The maximum number of past locations; larger requests vanish. `nil` for no limit.
         var largestBatch: Int?
         var attempts: [Attempt] = []
     }
 
-    /// The time of a new connection beyond the exchange: TCP and TLS.
+    /// The number of round trips by which a new connection, with TCP and TLS, delays the exchange.
     static let roundTripsToConnect = 3
     static let connectLimit = Duration.seconds(10)
 
     let state = Locked(State())
     private let isConnected = Locked(false)
-    /// The connections in the making.
+    /// The connections that are being established.
     private let connecting = Locked([AsyncStream<Never>.Continuation]())
     private let clock: ManualClock
     private let start: ManualClock.Instant
@@ -105,7 +106,7 @@ final class SimulatedLink: HTTPTransport {
         return HTTPResponse(status: 200, body: Array(#"{"name":"providers/p/vehicles/v"}"#.utf8))
     }
 
-    /// Waits until the time limit, or until the network changes.
+    /// Waits until the time limit for connecting, or until the network changes.
     private func connectInVain() async throws(HTTPTransportError) {
         let (change, waiter) = AsyncStream.makeStream(of: Never.self)
         connecting.withLock { $0.append(waiter) }
@@ -123,7 +124,7 @@ final class SimulatedLink: HTTPTransport {
         do { try await clock.sleep(for: duration) } catch { throw fail(.cancelled) }
     }
 
-    /// Returns an error. A failed connection isn't reused.
+    /// Returns an error, and closes the connection, because a failed connection isn't reused.
     private func fail(_ code: HTTPTransportError.Code) -> HTTPTransportError {
         isConnected.withLock { $0 = false }
         return HTTPTransportError(code, "\(code)")

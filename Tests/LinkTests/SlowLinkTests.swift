@@ -11,8 +11,8 @@ import Testing
         var isDrainedAt: Duration?
     }
 
-    /// Bytes per second, round trip in ms, the maximum time of a batch after its size has been found, and the batch
-    /// size reached.
+    /// The arguments are the bytes per second, the round trip in ms, the maximum time of a batch after its size has
+    /// been found, and the batch size reached.
     @Test(arguments: [
         (2_000.0, 300, 1.7, 5...8), (10_000, 300, 1.1, 15...50), (1_000_000, 50, 0.2, 50...50),
         (1_000_000, 600, 0.7, 50...50),
@@ -36,18 +36,18 @@ import Testing
         Self.expectFresh(result, within: .seconds(longest))
     }
 
-    /// A path that drops everything larger than one packet: small requests pass, so the live position does.
+    /// A path drops everything larger than one packet. Small requests pass, and so does the live position.
     @Test func delaysANewerPositionByAtMostTheTimeout() async throws {
         let result = try await Self.simulate { $0.largestBatch = 5 }
         #expect(result.ledger.pending == 0 && result.ledger.balances)
-        // A position that arrives while a batch is in progress waits 3 s, and its own exchange on a new connection.
+        // A position that arrives during a batch waits 3 s, and then for its own exchange on a new connection.
         Self.expectFresh(result, within: .seconds(3 + 4 * 0.2 + 0.1))
         #expect(result.attempts.contains { !$0.hasArrived })
     }
 
-    /// The duration of answers, upload.timeoutSeconds, and the time when everything has been delivered. No positions
-    /// come after 240 s. A few exchanges are aborted until the timeout is found, and none afterwards: each update
-    /// arrives once.
+    /// The arguments are the duration of answers, `upload.timeoutSeconds`, and the time when everything must have been
+    /// delivered. No position is added after 240 s. A few exchanges are aborted until the timeout is found, and none
+    /// afterwards: each update arrives once.
     @Test(arguments: [(12, 60, 265), (12, 15, 265), (30, 60, 300), (50, 60, 350)])
     func waitsForASlowServer(answerSeconds: Int, limit: Int, drained: Int) async throws {
         let result = try await onThread(named: "simulation") {
@@ -81,8 +81,8 @@ import Testing
             isDrainedAt: drainedAt)
     }
 
-    /// The connection is acknowledged but leads nowhere: even with the maximum timeout, a new position arrives within
-    /// seconds.
+    /// Data on the connection is acknowledged but leads nowhere. Even with the maximum timeout, a new position arrives
+    /// within seconds.
     @Test func abandonsADeadConnectionWithinSeconds() async throws {
         let result = try await onThread(named: "simulation") {
             Swift.Result {

@@ -5,7 +5,7 @@ import WaypostTestSupport
 
 @testable import LyingDisk
 
-/// A directory on a lying disk, removed with the value.
+/// A directory on a lying disk, removed when this object is released.
 private final class Bench {
     private let temporary: TemporaryDirectory
     let disk: LyingDisk

@@ -26,7 +26,7 @@ import TimeAndChance
     @Test func areKeptOrLostSectorBySector() {
         var history = FileHistory(size: 2048)
         history.write([UInt8](repeating: 2, count: 2048), at: 0, over: old)
-        history.write([3], at: 0, over: [2])  // the last write alone is torn
+        history.write([3], at: 0, over: [2])  // only the last write is torn
         var contents = [UInt8](repeating: 2, count: 2048)
         contents[0] = 3
         var seen: Set<[UInt8]> = []
@@ -43,7 +43,7 @@ import TimeAndChance
         #expect(after(history, contents, keeping: 0, seed: 3).dropFirst() == old.dropFirst())
     }
 
-    @Test func mayBeTornWithinOneSectorOfTheLast() {
+    @Test func areTornWithinOneSectorOfTheLastWrite() {
         var history = FileHistory(size: 512)
         history.write([UInt8](repeating: 2, count: 512), at: 0, over: [UInt8](repeating: 1, count: 512))
         let contents = [UInt8](repeating: 2, count: 512)

@@ -3,7 +3,7 @@ package import GNSS
 
 /// The locations of recorded and generated input for tests.
 package enum Fixtures {
-    /// The checkout, by the path of this file.
+    /// The directory of the checkout, derived from the path of this file.
     package static let checkout = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 

@@ -4,7 +4,7 @@ import ReportedText
 
 /// The lines from a process, a named pipe or a socket, for which a test can wait.
 ///
-/// A thread reads them until the end of the stream, or until this object is released.
+/// A thread reads the lines until the end of the stream, or until this object is released.
 package final class LineFlow: Sendable {
     package struct Line: Sendable {
         package let text: String
@@ -14,7 +14,7 @@ package final class LineFlow: Sendable {
     private let store = LineStore()
     private let stop: EventDescriptor
 
-    /// Starts to read `descriptor`. `isDatagrams`: each read is a message, whose end is the end of a line.
+    /// Starts to read `descriptor`. `isDatagrams` says that each read returns a message, whose end also ends a line.
     package init(reading descriptor: consuming OwnedDescriptor, isDatagrams: Bool = false) throws(SystemError) {
         stop = try EventDescriptor()
         let (raw, store, stop) = (descriptor.release(), store, stop)
@@ -33,19 +33,18 @@ package final class LineFlow: Sendable {
     /// Makes a named pipe at `path`, and reads the lines that are written to it.
     package convenience init(namedPipe path: String) throws(SystemError) {
         try valueOrSystemError("make pipe \(path)") { unsafe mkfifo(path, 0o600) }
-        // Open for writing too, because a pipe without a writer is at its end.
+        // The pipe is also open for writing, because a pipe without a writer is at its end.
         try self.init(reading: OwnedDescriptor(opening: path, O_RDWR | O_NONBLOCK))
     }
 
     deinit { stop.signal() }
 
-    /// Every line so far.
     package var lines: [Line] { store.lines }
 
     /// Every line so far as one text.
     package var text: String { lines.map(\.text).joined(separator: "\n") }
 
-    /// Waits until `condition` holds for the lines so far. Returns false if the flow, or the test, ends before.
+    /// Waits until `condition` holds for the lines so far. Returns false if the flow or the test ends first.
     package func wait(until condition: ([Line]) -> Bool) async -> Bool {
         while true {
             let (news, alarm) = AsyncStream.makeStream(of: Never.self)
@@ -57,7 +56,7 @@ package final class LineFlow: Sendable {
     }
 
     /// Waits for the given number of lines that contain `words`, and returns the last of them; `nil` if the flow ends
-    /// before.
+    /// first.
     @discardableResult
     package func line(saying words: String, times: Int = 1) async -> Line? {
         var found: Line?
@@ -69,7 +68,6 @@ package final class LineFlow: Sendable {
         return found
     }
 
-    /// Waits for the end of the stream.
     package func end() async { _ = await wait { _ in false } }
 }
 
@@ -87,7 +85,7 @@ private final class LineStore: Sendable {
 
     var lines: [LineFlow.Line] { state.withLock { $0.lines } }
 
-    /// Returns the lines so far, and finishes `alarm` at the next change.
+    /// Returns the lines so far. Finishes `alarm` at the next change.
     func watch(_ alarm: AsyncStream<Never>.Continuation) -> (lines: [LineFlow.Line], hasEnded: Bool) {
         state.withLock { state in
             state.waiters.append(alarm)

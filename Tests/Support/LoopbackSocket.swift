@@ -30,7 +30,7 @@ package final class LoopbackSocket: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Connects to `port` of this machine.
+    /// Connects to `port` on 127.0.0.1.
     package init(_ kind: Kind, connectedTo port: Int) throws(SystemError) {
         descriptor = try Self.make(kind)
         try unsafe Self.call("connect", connect, descriptor.raw, port)
@@ -79,9 +79,9 @@ package final class LoopbackSocket: Sendable {
             owning: try valueOrSystemError("socket") { socket(AF_INET, CInt(type | SOCK_CLOEXEC.rawValue), 0) })
         // Accepted connections inherit these options.
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-            var patience = timeval(tv_sec: 100, tv_usec: 0)
+            var timeout = timeval(tv_sec: 100, tv_usec: 0)
             try valueOrSystemError("setsockopt") {
-                unsafe setsockopt(descriptor.raw, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
+                unsafe setsockopt(descriptor.raw, SOL_SOCKET, option, &timeout, socklen_t(MemoryLayout<timeval>.size))
             }
         }
         return descriptor

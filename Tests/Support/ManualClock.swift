@@ -24,7 +24,7 @@ package final class ManualClock: Clock, Sendable {
 
     private let state = Locked(State())
     private let announcer: AsyncStream<Duration>.Continuation
-    /// The length of every sleep, when it begins.
+    /// The length of every sleep, sent when the sleep begins.
     package let sleeps: AsyncStream<Duration>
 
     package init() { (sleeps, announcer) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(4096)) }
@@ -59,7 +59,7 @@ package final class ManualClock: Clock, Sendable {
         for sleeper in due { sleeper.wake.finish() }
     }
 
-    /// Ends every sleep, also those that begin later, because a test can't wait for a task that may or may not sleep.
+    /// Ends every sleep, including later ones, because a test can't wait for a task that may or may not sleep.
     package func end() {
         state.withLock { $0.isOver = true }
         advance(by: .zero)

@@ -10,7 +10,7 @@ package final class NginxServer: Sendable {
     package let expiredPort: UInt16
     /// The port with a certificate for another host.
     package let foreignPort: UInt16
-    /// The port with HTTP/1.1, where every connection ends after one request.
+    /// The port with HTTP/1.1, on which every connection ends after one request.
     package let briefPort: UInt16
     /// The port that requires a client certificate of the same authority.
     package let mutualPort: UInt16
@@ -24,7 +24,6 @@ package final class NginxServer: Sendable {
     /// A client's certificate and its key, signed by the same authority.
     package var clientCertificate: (certificate: String, key: String) { TestCertificates.client(in: directory) }
 
-    /// Whether nginx and openssl are installed.
     package static let isAvailable =
         FileManager.default.isExecutableFile(atPath: "/usr/sbin/nginx")
         && TestCertificates.areAvailable
@@ -90,9 +89,8 @@ package final class NginxServer: Sendable {
     }
 }
 
-/// Certificates made for one test: an authority's, and those that it signed.
+/// Certificates made for one test: that of an authority, and the certificates that the authority has signed.
 package enum TestCertificates {
-    /// Whether openssl is installed.
     package static let areAvailable = FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")
 
     package static func authority(in directory: TemporaryDirectory) -> String { directory.path("ca.pem") }

@@ -12,7 +12,7 @@ package final class NotifySocket: Sendable {
         try self.init(at: path, reading: Self.bound(to: path))
     }
 
-    /// Listens on a socket of `bound(to:)` for `path`, and reads the messages that wait there first.
+    /// Listens on a socket that `bound(to:)` returned for `path`. Messages that already wait there are read first.
     package init(at path: String, reading descriptor: consuming OwnedDescriptor) throws(SystemError) {
         self.path = path
         messages = try LineFlow(reading: descriptor, isDatagrams: true)

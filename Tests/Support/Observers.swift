@@ -5,7 +5,7 @@ package import Reporting
 import TimeAndChance
 
 extension FixSourceError {
-    /// Why the log can't be used; `nil` if a line failed.
+    /// The reason why the log can't be used; `nil` if a receiver's line failed.
     package var fault: LogFault? { if case .log(_, let fault) = reason { fault } else { nil } }
 }
 
@@ -25,7 +25,7 @@ package final class SourceObserver {
         return event
     }
 
-    /// Waits for a state whose text contains `words`; `nil` if the source ends before.
+    /// Waits for a state whose text contains `words`; `nil` if the source ends first.
     @discardableResult
     package func state(saying words: String) async -> ReceiverState? {
         while let event = await next() {
@@ -34,7 +34,7 @@ package final class SourceObserver {
         return nil
     }
 
-    /// Waits for the next fix; `nil` if the source ends before.
+    /// Waits for the next fix; `nil` if the source ends first.
     package func fix() async -> Fix? {
         while let event = await next() {
             if case .fix(let fix) = event { return fix }
@@ -42,7 +42,7 @@ package final class SourceObserver {
         return nil
     }
 
-    /// Waits for the next fix, and returns the second of its time; `nil` if the source ends before.
+    /// Waits for the next fix, and returns the second of its time; `nil` if the source ends first.
     package func second() async -> Int? { await fix().map { $0.timeOfFix.millisecondOfDay / 1000 % 60 } }
 
     /// The states seen so far, as text.
@@ -76,11 +76,11 @@ package func observe(
     return await running.value
 }
 
-/// Records every event, and allows a test to wait for one.
+/// Records all events, and allows a test to wait for an event.
 package final class RecordingObserver: ReportingObserver {
     private let log = Locked([ReportingEvent]())
     private let announcer: AsyncStream<ReportingEvent>.Continuation
-    /// Every event when it occurs.
+    /// The events, sent as they occur.
     package let stream: AsyncStream<ReportingEvent>
 
     package init() { (stream, announcer) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(65_536)) }

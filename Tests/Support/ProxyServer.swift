@@ -5,11 +5,11 @@ import LinuxPlatform
 /// A proxy from Debian on loopback that requires a user and password; killed when this object is released.
 package final class ProxyServer: Sendable {
     package enum Kind: Sendable, CaseIterable {
-        /// tinyproxy.
+        /// tinyproxy without TLS.
         case http
         /// tinyproxy, with socat in front for TLS.
         case https
-        /// microsocks.
+        /// microsocks, a SOCKS server.
         case socks5h
     }
 
@@ -28,7 +28,7 @@ package final class ProxyServer: Sendable {
     /// The proxy's log.
     package var log: LineFlow { programs[0].output }
 
-    /// The certificate of the authority that signed the proxy's certificate for `localhost`, for a proxy with TLS.
+    /// The certificate of the authority that signed the certificate for `localhost` of a proxy with TLS.
     package var caFile: String { TestCertificates.authority(in: directory) }
 
     /// Starts the proxy. tinyproxy rejects host names that match `forbidding`, a basic regular expression.

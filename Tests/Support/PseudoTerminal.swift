@@ -47,7 +47,7 @@ package final class PseudoTerminal: Sendable {
         }
     }
 
-    /// The maximum wait for a full line in milliseconds.
+    /// The maximum wait, in milliseconds, for a program that doesn't read.
     private static let timeout: CInt = 5000
 
     package func send(_ text: String) throws(SystemError) { try send(Array(text.utf8)) }

@@ -10,12 +10,13 @@ package final class RawServer: Sendable {
     /// An element for the first bytes of each request.
     package let requests: AsyncStream<Void>
 
-    /// Writes `parts`, waiting `pause` before each, then keeps the connection open until the client leaves.
+    /// Creates a server that writes `parts`, waits `pause` before each, and then keeps the connection open until the
+    /// client leaves.
     package convenience init(answering parts: [String], pause: Duration = .zero) throws {
         try self.init(answeringBytes: parts.map { Array($0.utf8) }, pause: pause)
     }
 
-    /// Writes `parts`, which need not be text, in the same way.
+    /// Creates the same server for `parts` that needn't be text.
     package init(answeringBytes parts: [[UInt8]], pause: Duration = .zero) throws {
         let (socket, stop, ended) = (
             try ListeningSocket(on: .loopback(host: "127.0.0.1", port: 0)), try EventDescriptor(), try EventDescriptor()
@@ -104,8 +105,8 @@ package struct RawExchange: Sendable {
         guard let socket = try? connectedSocket(to: address) else {
             return RawExchange(received: [], ending: .notConnected)
         }
-        var patience = timeval(tv_sec: 100, tv_usec: 0)
-        _ = unsafe setsockopt(socket.raw, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var timeout = timeval(tv_sec: 100, tv_usec: 0)
+        _ = unsafe setsockopt(socket.raw, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         for piece in pieces {
             let bytes = Array(piece.utf8)
             _ = unsafe Glibc.send(socket.raw, bytes, bytes.count, CInt(MSG_NOSIGNAL))

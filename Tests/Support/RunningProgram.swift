@@ -4,7 +4,7 @@ package import LinuxPlatform
 
 /// A program that a test has started, with its output as lines; killed when this object is released.
 ///
-/// It is for programs that run until they are signalled; `ChildProcess` is for those that end by themselves.
+/// This type is for programs that run until they are signalled, `ChildProcess` for programs that end by themselves.
 package final class RunningProgram: Sendable {
     package enum Ending: Sendable, Hashable {
         case exited(Int32)
@@ -19,15 +19,15 @@ package final class RunningProgram: Sendable {
     package let errors: LineFlow
     private let ending = Locked<Ending?>(nil)
 
-    /// Starts `arguments[0]`, found by `PATH`. It inherits only `environment` and the descriptor `input`, and no
-    /// blocked signals. Without `input`, its standard input is empty.
+    /// Starts the program `arguments[0]`, found by `PATH`. The program inherits only `environment` and the descriptor
+    /// `input`, and no blocked signals. Without `input`, its standard input is empty.
     package init(
         _ arguments: [String], environment: [String: String] = [:], input: CInt? = nil
     ) throws(SystemError) {
         let (outputEnds, errorEnds) = (try Self.pipe(), try Self.pipe())
         let output = OwnedDescriptor(owning: outputEnds.reading)
         let errors = OwnedDescriptor(owning: errorEnds.reading)
-        // Closed here after the start, so that the streams end with the program.
+        // The writing ends are closed here after the start, so that the streams end with the program.
         let outputWriter = OwnedDescriptor(owning: outputEnds.writing)
         let errorWriter = OwnedDescriptor(owning: errorEnds.writing)
         startedAt = .now
@@ -47,8 +47,8 @@ package final class RunningProgram: Sendable {
         ending.withLock { if $0 == nil { Glibc.kill(processID, number) } }
     }
 
-    /// Waits until each of the program's threads sleeps, so that it has nothing to do.
-    package func isAtRest() async throws {
+    /// Waits until all threads of the program sleep, so that the program has nothing to do.
+    package func waitUntilAtRest() async throws {
         let threads = "/proc/\(processID)/task"
         func isAtRest(_ thread: String) -> Bool {
             // If the thread has ended in between, the list is read again.
@@ -61,7 +61,7 @@ package final class RunningProgram: Sendable {
         }
     }
 
-    /// Waits for the end of the program and of both streams. Kills it if the test's time is over.
+    /// Waits for the end of the program and of both streams. Kills the program if the test's time is over.
     @discardableResult
     package func end() async -> Ending {
         await errors.end()
@@ -69,7 +69,7 @@ package final class RunningProgram: Sendable {
         return reap(afterKilling: Task.isCancelled)
     }
 
-    /// Sends SIGTERM and waits. Returns the ending and the time that it took.
+    /// Sends SIGTERM and waits for the program's end. Returns the ending, and the time until then.
     @discardableResult
     package func terminate() async -> (ending: Ending, took: Duration) {
         let start = ContinuousClock.now

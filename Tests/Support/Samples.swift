@@ -10,7 +10,7 @@ package func sentence(_ body: String, start: String = "$", ending: String = "\r\
     return "\(start)\(body)*\(digits.utf8.count < 2 ? "0" : "")\(digits)\(ending)"
 }
 
-/// Returns an epoch at `second` of 2026-01-05T10:15 of a vehicle that moves north.
+/// Returns the epoch at 10:`minute`:`second` on 2026-01-05, from a vehicle that moves north.
 package func epoch(second: Int, minute: Int = 15) -> String {
     let time = "10\(padded(minute))\(padded(second)).000"
     let latitude = "48\(padded(second)).5000"
@@ -44,7 +44,7 @@ package enum TestTokens {
             separator: ".")
     }
 
-    /// Returns a driver's token as Fleet Engine requires it; `serial` makes it differ from others.
+    /// Returns a driver's token as Fleet Engine requires it; `serial` distinguishes the token from others.
     package static func driver(
         vehicleID: String, issuedAt: Int = 1_000_000_000, lifetime: Int = 3600, serial: Int = 0
     ) -> String {

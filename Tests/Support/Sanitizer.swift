@@ -9,6 +9,6 @@ package enum Sanitizer {
 
     package static let isActive = name != nil
 
-    /// Whether it is the thread sanitizer, which finds nothing in code on a single thread.
+    /// Whether this build has the thread sanitizer, which finds nothing in code on a single thread.
     package static let isOfThreads = name == "thread"
 }

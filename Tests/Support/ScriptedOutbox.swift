@@ -8,14 +8,14 @@ package actor ScriptedOutbox: Outbox {
     package private(set) var quarantinedReasons: [Int64: String] = [:]
     /// The updates of each append, whether it was accepted or not.
     package private(set) var appends: [[LocationUpdate]] = []
-    /// The number of calls of `next`.
+    /// The number of calls to `next`.
     package private(set) var reads = 0
     /// The error of the next appends; `nil` if they succeed.
     private var appendFailure: OutboxError?
     /// The error of `next` and `acknowledge`; `nil` if they succeed.
     private var failure: OutboxError?
 
-    /// Awaited by every append, to simulate a disk that hangs.
+    /// A closure that every append awaits, to simulate a disk that hangs.
     private let beforeAppend: @Sendable () async -> Void
 
     package init(beforeAppend: @escaping @Sendable () async -> Void = {}) { self.beforeAppend = beforeAppend }
@@ -60,7 +60,7 @@ package actor ScriptedOutbox: Outbox {
 }
 
 extension Outbox {
-    /// Accepts `update` with its shape points. With `overrulingEarlier` it is the newest regardless of its time of fix.
+    /// Accepts `update` with its shape points. With `overrulingEarlier`, `update` is the newest regardless of its time.
     @discardableResult
     package func append(
         _ update: LocationUpdate, with shapePoints: [LocationUpdate] = [], overrulingEarlier: Bool = false

@@ -22,21 +22,21 @@ package final class ScriptedAuthorization: VehicleAuthorization {
     private let answer: Answer
     private let log = Locked(Log())
 
-    /// Returns `token-1`, `token-2` ..., a new one for each call.
+    /// Creates a provider that returns `token-1`, `token-2` ..., a new token for each call.
     package convenience init() {
         self.init { (_, asked) throws(AuthorizationError) in
             AuthorizationToken(value: "token-\(asked)", lifetime: .seconds(3600))
         }
     }
 
-    /// Answers with `answer`, which receives the context and the number of the call, from 1.
+    /// Creates a provider that answers with `answer`, which gets the context and the number of the call, from 1.
     package init(_ answer: @escaping Answer) { self.answer = answer }
 
     package var asked: [AuthorizationContext] { log.withLock { $0.asked } }
     /// The maximum number of concurrent calls for one context.
     package var mostAtOnce: Int { log.withLock { $0.mostAtOnce } }
     package var discarded: [AuthorizationToken] { log.withLock { $0.discarded } }
-    /// The number of calls of `networkReturned`.
+    /// The number of calls to `networkReturned`.
     package var networkReturns: Int { log.withLock { $0.networkReturns } }
 
     package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
@@ -76,7 +76,7 @@ package final class ScriptedTransport: HTTPTransport {
         self.answer = { (request, _) throws(HTTPTransportError) in try await answer(request) }
     }
 
-    /// Fails the given number of times, then answers with `success`.
+    /// Creates a transport that fails `times` times, then answers with `success`.
     package init(
         failing times: Int, then success: HTTPResponse,
         _ failure: @escaping @Sendable () throws(HTTPTransportError) -> HTTPResponse
@@ -87,7 +87,7 @@ package final class ScriptedTransport: HTTPTransport {
     /// Every request so far, in order.
     package var requests: [HTTPRequest] { log.withLock { $0 } }
 
-    /// The number of calls of `networkChanged`.
+    /// The number of calls to `networkChanged`.
     package var networkChanges: Int { changes.withLock { $0 } }
 
     package func networkChanged() { changes.withLock { $0 += 1 } }

@@ -4,7 +4,7 @@ package import LinuxPlatform
 
 /// A server that answers like Fleet Engine, unless a test has another answer for a request, and records all requests.
 ///
-/// It parses a request only when a test asks for its contents, so that its own cost is small.
+/// The server parses a request only when a test asks for the contents, so that its own cost is small.
 package final class StandInFleetEngine: Sendable {
     /// A request with an update.
     package struct Arrival: Sendable {
@@ -13,14 +13,14 @@ package final class StandInFleetEngine: Sendable {
 
         fileprivate init(_ request: ServedRequest) { (at, self.request) = (.now, request) }
 
-        /// The time of its last location, in seconds since that of `Fix.sample(0)`.
+        /// The time of the last location, in seconds after that of `Fix.sample(0)`.
         package var last: Int { StandInFleetEngine.seconds(of: request.body).first ?? -1 }
-        /// The times of its past locations, in the same seconds.
+        /// The times of the past locations, in seconds after that of `Fix.sample(0)`.
         package var past: [Int] { Array(StandInFleetEngine.seconds(of: request.body).dropFirst()) }
         package var byteCount: Int { request.byteCount }
     }
 
-    /// Returns a test's answer to the request with this number, from 1; `nil` for the answer of Fleet Engine.
+    /// A test's answer to the request with this number, counted from 1; `nil` for Fleet Engine's usual answer.
     package typealias Trouble = @Sendable (_ number: Int, Arrival) -> ServedResponse?
 
     package let service: HTTPService
@@ -62,11 +62,11 @@ package final class StandInFleetEngine: Sendable {
         return ServedResponse(status: status, contentType: "text/html", body, headers: fields)
     }
 
-    /// Returns the times of the positions in an update, in seconds since that of `Fix.sample(0)`. The last location is
+    /// Returns the times of the positions in an update, in seconds after that of `Fix.sample(0)`. The last location is
     /// first, because keys are sorted.
     package static func seconds(of body: [UInt8]) -> [Int] {
         func number(_ start: Int) -> Int { Int(body[start]) * 10 + Int(body[start + 1]) - 48 * 11 }
-        // Finds each 2026-01-05T10:00:00Z by its T.
+        // Finds each time, such as 2026-01-05T10:00:00Z, by its T.
         return body.indices.filter { index in
             index >= 10 && index + 9 < body.count && body[index] == UInt8(ascii: "T")
                 && body[index - 3] == UInt8(ascii: "-") && body[index + 3] == UInt8(ascii: ":")

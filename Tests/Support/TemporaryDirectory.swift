@@ -4,7 +4,7 @@ package import FoundationEssentials
 package final class TemporaryDirectory: Sendable {
     package let url: URL
 
-    /// Creates the directory. `inMemory`: in memory if possible, so that thousands of commits don't wait for the disk.
+    /// Creates the directory. `inMemory` puts it in memory if possible, so that many commits don't wait for a disk.
     package init(inMemory: Bool = false) throws {
         let memory = URL(filePath: "/dev/shm")
         let isInMemory = inMemory && FileManager.default.isWritableFile(atPath: memory.path)

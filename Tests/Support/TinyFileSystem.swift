@@ -4,6 +4,7 @@ import LinuxPlatform
 
 /// A small file system in memory, mounted for one test. Requires root.
 package final class TinyFileSystem {
+    /// Whether this user may mount a file system.
     package static var isAllowed: Bool {
         guard geteuid() == 0 else { return false }
         let probe = FileManager.default.temporaryDirectory.appending(path: "waypost-mount-\(UUID().uuidString)").path
@@ -38,6 +39,6 @@ package final class TinyFileSystem {
         try valueOrSystemError("remount \(path)") { unsafe mount("tmpfs", path, "tmpfs", flags, nil) }
     }
 
-    /// Frees the filled space.
+    /// Frees the space that `fill` has used.
     package func free() throws { try FileSystem.removeFile(at: path + "/filler") }
 }

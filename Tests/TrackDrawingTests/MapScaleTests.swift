@@ -105,7 +105,7 @@ import TimeAndChance
         #expect(profile.runs.map(\.count).reduce(0, +) == profile.samples.count)
     }
 
-    /// Each fix starts a run. With a step of 0 s, the time alternates within eight thousand years.
+    /// Each fix starts a run. With a step of 0 s, the time alternates between two moments 8,000 years apart.
     @Test(arguments: [1, -1, 86_400, 0]) func keepTheSamplesOfABrokenProfileShort(secondsBetween: Int64) {
         var profile = TrackProfile(capacity: 100)
         for number in 0..<Int64(20_000) {

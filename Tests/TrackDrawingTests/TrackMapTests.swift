@@ -59,7 +59,7 @@ import WaypostTestSupport
         }
     }
 
-    /// The marks of a moving vehicle.
+    /// A moving vehicle has marks, and the end of its track has none.
     @Test func showTheVehicleAndLateUpdates() throws {
         var survey = TrackSurvey()
         let fixes = try Fixtures.fixes(of: "town")
@@ -74,12 +74,12 @@ import WaypostTestSupport
             #expect(map.contains(words), "no \(words)")
         }
         #expect(!map.contains("class=\"end\"") && !map.contains("dot end"))
-        #expect(!map.contains("<a "), "it is replaced every second, which would take the focus off a link")
+        #expect(!map.contains("<a "), "the map is replaced every second, which would take the focus off a link")
         vehicle.headingDegrees = nil
         #expect(try #require(TrackMap(survey, newest: vehicle)).section.text.contains("<circle r=\"7\"/>"))
     }
 
-    /// The label is in both sizes and has the time.
+    /// The drawings of both sizes have the label, with the time.
     @Test func labelTheLastPosition() throws {
         var survey = TrackSurvey()
         let fixes = try Fixtures.fixes(of: "town")
@@ -89,7 +89,7 @@ import WaypostTestSupport
         #expect(map.ranges(of: ">last position \(time) UTC<").count == 2)
         #expect(map.contains("class=\"vehicle last\"") && map.contains("dot now last"))
         #expect(!map.contains(">now") && !map.contains("vehicle now"))
-        // At the start of its track as well.
+        // The label is also there if the vehicle is at the start of its track.
         survey = TrackSurvey()
         for fix in fixes.prefix(2) { survey.add(fix) }
         map = try #require(TrackMap(survey, newest: fixes[0], isCurrent: false)).section.text
@@ -117,7 +117,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Seconds of driving at a speed in metres per second, after a pause without a fix.
+    /// A part of a drive, at a speed in metres per second, after a pause in seconds without a fix.
     struct Leg: Sendable {
         var seconds: Int
         var north = 0.0
@@ -145,18 +145,19 @@ import WaypostTestSupport
         return survey
     }
 
-    /// Returns the labels of the ends, and the keys of the legend by their classes.
+    /// Returns the labels of the track's ends.
     static func labels(_ map: String) -> [String] {
         map.matches(of: /class="label strong"[^>]*>([^<]*)</).map { String($0.output.1) }
     }
 
+    /// Returns the classes of the legend's keys.
     static func keys(_ map: String) -> [String] {
         map.matches(of: /<li[^>]*><i class="((?:dot|line)[^"]*)"/).map { String($0.output.1) }
     }
 
     static let out = Leg(seconds: 1200, north: 25)
 
-    /// On a drawing with 75 m per pixel, 1 km is less than two marks.
+    /// On a drawing with 75 m per pixel, 1 km is less than the width of two marks.
     @Test(
         arguments: [
             ([out, Leg(seconds: 1160, north: -25)], ["end 10:39", "start 10:00"]),
@@ -191,7 +192,7 @@ import WaypostTestSupport
         #expect(StopMarks.Mark(point: PlanePoint(x: 0, y: 0), numbers: numbers).text == text)
     }
 
-    /// The legend explains the marks of the drawing only.
+    /// The legend explains only the marks that are drawn.
     @Test func explainTheDrawnMarksOnly() throws {
         // The track begins and ends with a stop, and the gap is in the same place.
         let legs = [
@@ -226,7 +227,7 @@ import WaypostTestSupport
     }
 
     /// The colours of speed would hide the reported track.
-    @Test func drawTheTrackGreyBelowTheReportedOne() throws {
+    @Test func drawTheTrackInGreyBelowTheReportedTrack() throws {
         let survey = Self.survey([Self.out])
         let places = [0, 1].map { index in
             let time = UTCTime(millisecondsSince1970: Int64(index) * 1000)
@@ -336,7 +337,7 @@ import WaypostTestSupport
         #expect(places == [samples.count, samples.count] && section.contains("max=\"\(samples.count - 1)\""))
     }
 
-    /// A track of any shape fits both drawings, and they fit a first screen.
+    /// A track of any shape fits both drawings, and both drawings fit a screen.
     @Test(arguments: [(0.0, 0.0), (0.2, 0), (0, 0.3), (0.1, 0.1), (1e-5, 0.2)])
     func fitBothDrawings(north: Double, east: Double) throws {
         var survey = TrackSurvey()
@@ -373,10 +374,10 @@ import WaypostTestSupport
 extension PlanePoint {
     /// Returns the distance to the nearest point of the line segment between two points.
     func distance(toSegmentFrom start: Self, to end: Self) -> Double {
-        let way = end - start
-        let square = way.x * way.x + way.y * way.y
+        let segment = end - start
+        let square = segment.x * segment.x + segment.y * segment.y
         guard square > 0 else { return (self - start).length }
-        let place = ((x - start.x) * way.x + (y - start.y) * way.y) / square
-        return (self - (start + way * min(1, max(0, place)))).length
+        let share = ((x - start.x) * segment.x + (y - start.y) * segment.y) / square
+        return (self - (start + segment * min(1, max(0, share)))).length
     }
 }

@@ -4,7 +4,7 @@ import Operations
 
 /// The command line: finds the command, runs it, and converts its errors to messages and exit codes.
 enum WaypostCommand {
-    /// The commands that run until a signal, which ends them but isn't an interruption.
+    /// The commands that run until a signal stops them. For these commands, a signal isn't an interruption.
     private static let services: Set = ["run", "simulator"]
 
     /// Runs the command and returns how it ended. At each of `reloads`, the service reads its configuration again.
@@ -15,12 +15,12 @@ enum WaypostCommand {
             }
             return .exit(try await dispatch(words).rawValue)
         } catch {
-            return failure(words, error).map { .exit($0.rawValue) } ?? .interrupted
+            return reportFailure(error, of: words).map { .exit($0.rawValue) } ?? .interrupted
         }
     }
 
     /// Reports why the command failed and returns the exit status; `nil` if a signal interrupted the command.
-    private static func failure(_ words: [String], _ error: any Error) -> ExitStatus? {
+    private static func reportFailure(_ error: any Error, of words: [String]) -> ExitStatus? {
         switch error {
         case let interruption as Interruption:
             Terminal.say("waypost: \(interruption)")
@@ -32,7 +32,7 @@ enum WaypostCommand {
             for problem in error.problems { Terminal.say("waypost: \(problem)") }
             return .badConfiguration
         case let error as SystemError where error.isBrokenPipe:
-            return .done  // the reader has closed the pipe, like `head`
+            return .done  // the reader has closed the pipe, as `head` does
         case _ where Task.isCancelled && !services.contains(words.first ?? ""):
             // Any failure after the signal is a consequence of the signal.
             Terminal.say("waypost: \(Interruption("not finished"))")

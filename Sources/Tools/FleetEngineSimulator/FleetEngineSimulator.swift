@@ -7,7 +7,7 @@ package import TimeAndChance
 /// A token issuer and a strict Fleet Engine for both services on one loopback port, with faults, a record of the
 /// arrivals, and a page. It needs no account and no network.
 ///
-/// It listens as soon as it is created; `run` serves requests until it is cancelled.
+/// The simulator listens as soon as it is created; `run` serves requests until cancelled.
 package struct FleetEngineSimulator: Sendable {
     private let engine: SimulatorResponder
     private let service: HTTPService
@@ -37,7 +37,6 @@ package struct FleetEngineSimulator: Sendable {
     /// Ends the outage that `beginOutage` started; a planned outage continues.
     package func endOutage() async { await engine.setOutage(false) }
 
-    /// The record up to now.
     package var record: SimulatorRecord { get async { await engine.record } }
 
     /// The URL of a consumer's tokens; `{tripId}` is the placeholder for the trip.
@@ -50,7 +49,6 @@ package struct FleetEngineSimulator: Sendable {
     }
 }
 
-/// The settings of a simulator.
 package struct SimulatorSettings: Sendable {
     /// The address; port 0 uses a free port.
     package var address = LocalAddress.loopback(host: "127.0.0.1", port: 0)
@@ -69,11 +67,10 @@ package struct SimulatorSettings: Sendable {
     package var trustedKey: [UInt8]?
     /// The file of the complete record as JSON Lines; `nil` keeps only the bounded record in memory.
     package var recordPath: String?
-    /// The file of committed updates, one line each.
+    /// The file to which committed updates are written, one per line; `nil` for none.
     package var uploadsPath: String?
-    /// The server's clock.
     package var clock: @Sendable () -> UTCTime = { .system }
-    /// Called with a message for the user when a problem occurs while the simulator runs.
+    /// A closure that gets a message for the user if a problem occurs while the simulator runs.
     package var reportProblem: @Sendable (String) -> Void = { _ in }
 
     package init() {}

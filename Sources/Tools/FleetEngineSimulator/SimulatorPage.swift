@@ -74,7 +74,7 @@ enum SimulatorPage {
           <div class="column">
             <section id="begin" hidden>
               <h2>Nothing has arrived yet</h2>
-              <p>This is a Fleet Engine and a token issuer. Positions that vehicles report appear here. To begin, write a configuration:</p>
+              <p>This is a simulated Fleet Engine with a token issuer. Positions that vehicles report appear here. To begin, write a configuration:</p>
               <pre id="configuration"></pre>
               <p>Then replay a receiver's log, or run with a receiver (<code>waypost help run</code>):</p>
               <pre id="replay"></pre>

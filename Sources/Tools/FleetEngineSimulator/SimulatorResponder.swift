@@ -5,7 +5,7 @@ import LinuxPlatform
 import StrictJSON
 import TimeAndChance
 
-/// Answers each request: as the token issuer, as Fleet Engine, with a fault, or with the record.
+/// Answers each request as the token issuer or as Fleet Engine, with a fault, or with the record.
 ///
 /// An actor with its own thread, because it writes the record's file.
 actor SimulatorResponder {
@@ -20,7 +20,7 @@ actor SimulatorResponder {
     private var chance: SplitMix64
     private var tokenRequests = 0
     private var extraRotations = 0
-    private var outages = OutagesByHand()
+    private var outages = ManualOutages()
     private(set) var record = SimulatorRecord()
     private var recordFailure: String?
 
@@ -139,7 +139,7 @@ actor SimulatorResponder {
         }
     }
 
-    /// Checks a request in Fleet Engine's order: token, claim, verb, query, body.
+    /// Serves a request. The order of the checks is Fleet Engine's: token, claim, verb, query, body.
     private func serve(_ request: ServedRequest, _ path: ArraySlice<String>) throws(ErrorAnswer) -> HTTPResponse {
         let target = try FleetTarget(path)
         let query = try FleetQuery(request)
@@ -226,9 +226,9 @@ actor SimulatorResponder {
         } catch {
             if recordFailure == nil {
                 settings.reportProblem(
-                    "cannot write the record file, so it will lack all further updates: \(error.reason)")
+                    "cannot write the record file: \(error.reason); it will lack all further updates")
             }
-            recordFailure = "the record's file: \(error)"
+            recordFailure = "cannot write the record file: \(error)"
         }
         return answer(outcome.answer, query)
     }
@@ -237,7 +237,7 @@ actor SimulatorResponder {
 
     private var now: UTCTime { settings.clock() }
     private var nowSeconds: Int64 { now.millisecondsSince1970 / 1000 }
-    /// Seconds since the start.
+    /// The seconds since the start.
     private var elapsed: Double { startedAt.duration(to: now) / .seconds(1) }
     private var hasOutage: Bool { outages.since != nil || settings.faults.hasOutage(at: elapsed) }
 

@@ -47,7 +47,6 @@ package struct Drive: Sequence, IteratorProtocol, Sendable {
     }
 }
 
-/// An epoch of a simulated drive.
 package struct DriveEpoch: Sendable {
     package let time: UTCTime
     /// The fix that a correct decoder returns; `nil` if the receiver has none.
@@ -90,7 +89,7 @@ package enum DriveSituation: String, Sendable, Hashable, CaseIterable {
 
     var epochMilliseconds: Int64 { self == .tenHertz ? 100 : 1000 }
 
-    /// The seconds without satellites.
+    /// The period without satellites, in seconds after the start.
     var outage: Range<Double> { self == .tunnel ? 100..<190 : 0..<0 }
 
     /// The time, in seconds, at which the driver begins to look for a parking place.

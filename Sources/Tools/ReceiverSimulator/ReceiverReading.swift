@@ -5,16 +5,17 @@ import TimeAndChance
 struct ReceiverReading {
     let time: UTCTime
     let hasFix: Bool
-    /// Units of 0.00001 minute.
+    /// The latitude in units of 0.00001 minute.
     let latitude: Int64
+    /// The longitude in units of 0.00001 minute.
     let longitude: Int64
-    /// Thousandths of a knot.
+    /// The speed in thousandths of a knot.
     let speed: Int64
-    /// Hundredths of a degree; `nil` at standstill.
+    /// The course in hundredths of a degree; `nil` at standstill.
     let course: Int64?
-    /// Decimetres above mean sea level.
+    /// The altitude above mean sea level in decimetres.
     let altitude: Int64
-    /// Hundredths.
+    /// The HDOP in hundredths.
     let hdop: Int64
     let satellitesUsed: Int64
 
@@ -45,10 +46,10 @@ struct ReceiverReading {
 
 /// The sentences of NMEA 0183 4.0, in the order and format of u-blox receivers.
 extension ReceiverReading {
-    /// RMC, VTG, GGA, GSA and GLL.
+    /// The sentences RMC, VTG, GGA, GSA and GLL.
     var sentences: [UInt8] { sentences(satellites: []) }
 
-    /// Returns RMC, VTG, GGA, GSA, GSV and GLL; no GSV if `satellites` is empty.
+    /// Returns the sentences RMC, VTG, GGA, GSA, GSV and GLL; no GSV if `satellites` is empty.
     func sentences(satellites: [SimulatedSatellite]) -> [UInt8] {
         var writer = SentenceWriter()
         writeMinimum(&writer)

@@ -11,13 +11,13 @@ struct SimulatedReceiver: Sendable {
     private var secondsWithSky = 1000.0
     private(set) var satellites: [SimulatedSatellite]
 
-    /// A corner of Hamburg; the streets are invented.
+    /// The start of all drives, a corner in Hamburg. The streets are invented.
     private static let originLatitude = 53.55
     private static let originLongitude = 10.0
     private static let metersPerDegree = 111_319.49
-    /// The time constant with which an error changes.
+    /// The time constant of the errors' changes, in seconds.
     private static let memorySeconds = 40.0
-    /// The minimum speed in metres per second for a course.
+    /// The minimum speed at which the receiver reports a course, in metres per second.
     private static let minimumCourseSpeed = 0.4
 
     init(seed: UInt64) {
@@ -32,9 +32,9 @@ struct SimulatedReceiver: Sendable {
         secondsWithSky = seesSky ? secondsWithSky + elapsedSeconds : 0
         // Right after an outage, fixes are based on few satellites.
         let roughness = secondsWithSky < 20 ? 3 - 2 * secondsWithSky / 20 : 1
-        eastError = wandered(eastError, sigma: 1.1 * roughness, elapsedSeconds)
-        northError = wandered(northError, sigma: 1.3 * roughness, elapsedSeconds)
-        upError = wandered(upError, sigma: 2.4 * roughness, elapsedSeconds)
+        eastError = nextError(after: eastError, sigma: 1.1 * roughness, elapsedSeconds)
+        northError = nextError(after: northError, sigma: 1.3 * roughness, elapsedSeconds)
+        upError = nextError(after: upError, sigma: 2.4 * roughness, elapsedSeconds)
         dilution = max(0.62, min(2.2, dilution + random.normal() * 0.02))
         for index in satellites.indices { satellites[index].drift(elapsedSeconds, &random) }
 
@@ -63,7 +63,7 @@ struct SimulatedReceiver: Sendable {
     }
 
     /// Returns the next value of a Gauss-Markov process.
-    private mutating func wandered(_ error: Double, sigma: Double, _ seconds: Double) -> Double {
+    private mutating func nextError(after error: Double, sigma: Double, _ seconds: Double) -> Double {
         let share = min(1, seconds / Self.memorySeconds)
         return error - error * share + random.normal() * sigma * (2 * share).squareRoot()
     }
@@ -91,7 +91,7 @@ struct SimulatedSatellite: Sendable {
 
     var elevation: Int64 { Int64(elevationDegrees) }
     var azimuth: Int64 { Int64(azimuthDegrees) }
-    /// C/N0 in dB-Hz.
+    /// The signal strength (C/N0) in dB-Hz.
     var carrierToNoise: Int64 { Int64(strength) }
 }
 

@@ -21,12 +21,13 @@ struct Vehicle: Sendable {
     /// The acceleration in metres per second squared.
     private var rate = 0.0
 
-    /// Metres from the start.
+    /// The distance east of the start in metres.
     private(set) var east = 0.0
+    /// The distance north of the start in metres.
     private(set) var north = 0.0
-    /// Metres per second.
+    /// The speed in metres per second.
     private(set) var speed = 0.0
-    /// Radians from north, clockwise.
+    /// The heading in radians, clockwise from north.
     private(set) var heading: Double
 
     init(_ situation: DriveSituation, seed: UInt64) {
@@ -44,7 +45,6 @@ struct Vehicle: Sendable {
     /// Whether the driver has stopped for good.
     var isParked: Bool { elapsed > parkingTime && speed == 0 }
 
-    /// Moves the car by one step.
     mutating func advance() {
         elapsed += Self.step
         if waiting > 0 {
@@ -55,7 +55,7 @@ struct Vehicle: Sendable {
         extendRoad()
         let wanted = wantedSpeed()
         let wantedRate = max(-2.6, min(Self.acceleration, (wanted - speed) / 0.6))
-        // The pedal moves within half a second, without a jolt.
+        // The acceleration changes within half a second, without a jolt.
         rate += (wantedRate - rate) * 0.2
         speed = max(0, speed + rate * Self.step)
         if wanted == 0, speed < 0.4 { stop() }
@@ -113,15 +113,15 @@ struct RoadStretch: Sendable {
     /// The distance from the start of the drive, in metres.
     let start: Double
     private let straightLength: Double
-    /// Positive for a turn to the right.
+    /// The angle of the bend; positive to the right.
     private let turnRadians: Double
     let radius: Double
     let limit: Double
     /// The seconds for which the light at the end of the straight stops the car; 0 for green.
     let redSeconds: Double
 
-    /// The maximum comfortable sideways acceleration, in metres per second squared.
-    private static let sideways = 2.2
+    /// The maximum comfortable lateral acceleration, in metres per second squared.
+    private static let lateralAcceleration = 2.2
 
     init(start: Double, style: RoadStyle, _ random: inout SplitMix64) {
         self.start = start
@@ -139,7 +139,7 @@ struct RoadStretch: Sendable {
     private var bendLength: Double { 2 * radius * abs(turnRadians) }
     var end: Double { bendStart + bendLength }
     /// The speed at which the tightest point of the bend is comfortable.
-    var bendSpeed: Double { min(limit, (Self.sideways * radius).squareRoot()) }
+    var bendSpeed: Double { min(limit, (Self.lateralAcceleration * radius).squareRoot()) }
     /// The distance from the start of the drive at which the car stops at a red light.
     var stopLine: Double { bendStart - 4 }
 
@@ -170,7 +170,7 @@ enum Angle {
     static let radiansPerDegree = Double.pi / 180
 
     static func sine(_ radians: Double) -> Double {
-        // Reduced by the nearest multiple of a half turn, so that the odd series converges fast.
+        // The angle is reduced by the nearest multiple of a half turn, so that the odd series converges fast.
         let halfTurns = (radians / Double.pi).rounded()
         let x = radians - halfTurns * Double.pi
         let square = x * x

@@ -3,7 +3,7 @@ package import LinuxPlatform
 /// A TCP proxy on loopback that imitates bad links. It delays, slows, drips, stalls, resets, rejects and swallows bytes
 /// as requested, and repeatably.
 ///
-/// One thread holds all sockets, and at most 64 KiB per direction of each connection. The proxy stops with the value.
+/// One thread holds all sockets, and at most 64 KiB per direction of each connection. The proxy stops when released.
 package final class FaultProxy: Sendable {
     /// The traffic so far.
     package struct Counts: Sendable, Hashable {
@@ -14,38 +14,38 @@ package final class FaultProxy: Sendable {
 
     /// The address for clients.
     package let address: LocalAddress
-    private let orders: ProxyOrders
+    private let requests: ProxyRequests
     private let counted: Locked<Counts>
     private let ended: EventDescriptor
 
-    /// Starts a proxy for `server`. The seed determines what is drawn.
+    /// Starts a proxy for `server`. The seed determines the random delays.
     package init(to server: LocalAddress, _ faults: LinkFaults = LinkFaults(), seed: UInt64 = 1) throws {
         let listener = try ListeningSocket(on: .loopback(host: "127.0.0.1", port: 0))
-        let orders = try ProxyOrders()
+        let requests = try ProxyRequests()
         let counted = Locked(Counts())
         let ended = try EventDescriptor()
         address = listener.address
-        self.orders = orders
+        self.requests = requests
         self.counted = counted
         self.ended = ended
         startThread(named: "fault-proxy") {
             var loop = ProxyLoop(
-                server: server, listener: listener, orders: orders, counted: counted, faults: faults, seed: seed)
+                server: server, listener: listener, requests: requests, counted: counted, faults: faults, seed: seed)
             loop.run()
             ended.signal()
         }
     }
 
     deinit {
-        orders.stop()
+        requests.stop()
         ended.wait()
     }
 
     package var counts: Counts { counted.withLock { $0 } }
 
-    /// Applies `faults` from now on, to established connections too. They are in force when this returns.
-    package func set(_ faults: LinkFaults) async { await orders.order(faults: faults) }
+    /// Applies `faults` to new and established connections. The faults are in force when this function returns.
+    package func set(_ faults: LinkFaults) async { await requests.submit(faults: faults) }
 
     /// Resets every established connection.
-    package func sever() async { await orders.order(severs: true) }
+    package func sever() async { await requests.submit(severs: true) }
 }

@@ -1,5 +1,4 @@
-/// One direction of a connection: bytes that have arrived and wait to be passed on. Pure. Holds at most `capacity`
-/// bytes.
+/// One direction of a connection: at most `capacity` bytes that have arrived and wait to be passed on. Does no I/O.
 struct Lane {
     static let capacity = 65_536
 
@@ -14,22 +13,22 @@ struct Lane {
     /// Whether all bytes have been passed on.
     var isEmpty: Bool { held == 0 }
 
-    /// Accepts bytes that were read at `now`, with the drawn `delay`.
-    mutating func take(_ bytes: ArraySlice<UInt8>, at now: Duration, delay: Duration) {
+    /// Accepts bytes that were read at `now`, to be passed on after `delay`.
+    mutating func accept(_ bytes: ArraySlice<UInt8>, at now: Duration, delay: Duration) {
         let earliest = pieces.last?.dueAt ?? .zero
         pieces.append((bytes, max(now + delay, earliest)))
         held += bytes.count
     }
 
-    /// Returns the bytes that may pass at `now`; empty if none may.
-    func ready(at now: Duration, _ faults: LaneFaults) -> ArraySlice<UInt8> {
+    /// Returns the bytes that may pass at `now`; may be empty.
+    func readyBytes(at now: Duration, _ faults: LaneFaults) -> ArraySlice<UInt8> {
         guard let first = pieces.first, first.dueAt <= now, restsUntil <= now else { return [] }
         let left = faults.limit.map { max(0, $0 - passed) } ?? .max
-        return first.bytes.prefix(min(left, faults.largestPiece, faults.bytesPerSecond.map { max(1, $0 / 20) } ?? .max))
+        return first.bytes.prefix(min(left, faults.maximumPiece, faults.bytesPerSecond.map { max(1, $0 / 20) } ?? .max))
     }
 
     /// Records that `count` bytes have been passed on.
-    mutating func pass(_ count: Int, at now: Duration, _ faults: LaneFaults) {
+    mutating func recordPassed(_ count: Int, at now: Duration, _ faults: LaneFaults) {
         guard count > 0, var first = pieces.first else { return }
         first.bytes = first.bytes.dropFirst(count)
         if first.bytes.isEmpty { pieces.removeFirst() } else { pieces[0] = first }
@@ -45,7 +44,7 @@ struct Lane {
     /// Whether everything that may pass has been passed on.
     func isAtEnd(_ faults: LaneFaults) -> Bool { faults.limit.map { passed >= $0 } ?? false }
 
-    /// Returns the time when more bytes may pass; `nil` if none wait, or if no more may pass.
+    /// Returns the time when more bytes may pass; `nil` if no bytes wait, or if no more may pass.
     func nextPass(_ faults: LaneFaults) -> Duration? {
         guard let first = pieces.first, !isAtEnd(faults) else { return nil }
         return max(first.dueAt, restsUntil)

@@ -6,18 +6,19 @@ package struct LaneFaults: Sendable, Hashable {
         case reset
         /// Nothing more passes, but the connection stays.
         case stall
-        /// Both sides get a regular end.
+        /// Both sides get a regular end of stream.
         case close
     }
 
-    /// Added to each piece, drawn for each. Pieces never overtake one another.
+    /// The range of delays, one of which is drawn for each piece. Pieces never overtake one another.
     package var delay: ClosedRange<Duration> = .zero ... .zero
-    /// The bytes per second; `nil` is unlimited.
+    /// The maximum number of bytes per second; `nil` for no limit.
     package var bytesPerSecond: Int?
-    /// The maximum size of a piece, and the pause before the next. A slow drip is one byte and a pause.
-    package var largestPiece = 16_384
+    /// The maximum size of a piece in bytes.
+    package var maximumPiece = 16_384
+    /// The pause after each piece.
     package var pause = Duration.zero
-    /// The number of bytes of a connection that pass before the end event; `nil` passes all.
+    /// The number of bytes of a connection that pass before the end, and the kind of end; `nil` lets all bytes pass.
     package var end: (afterBytes: Int, Ending)? {
         get { limit.map { ($0, ending) } }
         set { (limit, ending) = (newValue?.0, newValue?.1 ?? .stall) }

@@ -2,12 +2,12 @@
 package struct LinkFaults: Sendable, Hashable {
     /// The treatment of connections.
     package enum Reception: Sendable, Hashable {
-        /// Connect each to the server.
+        /// Connect each client to the server.
         case passing
-        /// Listen no longer.
+        /// Stop listening, so that new connections are refused.
         case refusing
-        /// Accept each and read its bytes, also those of established connections, but pass nothing on and answer
-        /// nothing: a half-open link.
+        /// Accept every connection and read its bytes, including those of established connections, but forward and
+        /// answer nothing: a half-open link.
         case swallowing
     }
 

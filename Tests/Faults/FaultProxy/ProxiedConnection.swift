@@ -4,9 +4,9 @@ import LinuxPlatform
 /// A client's connection, the connection to the server, and the bytes between them.
 final class ProxiedConnection {
     let client: ProxySide
-    /// `nil` if the connection is swallowed.
+    /// The server's side; `nil` if the connection is swallowed.
     let server: ProxySide?
-    /// Whether nothing is left to do. The sockets close with the value.
+    /// Whether nothing is left to do. The sockets are closed when this object is released.
     private(set) var isOver = false
 
     init(client: consuming OwnedDescriptor, server: consuming OwnedDescriptor?) {
@@ -25,7 +25,7 @@ final class ProxiedConnection {
     func read(_ side: ProxySide, _ buffer: inout [UInt8], at now: Duration, delay: Duration, isSwallowed: Bool) {
         let count = unsafe recv(side.socket.raw, &buffer, min(buffer.count, side.lane.room), CInt(MSG_DONTWAIT))
         if count > 0 {
-            if !isSwallowed { side.lane.take(ArraySlice(Array(buffer[..<count])), at: now, delay: delay) }
+            if !isSwallowed { side.lane.accept(ArraySlice(Array(buffer[..<count])), at: now, delay: delay) }
         } else if count == 0 {
             side.hasEnded = true
             if isSwallowed { isOver = true }
@@ -46,13 +46,13 @@ final class ProxiedConnection {
         var passed = 0
         to.isFull = false
         while !isOver, !to.isFull {
-            let bytes = from.lane.ready(at: now, faults)
+            let bytes = from.lane.readyBytes(at: now, faults)
             if bytes.isEmpty { break }
             let count = unsafe bytes.withUnsafeBytes {
                 unsafe send(to.socket.raw, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT))
             }
             if count > 0 {
-                from.lane.pass(count, at: now, faults)
+                from.lane.recordPassed(count, at: now, faults)
                 passed += count
             } else if errno == EAGAIN {
                 to.isFull = true

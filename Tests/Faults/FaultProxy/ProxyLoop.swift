@@ -7,7 +7,7 @@ struct ProxyLoop {
     private let server: LocalAddress
     private let address: LocalAddress
     private var listener: ListeningSocket?
-    private let orders: ProxyOrders
+    private let requests: ProxyRequests
     private let counted: Locked<FaultProxy.Counts>
     private var faults: LinkFaults
     private var chance: SplitMix64
@@ -16,12 +16,12 @@ struct ProxyLoop {
     private let start = ContinuousClock.now
 
     init(
-        server: LocalAddress, listener: ListeningSocket, orders: ProxyOrders, counted: Locked<FaultProxy.Counts>,
+        server: LocalAddress, listener: ListeningSocket, requests: ProxyRequests, counted: Locked<FaultProxy.Counts>,
         faults: LinkFaults, seed: UInt64
     ) {
         self.server = server
         self.listener = listener
-        self.orders = orders
+        self.requests = requests
         self.counted = counted
         address = listener.address
         self.faults = faults
@@ -33,7 +33,7 @@ struct ProxyLoop {
     /// Runs until stopped, then closes every socket.
     mutating func run() {
         while true {
-            let pending = orders.collect()
+            let pending = requests.collect()
             if let faults = pending.faults { self.faults = faults }
             if pending.severs {
                 for connection in connections { connection.reset() }
@@ -54,7 +54,7 @@ struct ProxyLoop {
 
     private mutating func waitAndPass() {
         var polled = [
-            pollfd(fd: orders.raw, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: requests.raw, events: Int16(POLLIN), revents: 0),
             pollfd(fd: listener?.raw ?? -1, events: Int16(POLLIN), revents: 0),
         ]
         let watched = connections

@@ -4,9 +4,9 @@ import LinuxPlatform
 final class ProxySide {
     let socket: OwnedDescriptor
     var lane = Lane()
-    /// Whether it has sent its end of stream.
+    /// Whether this side has sent its end of stream.
     var hasEnded = false
-    /// Whether that end of stream has been forwarded to the other side.
+    /// Whether this side's end of stream has been forwarded to the other side.
     var isEndForwarded = false
     /// Whether the socket accepted less than was available.
     var isFull = false

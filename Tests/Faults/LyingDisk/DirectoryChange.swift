@@ -1,18 +1,18 @@
-/// A change of names that the directory's next sync makes durable.
+/// A change to file names, which the directory's next sync makes durable.
 struct DirectoryChange: Sendable {
-    /// A file that had a name, with its bytes.
+    /// A file that has lost its name, with its bytes.
     struct Kept: Sendable {
         let history: FileHistory
         let bytes: [UInt8]
     }
 
-    enum Deed: Sendable {
+    enum Operation: Sendable {
         case created(String)
         case removed(String, Kept)
-        /// `replaced` had the new name before.
+        /// `replaced` is the file that previously had the new name.
         case renamed(String, to: String, replaced: Kept?)
     }
 
     let directory: String
-    let deed: Deed
+    let operation: Operation
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The errors of disks.
+/// The values of `errno` after a disk's failure.
 package enum DiskErrno {
     package static let interrupted = EINTR
     package static let inputOutput = EIO

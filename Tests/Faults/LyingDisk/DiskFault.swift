@@ -10,15 +10,15 @@ package struct DiskFault: Sendable, Hashable {
         case powerCut
     }
 
-    /// `nil` is any call that changes something.
+    /// The kind of call that fails; `nil` for any call that changes something.
     package let call: DiskCall?
-    /// The number of such calls left, including the faulty one.
+    /// The number of such calls until the fault, including the faulty call.
     package var number: Int
-    /// Whether every later call fails too.
+    /// Whether every later call also fails.
     package let lasts: Bool
     package let failure: Failure
 
-    /// A fault at the `number`th such call from now, starting with 1.
+    /// Creates a fault of the `number`th such call from now, counted from 1.
     package init(_ failure: Failure, at number: Int, of call: DiskCall? = nil, lasts: Bool = false) {
         self.failure = failure
         self.number = number
@@ -26,8 +26,8 @@ package struct DiskFault: Sendable, Hashable {
         self.lasts = lasts
     }
 
-    /// Counts a call. Returns whether the fault hits it.
-    mutating func strikes(_ call: DiskCall) -> Bool {
+    /// Counts a call. Returns whether the fault hits the call.
+    mutating func countCall(_ call: DiskCall) -> Bool {
         guard self.call.map({ $0 == call }) ?? call.isChange else { return false }
         number -= 1
         return number == 0 || (lasts && number < 0)

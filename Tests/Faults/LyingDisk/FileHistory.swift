@@ -8,21 +8,21 @@ struct FileHistory: Sendable {
         case synchronized
     }
 
-    private enum Deed: Sendable {
-        /// `old` is the previous content, up to the end of the file then.
+    private enum Operation: Sendable {
+        /// `old` is the previous content, up to the file's previous end.
         case write(offset: Int, new: [UInt8], old: [UInt8])
         case truncate(to: Int, tail: [UInt8])
     }
 
     private struct Change: Sendable {
-        let deed: Deed
+        let operation: Operation
         let sizeBefore: Int
         var durability = Durability.pending
     }
 
     static let sectorBytes = 512
 
-    /// The bytes as programs see the file.
+    /// The file's size in bytes, as programs see it.
     private(set) var size: Int
     private var changes: [Change] = []
 
@@ -32,12 +32,12 @@ struct FileHistory: Sendable {
     var isDurable: Bool { changes.isEmpty }
 
     mutating func write(_ new: [UInt8], at offset: Int, over old: [UInt8]) {
-        changes.append(Change(deed: .write(offset: offset, new: new, old: old), sizeBefore: size))
+        changes.append(Change(operation: .write(offset: offset, new: new, old: old), sizeBefore: size))
         size = max(size, offset + new.count)
     }
 
     mutating func truncate(to count: Int, tail: [UInt8]) {
-        changes.append(Change(deed: .truncate(to: count, tail: tail), sizeBefore: size))
+        changes.append(Change(operation: .truncate(to: count, tail: tail), sizeBefore: size))
         size = count
     }
 
@@ -75,7 +75,7 @@ struct FileHistory: Sendable {
     }
 
     private static func undo(_ change: Change, in bytes: inout [UInt8]) {
-        switch change.deed {
+        switch change.operation {
         case .write(let offset, _, let old):
             bytes.resize(to: change.sizeBefore)
             bytes.replaceSubrange(offset..<offset + old.count, with: old)
@@ -84,7 +84,7 @@ struct FileHistory: Sendable {
     }
 
     private static func redo(_ change: Change, in bytes: inout [UInt8]) {
-        switch change.deed {
+        switch change.operation {
         case .write(let offset, let new, _):
             bytes.resize(to: max(bytes.count, offset + new.count))
             bytes.replaceSubrange(offset..<offset + new.count, with: new)
@@ -97,7 +97,7 @@ struct FileHistory: Sendable {
         using chance: inout some RandomNumberGenerator
     ) {
         func isKept() -> Bool { Double.random(in: 0..<1, using: &chance) < share }
-        guard case .write(let offset, let new, _) = change.deed else {
+        guard case .write(let offset, let new, _) = change.operation else {
             if isKept() { redo(change, in: &bytes) }
             return
         }
@@ -116,7 +116,7 @@ struct FileHistory: Sendable {
 }
 
 extension [UInt8] {
-    /// Truncates, or appends zeros.
+    /// Truncates the bytes, or appends zeros.
     fileprivate mutating func resize(to count: Int) {
         if count < self.count { removeLast(self.count - count) }
         if count > self.count { append(contentsOf: repeatElement(0, count: count - self.count)) }

@@ -6,11 +6,11 @@ import TimeAndChance
 ///
 /// SQLite writes through a dedicated VFS over its `unix` VFS, so that caches, write-ahead log and its index behave as
 /// on any disk. Unsynchronized data is remembered together with the previous content; `powerCut` leaves the files in a
-/// state that a real disk could show. Everything follows from the seed.
+/// state that a real disk could show. The seed determines all random choices.
 ///
 /// `@unchecked Sendable`: used by one thread at a time, like the outbox above it.
 package final class LyingDisk: StoreDisk, @unchecked Sendable {
-    /// The directory of the files on this disk, links resolved.
+    /// The directory of the files on this disk, with links resolved.
     package let directory: String
     package var databaseFileSystem: String? { fileSystem?.name }
 
@@ -27,7 +27,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
     package private(set) var isOff = false
     /// The number of calls of each kind.
     package private(set) var counts: [DiskCall: Int] = [:]
-    /// Receives each call with the name of its file.
+    /// A closure that receives each call with the name of its file.
     package var observer: ((DiskCall, String) -> Void)?
     /// The `errno` of the last failure, which SQLite asks for.
     var lastError: CInt = 0
@@ -43,7 +43,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         fileSystem = LyingFileSystem(self)
     }
 
-    // MARK: Orders
+    // MARK: Faults
 
     package func order(_ fault: DiskFault) { faults.append(fault) }
 
@@ -56,17 +56,17 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         isLocked = false
     }
 
-    /// Fails every call until `powerOn`. Keeps unsynchronized data with the probability `share`, or a random one if it
-    /// is `nil`.
+    /// Fails every call until `powerOn`. Keeps unsynchronized data with the probability `share`, or with a random
+    /// probability if `share` is `nil`.
     package func powerCut(keeping share: Double? = nil) {
         guard !isOff else { return }
         isOff = true
         faults = []
         let shares = [0, 0.1, 0.5, 0.9, 1]
         let share = share ?? shares.randomElement(using: &chance) ?? 0
-        // Journals make changes of names durable in order.
+        // Journals make changes to names durable in order.
         let kept = (0..<directoryChanges.count).filter { _ in Double.random(in: 0..<1, using: &chance) < share }.count
-        for change in directoryChanges[kept...].reversed() { undo(change.deed) }
+        for change in directoryChanges[kept...].reversed() { undo(change.operation) }
         for (path, history) in histories.sorted(by: { $0.key < $1.key }) where !history.isDurable {
             let bytes = Self.contents(of: path)
             Self.replace(path, with: history.afterPowerCut(bytes, keeping: share, using: &chance))
@@ -84,8 +84,8 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
 
     package func powerOn() { isOff = false }
 
-    private func undo(_ deed: DirectoryChange.Deed) {
-        switch deed {
+    private func undo(_ operation: DirectoryChange.Operation) {
+        switch operation {
         case .created(let path):
             histories[path] = nil
             Self.remove(path)
@@ -105,7 +105,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
 
     /// Makes a call of the kind `call` on `path`, unless a fault hits it.
     ///
-    /// `mayWrite` is whether a read-only disk rejects it. `body` gets `true` if only half must be written.
+    /// `mayWrite` says whether a read-only disk rejects the call. `body` gets `true` if it must write only half.
     func perform<Result>(
         _ call: DiskCall, _ path: String, mayWrite: Bool = true,
         _ body: (_ isShort: Bool) throws(SystemError) -> Result
@@ -113,18 +113,18 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         if isOff { throw failure(call, path, DiskErrno.inputOutput) }
         counts[call, default: 0] += 1
         observer?(call, FileSystem.name(of: path))
-        var struck: DiskFault.Failure?
-        for index in faults.indices where faults[index].strikes(call) { struck = faults[index].failure }
-        if struck != nil { faults.removeAll(where: \.isOver) }
-        // Repeated, like every such call in real programs.
-        if case .error(DiskErrno.interrupted) = struck, call != .sync { struck = nil }
-        if case .error(let number) = struck {
+        var failureToInject: DiskFault.Failure?
+        for index in faults.indices where faults[index].countCall(call) { failureToInject = faults[index].failure }
+        if failureToInject != nil { faults.removeAll(where: \.isOver) }
+        // Real programs repeat an interrupted call.
+        if case .error(DiskErrno.interrupted) = failureToInject, call != .sync { failureToInject = nil }
+        if case .error(let number) = failureToInject {
             if call == .sync { histories[path]?.abandon() }
             throw failure(call, path, number)
         }
         if mayWrite, isReadOnly { throw failure(call, path, DiskErrno.readOnly) }
-        let result = try body(struck == .shortWrite)
-        if struck == .powerCut {
+        let result = try body(failureToInject == .shortWrite)
+        if failureToInject == .powerCut {
             powerCut()
             throw failure(call, path, DiskErrno.inputOutput)
         }
@@ -146,7 +146,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         return Int(max(0, capacity - used))
     }
 
-    // MARK: Memory
+    // MARK: Records
 
     func history(of path: String) -> FileHistory {
         histories[path] ?? FileHistory(size: Int((try? FileSystem.fileSize(at: path)) ?? 0))
@@ -173,7 +173,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         histories[path] = nil
     }
 
-    /// Records a change of name. Call before the file is renamed.
+    /// Records a new name. Call before the file is renamed.
     func recordRename(_ source: String, to destination: String) {
         let isThere = (try? FileSystem.entry(at: destination)) != nil
         note(.renamed(source, to: destination, replaced: isThere ? keptFile(destination) : nil), in: destination)
@@ -189,8 +189,8 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         if !ignoresSync { directoryChanges.removeAll { $0.directory == path } }
     }
 
-    private func note(_ deed: DirectoryChange.Deed, in path: String) {
-        directoryChanges.append(DirectoryChange(directory: FileSystem.parent(of: path), deed: deed))
+    private func note(_ operation: DirectoryChange.Operation, in path: String) {
+        directoryChanges.append(DirectoryChange(directory: FileSystem.parent(of: path), operation: operation))
     }
 
     private func keptFile(_ path: String) -> DirectoryChange.Kept {

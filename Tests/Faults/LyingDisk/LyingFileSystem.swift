@@ -2,7 +2,7 @@ import CSQLite
 import Glibc
 import LinuxPlatform
 
-/// The SQLite VFS of one lying disk, over SQLite's own for Unix. It is registered while the value lives.
+/// The SQLite VFS of one lying disk, on top of SQLite's own VFS for Unix. It is registered until it is released.
 @safe final class LyingFileSystem {
     let name: String
     private let registration: UnsafeMutablePointer<sqlite3_vfs>
@@ -15,7 +15,7 @@ import LinuxPlatform
         name = "lying-disk-\(Self.count.withLock { $0 += 1; return $0 })"
         unsafe cName = strdup(name)
         unsafe registration = .allocate(capacity: 1)
-        // Times and random numbers are the real VFS's. Memory maps aren't offered.
+        // Times and random numbers come from the real VFS. Memory maps aren't offered.
         unsafe registration.initialize(to: realFileSystem.pointee)
         unsafe registration.pointee.iVersion = 2
         unsafe registration.pointee.szOsFile = CInt(OpenFile.place + MemoryLayout<UnsafeRawPointer>.size)
@@ -24,11 +24,11 @@ import LinuxPlatform
         unsafe registration.pointee.pAppData = Unmanaged.passUnretained(disk).toOpaque()
         unsafe registration.pointee.xOpen = openFile
         unsafe registration.pointee.xDelete = deleteFile
-        unsafe registration.pointee.xAccess = lookAtFile
+        unsafe registration.pointee.xAccess = checkAccess
         unsafe registration.pointee.xGetLastError = lastError
-        unsafe registration.pointee.xSleep = waitForNothing
+        unsafe registration.pointee.xSleep = skipSleep
         let code = unsafe sqlite3_vfs_register(registration, 0)
-        precondition(code == SQLITE_OK, "SQLite takes no VFS: \(code)")
+        precondition(code == SQLITE_OK, "SQLite does not accept the VFS: \(code)")
     }
 
     deinit {
@@ -80,7 +80,7 @@ private func openFile(
         }
     } catch {
         if error.number == DiskErrno.inputOutput, let file = unsafe file, unsafe file.pointee.pMethods != nil {
-            // The power failed while it was open.
+            // The power failed after the file was opened.
             _ = unsafe file.pointee.pMethods.pointee.xClose(file)
             unsafe file.pointee.pMethods = nil
         }
@@ -101,11 +101,11 @@ private func deleteFile(
     } catch { return ResultCode.delete }
 }
 
-private func lookAtFile(
+private func checkAccess(
     _ registration: UnsafeMutablePointer<sqlite3_vfs>?, _ name: UnsafePointer<CChar>?, _ flags: CInt,
     _ answer: UnsafeMutablePointer<CInt>?
 ) -> CInt {
-    if unsafe disk(of: registration).isOff { return ResultCode.look }
+    if unsafe disk(of: registration).isOff { return ResultCode.access }
     return unsafe realFileSystem.pointee.xAccess(realFileSystem, name, flags, answer)
 }
 
@@ -116,6 +116,6 @@ private func lastError(
 }
 
 /// Returns at once instead of sleeping, because no lock is released while the only thread sleeps.
-private func waitForNothing(_ registration: UnsafeMutablePointer<sqlite3_vfs>?, _ microseconds: CInt) -> CInt {
+private func skipSleep(_ registration: UnsafeMutablePointer<sqlite3_vfs>?, _ microseconds: CInt) -> CInt {
     microseconds
 }

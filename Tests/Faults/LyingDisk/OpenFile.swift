@@ -3,7 +3,7 @@ import LinuxPlatform
 
 /// A file that SQLite has open on a lying disk.
 ///
-/// The real VFS opens the file in SQLite's own memory and remains responsible for it. Only its table of methods is
+/// The real VFS opens the file in SQLite's own memory and remains responsible for it. Only the table of methods is
 /// replaced by a copy in which reading, writing, truncating and synchronizing use the disk. A reference to this value
 /// is in the same memory, after the real VFS's data. It keeps the disk alive while the file is open.
 @safe final class OpenFile {
@@ -14,7 +14,7 @@ import LinuxPlatform
     private let real: UnsafePointer<sqlite3_io_methods>
     private let methods: UnsafeMutablePointer<sqlite3_io_methods>
 
-    /// The address of the reference in a file's memory.
+    /// The offset of the reference in a file's memory.
     static var place: Int { (Int(unsafe realFileSystem.pointee.szOsFile) + 15) / 16 * 16 }
 
     private init(
@@ -28,16 +28,16 @@ import LinuxPlatform
         unsafe methods.initialize(to: real.pointee)
         unsafe methods.pointee.iVersion = 2
         unsafe methods.pointee.xClose = { unsafe OpenFile.detach(from: $0) }
-        unsafe methods.pointee.xRead = { unsafe OpenFile.of($0).read($0, $1, $2, $3) }
-        unsafe methods.pointee.xWrite = { unsafe OpenFile.of($0).write($0, $1, $2, $3) }
-        unsafe methods.pointee.xTruncate = { unsafe OpenFile.of($0).truncate($0, $1) }
-        unsafe methods.pointee.xSync = { file, _ in unsafe OpenFile.of(file).synchronize() }
-        unsafe methods.pointee.xShmLock = { unsafe OpenFile.of($0).lockIndex($0, $1, $2, $3) }
+        unsafe methods.pointee.xRead = { unsafe OpenFile.instance(for: $0).read($0, $1, $2, $3) }
+        unsafe methods.pointee.xWrite = { unsafe OpenFile.instance(for: $0).write($0, $1, $2, $3) }
+        unsafe methods.pointee.xTruncate = { unsafe OpenFile.instance(for: $0).truncate($0, $1) }
+        unsafe methods.pointee.xSync = { file, _ in unsafe OpenFile.instance(for: file).synchronize() }
+        unsafe methods.pointee.xShmLock = { unsafe OpenFile.instance(for: $0).lockIndex($0, $1, $2, $3) }
     }
 
     deinit { unsafe methods.deallocate() }
 
-    /// Inserts itself between SQLite and the open `file`.
+    /// Inserts an `OpenFile` between SQLite and the open `file`.
     static func attach(
         to file: UnsafeMutablePointer<sqlite3_file>, disk: LyingDisk, path: String, syncsDirectory: Bool
     ) {
@@ -54,7 +54,7 @@ import LinuxPlatform
         return unsafe Unmanaged.fromOpaque(reference)
     }
 
-    private static func of(_ file: UnsafeMutablePointer<sqlite3_file>?) -> OpenFile {
+    private static func instance(for file: UnsafeMutablePointer<sqlite3_file>?) -> OpenFile {
         unsafe reference(in: file).takeUnretainedValue()
     }
 
@@ -93,7 +93,7 @@ import LinuxPlatform
                 let missing = growth == 0 ? 0 : max(0, growth - (try disk.room()))
                 let taken = isShort ? Int(count) / 2 : max(0, Int(count) - missing)
                 let new = unsafe Array(UnsafeRawBufferPointer(start: bytes, count: taken))
-                let old = unsafe bytesOf(file, at: Int(offset), count: taken)
+                let old = unsafe content(of: file, at: Int(offset), count: taken)
                 let code = unsafe real.pointee.xWrite(file, bytes, CInt(taken), offset)
                 guard code == SQLITE_OK else { return code }
                 if taken > 0 { disk.recordWrite(new, to: path, at: Int(offset), over: old) }
@@ -106,7 +106,7 @@ import LinuxPlatform
         do throws(SystemError) {
             return try disk.perform(.truncate, path) { _ in
                 let size = disk.history(of: path).size
-                let tail = unsafe bytesOf(file, at: Int(count), count: max(0, size - Int(count)))
+                let tail = unsafe content(of: file, at: Int(count), count: max(0, size - Int(count)))
                 let code = unsafe real.pointee.xTruncate(file, count)
                 if code == SQLITE_OK { disk.recordTruncation(of: path, to: Int(count), tail: tail) }
                 return code
@@ -127,13 +127,13 @@ import LinuxPlatform
         return SQLITE_OK
     }
 
-    /// Returns the file's content in the range, less at its end.
-    private func bytesOf(_ file: UnsafeMutablePointer<sqlite3_file>?, at offset: Int, count: Int) -> [UInt8] {
+    /// Returns the file's bytes in the range; fewer if the file ends in it.
+    private func content(of file: UnsafeMutablePointer<sqlite3_file>?, at offset: Int, count: Int) -> [UInt8] {
         let count = max(0, min(count, disk.history(of: path).size - offset))
         if count == 0 { return [] }
         return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             let code = unsafe real.pointee.xRead(file, buffer.baseAddress, CInt(count), sqlite3_int64(offset))
-            precondition(code == SQLITE_OK, "what is to be written over cannot be read: \(code)")
+            precondition(code == SQLITE_OK, "the bytes to overwrite cannot be read: \(code)")
             filled = count
         }
     }

@@ -7,6 +7,6 @@ enum ResultCode {
     static let sync = SQLITE_IOERR | 4 << 8
     static let truncate = SQLITE_IOERR | 6 << 8
     static let delete = SQLITE_IOERR | 10 << 8
-    static let look = SQLITE_IOERR | 13 << 8
+    static let access = SQLITE_IOERR | 13 << 8
     static let nothingToDelete = SQLITE_IOERR | 23 << 8
 }

@@ -10,12 +10,12 @@ class AccessTokenProvider: NSObject, GMTDAuthorization {
 
     private struct AuthToken {
         let token: String
-        /// Seconds since 1970.
+        /// The time of expiry in seconds since 1970.
         let expiration: TimeInterval
         let vehicleID: String
     }
 
-    /// The SDK wants at least this much life left in a token.
+    /// The minimum remaining lifetime of a token for the SDK, in seconds.
     private let minimumLife: TimeInterval = 5 * 60
 
     private let backend: URL

@@ -2,10 +2,10 @@ import DriverAuthorization
 import ModernProviders
 import Waypost
 
-/// An app that embeds Waypost with the token providers of its iOS sister.
+/// An app that embeds Waypost with the token providers of its iOS counterpart.
 @main
 struct DriverApp {
-    /// Not `async`: a `Timer`, and whatever else waits on the main run loop, needs it to run.
+    /// Runs the main run loop, which a `Timer` needs. An `async` function could not run it.
     static func main() {
         _ = Timer.scheduledTimer(withTimeInterval: 0.1, repeats: false) { _ in complain("the main run loop runs") }
         Task {
@@ -27,7 +27,7 @@ struct DriverApp {
         switch (words[0], words.dropFirst(3).first) {
         case ("drive-trips", nil):
             let provider = DriverSDKAuthorization(AccessTokenProvider(backend: backend))
-            // The class keeps its token itself, so it may be asked at every update, as the Driver SDK does.
+            // The class caches its token itself, so Waypost may ask it at every update, as the Driver SDK does.
             try await Agent(configuration, authorization: provider, cachePolicy: .askingAtEveryUpdate).run()
         case ("drive-deliveries", nil):
             let provider = DriverSDKAuthorization(DeliveryTokenProvider(backend: backend))
@@ -40,7 +40,7 @@ struct DriverApp {
         }
     }
 
-    /// Asks the class itself, as an app's own tests do.
+    /// Asks the class directly, as an app's own tests do.
     private static func ask(_ vehicleID: String, _ provider: AccessTokenProvider) {
         var received: String?
         let answered = DispatchSemaphore(value: 0)
@@ -64,12 +64,12 @@ struct DriverApp {
                 say("\(trip.status ?? "unknown") \(place)")
             case .silent(let silence): say("nothing new for \(silence)")
             case .trouble(let words): say(words)
-            case .recovered: say("working again")
+            case .recovered: say("requests succeed again")
             }
         }
     }
 
-    /// Writes a line at once, where `print` would keep it until there are many.
+    /// Writes a line at once, unlike `print`, which buffers lines.
     private static func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
     private static func complain(_ line: String) { FileHandle.standardError.write(Data("\(line)\n".utf8)) }

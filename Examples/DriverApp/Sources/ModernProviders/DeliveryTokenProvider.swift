@@ -20,10 +20,10 @@ public class DeliveryTokenProvider: NSObject, GMTDAuthorization {
     private let backend: URL
     private var cached: (vehicleID: String, response: TokenResponse)?
 
-    /// A provider that asks `backend`.
+    /// Creates a provider that asks `backend`.
     public init(backend: URL) { self.backend = backend }
 
-    /// A token for the context's delivery vehicle.
+    /// Returns a token for the context's delivery vehicle.
     public func fetchToken(with authorizationContext: GMTDAuthorizationContext?) async throws -> String {
         guard let context = authorizationContext else { throw DeliveryTokenError.missingAuthorizationContext }
         if let cached, cached.vehicleID == context.vehicleID,

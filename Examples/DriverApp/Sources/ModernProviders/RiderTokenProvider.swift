@@ -1,7 +1,7 @@
 import GoogleRidesharingConsumer
 
-/// Fetches trip tokens for the Consumer SDK, in the completion form: in Swift 6 mode the closures of `URLSession` take
-/// what is `Sendable`, the class and its handler too.
+/// Fetches trip tokens for the Consumer SDK, in the form with a completion handler. In Swift 6 mode the closures of
+/// `URLSession` capture only `Sendable` values, so the class and the handler must be `Sendable`.
 public final class RiderTokenProvider: NSObject, GMTCAuthorization, @unchecked Sendable {
     enum RiderTokenError: Error {
         case missingAuthorizationContext
@@ -12,7 +12,7 @@ public final class RiderTokenProvider: NSObject, GMTCAuthorization, @unchecked S
     private let lock = NSLock()
     private var tokens: [String: (token: String, expiration: Date)] = [:]
 
-    /// A provider that asks `backend`.
+    /// Creates a provider that asks `backend`.
     public init(backend: URL) { self.backend = backend }
 
     /// Calls back with a token for the context's trip.

@@ -57,7 +57,6 @@ struct Arguments: Sendable, Equatable {
     /// Returns every value of an option, in order.
     func allValues(_ name: String) -> [String] { values[name] ?? [] }
 
-    /// Whether a flag has been given.
     func has(_ name: String) -> Bool { flags.contains(name) }
 
     private func check(_ command: CommandSpec) throws(UsageError) {
@@ -69,7 +68,7 @@ struct Arguments: Sendable, Equatable {
         case .none:
             if let extra = operands.first {
                 throw command.usageError(
-                    "\(command.name) accepts no \"\(extra)\"\(Suggestion.operand(extra, of: command))")
+                    "\(command.name) does not accept \"\(extra)\"\(Suggestion.operand(extra, of: command))")
             }
         case .oneOrMore(let operand):
             if operands.isEmpty { throw command.usageError("\(command.name) needs \(operand)") }
@@ -108,7 +107,7 @@ extension Arguments {
     }
 
     /// Reads the configuration of a running service to find its status address. Returns `nil` if `--config` isn't given
-    /// and the usual file can't be used; the service is then asked at its default address.
+    /// and the usual file can't be used. In that case the service is asked at its default address.
     func serviceConfiguration(
         usual: String = Configuration.usualFile, say: (String) -> Void = Terminal.say
     ) throws(ConfigurationError) -> Configuration? {
@@ -117,7 +116,7 @@ extension Arguments {
         do { return try configuration(usual: usual) } catch {
             for problem in error.problems { say("waypost: \(problem)") }
             say(
-                "waypost: a running service still uses the configuration that it loaded, and is asked at 127.0.0.1:9464; "
+                "waypost: a running service still uses the configuration that it has loaded; asking it at 127.0.0.1:9464; "
                     + "correct the file before a restart (waypost check)")
             return nil
         }
@@ -144,11 +143,11 @@ struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     var description: String {
-        "\(problem)\nType \"waypost help\(command.map { " " + $0 } ?? "")\" to see how it is used."
+        "\(problem)\nType \"waypost help\(command.map { " " + $0 } ?? "")\" for the usage."
     }
 }
 
-/// The exit codes of all commands (sysexits).
+/// The exit codes of all commands, as in `sysexits.h`.
 enum ExitStatus: Int32, CaseIterable, Error, Sendable {
     case done = 0
     case failed = 1

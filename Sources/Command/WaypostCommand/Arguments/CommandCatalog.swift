@@ -4,27 +4,28 @@ enum CommandCatalog {
     static let acceptMissingChecksum = OptionSpec.flag(
         "--accept-missing-checksum", "accept sentences without a checksum, as sent by old receivers")
     static let config = OptionSpec.value(
-        "--config", "FILE", "the configuration (default \(Configuration.usualFile))")
+        "--config", "FILE", "the configuration file (default \(Configuration.usualFile))")
 
     static let commands: [CommandSpec] = [
         CommandSpec(
             name: "run", summary: "Report the receiver's position until stopped.",
             details: """
-                The service itself: reads the receiver, keeps updates in the outbox and uploads them. SIGTERM shuts it down \
-                within the 10 seconds that systemd allows. It speaks the systemd notify protocol if NOTIFY_SOCKET is set.
+                Runs the service, which reads the receiver, keeps updates in the outbox and uploads them. SIGTERM shuts it \
+                down within the 10 seconds that systemd allows. It notifies the service manager if NOTIFY_SOCKET is set.
                 """,
             operands: .none,
             options: [
                 config,
-                .value("--record", "DIR", "record the receiver and the log in DIR, at most 32 MiB, without tokens"),
+                .value(
+                    "--record", "DIR", "record the receiver's data and the log in DIR, without tokens; at most 32 MiB"),
             ],
             examples: ["run", "run --config van.json --record /var/lib/waypost/recording"]),
         CommandSpec(
             name: "replay", summary: "Report the fixes of recorded NMEA logs.",
             details: """
                 Feeds logs to the same pipeline as run, and ignores the configuration's receiver and outbox.path. Times are \
-                shifted so that the last fix is now. The replay ends when everything accepted has been delivered; its \
-                temporary outbox is then removed.
+                shifted so that the last fix is now. When all accepted updates have been delivered, the replay ends and \
+                removes its temporary outbox.
                 """,
             operands: .oneOrMore("LOG"),
             options: [
@@ -32,22 +33,22 @@ enum CommandCatalog {
                 .value(
                     "--speed", "N|max", "play N times as fast as recorded (default max)", choices: ["max"]),
                 .flag("--keep-time", "keep the recorded times"),
-                .flag("--loop", "start again at the end, until stopped"),
+                .flag("--loop", "repeat the logs until stopped"),
                 .flag("--follow", "wait for more data at the end of the last log, until stopped"),
                 acceptMissingChecksum,
-                .value("--vehicles", "N", "replay the logs for N vehicles at once, with their updates in memory"),
+                .value("--vehicles", "N", "replay the logs as N vehicles at once, whose updates are kept in memory"),
                 .value(
                     "--vehicle-id", "PATTERN",
-                    "the vehicles' names, such as van-%05d (default: the vehicle's id and -%d)"),
+                    "the pattern of the vehicles' ids, such as van-%05d (default: the configured id and -%d)"),
                 .value("--first-vehicle", "N", "the number of the first vehicle (default 1)"),
                 .value(
                     "--spread-seconds", "N",
-                    "spread the vehicles' starts over N seconds (default: one interval of updates)"),
+                    "spread the vehicles' starts over N seconds (default: one update interval)"),
                 .value("--spread-meters", "N", "offset each vehicle's track by up to N metres (default 0)"),
                 .value(
                     "--outbox", "FILE",
-                    "continue the outbox in FILE, or create it; the logs are replayed from the start"),
-                .flag("--yes", "allow a Fleet Engine on another machine, because the vehicle is only for tests"),
+                    "use the outbox in FILE, or create it there; the logs are replayed from the start"),
+                .flag("--yes", "allow a Fleet Engine on another machine; only for test vehicles"),
                 .flag("--json", "print the summary as one JSON object on standard output"),
             ],
             examples: [
@@ -59,11 +60,12 @@ enum CommandCatalog {
             name: "demo", summary: "See Waypost at work in a minute, without an account or a network.",
             details: """
                 Starts the simulator on this machine, replays a recorded drive with an outage in the middle, and shows that \
-                every update arrives. Without LOG, the drive is ten simulated minutes in town.
+                every update arrives. Without LOG, it replays a simulated ten-minute drive through town.
                 """,
             operands: .optional("LOG"),
             options: [
-                .value("--listen", "HOST:PORT", "address of the simulator's page (default 127.0.0.1:0, a free port)"),
+                .value(
+                    "--listen", "HOST:PORT", "the address of the simulator's page (default: a free port at 127.0.0.1)"),
                 .flag("--keep-open", "keep the simulator's page open afterwards, until stopped"),
             ],
             examples: ["demo", "demo drive.nmea --listen 127.0.0.1:8080 --keep-open"]),
@@ -76,8 +78,8 @@ enum CommandCatalog {
         CommandSpec(
             name: "fixes", summary: "Decode NMEA logs into fixes on standard output.",
             details: """
-                Reads the files in order, gzip or plain; - or no LOG reads standard input. Only an epoch with a \
-                valid position becomes a fix. With --follow, it waits for more data at the end of the last file until \
+                Reads the files in order, gzip or plain; with - or without LOG, it reads standard input. Only an epoch with \
+                a valid position becomes a fix. With --follow, it waits for more data at the end of the last file until \
                 stopped, even if the file is rotated or truncated, as tail -F does.
                 """,
             operands: .any("LOG"),
@@ -85,9 +87,10 @@ enum CommandCatalog {
                 .value(
                     "--format", "FORMAT", "jsonl (default), csv, gpx or geojson",
                     choices: FixesFormat.allCases.map(\.rawValue)),
-                .flag("--summary", "print a summary of the logs instead"),
+                .flag("--summary", "print a summary of the logs instead of the fixes"),
                 .value(
-                    "--explain", "LINE", "explain how one line was decoded: its number, or its text in single quotes"
+                    "--explain", "LINE",
+                    "explain how a line is decoded; LINE is its number, or its text in single quotes"
                 ),
                 .flag("--follow", "wait for more data at the end of the last LOG, until stopped"),
                 acceptMissingChecksum,
@@ -98,7 +101,7 @@ enum CommandCatalog {
             details: """
                 Writes one HTML file that needs no network: the track over a metric grid, coloured by speed, with stops, gaps \
                 and jumps; linked charts of speed and altitude; a summary of the logs. \
-                Reads the files in order, gzip or plain; - reads standard input. A damaged log is drawn up to the damage.
+                Reads the files in order, gzip or plain; - reads standard input. A damaged log is drawn as far as it can be read.
                 """,
             operands: .oneOrMore("LOG"),
             options: [
@@ -113,14 +116,14 @@ enum CommandCatalog {
             name: "watch", summary: "Follow a trip or vehicle as a passenger sees it.",
             details: """
                 Asks Fleet Engine every 5 seconds and prints one line per change: position, age of the fix, status, \
-                remaining distance and arrival (times in UTC). A trip's tokens come from the configuration's \
-                consumerAuthorization, a vehicle's from authorization. It ends when the trip ends, or when stopped.
+                remaining distance and arrival (times in UTC). The configuration's consumerAuthorization provides the tokens \
+                for a trip, and authorization those for a vehicle. The command ends when the trip ends, or when stopped.
                 """,
             operands: .none,
             options: [
                 config,
                 .value("--trip", "ID", "the trip to follow"),
-                .value("--vehicle", "ID", "the vehicle of the configured service to follow"),
+                .value("--vehicle", "ID", "the vehicle to follow, which must belong to the configured service"),
                 .flag("--json", "print one JSON object per line"),
             ],
             examples: ["watch --trip trip-7 --config try.json", "watch --vehicle van-7 --config try.json --json"]),
@@ -138,7 +141,7 @@ enum CommandCatalog {
             options: [
                 config,
                 .flag("--online", "also try the receiver, the token and Fleet Engine"),
-                .flag("--json", "print one JSON object at the end"),
+                .flag("--json", "print the results as one JSON object at the end"),
             ],
             examples: ["check", "check --config van.json --online"]),
         CommandSpec(
@@ -151,8 +154,8 @@ enum CommandCatalog {
             operands: .none,
             options: [
                 config,
-                .flag("--json", "print one JSON object instead"),
-                .flag("--schema", "print the JSON schema of every configuration (draft 2020-12)"),
+                .flag("--json", "print the values and their sources as one JSON object"),
+                .flag("--schema", "print the JSON schema of configuration files (draft 2020-12)"),
             ],
             examples: ["config", "config --schema > waypost.schema.json"]),
         CommandSpec(
@@ -165,9 +168,9 @@ enum CommandCatalog {
             operands: .none,
             options: [
                 config,
-                .value("--trip", "ID", "fetch the token for following that trip instead"),
-                .flag("--raw", "print the token itself for another program, but not to a terminal"),
-                .flag("--force", "with --raw: allow a terminal"),
+                .value("--trip", "ID", "fetch a passenger's token for the trip instead of the vehicle's token"),
+                .flag("--raw", "print only the token, for another program, but not to a terminal"),
+                .flag("--force", "with --raw: print the token even on a terminal"),
             ],
             examples: ["token", "token --config van.json --raw > token.jwt"]),
         CommandSpec(
@@ -175,20 +178,21 @@ enum CommandCatalog {
             details: """
                 Asks the service at the configuration's status.listen, or at 127.0.0.1:9464 if this user can't read the \
                 configuration. The exit code is 0 if all is well, 1 if something is wrong, and 69 if the service isn't \
-                running; in that case the reason why it ended is shown, if known. With --watch, it fills the terminal and \
-                follows changes, including the sky and recent events, and waits for a service that isn't running. q quits.
+                running; in that case the reason why it ended is shown, if known. With --watch, the command fills the \
+                terminal, follows changes, and also shows the satellites and recent events. It waits for a service that \
+                isn't running. q quits.
                 """,
             operands: .none,
             options: [
                 config,
                 .flag("--watch", "fill the terminal and follow changes until q is pressed"),
-                .flag("--json", "print the service's JSON"),
+                .flag("--json", "print the status as the JSON object that the service sends"),
             ],
             examples: ["status", "status --watch", "status --json"]),
         CommandSpec(
             name: "why", summary: "Say what is wrong and what to do, or that all is well.",
             details: "Asks the running service, as status does. Times are in UTC.",
-            operands: .none, options: [config, .flag("--json", "print one JSON object instead")],
+            operands: .none, options: [config, .flag("--json", "print the conditions as one JSON object")],
             examples: ["why", "why --json --config van.json"]),
         CommandSpec(
             name: "conditions", summary: "List the conditions that the service reports, with their remedies.",
@@ -196,13 +200,13 @@ enum CommandCatalog {
                 Prints the severity, stage, title and remedy of every condition, or only of CODE. The log, the status and the \
                 metrics use the same codes.
                 """,
-            operands: .optional("CODE"), options: [.flag("--json", "print a JSON array instead")],
+            operands: .optional("CODE"), options: [.flag("--json", "print the conditions as a JSON array")],
             examples: ["conditions token_rejected", "conditions --json"]),
         CommandSpec(
             name: "bundle", summary: "Write one text file with everything that a help desk needs.",
             details: """
                 Collects the verdict, checks, status, configuration, the last day of the log, versions, devices and metrics. \
-                The file contains no secrets and no coordinates. It lists unavailable parts, with the reason.
+                The file contains no secrets and no coordinates. It lists each unavailable part with the reason.
                 """,
             operands: .none,
             options: [
@@ -216,8 +220,8 @@ enum CommandCatalog {
             details: """
                 list shows the ledger with reasons and times, the oldest pending update, the newest update and the \
                 quarantined updates. export writes one JSON line per pending or quarantined update. requeue makes quarantined \
-                updates pending again, and discard evicts them, either --all or those given by --update. All of these work \
-                while the service is stopped and while it runs; the service then carries them out within seconds.
+                updates pending again, and discard evicts them: all of them with --all, or those given by --update. All four \
+                work whether or not the service is running; a running service carries out the changes within seconds.
                 """,
             operands: .oneOf(["list", "export", "requeue", "discard"]),
             options: [
@@ -225,7 +229,7 @@ enum CommandCatalog {
                 .value(
                     "--update", "N", "requeue, discard: the number of a quarantined update", isRepeatable: true),
                 .flag("--all", "requeue, discard: every quarantined update"),
-                .flag("--json", "list, requeue, discard: print one JSON object instead"),
+                .flag("--json", "list, requeue, discard: print the result as one JSON object"),
             ],
             examples: ["outbox list", "outbox requeue --update 4711 --update 4712"]),
         CommandSpec(
@@ -312,7 +316,7 @@ struct OptionSpec: Sendable {
     let isRepeatable: Bool
     /// The possible values; empty if there are many.
     var choices: [String] = []
-    /// The heading above the option in the help, shared with its neighbours; `nil` for none.
+    /// The heading of the option's group in the help; `nil` if the option isn't in a group.
     var group: String?
 
     static func value(
@@ -328,8 +332,8 @@ struct OptionSpec: Sendable {
         Self(name: name, valueName: nil, help: help, isRequired: false, isRepeatable: false)
     }
 
-    /// Returns this option under the heading `group`.
-    func under(_ group: String) -> Self {
+    /// Returns this option as a member of `group`.
+    func inGroup(_ group: String) -> Self {
         var option = self
         option.group = group
         return option

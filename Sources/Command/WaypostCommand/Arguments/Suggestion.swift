@@ -2,10 +2,10 @@ import FleetEngine
 import LinuxPlatform
 import Operations
 
-/// Suggestions for unknown words. Each is the end of an error, starting with a semicolon; empty if there is no good
-/// guess.
+/// Suggestions for unknown words. A suggestion is the end of an error message and starts with a semicolon; it is empty
+/// if there is no good guess.
 enum Suggestion {
-    /// Waypost's equivalents of commands that are usual in other programs.
+    /// Waypost's equivalents of commands that other programs have.
     private static let otherCommands = [
         "version": "--version", "-V": "--version", "-v": "--version", "start": "run", "logs": "journalctl -u waypost",
         "stop": "systemctl stop waypost", "restart": "systemctl restart waypost", "reload": "systemctl reload waypost",
@@ -40,7 +40,7 @@ enum Suggestion {
         return option.map { question("\(words) \($0) \(word)") } ?? ""
     }
 
-    /// Returns the suggestion for `word`, where one of `choices` is required.
+    /// Returns the suggestion for `word`, which should have been one of `choices`.
     static func choice(_ word: String, among choices: [String]) -> String { nearest(to: word, among: choices) }
 
     static func question(_ guess: String) -> String { "; did you mean \(guess)?" }

@@ -10,7 +10,7 @@ struct BundleCommand {
     private let output: String?
 
     init(_ arguments: Arguments) throws(UsageError) {
-        // A wrong or unreadable configuration is reported in the bundle. It doesn't prevent the bundle.
+        // A wrong or unreadable configuration doesn't prevent the bundle, but is reported in it.
         var configuration: Configuration?
         var problems: [String] = []
         do throws(ConfigurationError) { configuration = try arguments.configuration() } catch {
@@ -28,13 +28,13 @@ struct BundleCommand {
     func run() async throws -> ExitStatus {
         // The file is created first, so that an unwritable directory is reported at once.
         let time = UTCTime.system
-        var file = try output.flatMap { try place(at: $0) }
-        Terminal.draw("asking the service, the checks and the system: half a minute at most")
+        var file = try output.flatMap { try openFile(at: $0) }
+        Terminal.draw("collecting data from the service, the checks and the system: at most 30 s")
         let bundle = await collection.run(at: time)
         Terminal.draw("")
         if Task.isCancelled { throw Interruption("no bundle was written") }
         let path = output ?? bundle.name
-        if output == nil { file = try place(at: path) }
+        if output == nil { file = try openFile(at: path) }
         let text = bundle.text
         let failure: SystemError? = await onThread(named: "bundle") { [file] in
             do throws(SystemError) {
@@ -50,7 +50,7 @@ struct BundleCommand {
     }
 
     /// Returns the file to write; `nil` for standard output.
-    private func place(at path: String) throws -> FileReplacement? {
+    private func openFile(at path: String) throws -> FileReplacement? {
         if path == "-" { return nil }
         do throws(SystemError) { return try FileReplacement(at: path) } catch {
             throw UnwritableFile(path: path, cause: error)

@@ -34,7 +34,7 @@ struct CheckCommand {
         switch place {
         case .here: break
         case .outside(let words): reason = words
-        case .sandbox: reason = "systemd-run failed; type journalctl -n 20"
+        case .sandbox: reason = "systemd-run failed; for the reason, type journalctl -n 20"
         }
         if let reason { try add(CheckLine(.note, "service", "sandbox not checked: \(reason)")) }
         let offline = await onThread(named: "check") { [file = arguments.configurationFile] in

@@ -62,7 +62,7 @@ struct EffectiveConfiguration {
         }
     }
 
-    /// A JSON object with the file and the value and source of each key.
+    /// A JSON object with the file, and with each key's value and source.
     var json: String {
         let members = settings.map { setting -> (String, JSONValue) in
             var members = ["value": setting.value ?? .null]

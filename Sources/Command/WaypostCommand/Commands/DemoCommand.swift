@@ -62,7 +62,7 @@ struct DemoCommand {
         }
     }
 
-    /// Makes Fleet Engine unreachable for the second third of the drive. `third` is its duration.
+    /// Makes Fleet Engine unreachable for the second third of the drive. `third` is the duration of one third.
     private static func disturb(
         _ simulator: FleetEngineSimulator, _ narrator: DemoNarrator, for third: Duration
     ) async {
@@ -70,11 +70,11 @@ struct DemoCommand {
         await clock.sleep(for: third)
         guard !Task.isCancelled else { return }
         await simulator.beginOutage()
-        narrator.outage(begins: true)
+        narrator.narrateOutage(begins: true)
         await clock.sleep(for: third)
         await simulator.endOutage()
         guard !Task.isCancelled else { return }
-        narrator.outage(begins: false)
+        narrator.narrateOutage(begins: false)
     }
 
     /// Compares the outbox's ledger with the positions that have arrived.
@@ -93,8 +93,8 @@ struct DemoCommand {
             line: """
 
                 \(summary.text)
-                Fleet Engine holds \(arrived.counted("distinct position")) of \(configuration.vehicle.vehicleID), none of them older \
-                than the previous one as last location: \(record?.order.lastLocationsBackInTime == 0 ? "right" : "WRONG").
+                Fleet Engine holds \(arrived.counted("distinct position")) of \(configuration.vehicle.vehicleID); no last location \
+                was older than the previous one: \(record?.order.lastLocationsBackInTime == 0 ? "right" : "WRONG").
                 """)
         let isRight =
             summary.isComplete && Int64(arrived) == summary.ledger.accepted
@@ -167,7 +167,7 @@ final class DemoNarrator: ReportingObserver {
         say("reading the receiver; an update is due every 5 s of the drive")
     }
 
-    func outage(begins: Bool) {
+    func narrateOutage(begins: Bool) {
         if begins {
             say("OUTAGE: Fleet Engine is unreachable; the drive continues and updates are kept in the outbox")
             return
@@ -182,14 +182,14 @@ final class DemoNarrator: ReportingObserver {
     func observe(_ event: ReportingEvent) {
         switch event {
         case .accepted: state.withLock { $0.accepted += 1 }
-        case .delivered(let batch, _, _): delivered(batch)
-        case .failed(let outcome, _, _): failed(outcome)
+        case .delivered(let batch, _, _): narrateDelivery(of: batch)
+        case .failed(let outcome, _, _): narrateFailure(outcome)
         case .receiver(.ended): say("the drive has ended")
         default: break
         }
     }
 
-    private func delivered(_ batch: UploadBatch) {
+    private func narrateDelivery(of batch: UploadBatch) {
         let (isFirst, wasFailing) = state.withLock { state in
             defer {
                 state.hasDelivered = true
@@ -201,12 +201,12 @@ final class DemoNarrator: ReportingObserver {
         if isFirst { say("token fetched, first update delivered") }
         if wasFailing {
             say(
-                "delivered again: the newest position first, with \(batch.past.count.counted("older update")) in the same request"
+                "delivery works again: the newest position first, with \(batch.past.count.counted("older update")) in the same request"
             )
         }
     }
 
-    private func failed(_ outcome: DeliveryOutcome) {
+    private func narrateFailure(_ outcome: DeliveryOutcome) {
         let failures = state.withLock { state in
             state.failures += 1
             return state.failures

@@ -1,7 +1,7 @@
 import LinuxPlatform
 import Operations
 
-/// `waypost help`, and `--help` anywhere.
+/// `waypost help`, and `--help` after any command.
 struct HelpCommand {
     /// The name of a command; `nil` for the overview.
     let topic: String?

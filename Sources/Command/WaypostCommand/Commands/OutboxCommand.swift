@@ -53,7 +53,8 @@ struct OutboxCommand {
         if arguments.has("--all"), !numbers.isEmpty { throw usage("accepts --all or --update, not both") }
         let sequences = try numbers.map { text in
             guard let number = Int64(text), number > 0 else {
-                throw usage("needs --update with the number of an update, not \"\(text)\"; outbox list shows them")
+                throw usage(
+                    "needs --update with the number of an update, not \"\(text)\"; outbox list shows the numbers")
             }
             return number
         }
@@ -98,7 +99,7 @@ struct OutboxCommand {
             let list = numbers.prefix(10).map(String.init).joined(separator: ", ")
             Terminal.say(
                 "waypost: \(path): not in quarantine: \(list)\(numbers.count > 10 ? " and more" : ""); nothing was "
-                    + "changed. outbox list shows the numbers")
+                    + "changed; waypost outbox list shows the numbers")
         case .notUnderstood:
             Terminal.say("waypost: \(path): the running service does not know this request; update and restart it")
         }
@@ -110,7 +111,7 @@ struct OutboxCommand {
     }
 }
 
-/// Carries out a request about quarantined updates, through the service if that owns the outbox.
+/// Carries out a request about quarantined updates. If the service owns the outbox, the request is passed to it.
 struct QuarantineClient {
     let configuration: OutboxConfiguration
 
@@ -120,7 +121,7 @@ struct QuarantineClient {
 
     /// - Throws: `OutboxError`, and `AgentError` if the service doesn't handle the request in time.
     func carryOut(_ request: QuarantineRequest) async throws -> QuarantineAnswer {
-        _ = try OutboxReader(path: configuration.path)  // throws if there is no outbox, which opening would create
+        _ = try OutboxReader(path: configuration.path)  // throws if there is no outbox; opening would create one
         var configuration = configuration
         configuration.repairsDamage = false
         do throws(OutboxError) {
@@ -141,7 +142,7 @@ struct QuarantineClient {
         let deadline = clock.now + Self.timeout
         while clock.now < deadline, !Task.isCancelled {
             if let answer = try requester.answer(to: number) { return answer }
-            do { try await clock.sleep(for: Self.pause) } catch { break }  // if cancelled, withdraws the request below
+            do { try await clock.sleep(for: Self.pause) } catch { break }  // the request is withdrawn below
         }
         if let answer = try requester.withdraw(number) { return answer }
         if Task.isCancelled { throw Interruption("\(holder) has not handled the request; nothing was changed") }
@@ -158,7 +159,7 @@ struct QuarantineResult: Encodable {
     /// `requeue` or `discard`.
     let action: String
     let path: String
-    /// The number of updates that are pending again, or evicted.
+    /// The number of updates that were requeued or discarded.
     let updates: Int64
     /// The number of updates that could not be requeued, because only the last 256 are kept.
     let notKept: Int64
@@ -166,8 +167,8 @@ struct QuarantineResult: Encodable {
     var text: String {
         let older =
             notKept == 1
-            ? "1 older update is no longer kept and stays"
-            : "\(notKept.grouped) older updates are no longer kept and stay"
+            ? "the contents of 1 older update are no longer kept; it stays"
+            : "the contents of \(notKept.grouped) older updates are no longer kept; they stay"
         let rest = notKept > 0 ? "; \(older) quarantined" : ""
         return action == "requeue"
             ? "\(updates.counted("update")) requeued: pending again\(rest)"
@@ -239,7 +240,7 @@ struct OutboxRow: Encodable {
     let speedMetersPerSecond: Double?
     let headingDegrees: Int?
     let horizontalAccuracyMeters: Double?
-    /// The server's message; set only for a quarantined update.
+    /// The message with which Fleet Engine rejected the update; set only for a quarantined update.
     var reason: String?
 
     init(_ stored: StoredUpdate) {

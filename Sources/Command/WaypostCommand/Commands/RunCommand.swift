@@ -7,7 +7,7 @@ struct RunCommand {
     private let file: String
     private let configuration: Configuration
     private let recordingDirectory: String?
-    /// The state that was passed on by the previous program image; `nil` unless that executed this one.
+    /// The state that the previous program image has passed on; `nil` unless the process has re-executed its program.
     private let last: Handover?
 
     /// Reads the configuration, or uses the one that the previous program image has validated.

@@ -8,30 +8,37 @@ struct SimulatorCommand {
     static let options = general + existing + tokens + faults
 
     private static let general: [OptionSpec] = [
-        .value("--listen", "HOST:PORT", "address to listen on (default 127.0.0.1:8089; port 0 chooses a free port)"),
-        .value("--record", "FILE", "append everything that arrives to FILE, as JSON Lines"),
+        .value(
+            "--listen", "HOST:PORT", "the address to listen on (default 127.0.0.1:8089; port 0 chooses a free port)"),
+        .value("--record", "FILE", "append every request to FILE, as JSON Lines"),
         .value("--record-uploads", "FILE", "append one line per update to FILE, for map --reported"),
     ]
     private static let existing: [OptionSpec] = [
-        OptionSpec.value("--provider", "ID", "the only provider that exists (default: any)"),
+        OptionSpec.value("--provider", "ID", "the only provider that exists (default: every provider exists)"),
         OptionSpec.value(
-            "--vehicle", "ID", "a vehicle that exists; others get a 404 (default: all exist)", isRepeatable: true),
+            "--vehicle", "ID", "a vehicle that exists; requests for others get a 404 (default: all exist)",
+            isRepeatable: true),
         OptionSpec.value(
-            "--trip", "ID=VEHICLE[:METERS]", "a trip that VEHICLE drives (default 3000 m)", isRepeatable: true),
-    ].map { $0.under("resources") }
+            "--trip", "ID=VEHICLE[:METERS]", "a trip of METERS metres (default 3000) that VEHICLE drives",
+            isRepeatable: true),
+    ].map { $0.inGroup("resources") }
     private static let tokens: [OptionSpec] = [
         OptionSpec.value(
             "--token-shape", "SHAPE", "the format of token answers: guide, onDemandSample or scheduledSample",
             choices: TokenAnswerShape.allCases.map(\.rawValue)),
-        OptionSpec.value("--trust-key", "FILE", "also accept tokens signed with this key (PEM, public)"),
-    ].map { $0.under("tokens") }
+        OptionSpec.value(
+            "--trust-key", "FILE", "also accept tokens signed with the key in FILE, a public key in PEM format"),
+    ].map { $0.inGroup("tokens") }
     private static let faults: [OptionSpec] =
-        [OptionSpec.value("--seed", "N", "decides which requests fail (default 1)").under("faults of Fleet Engine")]
+        [
+            OptionSpec.value("--seed", "N", "the random seed that decides which requests fail (default 1)").inGroup(
+                "faults of Fleet Engine")
+        ]
         + FaultPlan.options.map { option in
             let culprit = TokenFaultPlan.options.contains(option) ? "the token issuer" : "Fleet Engine"
             return OptionSpec.value(
                 option.name, option.placeholder, option.help, isRepeatable: option.isRepeatable, choices: option.choices
-            ).under("faults of \(culprit)")
+            ).inGroup("faults of \(culprit)")
         }
 
     private let settings: SimulatorSettings
@@ -61,7 +68,7 @@ struct SimulatorCommand {
             }
             if !vehicles.isEmpty, !vehicles.contains(trip.vehicleID) {
                 throw UsageError(
-                    "--trip \(text) has the vehicle \(trip.vehicleID), which is not given with --vehicle, so it would not exist; "
+                    "--trip \(text) names the vehicle \(trip.vehicleID), which --vehicle does not list, so it would not exist; "
                         + "add --vehicle \(trip.vehicleID)", command: "simulator")
             }
             settings.trips.append(trip)

@@ -56,7 +56,7 @@ enum StatusPage {
             wrapped: ([ago(report.receiver.secondsSinceFix)] + quality(of: report.receiver)).joined(separator: ", "))
         if let reporting = report.reporting { lines.add("updates", wrapped: reporting) }
         let earlier =
-            report.delivery.timeOfFix.map { "none since the start; last delivered fix of \($0)" } ?? "none yet"
+            report.delivery.timeOfFix.map { "none since the start; the last delivered fix is from \($0)" } ?? "none yet"
         let delivery = report.delivery.secondsSinceDelivery.map { "\(Duration.seconds($0).spoken) ago" } ?? earlier
         lines.add("delivery", wrapped: delivery)
         if let seconds = report.delivery.nextAttemptSeconds, seconds > 0 {

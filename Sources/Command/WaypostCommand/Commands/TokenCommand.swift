@@ -16,7 +16,7 @@ struct TokenCommand {
         // Anyone can use a token until it expires, and a terminal can be seen by others, scrolled back or recorded.
         if isRaw, StandardOutput.isTerminal, !arguments.has("--force") {
             throw UsageError(
-                "token --raw would show the token on this terminal; send it to a program (| or >), or add --force",
+                "token --raw would show the token on this terminal; pipe or redirect it (| or >), or add --force",
                 command: "token")
         }
         configuration = try arguments.configuration()

@@ -40,12 +40,13 @@ struct WatchCommand {
                 try StandardOutput.write(line: asJSON ? line.json : line.text)
             case .silent(let silence):
                 Terminal.say(
-                    "waypost: nothing new for \(Int(silence / .seconds(1))) s; an active vehicle reports once a minute")
+                    "waypost: nothing new for \(Int(silence / .seconds(1))) s; an active vehicle reports at least once a minute"
+                )
             case .trouble(let words): Terminal.say("waypost: \(words) (retrying)")
-            case .recovered: Terminal.say("waypost: working again")
+            case .recovered: Terminal.say("waypost: requests succeed again")
             }
         }
-        if Task.isCancelled { throw Interruption("\(changes.counted("change")) of \(name) seen") }
+        if Task.isCancelled { throw Interruption("saw \(changes.counted("change")) to \(name)") }
         return .done
     }
 }
@@ -60,7 +61,7 @@ struct SnapshotLine {
         self.now = now
     }
 
-    /// A line without unknown values:
+    /// The line of text, without unknown values:
     /// `10:15:32  53.550012, 10.000034 ±4 m  8.3 m/s  271°  2 s old  ENROUTE_TO_PICKUP  1240 m left  arrives 10:19:02`.
     var text: String {
         var parts = [FigureText.clock(now)]
@@ -82,7 +83,7 @@ struct SnapshotLine {
         return parts.joined(separator: "  ")
     }
 
-    /// A JSON object without unknown values.
+    /// The line of JSON: an object without unknown values.
     var json: String {
         let position = snapshot.position
         let members: [String: JSONValue?] = [

@@ -66,7 +66,7 @@ enum Completion: Sendable, Hashable {
 }
 
 extension OptionSpec {
-    fileprivate static let help = flag("--help", "show how it is used")
+    fileprivate static let help = flag("--help", "show how the command is used")
     fileprivate static let version = flag("--version", "print the version")
 
     /// The completions for the option's value; `nil` for a flag.

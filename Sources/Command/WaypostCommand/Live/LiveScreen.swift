@@ -4,7 +4,7 @@ import TimeAndChance
 import TrackDrawing
 import Operations
 
-/// The lines of `waypost status --watch`, which fill a window.
+/// The lines of `waypost status --watch`, which fill the terminal.
 struct LiveScreen: Sendable, Hashable {
     /// A piece of a line, without control characters, and its style.
     struct Piece: Sendable, Hashable {

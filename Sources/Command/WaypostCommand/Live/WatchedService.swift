@@ -20,7 +20,6 @@ struct WatchedService: Sendable, Hashable {
         let reason: String
     }
 
-    /// The last report.
     private(set) var report: StatusReport?
     private(set) var silence: Silence?
     /// The events, newest first.
@@ -44,14 +43,14 @@ struct WatchedService: Sendable, Hashable {
 
     private mutating func compare(_ news: StatusReport, with before: StatusReport?, at now: UTCTime) {
         guard let before, news.uptimeSeconds >= before.uptimeSeconds else {
-            if before != nil { add(.neutral, "the service has started again", at: now) }
+            if before != nil { add(.neutral, "the service has restarted", at: now) }
             if let seconds = news.delivery.secondsSinceDelivery {
                 add(.good, "last delivery", at: now.advanced(by: .zero - .seconds(seconds)))
             }
             for condition in news.conditions { add(condition, at: now) }
             return
         }
-        if news.counts.tokenFetches > before.counts.tokenFetches { add(.neutral, "asked for a token", at: now) }
+        if news.counts.tokenFetches > before.counts.tokenFetches { add(.neutral, "requested a token", at: now) }
         let delivered = news.ledger.delivered - before.ledger.delivered
         if delivered > 0 { add(.good, "delivered \(delivered.counted("update"))", at: now) }
         let known = Set(before.conditions.map(\.code))

@@ -35,7 +35,7 @@ struct FixesCommand {
         }
         if let line, Int(line) == nil, !line.contains(where: { $0 == "$" || $0 == "!" }) {
             throw UsageError(
-                "--explain is \(line), neither a line number nor a sentence, which begins with $ or !; put a sentence "
+                "--explain is \(line), which is neither a line number nor a sentence ($... or !...); put a sentence "
                     + "in single quotes, or the shell replaces the $", command: "fixes")
         }
         if follows, wantsSummary || line != nil {
@@ -116,7 +116,6 @@ struct FixesCommand {
 enum FixesFormat: String, CaseIterable, Sendable {
     case jsonl, csv, gpx, geojson
 
-    /// Appends the text before the first fix.
     func appendHeader(to bytes: inout [UInt8]) {
         switch self {
         case .jsonl: break
@@ -126,10 +125,10 @@ enum FixesFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the format connects fixes to tracks.
+    /// Whether the format connects fixes into tracks.
     var drawsTrack: Bool { self == .gpx }
 
-    /// Appends a fix. `isBroken`: whether the track breaks before it.
+    /// Appends a fix. `isBroken` says whether the track breaks before the fix.
     func append(_ fix: Fix, isFirst: Bool, isBroken: Bool, to bytes: inout [UInt8]) {
         switch self {
         case .jsonl: JSONLinesFormat.append(fix, to: &bytes)
@@ -141,7 +140,6 @@ enum FixesFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// Appends the text after the last fix.
     func appendFooter(to bytes: inout [UInt8]) {
         switch self {
         case .jsonl, .csv: break

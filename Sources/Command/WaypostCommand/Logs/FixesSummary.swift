@@ -56,7 +56,7 @@ struct FixesSummary {
         let figures = track.statistics
         guard let first = figures.first, let last = figures.last else { return }
         lines.add("time", [TrackFigures.time(from: first, to: last)])
-        if let words = WeekRolloverDoubt.warning(on: first, at: now) { lines.add("", wrapped: words) }
+        if let words = WeekRolloverWarning.text(forLogFrom: first, at: now) { lines.add("", wrapped: words) }
         lines.add("distance", [FigureText.distance(figures.distanceMeters)])
         lines.add("top speed", TrackFigures.topSpeed(figures).map { [$0] } ?? [])
         lines.add("accuracy", TrackFigures.accuracy(figures).map { [$0] } ?? [])
@@ -91,9 +91,9 @@ struct FixesSummary {
 }
 
 /// A warning that a log's dates may be wrong because the receiver's week number has rolled over.
-enum WeekRolloverDoubt {
+enum WeekRolloverWarning {
     /// Returns the warning for a log that began at least 1024 weeks ago; otherwise `nil`.
-    static func warning(on begin: UTCTime, at now: UTCTime) -> String? {
+    static func text(forLogFrom begin: UTCTime, at now: UTCTime) -> String? {
         let later = begin.advanced(by: .seconds(1024 * 7 * 86_400))
         guard later <= now else { return nil }
         return

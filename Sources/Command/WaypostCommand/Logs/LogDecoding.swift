@@ -6,7 +6,7 @@ import Reporting
 import TrackDrawing
 import Operations
 
-/// The outcome of logs that were decoded by a tool, outside the reporting pipeline.
+/// The outcome of decoding logs for a command, outside the reporting pipeline.
 struct LogDecoding: Sendable {
     /// The outcome of each log that was opened.
     fileprivate(set) var outcomes: [LogOutcome] = []
@@ -66,7 +66,7 @@ extension LogReader {
     }
 }
 
-/// A progress line while logs are read.
+/// The progress line that is shown while logs are read.
 struct LogProgress: Sendable {
     static let silent = LogProgress(isShown: false)
     /// Progress that is shown if standard error is a terminal and standard output isn't.

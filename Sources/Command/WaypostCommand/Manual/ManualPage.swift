@@ -25,9 +25,9 @@ enum CommandManual {
         page.add(section: "DESCRIPTION")
         page.add(
             paragraph: """
-                Waypost reads the position of a vehicle from a GNSS receiver, obtains a token from the operator's backend, and \
-                reports position and token to Fleet Engine. \
-                Updates that the network delays are kept in an outbox on the disk, which survives power cuts.
+                Waypost reads the position of a vehicle from a GNSS receiver, and reports it to Fleet Engine with a token from \
+                the operator's backend. \
+                Until updates are delivered, they are kept in an outbox on the disk, which survives power cuts.
                 """)
         page.add(
             paragraph: """
@@ -104,9 +104,9 @@ enum ConfigurationManual {
                 """)
         page.add(
             paragraph: """
-                Any text may be { "file": PATH }, { "environment": NAME } or, for a credential of the systemd service, \
-                { "credential": NAME } instead, so that one configuration serves many vehicles. waypost config shows the \
-                values in force.
+                In place of a text, { "file": PATH }, { "environment": NAME } or, for a credential of the systemd service, \
+                { "credential": NAME } may be written, so that one configuration serves many vehicles. waypost config shows \
+                the values in force.
                 """)
         page.add(section: "KEYS")
         var section = ""

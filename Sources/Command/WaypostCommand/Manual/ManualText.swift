@@ -33,7 +33,6 @@ struct ManualText {
     /// Adds a term, which may contain font changes, and its meaning.
     mutating func add(term: String, _ meaning: String) { lines += [".TP", term] + Self.sentences(meaning) }
 
-    /// Adds example command lines.
     mutating func add(example: [String]) {
         beginParagraph()
         lines += [".in +4n", ".EX"] + example.map { Self.guarded(Self.literal($0)) } + [".EE", ".in"]

@@ -56,16 +56,16 @@ struct MapCommand {
         let places = try await onThread(named: "map") { [reported] in
             Result { () throws(UsageError) in try reported.map(ReportedUploads.places) ?? [] }
         }.get()
-        let (decoding, survey, meeting) = try await LogReader(paths: logs, decoder: decoder).read { reader in
+        let (decoding, survey, match) = try await LogReader(paths: logs, decoder: decoder).read { reader in
             var survey = TrackSurvey()
-            var meeting = ReportedMeeting(places)
+            var match = ReportedDriveMatch(places)
             let decoding = reader.decodeAll(progress: progress) { chunk throws(SystemError) in
                 for fix in chunk.fixes {
                     survey.add(fix)
-                    meeting.add(fix)
+                    match.add(fix)
                 }
             }
-            return (decoding, survey, meeting)
+            return (decoding, survey, match)
         }
         Terminal.draw("")
         if decoding.isInterrupted {
@@ -80,10 +80,10 @@ struct MapCommand {
             throw decoding.absence
         }
         decoding.reportLosses()
-        if let reported, !meeting.hasMet {
+        if let reported, !match.isFound {
             Terminal.say(
-                "waypost: --reported: no position in \(reported) is within 1 km of the track: it belongs to another drive, or "
-                    + "to one moved by --spread-meters; record the uploads of a replay of the same logs")
+                "waypost: --reported: no position in \(reported) is within 1 km of the track: the file belongs to another drive, "
+                    + "or to a drive moved by --spread-meters; record the uploads of a replay of the same logs")
         }
         if page != nil, Terminal.isInteractive { Terminal.say("\(output): \(FigureText.bytes(size))") }
         return try decoding.conclude()
@@ -111,22 +111,23 @@ struct MapCommand {
 
 /// Decides whether reported positions belong to the drive on the map. Compares only places, because a replay changes
 /// the times.
-struct ReportedMeeting: Sendable {
+struct ReportedDriveMatch: Sendable {
     /// The maximum number of positions to compare. A few suffice, because each position of a drive is near a fix.
     private static let maximumPlaces = 20
     private static let maximumDistanceMeters = 1000.0
 
     private let places: [Fix]
-    private(set) var hasMet: Bool
+    /// Whether a position near a fix has been found, or there is no position to compare.
+    private(set) var isFound: Bool
 
     init(_ reported: [ReportedPlace]) {
         let step = max(1, reported.count / Self.maximumPlaces)
         places = stride(from: 0, to: reported.count, by: step).map { reported[$0].fix }
-        hasMet = reported.isEmpty
+        isFound = reported.isEmpty
     }
 
     mutating func add(_ fix: Fix) {
-        hasMet = hasMet || places.contains { $0.distance(to: fix) <= Self.maximumDistanceMeters }
+        isFound = isFound || places.contains { $0.distance(to: fix) <= Self.maximumDistanceMeters }
     }
 }
 
@@ -165,7 +166,7 @@ enum ReportedUploads {
             }
         }
         guard vehicles.count < 2 else {
-            throw UsageError("--reported: \(path) has \(vehicles.count) vehicles; record one only", command: "map")
+            throw UsageError("--reported: \(path) contains \(vehicles.count) vehicles; record only one", command: "map")
         }
         return places.sorted { $0.fix.timeOfFix < $1.fix.timeOfFix }
     }

@@ -96,7 +96,7 @@ struct MapPage {
         add(
             "Gaps", track.gapCount.grouped,
             track.gapCount > 0 ? FigureText.duration(track.gapTime) : "of more than 10 s")
-        if track.jumpCount > 0 { add("Jumps", track.jumpCount.grouped, "not in the distance") }
+        if track.jumpCount > 0 { add("Jumps", track.jumpCount.grouped, "excluded from the distance") }
         if track.backwardSteps > 0 {
             let times = "\(track.backwardSteps.grouped) times"
             add("Time goes back", track.backwardSteps == 1 ? "once" : times)
@@ -104,11 +104,12 @@ struct MapPage {
         return figures
     }
 
-    /// The problems with the logs. If a log wasn't read to its end, that comes first.
+    /// The problems with the logs. An incomplete log comes first.
     private var warnings: [Markup] {
         var warnings: [Markup] = []
         if let failure { warnings.append("<b>Incomplete log:</b> \(failure)") }
-        if let first = survey.summary.statistics.first, let words = WeekRolloverDoubt.warning(on: first, at: now) {
+        if let first = survey.summary.statistics.first, let words = WeekRolloverWarning.text(forLogFrom: first, at: now)
+        {
             warnings.append("<b>\(FigureText.date(first)):</b> \(words)")
         }
         for log in logs {
@@ -156,12 +157,12 @@ struct PageTables {
         if let end { rows.append(row("End", of: end)) }
         addTable(
             "Start, stops and end",
-            note: (longest(of: stops.count, shown: stops.longest.count, "stops") ?? "")
+            note: (longestNote(of: stops.count, shown: stops.longest.count, "stops") ?? "")
                 + "Each place is a link to OpenStreetMap; this page itself loads nothing.",
             heads: ["", "From, UTC", "To", "Duration", "Place", ""], rows: rows, to: &markup)
         let kept = breaks.elements()
         addTable(
-            "Gaps and jumps", note: longest(of: breaks.count, shown: kept.count, "gaps and jumps"),
+            "Gaps and jumps", note: longestNote(of: breaks.count, shown: kept.count, "gaps and jumps"),
             heads: ["Break", "Last fix before, UTC", "First fix after", "Distance"],
             rows: kept.map { place in
                 let before = place.before.timeOfFix
@@ -188,8 +189,8 @@ struct PageTables {
         return ["\(name)", "\(moment(fix.timeOfFix))", "", "", place, ""]
     }
 
-    /// Returns a note on how many of the things are listed; `nil` if all are.
-    private func longest(of count: Int, shown: Int, _ things: String) -> String? {
+    /// Returns a note that the table lists only the longest of the things; `nil` if it lists all.
+    private func longestNote(of count: Int, shown: Int, _ things: String) -> String? {
         shown < count ? "The \(shown) longest of \(count.grouped) \(things). " : nil
     }
 

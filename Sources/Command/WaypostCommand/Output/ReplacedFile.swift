@@ -5,7 +5,7 @@ enum ReplacedFile {
     /// Throws if `path`, the argument of `-o`, is a file that isn't an earlier result. Empty files, devices and pipes
     /// may be overwritten.
     ///
-    /// `isOurs` decides from the first bytes of a file whether it is such a `result`.
+    /// `isOurs` decides from the first bytes of the file whether it is an earlier result.
     static func require(
         _ path: String, as result: String, of command: String, isOurs: ([UInt8]) -> Bool
     ) throws(UsageError) {

@@ -67,7 +67,7 @@ struct UnwritableFile: Error, Sendable, Hashable, CustomStringConvertible {
             case ENOENT where directory == ".":
                 "the current directory is gone or accepts no files; choose a file elsewhere"
             case ENOENT where FileSystem.volume(of: directory) == .kernel:
-                "\(directory) is the kernel's own and accepts no files; choose a file elsewhere"
+                "\(directory) belongs to the kernel and accepts no files; choose a file elsewhere"
             case EFBIG: "it may not grow that large (ulimit -f, or the file system); choose a file elsewhere"
             case ENOENT, ENOTDIR: "there is no directory \(directory); create it, or choose another file"
             case EACCES, EPERM: "this user cannot write in \(directory); choose a file elsewhere"

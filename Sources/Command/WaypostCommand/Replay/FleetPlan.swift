@@ -5,7 +5,7 @@ import Operations
 
 /// The vehicles of a replay: their number, their names, and their offsets in time and place.
 ///
-/// Names and offsets follow from a vehicle's number, so that several machines can share a fleet.
+/// Names and offsets are derived from a vehicle's number, so that several machines can share a fleet.
 struct FleetPlan: Sendable, Equatable {
     private static let maximumCount = 100_000
     private static let maximumNumber = 999_999_999
@@ -14,7 +14,7 @@ struct FleetPlan: Sendable, Equatable {
     private var first = 1
     /// The pattern of the names; `nil` for the configuration's id, followed by the number if there are many vehicles.
     private var pattern: VehiclePattern?
-    /// The time over which the vehicles start; `nil` for the interval of updates.
+    /// The number of seconds over which the vehicles start; `nil` for one update interval.
     private var spreadSeconds: Double?
     private var spreadMeters = 0.0
 
@@ -26,7 +26,8 @@ struct FleetPlan: Sendable, Equatable {
         first = try Self.number(arguments, "--first-vehicle", 0...Self.maximumNumber) ?? 1
         guard first <= Self.maximumNumber - (count - 1) else {
             throw Self.usageError(
-                "--first-vehicle is \(first), and the last of \(count) would be above \(Self.maximumNumber)")
+                "--first-vehicle is \(first), so the last of \(count) vehicles would have a number above \(Self.maximumNumber)"
+            )
         }
         if let text = arguments.value("--vehicle-id") {
             do { pattern = try VehiclePattern(text) } catch { throw Self.usageError("--vehicle-id \(text) \(error)") }
@@ -35,7 +36,7 @@ struct FleetPlan: Sendable, Equatable {
         }
         if count > 1, let pattern, !pattern.hasNumber {
             throw Self.usageError(
-                "--vehicle-id \(pattern) gives \(count) vehicles the same name; add %d, or %05d for five digits")
+                "--vehicle-id \(pattern) gives \(count) vehicles the same id; add %d, or %05d for five digits")
         }
         spreadSeconds = try Self.measure(arguments, "--spread-seconds", upTo: 86_400)
         if spreadSeconds != nil, arguments.value("--vehicles") == nil {
@@ -103,12 +104,12 @@ struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
     /// A problem with a pattern. Messages append its description to the pattern.
     enum Problem: Error, CustomStringConvertible {
         case conversion(String)
-        case second
+        case secondNumber
 
         var description: String {
             switch self {
-            case .conversion(let text): "has \(text); use %d for the number, or %05d for five digits"
-            case .second: "has two numbers; remove one"
+            case .conversion(let text): "contains \(text); use %d for the number, or %05d for five digits"
+            case .secondNumber: "contains two numbers; remove one"
             }
         }
     }
@@ -141,7 +142,7 @@ extension VehiclePattern {
         }
         guard parts.count == 2 else {
             let next = parts[2].prefix { $0.isASCII && $0.isNumber || $0 == "d" }
-            throw next.last == "d" ? .second : .conversion("%\(parts[2].first.map(String.init) ?? "")")
+            throw next.last == "d" ? .secondNumber : .conversion("%\(parts[2].first.map(String.init) ?? "")")
         }
         self.init(
             text: text, before: String(parts[0]), after: String(rest.dropFirst()), width: width, hasNumber: true)

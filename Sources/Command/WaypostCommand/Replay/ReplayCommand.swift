@@ -68,7 +68,7 @@ struct ReplayCommand {
         let range = names.count > 1 ? " to \(names[names.count - 1].vehicleID)" : ""
         throw UsageError(
             "replay would show \(names[0])\(range) at \(endpoint.origin) as if it were on the road now; add --yes if it is "
-                + "a vehicle for tests, or set upload.endpoint to the address of waypost simulator",
+                + "a test vehicle, or set upload.endpoint to the address of waypost simulator",
             command: "replay")
     }
 }
@@ -115,8 +115,8 @@ extension ReplayOptions {
         fleet = try FleetPlan(arguments)
         guard fleet.count > 1 else { return }
         for (isGiven, option, why) in [
-            (outbox != nil, "--outbox", "several keep their updates in memory"),
-            (follows, "--follow", "several read the log into memory"),
+            (outbox != nil, "--outbox", "several vehicles keep their updates in memory"),
+            (follows, "--follow", "several vehicles read the log into memory"),
         ] where isGiven {
             throw UsageError("\(option) is for one vehicle; \(why)", command: "replay")
         }

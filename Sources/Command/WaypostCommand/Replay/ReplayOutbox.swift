@@ -16,13 +16,13 @@ struct ReplayOutbox: Sendable {
         self.directory = directory
     }
 
-    /// Creates the outbox at `path`, or continues it.
+    /// Uses the outbox at `path`, which needn't exist yet.
     init(continuing path: String) {
         self.path = path
         directory = nil
     }
 
-    /// Returns a notice if the outbox isn't new, or if a given outbox is new; otherwise `nil`.
+    /// Returns a notice that the outbox is continued, or that a given outbox is new; `nil` for a new temporary outbox.
     func notice(of ledger: Ledger, newest: String?) -> String? {
         guard ledger.accepted > 0 else { return directory == nil ? "\(path) is a new outbox" : nil }
         let before = newest.map { "; fixes before its newest update (\($0)) are sent as past locations" } ?? ""
@@ -36,13 +36,13 @@ struct ReplayOutbox: Sendable {
         let quarantined = Int(ledger.quarantined)
         if pending > 0 {
             return
-                "\((pending + quarantined).counted("update")) not delivered, and kept; replay with --outbox \(path) to deliver "
-                + "the pending updates with another log"
+                "\((pending + quarantined).counted("update")) not delivered, but kept; to deliver the pending updates, "
+                + "replay another log with --outbox \(path)"
         }
         if quarantined > 0 {
             return
-                "\(quarantined.counted("update")) not delivered, and kept in quarantine in \(path); set \"outbox.path\" to this file "
-                + "for waypost outbox list, which shows the reasons, and waypost outbox requeue"
+                "\(quarantined.counted("update")) not delivered, but kept in quarantine in \(path); set \"outbox.path\" to this file, "
+                + "then list or requeue them with waypost outbox"
         }
         await remove()
         return nil

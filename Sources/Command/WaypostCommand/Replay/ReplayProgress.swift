@@ -23,7 +23,7 @@ struct ReplayProgress: Sendable, Hashable {
         self.elapsed = elapsed
     }
 
-    /// Creates the progress of many vehicles, which together have read `fixes` of `all`.
+    /// Creates the progress of many vehicles, which together have read `fixes` of `all` fixes.
     init(fixes: Int, of all: Int, elapsed: Duration, planned: Duration) {
         share = min(1, Double(fixes) / Double(max(1, all)))
         left = max(.zero, planned - elapsed)
@@ -76,7 +76,7 @@ struct ProgressLine {
             + [fleet.figures.failureList].compactMap(\.self)
     }
 
-    /// The time left until the planned end. Without a plan, the time for all expected updates at the rate so far.
+    /// The time left until the planned end; without a plan, the time for all expected updates at the rate so far.
     private var left: Duration? {
         guard let progress, progress.share > 0.02 else { return nil }
         if progress.left > .milliseconds(50) { return progress.left }

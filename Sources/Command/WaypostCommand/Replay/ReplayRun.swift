@@ -108,7 +108,7 @@ struct ReplayRun: Sendable {
 
     private static func source(
         _ configuration: Configuration, _ options: ReplayOptions, _ clock: any Clock<Duration>,
-        tell: @escaping @Sendable (String) -> Void
+        report: @escaping @Sendable (String) -> Void
     ) -> LogReplay {
         let acceptsMissingChecksum = options.acceptsMissingChecksum || configuration.receiver.acceptsMissingChecksum
         return LogReplay(
@@ -116,7 +116,7 @@ struct ReplayRun: Sendable {
             options: LogReplay.Options(
                 speed: options.speed, keepsTime: options.keepsTime, loops: options.loops, follows: options.follows),
             decoder: NMEADecoder(options: NMEADecoderOptions(acceptsMissingChecksum: acceptsMissingChecksum)),
-            clock: clock, now: { UTCTime.system }, report: { tell("\($0)") })
+            clock: clock, now: { UTCTime.system }, report: { report("\($0)") })
     }
 
     /// Runs to the end. Returns a failure of the input instead of throwing, so that the summary can be written first.
@@ -144,7 +144,6 @@ struct ReplayRun: Sendable {
         return (summary.ledger, summary.newest?.update.timeOfFix.description)
     }
 
-    /// Returns the result of the replay.
     func summary() async throws(AgentError) -> (summary: ReplaySummary, ledger: Ledger) {
         let (ledger, longestWait) = try await account()
         let snapshot = monitor.snapshot
@@ -180,7 +179,6 @@ struct ReplayRun: Sendable {
     /// The time since the drives began.
     private var elapsed: Duration { clock.now - begun.withLock { $0 } }
 
-    /// Releases the outbox.
     func close() async {
         if case .one(let agent) = vehicles { await agent.close() }
     }

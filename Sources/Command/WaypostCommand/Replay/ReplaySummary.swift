@@ -14,7 +14,7 @@ struct ReplaySummary: Encodable {
     /// The cost per hour; `nil` for less than a minute of driving, and at maximum speed, because updates then share
     /// requests.
     let hourly: HourlyCost?
-    /// The errors of a follower; `nil` for many vehicles.
+    /// The errors of a follower's view; `nil` for many vehicles.
     let errors: ReplayErrors?
     var vehicles = 1
     /// Remarks about the logs, for example that their time goes back.
@@ -53,7 +53,7 @@ struct ReplaySummary: Encodable {
         ledger.accepted == ledger.delivered && (ledger.accepted > 0 || counts.fixes == 0) && ledger.balances
     }
 
-    var json: String { (try? JSONValue(encoding: self).text) ?? "{}" }  // numbers always encode
+    var json: String { (try? JSONValue(encoding: self).text) ?? "{}" }  // numbers can always be encoded
 
     /// The figures and the verdict.
     var text: String {
@@ -76,7 +76,7 @@ struct ReplaySummary: Encodable {
         return "\(figures)\n\(verdict)"
     }
 
-    /// The figures alone, for an interrupted replay.
+    /// The figures without the verdict, for an interrupted replay.
     var figures: String {
         let account = ledger.balances ? "balances" : "DOES NOT BALANCE; please report this with the outbox file"
         let clauses = [vehicles > 1 ? vehicles.counted("vehicle") : nil, pace.text(ofMany: vehicles > 1)]
@@ -89,13 +89,12 @@ struct ReplaySummary: Encodable {
     }
 }
 
-/// The counts of a replay.
 struct ReplayCounts: Encodable {
     /// The number of fixes that were read.
     let fixes: Int
     /// The number of implausible fixes, by reason.
     let rejectedFixes: [String: Int]
-    /// The number of fixes in private mode.
+    /// The number of fixes withheld in private mode.
     let withheldFixes: Int
     let tokenFetches: Int
     let requests: Int
@@ -144,7 +143,7 @@ struct ReplayPace: Encodable {
     let answerSecondsP50, answerSecondsP99, longestAnswerSeconds: Double?
     /// The number of failed requests, by HTTP status, transport failure or missing token.
     let failures: [String: Int]
-    /// The maximum delay of reading a fix; `nil` unless fixes are read in real time.
+    /// The maximum delay with which a fix was read; `nil` unless fixes are read in real time.
     let longestLagSeconds: Double?
     /// The maximum time for which an update was pending; `nil` for one vehicle.
     private(set) var longestWaitSeconds: Double?
@@ -205,7 +204,7 @@ struct HourlyCost: Encodable {
     }
 }
 
-/// The errors of a follower who knows only the updates: of the live position, and of the track afterwards.
+/// The errors of a follower's view, which is based on the updates only: of the live position, and of the track.
 struct ReplayErrors: Encodable {
     /// The error of the live position in metres: the median, the 95th percentile and the maximum.
     let liveErrorMetersP50, liveErrorMetersP95, greatestLiveErrorMeters: Double?
@@ -232,8 +231,8 @@ struct ReplayErrors: Encodable {
             + "within \(Self.words(liveErrorMetersP95)) 95 % of the time, and at worst \(Self.words(greatestLiveErrorMeters)) off"
         if let trackErrorMetersP95, let greatestTrackErrorMeters {
             words +=
-                "; the reported track within \(Self.words(trackErrorMetersP95)), "
-                + "at worst \(Self.words(greatestTrackErrorMeters))"
+                "; the reported track is within \(Self.words(trackErrorMetersP95)) of 95 % of the fixes, "
+                + "and at worst \(Self.words(greatestTrackErrorMeters)) off"
         }
         return words
     }

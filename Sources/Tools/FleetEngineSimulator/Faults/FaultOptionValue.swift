@@ -9,7 +9,7 @@ struct FaultOptionValue {
     /// Returns the value as a share from 0 to 1.
     func rate() throws(FaultPlan.OptionError) -> Double { try rate(text) }
 
-    /// Returns the value as `KIND:RATE,...`. `kind` reads the part before a colon; `advice` describes an entry.
+    /// Returns the rates of `KIND:RATE,...`. `kind` reads the part before a colon; `advice` describes an entry.
     func rates<Kind: Sendable & Hashable>(
         _ advice: String, _ kind: (Substring) -> Kind?
     ) throws(FaultPlan.OptionError) -> [FaultRate<Kind>] {
@@ -47,7 +47,7 @@ struct FaultOptionValue {
         else { throw error("write a range of seconds such as 10..30\(alternative)") }
         guard lower <= upper else {
             let halves = (text[..<dots.lowerBound], text[dots.upperBound...])
-            throw error("the range ends before it begins; write a range of seconds as \(halves.1)..\(halves.0)")
+            throw error("the range ends before it begins; write \(halves.1)..\(halves.0)")
         }
         return lower...upper
     }
@@ -84,7 +84,7 @@ struct FaultOptionValue {
 
     private func rate(_ text: String) throws(FaultPlan.OptionError) -> Double {
         guard let rate = Double(text), (0...1).contains(rate) else {
-            throw error("a rate is a number from 0 to 1")
+            throw error("use a rate from 0 to 1")
         }
         return rate
     }

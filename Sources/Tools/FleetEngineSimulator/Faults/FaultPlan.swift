@@ -11,21 +11,19 @@ package struct FaultPlan: Sendable, Hashable {
     package var drops = 0.0
     /// The rate of answers that stop after the first bytes; the update is committed.
     package var stalls = 0.0
-    /// The delay of each answer, in seconds, from a uniform distribution.
+    /// The range of the answers' delays in seconds. Each delay is drawn uniformly.
     package var delay: ClosedRange<Double>?
     /// The advice in injected errors with status 429 and 503.
     package var retryAdvice: RetryAdvice?
-    /// The faults of the token endpoint.
     package var tokens = TokenFaultPlan()
     /// The maximum number of past locations; an update with more is rejected with 400. `nil` for no limit. Fleet
     /// Engine's limit isn't published.
     package var maximumPastLocations: Int?
-    /// Times during which all connections except those of the page are reset.
+    /// The periods, in seconds after the start, during which all connections except those of the page are reset.
     package var outages: [ClosedRange<Double>] = []
 
     package init() {}
 
-    /// The sum of the rates.
     package var rateSum: Double { errors.reduce(resets + drops + stalls) { $0 + $1.rate } }
 
     /// Returns the fault of a request. `draw` is a random number from 0..<1.
@@ -45,7 +43,7 @@ package struct FaultPlan: Sendable, Hashable {
     /// Whether there is a planned outage `seconds` after the start.
     package func hasOutage(at seconds: Double) -> Bool { outage(at: seconds) != nil }
 
-    /// Returns the planned outage at `seconds` after the start, joined with those that follow it without a pause.
+    /// Returns the planned outage at `seconds` after the start, joined with all outages that overlap or touch it.
     func outage(at seconds: Double) -> ClosedRange<Double>? {
         guard var outage = outages.first(where: { $0.contains(seconds) }) else { return nil }
         while let wider = outages.first(where: {
@@ -62,41 +60,39 @@ package struct FaultPlan: Sendable, Hashable {
     }
 
     /// Returns a delay as text, such as `0.1 to 2.0 s`, or `0.5 s` if it is constant.
-    static func words(for delay: ClosedRange<Double>) -> String {
+    static func text(for delay: ClosedRange<Double>) -> String {
         delay.lowerBound == delay.upperBound
             ? "\(delay.lowerBound) s" : "\(delay.lowerBound) to \(delay.upperBound) s"
     }
 
-    /// A line for each configured fault.
-    package var words: [String] {
-        lastingWords + outages.map { "outage from \($0.lowerBound) to \($0.upperBound) s" }
+    /// Descriptions of the configured faults.
+    package var descriptions: [String] {
+        descriptionsWithoutOutages + outages.map { "outage from \($0.lowerBound) to \($0.upperBound) s" }
     }
 
-    /// A line for each configured fault except outages.
-    var lastingWords: [String] {
+    /// Descriptions of the configured faults except outages.
+    var descriptionsWithoutOutages: [String] {
         func percent(_ rate: Double) -> String { "\((rate * 1000).rounded() / 10) %" }
-        var words = errors.map { "\(percent($0.rate)) of answers \($0.kind)" }
-        if resets > 0 { words.append("\(percent(resets)) of requests reset") }
-        if drops > 0 { words.append("\(percent(drops)) of answers dropped after commit") }
-        if stalls > 0 { words.append("\(percent(stalls)) of answers stalled") }
-        if let delay { words.append("answers delayed \(Self.words(for: delay))") }
+        var descriptions = errors.map { "\(percent($0.rate)) of answers have status \($0.kind)" }
+        if resets > 0 { descriptions.append("\(percent(resets)) of requests reset") }
+        if drops > 0 { descriptions.append("\(percent(drops)) of answers dropped after the commit") }
+        if stalls > 0 { descriptions.append("\(percent(stalls)) of answers stalled") }
+        if let delay { descriptions.append("answers delayed \(Self.text(for: delay))") }
         switch retryAdvice {
-        case .header(let seconds): words.append("Retry-After: \(seconds)")
-        case .detail(let seconds): words.append("RetryInfo of \(seconds) s")
+        case .header(let seconds): descriptions.append("Retry-After: \(seconds)")
+        case .detail(let seconds): descriptions.append("RetryInfo of \(seconds) s")
         case nil: break
         }
-        if let maximumPastLocations { words.append("more than \(maximumPastLocations) past locations rejected") }
-        return words + tokens.words
+        if let maximumPastLocations { descriptions.append("more than \(maximumPastLocations) past locations rejected") }
+        return descriptions + tokens.descriptions
     }
 }
 
-/// The rate of one kind of fault.
 package struct FaultRate<Kind: Sendable & Hashable>: Sendable, Hashable {
     package var kind: Kind
     package var rate: Double
 }
 
-/// The fault of one request.
 package enum Fault: Sendable, Hashable {
     case none
     case error(status: Int)
@@ -120,7 +116,6 @@ package enum Fault: Sendable, Hashable {
 }
 
 extension FaultPlan {
-    /// An option of the command line.
     package struct Option: Sendable, Hashable {
         /// The name of the option, such as `--errors`.
         package let name: String
@@ -153,13 +148,15 @@ extension FaultPlan {
         [
             Option("--errors", "STATUS:RATE,...", "answer with errors, such as 503:0.3,401:0.05"),
             Option("--resets", "RATE", "reset connections before anything is committed"),
-            Option("--drops", "RATE", "commit, then close without an answer"),
-            Option("--stalls", "RATE", "commit, then stop in the middle of the answer"),
+            Option("--drops", "RATE", "commit the update, then close the connection without an answer"),
+            Option("--stalls", "RATE", "commit the update, then stop in the middle of the answer"),
             Option("--delay", "SECONDS[..SECONDS]", "wait before each answer"),
-            Option("--retry-after", "SECONDS", "send Retry-After with injected 429 and 503"),
-            Option("--retry-info", "SECONDS", "send RetryInfo with injected 429 and 503"),
-            Option("--past-limit", "COUNT", "reject updates with more past locations"),
-            Option("--outage", "FROM..TO", "reset all connections during these seconds", isRepeatable: true),
+            Option("--retry-after", "SECONDS", "send Retry-After with injected errors 429 and 503"),
+            Option("--retry-info", "SECONDS", "send RetryInfo with injected errors 429 and 503"),
+            Option("--past-limit", "COUNT", "reject updates with more than COUNT past locations"),
+            Option(
+                "--outage", "FROM..TO", "reset all connections between these seconds after the start",
+                isRepeatable: true),
         ] + TokenFaultPlan.options
 
     /// Configures a fault, for example with `set("--errors", "503:0.3,401:0.05")`.
@@ -183,7 +180,8 @@ extension FaultPlan {
             guard try tokens.set(value) else {
                 throw OptionError(
                     description:
-                        "\(option) is not a fault; use one of \(Self.options.map(\.name).joined(separator: ", "))")
+                        "\(option) is not a fault option; use one of \(Self.options.map(\.name).joined(separator: ", "))"
+                )
             }
         }
         guard rateSum <= 1, tokens.rateSum <= 1 else {

@@ -12,7 +12,7 @@ package struct TokenFaultPlan: Sendable, Hashable {
     /// The form of the expiry next to the token, in which Google's samples differ.
     package enum ExpiryStyle: String, Sendable, Hashable, CaseIterable {
         case epochSeconds, epochMilliseconds, secondsFromNow
-        /// Seconds since 1970 in quotes.
+        /// The seconds since 1970 as a string.
         case text
         /// No expiry.
         case none
@@ -20,7 +20,7 @@ package struct TokenFaultPlan: Sendable, Hashable {
 
     package var outage: Outage?
     package var rates: [FaultRate<TokenFault>] = []
-    /// The delay of each answer, in seconds, from a uniform distribution.
+    /// The range of the answers' delays in seconds. Each delay is drawn uniformly.
     package var delay: ClosedRange<Double>?
     /// The lifetime of the tokens, in seconds.
     package var life = 3600
@@ -28,12 +28,12 @@ package struct TokenFaultPlan: Sendable, Hashable {
     package var expiryStyle: ExpiryStyle?
     /// The number of seconds by which the issuer's clock is ahead of Fleet Engine's.
     package var clockOffset = 0
-    /// The times at which the service account gets a new key. Tokens signed with the previous key are then rejected.
+    /// The times, in seconds after the start, at which the service account gets a new key. From then on, tokens signed
+    /// with the previous key are rejected.
     package var keyRotations: [Double] = []
 
     package init() {}
 
-    /// The sum of the rates.
     package var rateSum: Double { rates.reduce(0) { $0 + $1.rate } }
 
     /// Returns the fault of a request. `number` counts requests from 1; `draw` returns a random number from 0..<1.
@@ -54,24 +54,24 @@ package struct TokenFaultPlan: Sendable, Hashable {
         return nil
     }
 
-    /// Returns the number of key changes, `seconds` after the start.
+    /// Returns the number of key changes within `seconds` after the start.
     func keyGeneration(at seconds: Double) -> Int { keyRotations.count { $0 <= seconds } }
 
-    /// A line for each configured fault, for the page and the log.
-    var words: [String] {
-        var words: [String] = []
+    /// Descriptions of the configured faults.
+    var descriptions: [String] {
+        var descriptions: [String] = []
         switch outage {
-        case .seconds(let range): words.append("no tokens from \(range.lowerBound) to \(range.upperBound) s")
+        case .seconds(let range): descriptions.append("no tokens from \(range.lowerBound) to \(range.upperBound) s")
         case .first(let count):
-            words.append("the first \(count == 1 ? "token request fails" : "\(count) token requests fail")")
+            descriptions.append("the first \(count == 1 ? "token request fails" : "\(count) token requests fail")")
         case nil: break
         }
-        words += rates.map { "\(($0.rate * 1000).rounded() / 10) % of token \($0.kind.words)" }
-        if let delay { words.append("token answers delayed \(FaultPlan.words(for: delay))") }
-        if life != 3600 { words.append("tokens live \(life) s") }
-        if let expiryStyle { words.append("token expiry as \(expiryStyle.rawValue)") }
-        if clockOffset != 0 { words.append("issuer's clock off by \(clockOffset) s") }
-        return words + keyRotations.map { "new key at \($0) s" }
+        descriptions += rates.map { "\(($0.rate * 1000).rounded() / 10) % of token \($0.kind.description)" }
+        if let delay { descriptions.append("token answers delayed \(FaultPlan.text(for: delay))") }
+        if life != 3600 { descriptions.append("tokens expire after \(life) s") }
+        if let expiryStyle { descriptions.append("token expiry as \(expiryStyle.rawValue)") }
+        if clockOffset != 0 { descriptions.append("issuer's clock off by \(clockOffset) s") }
+        return descriptions + keyRotations.map { "new key at \($0) s" }
     }
 }
 
@@ -101,10 +101,10 @@ package enum TokenFault: Sendable, Hashable {
         }
     }
 
-    /// The description on the page and in the log.
-    var words: String {
+    /// The description on the page.
+    var description: String {
         switch self {
-        case .error(let status): "answers \(status)"
+        case .error(let status): "answers have status \(status)"
         case .page: "answers are a login page"
         case .empty: "answers are empty"
         case .wrongVehicle: "answers contain another subject's token"
@@ -118,18 +118,21 @@ extension TokenFaultPlan {
     /// The options among `FaultPlan.options` that configure faults of the token endpoint.
     package static let options = [
         FaultPlan.Option(
-            "--token-outage", "COUNT|FROM..TO", "fail the first token requests, or those during these seconds"),
+            "--token-outage", "COUNT|FROM..TO",
+            "fail the first COUNT token requests, or those between these seconds after the start"),
         FaultPlan.Option(
             "--token-errors", "FAULT:RATE,...",
-            "answer with a status, page, empty, wrongVehicle, wrongAudience or expired"),
+            "answer token requests with a status, page, empty, wrongVehicle, wrongAudience or expired"),
         FaultPlan.Option("--token-delay", "SECONDS[..SECONDS]", "wait before each token answer"),
-        FaultPlan.Option("--token-life", "SECONDS", "lifetime of tokens, 1 to 3600"),
+        FaultPlan.Option("--token-life", "SECONDS", "the lifetime of tokens, from 1 to 3600 (default 3600)"),
         FaultPlan.Option(
-            "--token-expiry", "STYLE", "epochSeconds, epochMilliseconds, secondsFromNow, text or none",
+            "--token-expiry", "STYLE",
+            "the form of the expiry: epochSeconds, epochMilliseconds, secondsFromNow, text or none",
             choices: ExpiryStyle.allCases.map(\.rawValue)),
-        FaultPlan.Option("--token-clock", "SECONDS", "put the issuer's clock ahead, or behind if negative"),
+        FaultPlan.Option("--token-clock", "SECONDS", "set the issuer's clock ahead by SECONDS, or back if negative"),
         FaultPlan.Option(
-            "--key-rotation", "SECONDS", "make earlier tokens invalid after these seconds", isRepeatable: true),
+            "--key-rotation", "SECONDS", "replace the key after SECONDS, so that earlier tokens are rejected",
+            isRepeatable: true),
     ]
 
     /// Configures a fault. Returns `false` if the option isn't for a fault of the token endpoint.

@@ -16,13 +16,13 @@ struct ArrivalStrip: Sendable {
         var bar = Bar()
     }
 
-    /// The seconds with arrivals, in order; at most as many as in the longest window.
+    /// The seconds with arrivals, in order; at most as many as the longest window has.
     private var seconds: [Second] = []
 
     /// The number of seconds that are kept.
     var secondCount: Int { seconds.count }
 
-    /// Counts the positions of one update. If the clock has been set back, they are added to the latest second.
+    /// Counts the positions of one update. If the clock was set back, the positions are added to the latest second.
     mutating func add(_ bar: Bar, at now: UTCTime) {
         let number = now.millisecondsSince1970 / 1000
         if seconds.last.map({ $0.number < number }) ?? true {
@@ -55,7 +55,7 @@ struct ArrivalStrip: Sendable {
     }
 }
 
-/// The time that each strip of a page shows, up to now: at first two minutes, later up to a quarter of an hour.
+/// The period that each strip of a page shows, up to now: at first two minutes, later up to a quarter of an hour.
 struct ArrivalWindow: Sendable, Hashable {
     static let barCount = 60
     /// The length of the longest window in seconds.
@@ -77,7 +77,7 @@ struct ArrivalWindow: Sendable, Hashable {
     /// The start of the strip in seconds since 1970.
     var start: Int64 { end - barSeconds * Int64(Self.barCount) }
 
-    /// Returns the bar of a second since 1970.
+    /// Returns the index of the bar for a second since 1970; `nil` if the second isn't in the window.
     func index(of second: Int64) -> Int? {
         (start..<end).contains(second) ? Int((second - start) / barSeconds) : nil
     }

@@ -5,7 +5,7 @@ import StrictJSON
 import TimeAndChance
 import TrackDrawing
 
-/// The data of the page at one moment. The page requests it every second.
+/// The data of the page at one moment. The page requests new data every second.
 struct PageView {
     /// The maximum number of track points on the map.
     private static let maximumPoints = 1500
@@ -14,7 +14,7 @@ struct PageView {
     /// The maximum number of vehicles that can be chosen by name.
     private static let maximumNames = 500
     private static let maximumTrips = 50
-    /// The time after its arrival during which a position is shown as current; later it is shown as the last one. A
+    /// The time for which a position is shown as current after its arrival; later it is shown as the last position. A
     /// parked vehicle reports every minute.
     private static let longestCurrent = Duration.seconds(75)
 
@@ -24,7 +24,7 @@ struct PageView {
     let now: UTCTime
     let startedAt: UTCTime
     let settings: SimulatorSettings
-    let outages: OutagesByHand
+    let outages: ManualOutages
     let recordFailure: String?
 
     var json: JSONValue {
@@ -34,7 +34,7 @@ struct PageView {
         var page = record.summary
         page["now"] = Self.time(now)
         page["startedAt"] = Self.time(startedAt)
-        page["faults"] = .array(settings.faults.lastingWords.map(JSONValue.string))
+        page["faults"] = .array(settings.faults.descriptionsWithoutOutages.map(JSONValue.string))
         page["outages"] = .array(settings.faults.outages.map { Self.span(clock($0)) })
         page["outage"] = outage
         page["answeringSince"] = Self.time(answeringSince)
@@ -65,7 +65,7 @@ struct PageView {
         record.vehicles.keys.map { ($0, $0.description) }.sorted { NaturalOrder.isBefore($0.1, $1.1) }.map(\.0)
     }
 
-    /// A provider and a vehicle that this simulator accepts, for the page's first command lines.
+    /// A provider and a vehicle that this simulator accepts, for the example commands on the page.
     private var example: JSONValue {
         var vehicle = settings.trips.first?.vehicleID ?? "van-7"
         if case .listed(let ids) = settings.existence, !ids.contains(vehicle) {
@@ -76,7 +76,7 @@ struct PageView {
 
     // MARK: Outages
 
-    /// Seconds since the start.
+    /// The seconds since the start.
     private var elapsed: Double { startedAt.duration(to: now) / .seconds(1) }
 
     private func clock(_ seconds: ClosedRange<Double>) -> ClosedRange<UTCTime> {
@@ -101,9 +101,9 @@ struct PageView {
 
     private func outages(in window: ArrivalWindow) -> [ClosedRange<UTCTime>] {
         let start = UTCTime(millisecondsSince1970: window.start * 1000)
-        let byHand = outages.past + (outages.since.map { [$0...max($0, now)] } ?? [])
-        // An outage by hand can begin later than now if the clock was set back.
-        return (settings.faults.outages.map(clock) + byHand).filter { $0.lowerBound < now && $0.upperBound > start }
+        let manual = outages.past + (outages.since.map { [$0...max($0, now)] } ?? [])
+        // An outage can begin later than now if the clock was set back.
+        return (settings.faults.outages.map(clock) + manual).filter { $0.lowerBound < now && $0.upperBound > start }
             .map { max(start, $0.lowerBound)...max(start, min(now, $0.upperBound)) }
     }
 
@@ -145,7 +145,7 @@ struct PageView {
         ])
     }
 
-    /// Each trip with each vehicle of its name: several providers may have one.
+    /// The trips, each listed once per vehicle with the trip's vehicle id, because several providers may use that id.
     private var trips: [JSONValue] {
         let trips = settings.trips.flatMap { trip in
             let names = record.vehicles.keys.filter { $0.id == trip.vehicleID && $0.service == .onDemandTrips }
@@ -193,7 +193,7 @@ struct PageView {
         vehicle.positionArrivedAt.map { $0.duration(to: now) <= Self.longestCurrent } ?? false
     }
 
-    /// Returns evenly chosen points of the track, including the newest.
+    /// Returns evenly spaced points of the track, including the newest.
     private func fixes(of vehicle: VehicleRecord, atMost count: Int) -> [(fix: Fix, isLast: Bool)] {
         let points = vehicle.track
         let step = max(1, (points.count + count - 1) / count)
@@ -252,7 +252,7 @@ struct PageView {
 
 /// The natural order of names: `van-2` before `van-10`.
 enum NaturalOrder {
-    /// Whether `one` comes before `other`: numbers by their value, everything else by its bytes.
+    /// Whether `one` comes before `other`. Numbers are compared by value, everything else by its bytes.
     static func isBefore(_ one: String, _ other: String) -> Bool {
         var left = Array(one.utf8)[...]
         var right = Array(other.utf8)[...]
@@ -273,7 +273,7 @@ enum NaturalOrder {
         return left.isEmpty
     }
 
-    /// Removes the digits at the beginning. Returns them without leading zeros: the number with more digits is larger.
+    /// Removes the digits at the beginning. Returns them without leading zeros; more digits mean a larger number.
     private static func takeNumber(from bytes: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let digits = bytes.prefix(while: isDigit)
         bytes = bytes.dropFirst(digits.count)
@@ -284,7 +284,7 @@ enum NaturalOrder {
 }
 
 /// The outages that were started by hand.
-struct OutagesByHand: Sendable {
+struct ManualOutages: Sendable {
     /// The start of the current outage; `nil` if there is none.
     private(set) var since: UTCTime?
     /// Past outages, the newest last.

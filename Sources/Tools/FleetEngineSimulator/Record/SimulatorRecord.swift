@@ -8,8 +8,9 @@ package struct SimulatorRecord: Sendable {
     private static let maximumRecent = 100
 
     package private(set) var vehicles: [ResourceName: VehicleRecord] = [:]
-    /// Requests for tokens and to Fleet Engine by outcome: `200`, `503`, `reset`, …
+    /// The number of requests for tokens by outcome: `200`, `503`, `reset`, …
     package private(set) var tokenOutcomes: [String: Int] = [:]
+    /// The number of requests to Fleet Engine by outcome.
     package private(set) var fleetOutcomes: [String: Int] = [:]
     package private(set) var recentRequests: [RequestRecord] = []
     package private(set) var tokensIssued = 0
@@ -88,13 +89,12 @@ extension VehicleRecord {
 
 private func members(_ counts: [String: Int]) -> [String: JSONValue] { counts.mapValues { .integer(Int64($0)) } }
 
-/// A request and its outcome.
 package struct RequestRecord: Sendable, Hashable {
     package let receivedAt: UTCTime
     package let method: String
     /// The path without the query; it contains no token.
     package let path: String
-    /// The status of the answer; `nil` if none was sent.
+    /// The status of the answer; `nil` if no answer was sent.
     package let status: Int?
     package let fault: String?
     /// The message of an error answer.
@@ -114,16 +114,16 @@ package struct TokenRecord: Sendable, Hashable {
     package let expiry: Int64
 }
 
-/// The complete record as JSON Lines.
+/// A file with the complete record as JSON Lines.
 final class RecordFile: Sendable {
     enum Form: Sendable {
         /// One line per position of a committed update.
         case positions
-        /// One line per committed update. Times are those of the drive, in seconds; the time of an update is that of
-        /// its last location.
+        /// One line per committed update. All times are those of fixes, in seconds since 1970. An update has the time
+        /// of its last location.
         case uploads
 
-        /// The members that each line has.
+        /// The members that each line must have.
         fileprivate var members: [String] {
             switch self {
             case .positions: ["receivedAt", "vehicle", "kind", "latitude", "longitude"]

@@ -1,7 +1,6 @@
 import Glibc
 import TimeAndChance
 
-/// The record of one vehicle.
 package struct VehicleRecord: Sendable {
     /// A point of the track; one for each distinct time.
     package struct TrackPoint: Sendable, Hashable {
@@ -28,9 +27,9 @@ package struct VehicleRecord: Sendable {
     package private(set) var updates = 0
     package private(set) var lastLocations = 0
     package private(set) var pastLocations = 0
-    /// Deliveries of a fix time that had been delivered before.
+    /// The number of deliveries of a fix time that had already been delivered.
     package private(set) var repeats = 0
-    /// Positions without a time.
+    /// The number of positions without a time.
     package private(set) var untimed = 0
     package private(set) var order = LocationOrder()
     package private(set) var forgottenFixTimes = 0

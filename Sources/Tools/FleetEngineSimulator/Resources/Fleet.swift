@@ -18,8 +18,8 @@ struct Fleet {
         self.maximumPastLocations = maximumPastLocations
     }
 
-    /// Creates the vehicle of a new driver token, if vehicles are created on first use.
-    private mutating func noteFirstUse(of name: ResourceName) {
+    /// Creates the vehicle `name` if it is new, there is room, and no request is needed to create it.
+    private mutating func createOnFirstUse(_ name: ResourceName) {
         if existence.covers(name.id), vehicles[name] == nil, vehicles.count < Self.maximumVehicles {
             vehicles[name] = [:]
         }
@@ -34,7 +34,7 @@ struct Fleet {
     }
 
     mutating func create(_ name: ResourceName, body: [UInt8]) throws(ErrorAnswer) -> Outcome {
-        let message = try checked(body, name)
+        let message = try validatedMessage(body, for: name)
         let given = message.objectValue ?? [:]
         if let allowed = name.service.allowedAtCreation,
             let field = given.keys.sorted().first(where: { !allowed.contains($0) })
@@ -53,15 +53,15 @@ struct Fleet {
                 status: 429, code: .resourceExhausted, message: "the simulator holds at most 100000 vehicles")
         }
         vehicles[name] = given
-        return (answer(name, given), accepted(given, name))
+        return (answer(name, given), acceptedUpdate(of: name, given))
     }
 
     /// Applies the masked fields. A masked field that is absent from the body is cleared; other fields are ignored.
     mutating func update(_ name: ResourceName, mask: UpdateMask, body: [UInt8], now: UTCTime) throws(ErrorAnswer)
         -> Outcome
     {
-        let message = try checked(body, name)
-        noteFirstUse(of: name)
+        let message = try validatedMessage(body, for: name)
+        createOnFirstUse(name)
         guard let stored = vehicles[name] else { throw .notFound("Resources not found: \(name)") }
         var resource = JSONValue.object(stored)
         var masked = JSONValue.object([:])
@@ -70,14 +70,14 @@ struct Fleet {
             if let value = message.value(at: path[...]) { masked = masked.setting(path[...], to: value) }
         }
         var fields = resource.objectValue ?? [:]
-        if mask.names("lastLocation"), let location = fields["lastLocation"] {
+        if mask.contains("lastLocation"), let location = fields["lastLocation"] {
             fields["lastLocation"] = location.setting(["serverTime"], to: .string(now.description))
         }
         vehicles[name] = fields.filter { name.service.schema.fields[$0.key]?.direction == .both }
-        return (answer(name, fields), accepted(masked.objectValue ?? [:], name))
+        return (answer(name, fields), acceptedUpdate(of: name, masked.objectValue ?? [:]))
     }
 
-    private func checked(_ body: [UInt8], _ name: ResourceName) throws(ErrorAnswer) -> JSONValue {
+    private func validatedMessage(_ body: [UInt8], for name: ResourceName) throws(ErrorAnswer) -> JSONValue {
         let json: JSONValue
         do { json = try JSONValue(parsing: body) } catch { throw .invalid("Invalid JSON payload received: \(error)") }
         var reader = MessageReader()
@@ -114,7 +114,7 @@ struct Fleet {
         }
     }
 
-    private func accepted(_ fields: [String: JSONValue], _ name: ResourceName) -> AcceptedUpdate {
+    private func acceptedUpdate(of name: ResourceName, _ fields: [String: JSONValue]) -> AcceptedUpdate {
         let past = fields["pastLocations"]?.arrayValue ?? []
         let positions =
             past.compactMap { AcceptedUpdate.Position($0, isLast: false) }
@@ -164,18 +164,17 @@ extension JSONValue {
 
 /// A committed update, as written to the record.
 package struct AcceptedUpdate: Sendable, Hashable {
-    /// A position of an update.
     package struct Position: Sendable, Hashable {
-        /// Whether it is the last location, not a past location.
+        /// Whether the position is the last location rather than a past location.
         package let isLast: Bool
-        /// The sensor's time; `nil` if the client stated none.
+        /// The sensor's time; `nil` if the client didn't state it.
         package let time: WireTime?
         package let latitude: Double
         package let longitude: Double
         package let speedMetersPerSecond: Double?
         package let headingDegrees: Int?
         package let accuracyMeters: Double?
-        /// The age of the fix, if the client states that it repeats an earlier one.
+        /// The age of the fix in seconds, if the client states that the position repeats an earlier one.
         package let timeSinceUpdateSeconds: Int?
 
         /// Creates a position from a checked location message. Returns `nil` if it has no coordinates.
@@ -204,9 +203,9 @@ package struct AcceptedUpdate: Sendable, Hashable {
 
 /// The vehicles that exist without a request to create them.
 package enum VehicleExistence: Sendable, Hashable {
-    /// A vehicle is created by its first token or update.
+    /// Every vehicle exists, and is created by its first update.
     case onFirstUse
-    /// Only these ids exist; another id gets 404 until it is created.
+    /// Only vehicles with these ids exist. Requests for another vehicle get 404 until it is created.
     case listed(Set<String>)
 
     func covers(_ id: String) -> Bool {

@@ -103,14 +103,14 @@ package struct ResourceName: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { "providers/\(provider)/\(service.collection)/\(id)" }
 
-    /// Returns the rule for vehicle, trip and task ids that `id` breaks; `nil` if it is valid.
+    /// Returns the problem with the id of a vehicle, trip or task; `nil` if the id is valid.
     static func problem(withID id: String) -> String? {
         if id.isEmpty { return "the id is empty" }
         if id.count > 64 { return "the id is longer than 64 characters" }
         if let scalar = id.unicodeScalars.first(where: { "/:?,#".unicodeScalars.contains($0) || $0.value < 0x20 }) {
             return "the id contains \"\(scalar)\""
         }
-        // The standard library's normalization has no public name.
+        // The standard library's normalization has no public API.
         if !id.utf8.elementsEqual(id._nfcCodeUnits) { return "the id is not in Unicode Normalization Form C" }
         return nil
     }
@@ -119,19 +119,19 @@ package struct ResourceName: Sendable, Hashable, CustomStringConvertible {
 /// The permissions of a token's private claims: each claim permits the resource whose id it contains, or all resources
 /// if it is `*`.
 enum FleetPermission {
-    /// Checks that a token permits a resource. A vehicle is permitted to its driver and to a server, a trip to its
-    /// consumer and to a server.
+    /// Checks that a token permits access to a resource: to a vehicle for its driver and for servers, to a trip for its
+    /// consumer and for servers.
     static func check(_ claims: TokenClaims, _ claim: String, _ id: String, resource: String) throws(ErrorAnswer) {
         guard let allowed = claims.authorization[claim] else {
             throw .permissionDenied("the token has no \(claim) claim, which \(resource) require")
         }
         guard allowed == id || allowed == "*" else {
-            throw .permissionDenied("the token's \(claim) claim does not match the one in the URL")
+            throw .permissionDenied("the token's \(claim) claim does not match the id in the URL")
         }
     }
 }
 
-/// The differences between the two services on the wire, for the server.
+/// The differences between the two services on the wire, as the server sees them.
 extension FleetService {
     var updateVerb: String { self == .onDemandTrips ? "PUT" : "PATCH" }
     /// The private claim that binds a token to a vehicle.

@@ -1,7 +1,7 @@
 import StrictJSON
 package import TimeAndChance
 
-/// Reads a body by a schema: every name, type and range. Collects all errors.
+/// Reads a body and checks every name, type and range against a schema. Collects all errors.
 struct MessageReader {
     private(set) var violations: [ErrorAnswer.Violation] = []
 
@@ -60,11 +60,11 @@ struct MessageReader {
                 return note(path, "expected base64")
             }
             return value
-        case .enumeration(let numbers, let refused):
+        case .enumeration(let numbers, let reserved):
             let name =
                 value.stringValue ?? value.integerValue.flatMap { number in numbers.first { $0.value == number }?.key }
             guard let name, numbers[name] != nil else { return note(path, "\(value.text) is not a value of this enum") }
-            guard !refused.contains(name) else { return note(path, "\(name) may be set only by the server") }
+            guard !reserved.contains(name) else { return note(path, "\(name) may be set only by the server") }
             return .string(name)
         case .message(let schema): return message(value, schema, at: path)
         case .list(let kind, let maximumCount):
@@ -119,8 +119,8 @@ struct FieldRule: Sendable {
         case double(ClosedRange<Double>)
         case timestamp
         case duration
-        /// Names with their numbers. Only the server may use the names in `refused`; a client's are rejected.
-        case enumeration([String: Int64], refused: Set<String> = [])
+        /// Names with their numbers. Only the server may use the names in `reserved`; a client's use is rejected.
+        case enumeration([String: Int64], reserved: Set<String> = [])
         case message(MessageSchema)
         indirect case list(Kind, maximumCount: Int = 10_000)
         /// Route data that only the navigation SDK sends: an object whose content isn't checked.
@@ -132,7 +132,7 @@ struct FieldRule: Sendable {
         case both
         /// Set by the server. A client's value is ignored, and a mask can't contain the field.
         case outputOnly
-        /// Set by the client, and never in an answer.
+        /// Set by the client, and never sent in an answer.
         case inputOnly
     }
 
@@ -146,7 +146,7 @@ struct FieldRule: Sendable {
 
     static let anyInt32: Kind = .int32(Int64(Int32.min)...Int64(Int32.max))
     static let anyDouble: Kind = .double(-Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude)
-    /// Metres or degrees of uncertainty.
+    /// The range of uncertainties in metres or degrees.
     static let accuracy: Kind = .double(0...Double.greatestFiniteMagnitude)
     static let compass: Kind = .int32(0...359)
 }
@@ -182,13 +182,13 @@ struct UpdateMask: Sendable, Hashable {
     }
 
     /// Whether the mask contains the top-level field `name` or a part of it.
-    func names(_ name: String) -> Bool { paths.contains { $0.first == name } }
+    func contains(_ name: String) -> Bool { paths.contains { $0.first == name } }
 }
 
 /// A time in protobuf's JSON mapping: RFC 3339 with a zone, in nanoseconds, without leap seconds.
 package struct WireTime: Sendable, Hashable, Comparable, CustomStringConvertible {
     package let time: UTCTime
-    /// Nanoseconds after the millisecond, 0..<1,000,000.
+    /// The nanoseconds after the millisecond, 0..<1,000,000.
     private let nanoseconds: Int
 
     /// Reads a time such as `2026-01-05T10:15:30.25Z`, or one with an offset. Returns `nil` for other text.

@@ -4,7 +4,7 @@ import TimeAndChance
 
 /// A trip of a vehicle. Its status depends on the distance that the vehicle has driven since the start.
 ///
-/// The first quarter leads to the pickup, the rest to the drop-off. The status stays at the pickup for 50 m.
+/// The first quarter leads to the pickup, the rest to the drop-off. The status is `ARRIVED_AT_PICKUP` for 50 m.
 package struct SimulatedTrip: Sendable, Hashable {
     package let id: String
     package let vehicleID: String
@@ -35,17 +35,17 @@ package struct SimulatedTrip: Sendable, Hashable {
         self.init(id: halves[0], vehicleID: vehicleID, lengthMeters: length)
     }
 
-    /// Returns the vehicle of the trip.
+    /// Returns the trip's vehicle under `provider`.
     func vehicle(of provider: String) -> ResourceName {
         ResourceName(provider: provider, service: .onDemandTrips, id: vehicleID)
     }
 
-    /// The progress of the trip.
     struct Progress: Sendable, Hashable {
-        /// Fleet Engine's name of the status.
+        /// Fleet Engine's name for the status.
         let status: String
-        /// The next waypoint and the distance to it; `nil` after the arrival.
+        /// The next waypoint; `nil` after the arrival.
         let destination: Destination?
+        /// The distance to the next waypoint.
         let remainingMeters: Double?
         /// The time to the next waypoint at the latest speed.
         let remainingMilliseconds: Int64?

@@ -36,7 +36,7 @@ extension MessageSchema {
         "deviceSettings": FieldRule(.message(deviceSettings), .inputOnly),
     ])
 
-    /// `maps.fleetengine.delivery.v1.DeliveryVehicle`; it has no state.
+    /// `maps.fleetengine.delivery.v1.DeliveryVehicle`, which has no state.
     static let deliveryVehicle = MessageSchema(fields: [
         "name": FieldRule(.string, .outputOnly),
         "lastLocation": FieldRule(.message(location)),
@@ -105,7 +105,7 @@ extension MessageSchema {
         "headingAccuracy": FieldRule(FieldRule.accuracy),
         "altitude": FieldRule(FieldRule.anyDouble),
         "altitudeAccuracy": FieldRule(FieldRule.accuracy),
-        "speed": FieldRule(FieldRule.anyDouble),  // a receiver may state small negative speeds
+        "speed": FieldRule(FieldRule.anyDouble),  // a receiver may report small negative speeds
         "speedAccuracy": FieldRule(FieldRule.accuracy),
         "updateTime": FieldRule(.timestamp),
         "serverTime": FieldRule(.timestamp, .outputOnly),
@@ -138,5 +138,5 @@ extension MessageSchema {
             "UNKNOWN_SENSOR": 0, "GPS": 1, "NETWORK": 2, "PASSIVE": 3, "ROAD_SNAPPED_LOCATION_PROVIDER": 4,
             "CUSTOMER_SUPPLIED_LOCATION": 5, "FLEET_ENGINE_LOCATION": 6, "FUSED_LOCATION_PROVIDER": 100,
             "CORE_LOCATION": 200,
-        ], refused: ["FLEET_ENGINE_LOCATION"])
+        ], reserved: ["FLEET_ENGINE_LOCATION"])
 }

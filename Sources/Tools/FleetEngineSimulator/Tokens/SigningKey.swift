@@ -1,9 +1,9 @@
 import CCrypto
 
-/// An RSA key that signs and verifies RS256. The simulator's own key has 2048 bits, is generated at the start, and is
-/// never written to a file.
+/// An RSA key that makes and verifies RS256 signatures. The simulator's own key has 2048 bits, is generated at the
+/// start, and is never written to a file.
 @safe final class SigningKey {
-    /// The error that a key can't be read, or that libcrypto can't generate a key or a signature, which indicates a
+    /// The reason why a key can't be read, or why libcrypto can't generate a key or a signature; the latter indicates a
     /// broken library.
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -13,7 +13,7 @@ import CCrypto
 
     init() throws(Failure) {
         guard let key = unsafe ccrypto_generate_rsa(2048) else {
-            throw Failure(description: "libcrypto cannot make an RSA key; check the installation of libssl3")
+            throw Failure(description: "libcrypto cannot generate an RSA key; check the installation of libssl3")
         }
         unsafe self.key = key
     }
@@ -41,7 +41,7 @@ import CCrypto
         guard let key = unsafe key else {
             throw Failure(
                 description:
-                    "the trusted key is not a public key in PEM; make one from a private key with openssl pkey "
+                    "the trusted key is not a public key in PEM; extract it from a private key with openssl pkey "
                     + "-pubout -in FILE, or from a certificate with openssl x509 -pubkey -noout -in FILE")
         }
         guard unsafe EVP_PKEY_get_base_id(key) == EVP_PKEY_RSA else {

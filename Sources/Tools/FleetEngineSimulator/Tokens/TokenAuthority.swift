@@ -23,8 +23,8 @@ struct TokenAuthority {
         self.keyID = keyID
     }
 
-    /// Returns the id of the account's key after a number of rotations. The key itself stays: an old token is invalid
-    /// because the account no longer has a key with its id.
+    /// Returns the id of the account's key after `generation` rotations. The key itself isn't replaced: an old token is
+    /// invalid because the account no longer has a key with the token's key id.
     private func keyID(_ generation: Int) -> String { generation == 0 ? keyID : "\(keyID)-\(generation)" }
 
     /// Returns a signed token (RS256).
@@ -57,7 +57,7 @@ struct TokenAuthority {
         }
         let isOwn = head["kid"]?.stringValue == keyID(keyGeneration)
         guard isOwn || trustedKey != nil else {
-            throw .unauthenticated("the token's kid is not a key of the service account")
+            throw .unauthenticated("the token's kid is not the id of a key of the service account")
         }
         let message = Array("\(parts[0]).\(parts[1])".utf8)
         guard (isOwn ? key : trustedKey)?.verifies(signature, of: message) == true else {
@@ -134,7 +134,7 @@ extension TokenClaims {
     }
 }
 
-/// The holder of a token, which decides the token's private claims.
+/// The holder of a token, which determines the token's private claims.
 struct TokenSubject: Sendable {
     /// The kinds of holders, keyed by their name in the path of the token endpoint. The claims of a bound token contain
     /// an id, those of other tokens `*`.
@@ -152,7 +152,7 @@ struct TokenSubject: Sendable {
     /// The name in the record and on the page.
     let name: String
     let isConsumer: Bool
-    /// The id to which the token is bound; `nil` if it is bound to none.
+    /// The id to which the token is bound; `nil` if the token isn't bound.
     private(set) var id: String?
     /// The ids of tasks; only a trusted delivery driver's token has them.
     private let tasks: [String]

@@ -17,7 +17,7 @@ struct TokenIssuer: Sendable {
 
     /// Returns the subject in the path after `/token`, such as `driver/van-7`, and in the query, if its ids are valid.
     ///
-    /// - Throws: if a careful backend would reject the request, above all a request for a token for every vehicle.
+    /// - Throws: if a careful backend would reject the request, such as one for a token for every vehicle.
     static func subject(of request: ServedRequest, path: ArraySlice<String>) throws(ErrorAnswer) -> TokenSubject {
         let parts = Array(path)
         let tasks = (request.queryItems ?? []).filter { $0.name == "taskid" }.map(\.value)

@@ -7,18 +7,19 @@ import WaypostTestSupport
 
 @testable import FleetEngineSimulator
 
-@Suite struct FaultOrder {
+@Suite struct FaultOption {
     @Test(arguments: [
-        ("--errors", "503:0.3,401:0.05", ["30.0 % of answers 503", "5.0 % of answers 401"]),
+        ("--errors", "503:0.3,401:0.05", ["30.0 % of answers have status 503", "5.0 % of answers have status 401"]),
         ("--resets", "0.05", ["5.0 % of requests reset"]),
-        ("--drops", "0.05", ["5.0 % of answers dropped after commit"]),
+        ("--drops", "0.05", ["5.0 % of answers dropped after the commit"]),
         ("--stalls", "1", ["100.0 % of answers stalled"]), ("--delay", "0.5", ["answers delayed 0.5 s"]),
         ("--delay", "0.1..2", ["answers delayed 0.1 to 2.0 s"]), ("--retry-after", "5", ["Retry-After: 5"]),
         ("--retry-info", "5", ["RetryInfo of 5 s"]), ("--token-outage", "3", ["the first 3 token requests fail"]),
-        ("--token-outage", "10..20", ["no tokens from 10.0 to 20.0 s"]), ("--token-life", "400", ["tokens live 400 s"]),
+        ("--token-outage", "10..20", ["no tokens from 10.0 to 20.0 s"]),
+        ("--token-life", "400", ["tokens expire after 400 s"]),
         (
             "--token-errors", "503:0.1,page:0.05",
-            ["10.0 % of token answers 503", "5.0 % of token answers are a login page"]
+            ["10.0 % of token answers have status 503", "5.0 % of token answers are a login page"]
         ),
         ("--token-delay", "2", ["token answers delayed 2.0 s"]),
         ("--token-expiry", "secondsFromNow", ["token expiry as secondsFromNow"]),
@@ -26,10 +27,10 @@ import WaypostTestSupport
         ("--past-limit", "5", ["more than 5 past locations rejected"]),
         ("--outage", "30..90", ["outage from 30.0 to 90.0 s"]), ("--resets", "0", []),
     ])
-    func isRead(option: String, value: String, words: [String]) throws {
+    func isParsed(option: String, value: String, words: [String]) throws {
         var plan = FaultPlan()
         try plan.set(option, value)
-        #expect(plan.words == words)
+        #expect(plan.descriptions == words)
         #expect(FaultPlan.options.contains { $0.name == option })
     }
 
@@ -37,11 +38,11 @@ import WaypostTestSupport
         ("--errors", "503", "must have the form STATUS:RATE"),
         ("--errors", "503:0.3,", "must have the form STATUS:RATE"),
         ("--errors", "200:0.3", "must have the form STATUS:RATE"),
-        ("--errors", "503:2", "a rate is a number from 0 to 1"),
-        ("--errors", "503:x", "a rate is a number"), ("--resets", "-0.1", "a rate is a number"),
-        ("--drops", "nan", "a rate is a number"),
-        ("--delay", "2..1", "the range ends before it begins; write a range of seconds as 1..2"),
-        ("--outage", "40..30", "the range ends before it begins; write a range of seconds as 30..40"),
+        ("--errors", "503:2", "use a rate from 0 to 1"),
+        ("--errors", "503:x", "use a rate from 0"), ("--resets", "-0.1", "use a rate from 0"),
+        ("--drops", "nan", "use a rate from 0"),
+        ("--delay", "2..1", "the range ends before it begins; write 1..2"),
+        ("--outage", "40..30", "the range ends before it begins; write 30..40"),
         ("--delay", "500ms", "the value is in seconds, without a unit; write 0.5"),
         ("--delay", "2s", "the value is in seconds, without a unit; write 2.0"), ("--delay", "nans", "write a range"),
         ("--delay", "x", "write a range of seconds"),
@@ -58,7 +59,7 @@ import WaypostTestSupport
         ("--token-clock", "fast", "whole number"), ("--key-rotation", "x", "use a number of seconds"),
         ("--key-rotation", "5..10", "use a number of seconds"),
         ("--key-rotation", "60s", "without a unit; write 60.0"),
-        ("--flood", "1", "is not a fault; use one of --errors"),
+        ("--flood", "1", "is not a fault option; use one of --errors"),
     ])
     func isRejected(option: String, value: String, words: String) {
         var plan = FaultPlan()
@@ -67,7 +68,7 @@ import WaypostTestSupport
         #expect(plan == FaultPlan())
     }
 
-    @Test func mayNotExceedAllRequests() throws {
+    @Test func isRejectedIfTheRatesExceedOne() throws {
         var plan = FaultPlan()
         try plan.set("--errors", "503:0.9")
         #expect(throws: FaultPlan.OptionError.self) { try plan.set("--resets", "0.2") }
@@ -78,7 +79,7 @@ import WaypostTestSupport
         (0.0, Fault.error(status: 503)), (0.29, .error(status: 503)), (0.31, .error(status: 401)), (0.36, .reset),
         (0.41, .drop), (0.46, .stall), (0.51, .none), (0.999, .none),
     ])
-    func sharesTheRandomDraws(draw: Double, fault: Fault) throws {
+    func selectsTheFaultByARandomNumber(draw: Double, fault: Fault) throws {
         var plan = FaultPlan()
         for (option, value) in [
             ("--errors", "503:0.3,401:0.05"), ("--resets", "0.05"), ("--drops", "0.05"), ("--stalls", "0.05"),
@@ -89,7 +90,7 @@ import WaypostTestSupport
     }
 }
 
-@Suite struct OrderedFault {
+@Suite struct InjectedFault {
     private static let body =
         "{\"lastLocation\":{\"location\":{\"latitude\":1,\"longitude\":1},\"updateTime\":\"2026-01-05T10:15:30Z\"}}"
 
@@ -121,7 +122,7 @@ import WaypostTestSupport
             ("504:1", "--retry-info", 504, "DEADLINE_EXCEEDED", nil, false),
             ("401:1", "--retry-info", 401, "UNAUTHENTICATED", nil, false),
         ] as [(String, String, Int, String, String?, Bool)])
-    func answersWithAnErrorAndCloses(
+    func answersWithAnErrorAndItsRetryAdvice(
         errors: String, advice: String, status: Int, name: String, header: String?, hasDetail: Bool
     ) async throws {
         let backend = try SimulatedBackend {

@@ -1,8 +1,7 @@
 import LinuxPlatform
 
-/// Requests from tests to the proxy's thread. A test adds a request, wakes the thread, and waits until the request has
-/// been carried out.
-final class ProxyOrders: Sendable {
+/// Requests from tests to the proxy's thread.
+final class ProxyRequests: Sendable {
     /// The requests that the thread hasn't collected.
     struct Pending {
         var faults: LinkFaults?
@@ -24,7 +23,8 @@ final class ProxyOrders: Sendable {
         wakeUp.signal()
     }
 
-    func order(faults: LinkFaults? = nil, severs: Bool = false) async {
+    /// Adds a request and waits until it has been carried out.
+    func submit(faults: LinkFaults? = nil, severs: Bool = false) async {
         await withCheckedContinuation { waiter in
             pending.withLock { pending in
                 if let faults { pending.faults = faults }
