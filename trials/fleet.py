@@ -181,7 +181,7 @@ class Fleet(Installed):
         self.system.file("/etc/waypost/backend-key").rename(self.directory / "keys/backend-key")
         words = self.refused(self.configuration())
         if "already enrolled; revoke it first" not in words:
-            raise Failed(f"a lost key: {words}")
+            raise Failed(f"the role doesn't report the lost key: {words}")
         (self.directory / "keys/backend-key").rename(self.system.file("/etc/waypost/backend-key"))
         return "another id and a second enrolment are rejected"
 
