@@ -1,4 +1,4 @@
-/// The options of the command.
+/// The command and the options of the simulation program.
 struct SimulationOptions {
     enum Command: String, CaseIterable { case campaign, planted, world }
 
@@ -9,7 +9,7 @@ struct SimulationOptions {
     var hours: Double?
     var without: Set<FaultKind> = []
     var bug: PlantedBug?
-    var worldHours = Campaign.usualWorldHours
+    var worldHours = Campaign.defaultWorldHours
     var threads = 2
     var tellsEvents = false
 
@@ -32,19 +32,21 @@ struct SimulationOptions {
     private mutating func take(_ option: String, _ value: String) throws(Problem) {
         switch option {
         case "--seed":
-            guard let seed = UInt64(value) else { throw Problem(description: "\(value) is no seed") }
+            guard let seed = UInt64(value) else { throw Problem(description: "\(value) isn't a valid seed") }
             self.seed = seed
         case "--hours": hours = try Self.hours(value)
         case "--world-hours": worldHours = try Self.hours(value)
         case "--threads":
-            guard let threads = Int(value), threads > 0 else { throw Problem(description: "\(value) are no threads") }
+            guard let threads = Int(value), threads > 0 else {
+                throw Problem(description: "\(value) isn't a number of threads")
+            }
             self.threads = threads
         case "--without":
             if value == "all" { without = Set(FaultKind.allCases) }
             for name in value.split(separator: ",") where value != "all" {
                 guard let kind = FaultKind.allCases.first(where: { $0.name == name }) else {
                     throw Problem(
-                        description: "there is no fault \(name); there are " + Self.list(FaultKind.allCases.map(\.name))
+                        description: "unknown fault \(name); known faults: " + Self.list(FaultKind.allCases.map(\.name))
                     )
                 }
                 without.insert(kind)
@@ -53,16 +55,16 @@ struct SimulationOptions {
             if value == "all" { return }
             guard let bug = PlantedBug(rawValue: value) else {
                 throw Problem(
-                    description: "there is no bug \(value); there are " + Self.list(PlantedBug.allCases.map(\.rawValue))
+                    description: "unknown bug \(value); known bugs: " + Self.list(PlantedBug.allCases.map(\.rawValue))
                 )
             }
             self.bug = bug
-        default: throw Problem(description: "there is no option \(option)")
+        default: throw Problem(description: "unknown option \(option)")
         }
     }
 
     private static func hours(_ text: String) throws(Problem) -> Double {
-        guard let hours = Double(text), hours > 0 else { throw Problem(description: "\(text) are no hours") }
+        guard let hours = Double(text), hours > 0 else { throw Problem(description: "\(text) isn't a number of hours") }
         return hours
     }
 

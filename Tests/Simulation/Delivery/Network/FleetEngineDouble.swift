@@ -3,8 +3,8 @@ import GNSS
 import HTTPMessages
 import TimeAndChance
 
-/// A Fleet Engine that accepts well-formed and authorized requests, and fails at times. It reports every request to the
-/// account, which judges the laws.
+/// A simulated Fleet Engine that accepts well-formed and authorized requests, and fails at times. It reports every
+/// request to the account, which judges the laws.
 ///
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 final class FleetEngineDouble: @unchecked Sendable {
@@ -12,7 +12,7 @@ final class FleetEngineDouble: @unchecked Sendable {
     private let issuer: TokenIssuer
     private let vehicle: VehicleName
     private var dice: Dice
-    /// The maximum number of locations per request in a world that limits it.
+    /// The maximum number of locations per request in a world with such a limit.
     private let locationLimit: Int
     private var attempts = TokenBucket(capacity: 40, interval: .seconds(1))
     /// The updates that are always rejected.
@@ -20,7 +20,7 @@ final class FleetEngineDouble: @unchecked Sendable {
     private var judged: Set<UpdateKey> = []
 
     /// The maximum number of locations in a batch, all of which are repeated after a lost answer.
-    static let batch = 51
+    static let maximumBatch = 51
 
     init(_ world: World, issuer: TokenIssuer, vehicle: VehicleName) {
         self.world = world
@@ -39,7 +39,7 @@ final class FleetEngineDouble: @unchecked Sendable {
     /// Records that the client is about to send `request`, whether it arrives or not.
     func willSend(_ request: HTTPRequest) {
         world.note(.request, Int64(request.body.count), 0, "request of \(request.body.count) bytes")
-        world.require(.fewAttempts, attempts.take(at: world.now), "attempts come faster than one a second")
+        world.require(.fewAttempts, attempts.take(at: world.now), "attempts come faster than one per second")
         world.require(
             .privateIsSilent, !world.isKnownPrivate || UpdateReader.state(of: request) != "ONLINE",
             "a private vehicle is reported as online")
@@ -47,7 +47,7 @@ final class FleetEngineDouble: @unchecked Sendable {
     }
 
     /// Records that an answer did not reach the client.
-    func answerWasLost() { world.account.allowDuplicates(Self.batch) }
+    func answerWasLost() { world.account.allowDuplicates(Self.maximumBatch) }
 
     /// Answers a request that has arrived.
     func receive(_ request: HTTPRequest) -> HTTPResponse {

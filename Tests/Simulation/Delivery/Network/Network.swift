@@ -13,7 +13,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
     private var connection: Connection?
     /// The real transport's choice of address family and connection.
     private var route = ServerRoute()
-    /// Whether the transport has met the dead family since its last answer or other failure.
+    /// Whether the transport has tried the dead address family since its last answer or other failure.
     private var knowsDeadFamily = false
     private var isSlow = false
     /// The life of the process that sends.
@@ -27,7 +27,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
         var isDrained = false
     }
 
-    /// The maximum delay after a failed exchange: its own time, and the maximum wait.
+    /// The maximum delay after a failed exchange: the exchange's own time plus the maximum wait.
     private static let consequence = Duration.seconds(15 + 16)
 
     init(_ world: World, server: FleetEngineDouble) {
@@ -66,7 +66,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
             isHalfOpen = false
             throw failure(.timedOut, "no answer on an old connection")
         }
-        try requireWay()
+        try requireConnectivity()
         if world.holds(.captivePortal) { return try await portal() }
         // Always drawn, so that excluding a kind doesn't affect other draws.
         let isLost = world.strikes(.lostRequest)
@@ -75,7 +75,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
         try await connect(request)
         try await travel()
         if isReset, !isAnswerLost { throw failure(.connectionLost, "reset before the request was read") }
-        try requireWay()
+        try requireConnectivity()
         if isLost {
             try await hang(request, since: started, "request lost")
             throw failure(.timedOut, "no answer")
@@ -88,9 +88,9 @@ final class Network: HTTPTransport, @unchecked Sendable {
                 try await hang(request, since: started, "answer lost")
                 throw failure(.timedOut, "no answer")
             }
-            try await thinkAbout(request)
+            try await waitIfServerIsSlow(request)
             try await travel()
-            try requireWay()
+            try requireConnectivity()
         } catch {
             if isDelivered { server.answerWasLost() }
             throw error
@@ -111,7 +111,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
         }
         if !knowsDeadFamily { world.trouble(for: Self.consequence) }
         knowsDeadFamily = true
-        world.note(.answer, -4, 0, "network: IPv6 connects and says nothing")
+        world.note(.answer, -4, 0, "network: IPv6 connects, but doesn't answer")
         await world.clock.wait(for: request.limits.connect)
         if world.scenario.bug != .keepsOneFamily { route.failed(over: .ipv6) }
         throw HTTPTransportError(Task.isCancelled ? .cancelled : .timedOut, "no secure connection")
@@ -128,8 +128,8 @@ final class Network: HTTPTransport, @unchecked Sendable {
         return HTTPResponse(status: 503)
     }
 
-    /// Waits for a slow server.
-    private func thinkAbout(_ request: HTTPRequest) async throws(HTTPTransportError) {
+    /// Waits as long as a slow server takes to answer, if the server is slow.
+    private func waitIfServerIsSlow(_ request: HTTPRequest) async throws(HTTPTransportError) {
         let wasSlow = isSlow
         isSlow = world.holds(.slowAnswer)
         guard isSlow else { return }
@@ -156,11 +156,11 @@ final class Network: HTTPTransport, @unchecked Sendable {
         if Task.isCancelled { throw HTTPTransportError(.cancelled, "cancelled") }
     }
 
-    private func requireWay() throws(HTTPTransportError) {
+    private func requireConnectivity() throws(HTTPTransportError) {
         if isUp { return }
         let isKnown = world.holds(.outage)
         if !isKnown, world.strikes(.halfOpen) { isHalfOpen = true }
-        throw failure(isKnown ? .nameNotResolved : .connectionFailed, "no way out")
+        throw failure(isKnown ? .nameNotResolved : .connectionFailed, "no route to the server")
     }
 
     private func failure(_ code: HTTPTransportError.Code, _ detail: String) -> HTTPTransportError {

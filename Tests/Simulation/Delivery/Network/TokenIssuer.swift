@@ -1,7 +1,8 @@
 import TimeAndChance
 import VehicleAuthorization
 
-/// The operator's token backend: slow, busy, down, or wrong. It remembers every token, to judge the laws on tokens.
+/// The operator's token backend: slow, busy, down, or wrong. It remembers every token in order to judge the laws about
+/// tokens.
 ///
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
@@ -11,11 +12,11 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
     private struct Issued {
         let vehicleID: String
         let end: Duration
-        /// The remaining life below which its renewal is due.
+        /// The remaining life below which the token's renewal is due.
         let margin: Duration
-        /// The number of fetches for its vehicle until then.
+        /// The number of fetches for the token's vehicle when it was issued.
         let fetch: Int
-        /// Whether it was sent when its renewal was due, without a fetch before.
+        /// Whether the token was sent although its renewal was due and no fetch had been attempted.
         var isOverdue = false
         var isRevoked = false
     }
@@ -29,7 +30,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
     private var fetches = TokenBucket(capacity: 40, interval: .seconds(10))
     /// The life of this backend's tokens in seconds.
     private let life: Double
-    /// Whether the backend can be reached, which is over the same network as Fleet Engine.
+    /// Whether the backend can be reached, over the same network as Fleet Engine.
     var isReachable: () -> Bool = { true }
 
     init(_ world: World) {
@@ -107,15 +108,15 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
     /// Records that a request with this token is about to be sent.
     func willUse(_ text: Substring, for vehicleID: String) {
         guard let token = issued[String(text)] else {
-            return world.breach(.ownToken, "a token that was never given")
+            return world.breach(.ownToken, "a token that was never issued")
         }
         world.require(.ownToken, token.vehicleID == vehicleID, "a token of \(token.vehicleID) for \(vehicleID)")
         let left = token.end - world.now
-        // After its renewal was attempted, it may be used to its end. One update may use it before that.
+        // After an attempt to renew it, a token may be used to its end. Before that, one update may still use it.
         let isDue = token.fetch == begun[vehicleID] && left < token.margin
         world.require(
             .tokenMargin, left > .zero && !(isDue && token.isOverdue),
-            "\(left) of life are left, with \(token.margin) its successor is asked for")
+            "\(left) of life are left, but the renewal is due at \(token.margin)")
         issued[String(text)]?.isOverdue = isDue
     }
 

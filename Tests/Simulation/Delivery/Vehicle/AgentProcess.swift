@@ -108,7 +108,7 @@ final class AgentProcess: @unchecked Sendable {
 
     /// Ends the process as SIGTERM does: cancels it, sends the last state within three seconds, and closes the outbox.
     ///
-    /// - Parameter isSilent: whether no state is sent. A reload is silent.
+    /// - Parameter isSilent: whether to send no state, as in a reload.
     func terminate(isSilent: Bool = false) async {
         if !isSilent { world.note(.stop, 0, 0, "SIGTERM") }
         await cancel()
@@ -124,15 +124,15 @@ final class AgentProcess: @unchecked Sendable {
             world.breach(breach.law, breach.detail)
         }
         life.isAlive = false
-        do { try await outbox.close() } catch { world.account.allowDuplicates(FleetEngineDouble.batch) }
+        do { try await outbox.close() } catch { world.account.allowDuplicates(FleetEngineDouble.maximumBatch) }
         world.account.stop()
     }
 
-    /// Ends the process at once. Its disk must be cut off already.
+    /// Ends the process at once. Its disk must already be cut off.
     func die() async {
         life.isAlive = false
         world.account.stop()
-        world.account.allowDuplicates(FleetEngineDouble.batch)
+        world.account.allowDuplicates(FleetEngineDouble.maximumBatch)
         await cancel()
     }
 

@@ -1,6 +1,6 @@
 import VehicleAuthorization
 
-/// Another vehicle that uses the same token cache, such as in a process that reports several vehicles.
+/// Another vehicle that uses the same token cache, as in a process that reports several vehicles.
 struct Companion: Sendable {
     let world: World
     let authorization: any VehicleAuthorization

@@ -17,7 +17,7 @@ final class Receiver: FixSource, @unchecked Sendable {
     var activity = Activity.off
     /// The error of the receiver's clock.
     private var clockError = Duration.zero
-    /// The number of epochs with this error that are left.
+    /// The number of remaining epochs with this error.
     private var wrongEpochs = 0
 
     init(_ world: World) {
@@ -58,7 +58,7 @@ final class Receiver: FixSource, @unchecked Sendable {
         }
     }
 
-    /// Writes the sentences of the present epoch. Returns the offsets at which the bytes pause.
+    /// Writes the sentences of the current epoch. Returns the offsets at which the transmission pauses.
     private func writeEpoch() -> [Int] {
         writer.bytes.removeAll(keepingCapacity: true)
         var epoch = ReceiverEpoch(
@@ -88,7 +88,7 @@ final class Receiver: FixSource, @unchecked Sendable {
             wrongEpochs -= 1
             if wrongEpochs == 0 { clockError = .zero }
         } else if world.strikes(.wrongDate) {
-            // A week roll-over, a date before the first satellites, or a day ahead.
+            // A week-number rollover, a date before the first satellites, or a date one day ahead.
             clockError = dice.element(of: [.seconds(-1024 * 7 * 86_400), .seconds(-9_000 * 86_400), .seconds(86_400)])
             wrongEpochs = 1 + dice.below(20)
         } else if world.strikes(.clockSetBack) {

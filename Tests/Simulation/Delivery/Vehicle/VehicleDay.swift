@@ -93,7 +93,7 @@ final class VehicleDay: @unchecked Sendable {
         }
     }
 
-    /// Waits for `time`. Reloads the configuration when that is due.
+    /// Waits for `time`. Reloads the configuration whenever a reload is due.
     private func spend(_ time: Duration) async {
         let end = world.now + min(time, max(.seconds(1), world.faultsEnd - world.now))
         while let due = world.nextSpell(.reload), due.lowerBound < end {
@@ -104,7 +104,7 @@ final class VehicleDay: @unchecked Sendable {
         await world.clock.wait(for: max(.zero, end - world.now))
     }
 
-    /// Ends and restarts the service with the same outbox, without a state for Fleet Engine.
+    /// Restarts the service with the same outbox, without sending a state to Fleet Engine.
     private func reload() async {
         guard process != nil else { return }
         world.note(.reload, 0, 0, "the configuration is read again")
@@ -151,7 +151,7 @@ final class VehicleDay: @unchecked Sendable {
         process = nil
         let ledger = world.account.ledger
         world.require(.drains, world.account.isDrained, "an hour after the last fault: \(ledger)")
-        world.require(.drains, world.account.missing <= 0, "\(world.account.missing) updates are nowhere: \(ledger)")
+        world.require(.drains, world.account.missing <= 0, "\(world.account.missing) updates are missing: \(ledger)")
         world.note(.end, ledger.accepted, ledger.delivered, "the end: \(ledger)")
     }
 }

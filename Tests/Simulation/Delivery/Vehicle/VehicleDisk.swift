@@ -66,12 +66,12 @@ final class VehicleDisk: @unchecked Sendable {
 
     var isOff: Bool { disk.isOff }
 
-    /// Cuts the power now, or within the next `calls`.
+    /// Cuts the power now if `calls` is 0, and otherwise at that call from now.
     func cutPower(within calls: Int) {
         if calls == 0 { disk.powerCut() } else { disk.order(DiskFault(.powerCut, at: calls)) }
     }
 
-    /// Cuts off a killed process; its written bytes stay.
+    /// Cuts a killed process off from the disk. The bytes that it has written stay.
     func cutOff() { disk.cutOff() }
 
     func powerOn() { disk.powerOn() }

@@ -52,7 +52,7 @@ struct WatchedOutbox: Outbox {
 
     func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload {
         let next = try await watched { () throws(OutboxError) in try await base.next(request) }
-        // A failed acknowledgement may be on the disk anyway, which is noticed at the next opening.
+        // A failed acknowledgement may be on the disk anyway, which is noticed when the outbox is next opened.
         if next.batch == nil { await check() }
         return next
     }
@@ -74,7 +74,7 @@ struct WatchedOutbox: Outbox {
     func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {
         world.require(
             .quarantineIsRefused, world.account.isRefused(UpdateKey(update.update)),
-            "update \(update.sequence) is quarantined, which Fleet Engine would accept")
+            "update \(update.sequence) is quarantined, but Fleet Engine would accept it")
         try await watched { () throws(OutboxError) in try await base.quarantine(update, reason: reason) }
         await check()
     }

@@ -7,7 +7,7 @@ struct Weather {
         /// The probability of a strike.
         let probability: Double
         var dice: Dice
-        /// The start and end of the present or next spell.
+        /// The start and end of the current or next spell.
         var spell: Range<Duration>
         let pause: ClosedRange<Double>
         let length: ClosedRange<Double>
@@ -75,7 +75,7 @@ struct Weather {
         return true
     }
 
-    /// Returns the present spell.
+    /// Returns the current spell; `nil` if there is none.
     mutating func spell(_ kind: FaultKind, at now: Duration) -> Range<Duration>? {
         let spell = nextSpell(kind, after: now)
         guard let spell, spell.lowerBound <= now else { return nil }
@@ -86,7 +86,7 @@ struct Weather {
         return spell
     }
 
-    /// Returns the present or next spell; `nil` if there will be none.
+    /// Returns the current or next spell; `nil` if there will be none.
     mutating func nextSpell(_ kind: FaultKind, after now: Duration) -> Range<Duration>? {
         let index = kind.rawValue
         guard faults[index].isHere, now < end else { return nil }

@@ -11,7 +11,7 @@ final class World: @unchecked Sendable {
     private var trace: Trace
     /// The account that judges the delivery.
     var account: DeliveryAccount
-    /// The first law that was broken; ends the run.
+    /// The first breach of a law, which ends the run.
     private(set) var violation: Violation?
     /// The UTC time of the start of the run.
     let origin = UTCTime(year: 2026, month: 6, day: 1, millisecondOfDay: 6 * 3_600_000)
@@ -100,7 +100,7 @@ final class World: @unchecked Sendable {
 
     private func checkBounds() {
         require(.bounded, clock.sleeperCount <= 48, "\(clock.sleeperCount) tasks sleep at once")
-        require(.bounded, queue.longest <= 256, "\(queue.longest) jobs were ready at once")
+        require(.bounded, queue.maximumLength <= 256, "\(queue.maximumLength) jobs were ready at once")
     }
 
     /// `@unchecked Sendable`: used by the thread of its simulation only.
