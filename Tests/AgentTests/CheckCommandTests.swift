@@ -837,8 +837,8 @@ struct CheckCommand {
                 BuiltProgram.waypost,
                 config,
             ], environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 })
-        let isTold = await check.output.wait { lines in lines.contains { $0.text.contains("does not exist yet") } }
-        #expect(isTold)
+        let isShown = await check.output.wait { lines in lines.contains { $0.text.contains("does not exist yet") } }
+        #expect(isShown)
         try await receiver.isSetUp()
         for epoch in RecentDrive(epochs: 3) { try receiver.send(epoch) }
         _ = await check.end()

@@ -103,8 +103,8 @@ struct EchoedTokens {
         found += Data((service.errors.text + service.output.text).utf8)
 
         let text = String(decoding: found, as: Unicode.ASCII.self)
-        let isTold = text.contains(Self.words(echo))
-        #expect(isTold, "nothing says: \(Self.words(echo))")
+        let isReported = text.contains(Self.words(echo))
+        #expect(isReported, "nothing says: \(Self.words(echo))")
         let pieces = Self.pieces(of: token, in: found)
         #expect(pieces.isEmpty, "\(echo): the token can be read: \(pieces)")
     }

@@ -247,10 +247,10 @@ import WaypostTestSupport
             _ = try bench.directory.write(text.utf8, to: "config.json")
             service.signal(SIGHUP)
             try #require(await manager.messages.line(saying: "READY=1", times: number + 2) != nil)
-            let isTold = await service.errors.wait { lines in
+            let isReported = await service.errors.wait { lines in
                 lines.contains { $0.text.contains("reload rejected: ") && $0.text.contains(words) }
             }
-            #expect(isTold, "\(service.errors.lines.last?.text ?? "nothing") instead of \(words)")
+            #expect(isReported, "\(service.errors.lines.last?.text ?? "nothing") instead of \(words)")
             try receiver.send(epochs[number])
             try #require(await bench.arrival(of: epochs[number]) != nil)
         }

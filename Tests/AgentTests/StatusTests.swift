@@ -46,12 +46,12 @@ import WaypostTestSupport
     /// unsynchronized clock and a recording are no basis for this.
     @Test(
         arguments: [
-            (isLive: true, isSynchronized: true, server: false, lag: 259_200, isTold: true),
+            (isLive: true, isSynchronized: true, server: false, lag: 259_200, isReported: true),
             (true, false, true, 259_200, true), (true, false, false, 259_200, false), (true, true, false, 3600, false),
             (true, true, false, -7200, true), (false, true, true, 259_200, false),
-        ] as [(isLive: Bool, isSynchronized: Bool, server: Bool, lag: Int, isTold: Bool)])
+        ] as [(isLive: Bool, isSynchronized: Bool, server: Bool, lag: Int, isReported: Bool)])
     func reportsTheLagOfTheReceiver(
-        row: (isLive: Bool, isSynchronized: Bool, server: Bool, lag: Int, isTold: Bool)
+        row: (isLive: Bool, isSynchronized: Bool, server: Bool, lag: Int, isReported: Bool)
     ) {
         let present = UTCTime(year: 2026, month: 11, day: 23)
         let host: (@Sendable () -> UTCTime)? = row.isLive ? { @Sendable in present } : nil
@@ -62,11 +62,11 @@ import WaypostTestSupport
             .fix(Fix(timeOfFix: present.advanced(by: .seconds(-row.lag)), latitude: 1, longitude: 1)))
         let report = report(monitor)
         let codes = report.conditions.map(\.code)
-        #expect(codes.contains(ConditionCode.receiverTimeWrong.rawValue) == row.isTold)
+        #expect(codes.contains(ConditionCode.receiverTimeWrong.rawValue) == row.isReported)
         // An unsynchronized host clock is the one to correct.
         #expect(
             codes.contains(ConditionCode.hostClockWrong.rawValue) == (row.isLive && !row.isSynchronized && !row.server))
-        #expect((OnlineCheck.receiver(of: report).verdict == .fail) == row.isTold || !row.isTold)
+        #expect((OnlineCheck.receiver(of: report).verdict == .fail) == row.isReported || !row.isReported)
     }
 
     /// The end of standard input is reported if unusable fixes arrived.
@@ -228,11 +228,11 @@ import WaypostTestSupport
     /// From 80 % on, until it is below 75 %.
     @Test func reportsThatTheOutboxIsNearlyFull() {
         let monitor = monitor()
-        for (used, isTold) in [(79, false), (80, true), (76, true), (74, false), (79, false)] as [(Int64, Bool)] {
+        for (used, isReported) in [(79, false), (80, true), (76, true), (74, false), (79, false)] as [(Int64, Bool)] {
             monitor.note(
                 StoreExtent(
                     bytes: 0, usedBytes: used, maximumBytes: 100, freeDiskBytes: nil, oldestPending: nil))
-            #expect(report(monitor).conditions.isEmpty != isTold, "\(used)")
+            #expect(report(monitor).conditions.isEmpty != isReported, "\(used)")
         }
     }
 

@@ -1,7 +1,7 @@
 import Testing
 import WaypostTestSupport
 
-/// The tests and types that pages name exist.
+/// The tests and types that the documentation names exist.
 @Suite(.enabled(if: !Sanitizer.isActive, "only reads the sources"))
 struct DocumentedTests {
     @Test(arguments: ["docs/authorization.md"])

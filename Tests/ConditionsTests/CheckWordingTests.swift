@@ -4,9 +4,9 @@ import ReportedText
 import Reporting
 import Testing
 
-/// The only place that words the results of `waypost check`.
+/// The wording of the results of `waypost check`.
 @Suite struct CheckWordings {
-    /// One row for each form of a sentence.
+    /// One row for each form of a result.
     @Test(
         arguments: [
             (

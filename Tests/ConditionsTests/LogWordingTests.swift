@@ -2,7 +2,7 @@ import Conditions
 import Reporting
 import Testing
 
-/// The only place that words why a recorded log can't be used, and the remedy.
+/// The wording of the reasons why a recorded log can't be used, and of the remedies.
 @Suite struct LogWordings {
     private static func noFix(
         _ cause: FixAbsence.Cause, isRecorded: Bool = true, leftOut: FixAbsence.LeftOut? = nil

@@ -3,7 +3,7 @@ import ReportedText
 import Reporting
 import Testing
 
-/// The only place that words the problems of a receiver, and the remedies.
+/// The wording of a receiver's problems and of the remedies.
 @Suite struct ReceiverWordings {
     private static let gpsd = DeviceHolders(
         names: "gpsd (process 7)", remedy: "read from gpsd instead (receiver.type gpsd)")
@@ -79,7 +79,7 @@ import Testing
         #expect("\(ReceiverState.waiting(source: "line", fault))" == "line: \(cause); \(remedy)")
     }
 
-    /// A receiver is reported as silent once. The duration of its silence is counted up whenever it is shown.
+    /// A receiver is reported as silent only once, but the duration of its silence is up to date whenever it is shown.
     @Test func countTheTimeThatAReceiverIsSilent() {
         let state = ReceiverState.waiting(source: "line", .silent(.file, .seconds(5), alsoOpenIn: nil))
         let sentence = state.sentence(after: .seconds(73))

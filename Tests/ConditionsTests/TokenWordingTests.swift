@@ -3,7 +3,7 @@ import ReportedText
 import Testing
 import VehicleAuthorization
 
-/// The only place that words why there is no token, and the remedy.
+/// The wording of the reasons why there is no token, and of the remedies.
 @Suite struct TokenWordings {
     private static let endpoint = TokenOrigin(
         .endpoint, "https://b.example/t", tokenKey: "jwt", subject: .vehicle(id: "van-7", taskID: nil),

@@ -3,8 +3,8 @@ import DriverAuthorization
 /// The result of a provider's callback, in Swift 6 mode.
 typealias Completion = @Sendable (String?, (any Error)?) -> Void
 
-/// A provider like one of an iOS driver app: completion style, `NSObject`, its own mutable cache, written without Linux
-/// in mind.
+/// A provider like that of an iOS driver app: completion style, `NSObject`, its own mutable cache, written without
+/// Linux in mind.
 class CompletionProvider: NSObject, GMTDAuthorization {
     enum Failure: Error {
         case missingAuthorizationContext
@@ -26,7 +26,7 @@ class CompletionProvider: NSObject, GMTDAuthorization {
     }
 }
 
-/// The provider in the other form.
+/// A provider in the async form.
 final class AsyncProvider: NSObject, GMTDAuthorization {
     let answer: (String) async throws -> String
 

@@ -6,13 +6,13 @@ import WaypostTestSupport
 @testable import Reporting
 
 /// The cost of a policy, and the error of a follower that extrapolates the last update with its speed and heading.
-@Suite(.enabled(if: !Sanitizer.isActive, "computes for long on one thread")) struct LiveErrors {
+@Suite(.enabled(if: !Sanitizer.isActive, "computes for a long time on one thread")) struct LiveErrors {
     /// The result of a drive with a policy.
     struct Score {
         var updates = 0
         /// The maximum error in metres at a fix at least 5 s after the previous update, when another was allowed.
         var worst = 0.0
-        /// The second of the drive with this error.
+        /// The second of the drive at which this error occurs.
         var worstAt = 0.0
 
         init(_ drive: TestDrive, _ kind: ReportingPolicy.Kind) {
@@ -45,8 +45,8 @@ import WaypostTestSupport
         }
     }
 
-    /// The limits for a policy: its updates as a share of those of an interval of ten seconds, for the mean and for
-    /// each drive, and the error of a follower in metres.
+    /// The limits for a policy: its number of updates relative to an interval of ten seconds, on average and for each
+    /// drive, and the error of a follower in metres.
     struct Promise: Sendable {
         let policy: ReportingPolicy.Kind
         let meanShare: Double

@@ -124,8 +124,8 @@ import WaypostTestSupport
 
     /// Speeds at intervals of a second with a course of 90 degrees, and the reported headings.
     static let headings: [([Double], [Double?])] = [
-        ([2, 1.2, 0.8, 0.6], [90, 90, 90, 90]),  // creeping keeps the course it had
-        ([1.2, 1.2], [nil, nil]),  // never fast enough to know one
+        ([2, 1.2, 0.8, 0.6], [90, 90, 90, 90]),  // creeping keeps the earlier course
+        ([1.2, 1.2], [nil, nil]),  // never fast enough for a course
         ([2, 0.4, 0.2], [90, nil, nil]),
         ([2, 0.4, 1.2, 1.6], [90, nil, 90, 90]),
     ]

@@ -32,7 +32,7 @@ import WaypostTestSupport
         #expect(isDisclosedBeyond)
     }
 
-    /// The first fix after the switch is turned off may be from before.
+    /// The first fix after the switch is turned off may belong to the private period.
     @Test func followsItsSwitch() {
         var mode = PrivateMode(zones: [])
         var disclosed: [Bool] = []
@@ -63,7 +63,7 @@ import WaypostTestSupport
         #expect(!mode.isPrivate)
     }
 
-    /// If the switch is only read at each fix, such as in a replay, a pause of the receiver means nothing.
+    /// If the switch is only read at each fix, as in a replay, a pause of the receiver means nothing.
     @Test func ignoresGapsOfASwitchThatIsNotPolled() {
         var mode = PrivateMode(zones: [])
         for second in [0, 10, 100] {
@@ -89,7 +89,7 @@ import WaypostTestSupport
         mode.observe(isSwitchedOn: true)
         _ = mode.mayDisclose(.sample(0))
         mode.observe(isSwitchedOn: false)
-        #expect(mode.isPrivate, "until a fix says where it is")
+        #expect(mode.isPrivate, "until a fix states where the vehicle is")
         let disclosed = [mode.mayDisclose(.sample(1, north: 9000)), mode.mayDisclose(.sample(2, north: 9000))]
         #expect(disclosed == [false, true])
     }

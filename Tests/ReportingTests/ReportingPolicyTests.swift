@@ -71,7 +71,7 @@ import WaypostTestSupport
         for second in 0..<200 where policy.isDue(.sample(Double(second), north: Double(second) * 15)) {
             times.append(second)
         }
-        // The first update has no motion. The track shows it from the third fix on.
+        // The first update has no motion. The track shows the motion from the third fix on.
         #expect(times == [0] + Array(stride(from: 5, to: 200, by: 10)))
     }
 
@@ -133,7 +133,7 @@ import WaypostTestSupport
         return fixes.enumerated().filter { policy.isDue($0.element) }.map { Double($0.offset) * spacing }
     }
 
-    @Test(arguments: [0.1, 1, 2]) func byAccuracyReportRarelyOnAStraightRoad(spacing: Double) {
+    @Test(arguments: [0.1, 1, 2]) func theAccuracyPolicyReportsRarelyOnAStraightRoad(spacing: Double) {
         var ride = SimulatedRide()
         ride.go(20, acceleration: 1.5)
         let start = Self.reportedByAccuracy(ride, every: spacing).count
@@ -149,7 +149,9 @@ import WaypostTestSupport
             ("it turns off", 5, 0, 18, 8.0), ("it brakes for a light", 7.5, -2, 0, 9), ("it speeds up", 10, 1.5, 0, 10),
             ("it drives on", 10, 0, 0, 30),
         ] as [(String, Double, Double, Double, Double)])
-    func byAccuracyReportAChange(name: String, seconds: Double, acceleration: Double, turning: Double, within: Double) {
+    func theAccuracyPolicyReportsAChange(
+        name: String, seconds: Double, acceleration: Double, turning: Double, within: Double
+    ) {
         var ride = SimulatedRide()
         ride.go(10, acceleration: 1.5)
         ride.go(50)
@@ -160,7 +162,7 @@ import WaypostTestSupport
         #expect(next <= 60 + within, "\(name): \(times)")
     }
 
-    @Test func byAccuracyKeepTheMaximumError() {
+    @Test func theAccuracyPolicyKeepsTheMaximumError() {
         let times = Self.reportedByAccuracy(SimulatedRide.round(stops: 20, seed: 5), every: 0.2)
         let gaps = zip(times, times.dropFirst()).map { $1 - $0 }
         #expect(gaps.allSatisfy { (4.899...60.001).contains($0) })
@@ -168,13 +170,13 @@ import WaypostTestSupport
     }
 
     /// A parked vehicle reports at the heartbeat with any policy.
-    @Test func byAccuracySlowToTheHeartbeatForAParkedVehicle() {
+    @Test func theAccuracyPolicySlowsToTheHeartbeatForAParkedVehicle() {
         var ride = SimulatedRide()
         ride.stand(600)
         #expect(Self.reportedByAccuracy(ride).filter { $0 > 120 }.count == 8)
     }
 
-    @Test func byAccuracyNeedNoSpeed() {
+    @Test func theAccuracyPolicyNeedsNoSpeed() {
         let policy = JudgedDrive(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
         let times = (0..<100).filter { policy.isDue(.sample(Double($0), north: Double($0) * 15)) }
         // The track shows speed and heading from the third fix on.
@@ -189,8 +191,8 @@ import WaypostTestSupport
         #expect(policy.isDue(.sample(10, speed: 10)))
     }
 
-    /// Fixes from before the clock was set back don't count for a manoeuvre.
-    @Test func byAccuracyContinueAfterAClockIsSetBack() {
+    /// Fixes that precede the clock's setting back don't count towards a manoeuvre.
+    @Test func theAccuracyPolicyContinuesAfterAClockIsSetBack() {
         let ride = SimulatedRide.round(stops: 5, seed: 3).fixes(every: 1, wander: 0, speedNoise: 0)
         let policies = (0..<2).map { _ in JudgedDrive(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
         }
@@ -250,7 +252,7 @@ import WaypostTestSupport
     }
 }
 
-/// A policy with the motion filter in front of it.
+/// A reporting policy whose fixes pass the motion filter first.
 final class JudgedDrive {
     private var policy: ReportingPolicy
     private var filter = MotionFilter()

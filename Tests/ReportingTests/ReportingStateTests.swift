@@ -4,7 +4,7 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// The intake of the state: the consequences of fixes and of the outbox's answers.
+/// The intake of `ReportingState`: the consequences of fixes and of the outbox's answers.
 @Suite struct ReportingStates {
     private static let full = OutboxError(.full)
     private static let request = BatchRequest(maximumPastLocations: 8, withBacklog: true)

@@ -7,13 +7,14 @@ import WaypostTestSupport
 
 /// Fixes that follow a request too soon, and their effect on a vehicle's requests.
 @Suite struct RequestSpacings {
-    /// The seconds since the start of the request with the last position (`nil` if that doesn't count); the fix's own
-    /// time and its arrival, in seconds after a fix of second 0 that arrived at 0; and whether it is too soon.
+    /// The seconds since the start of the request with the last position (`nil` if that request doesn't count); the
+    /// fix's own time and its arrival, in seconds after a fix of second 0 that arrived at 0; and whether it is too
+    /// soon.
     static let rows: [(name: String, sinceRequest: Double?, second: Double, at: Double, isTooSoon: Bool)] = [
         ("nothing was sent", nil, 5, 5, false),
         ("the request started a moment after its fix", 4.97, 5, 5, false),
-        ("as inexact as the times of fixes may be", 4.9, 5, 5, false),
-        ("more than a tenth of a second", 4.89, 5, 5, true),
+        ("a tenth of a second too soon, which is tolerated", 4.9, 5, 5, false),
+        ("more than a tenth of a second too soon", 4.89, 5, 5, true),
         ("the request waited for its token", 3.9, 5, 5, true),
         ("the next fix", 4.9, 6, 6, false),
         ("the previous fix was late", 2, 5, 5, true),
@@ -53,7 +54,7 @@ import WaypostTestSupport
         /// The time for the token of request number n, from 0, in milliseconds.
         var tokenTakes: (Int) -> Int = { _ in 0 }
         /// The milliseconds until the answer to request number n, and whether it is accepted.
-        var answer: (Int) -> (after: Int, isTaken: Bool) = { _ in (100, true) }
+        var answer: (Int) -> (after: Int, isAccepted: Bool) = { _ in (100, true) }
         /// Updates that are pending at the start, at most one.
         var waiting: [StoredUpdate] = []
 
@@ -107,11 +108,11 @@ import WaypostTestSupport
                         let answer = answer(sent)
                         guard now >= actionSince + answer.after else { break steps }
                         sent += 1
-                        if answer.isTaken, batch.lastIsPending || seconds == nil {
+                        if answer.isAccepted, batch.lastIsPending || seconds == nil {
                             requests.append((actionSince, Int(batch.stored?.sequence ?? 0) - 10_000))
                         }
                         take(
-                            answer.isTaken
+                            answer.isAccepted
                                 ? .answered(DeliveryResult(.delivered))
                                 : .lost(.timedOut, "no answer"), at: now)
                     case .acknowledge(let batch, _)?:
@@ -132,7 +133,7 @@ import WaypostTestSupport
         zip(requests, requests.dropFirst()).map { $1.at - $0.at }
     }
 
-    /// The fix of second 5 would follow after 3.9 s. The one of second 6 is reported instead, and then every fifth.
+    /// The fix of second 5 would follow after 3.9 s. The fix of second 6 is reported instead, and then every fifth one.
     @Test func shiftTheIntervalAfterATokenWait() throws {
         let requests = try Course(tokenTakes: { $0 == 0 ? 1100 : 0 }).requests(seconds: 60)
         #expect(requests.first?.at == 1100)
@@ -164,7 +165,7 @@ import WaypostTestSupport
         #expect(requests.allSatisfy { $0.at - $0.second * 1000 == 1100 })
     }
 
-    /// Delays of some milliseconds, such as on a loaded machine.
+    /// Delays of a few milliseconds, as on a loaded machine.
     @Test(arguments: [5, 6, 10]) func tolerateOrdinaryJitter(interval: Int) throws {
         let requests = try Course(
             interval: interval, fixIsLate: { ($0 * 37) % 50 }, tokenTakes: { $0 == 0 ? 0 : ($0 * 53) % 40 }
@@ -181,7 +182,8 @@ import WaypostTestSupport
         #expect(requests.map(\.second) == [-1000] + Array(stride(from: 0, to: 30, by: 5)))
     }
 
-    /// During an outage positions are reported at their interval. The first request after it delays the next one.
+    /// During an outage, positions are reported at their interval. The first request after the outage delays the next
+    /// one.
     @Test(arguments: [0, 700, 4000]) func keepTheIntervalInAnOutage(takes timeout: Int) throws {
         for end in 6...14 {
             // Attempts 2 and on, up to `end`, fail after `timeout`.

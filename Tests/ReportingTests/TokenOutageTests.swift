@@ -67,7 +67,7 @@ import WaypostTestSupport
         #expect(past == past.sorted() && past.count == Set(past).count)
         // An update may be sent before this test has recorded its acceptance.
         #expect(seen.deliveries.allSatisfy { $0.last >= $0.newest })
-        // The probe that succeeds carries the newest alone.
+        // The probe that succeeds carries only the newest update.
         #expect(seen.deliveries.first?.past.isEmpty == true && seen.deliveries.dropFirst().first?.past.first == 0)
 
         // The endpoint got few requests while it failed, and one per probe while its tokens were rejected.

@@ -13,7 +13,7 @@ import Testing
         pace.willSend(past: past, at: .seconds(10))
         #expect(pace.timeToBacklog(at: .seconds(10)) == .milliseconds(milliseconds))
         #expect(pace.timeToBacklog(at: .seconds(16)) == .zero)
-        // The live position doesn't wait for it.
+        // The live position doesn't wait for the backlog.
         #expect(pace.timeToUpload(at: .seconds(10)) == .zero)
     }
 

@@ -153,7 +153,7 @@ import WaypostTestSupport
         #expect(token.warnings == [])
     }
 
-    /// Header, claims next to the audience, the service's claim, the fault, and the warnings.
+    /// The header, the claims in addition to the audience, the service's claim, the fault, and the warnings.
     @Test(
         arguments: [
             (#""alg":"none","kid":"k""#, #""authorization":{"vehicleid":"v"}"#, nil, .algorithm("none"), []),
@@ -189,7 +189,7 @@ import WaypostTestSupport
         #expect(rules.warnings(about: token, for: context) == doubts)
     }
 
-    /// Times that are missing, in quotes, or invalid cause warnings, and the token is sent.
+    /// Times that are missing, in quotes or invalid cause warnings, but the token is sent.
     @Test(
         arguments: [
             ("1000", []), ("\"1000\"", [.quoted(claim: "iat")]), ("null", [.missing(claim: "iat")]),

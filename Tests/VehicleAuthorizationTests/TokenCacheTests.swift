@@ -8,7 +8,7 @@ import VehicleAuthorization
         AuthorizationToken(value: value, lifetime: seconds.map { .seconds($0) })
     }
 
-    /// Stores `token` in `cache`, fetched at once.
+    /// Stores `token` in `cache`, after a fetch that took no time.
     @discardableResult
     private func fetch(
         _ cache: inout TokenCache, _ token: AuthorizationToken, at moment: Int
@@ -126,12 +126,12 @@ import VehicleAuthorization
     /// Seconds after the first fetch. An issuer that signs twice within a second returns the same token, which isn't a
     /// fault.
     @Test(arguments: [(0, false), (1, false), (2, true), (600, true)])
-    func warnIfTheRejectedTokenIsIssuedAgain(second: Int, isTold: Bool) {
+    func warnIfTheRejectedTokenIsIssuedAgain(second: Int, expectsWarning: Bool) {
         var cache = cache(holding: token(3600, "same"))
         cache.discard(token(3600, "same"), for: van7)
         _ = cache.request(van7, now: .seconds(second))
         let warnings = fetch(&cache, token(3600, "same"), at: second).warnings
-        #expect(warnings == (isTold ? [.rejectedTokenAgain(van7)] : []))
+        #expect(warnings == (expectsWarning ? [.rejectedTokenAgain(van7)] : []))
         #expect(kind(cache.request(van7, now: .seconds(second))) == "use")
     }
 
@@ -146,7 +146,7 @@ import VehicleAuthorization
         _ = cache.request(van7, now: .seconds(599))
         #expect(fetch(&cache, token(61), at: 599).warnings == [])
         _ = cache.request(van7, now: .seconds(600))
-        #expect(fetch(&cache, token(62), at: 600).warnings.count == 1, "and again each ten minutes")
+        #expect(fetch(&cache, token(62), at: 600).warnings.count == 1, "and again every ten minutes")
     }
 
     /// Topics that are no longer reported make room for new ones.
@@ -169,8 +169,8 @@ import VehicleAuthorization
         .expiry(.dateAfterExpiry(seconds: seconds), TokenOrigin(.file, "X"))
     }
 
-    /// A changed figure isn't a new warning. A warning shortens the reuse, and replaces the one about an unknown
-    /// lifetime.
+    /// A changed figure doesn't make a warning new. A warning shortens the reuse of the token, and replaces the warning
+    /// about an unknown lifetime.
     @Test func reportAWarningOnceRegardlessOfItsFigures() {
         var cache = TokenCache()
         let warningsPerCall = (0..<3).map { number in
@@ -219,7 +219,7 @@ import VehicleAuthorization
         #expect(kind(cache.request(van7, now: .seconds(next))) == "fetch")
     }
 
-    /// Number of the failure, `retryAfter`, and the wait after it with jitter 1 and 0.
+    /// The number of the failure, its `retryAfter`, and the wait after it with jitter 1 and 0.
     @Test(
         arguments: [
             (1, nil, 2, 1), (2, nil, 4, 2), (3, nil, 8, 4), (5, nil, 32, 16), (6, nil, 60, 30), (100, nil, 60, 30),
@@ -272,23 +272,24 @@ import VehicleAuthorization
         #expect(warnings == [.oldTokenAgain(van7, minimumLife: .seconds(300))])
         _ = cache.request(van7, now: .seconds(3601))
         guard case .failure(let error) = fetch(&cache, token(3600), at: 3601).answer else {
-            Issue.record("a dead token was taken")
+            Issue.record("an expired token was accepted")
             return
         }
         #expect(error.fault == .expired(nil, .overWhenReceived(van7)))
     }
 
     @Test(arguments: [(2, true), (1, false), (0, false)])
-    func rejectATokenInItsLastSecond(life: Int, isTaken: Bool) {
+    func rejectATokenInItsLastSecond(life: Int, isAccepted: Bool) {
         var cache = TokenCache()
         _ = cache.request(van7, now: .zero)
         switch fetch(&cache, token(life), at: 0).answer {
-        case .success: #expect(isTaken)
-        case .failure(let error): #expect(!isTaken && error.code == .unusableAnswer, "\(error)")
+        case .success: #expect(isAccepted)
+        case .failure(let error): #expect(!isAccepted && error.code == .unusableAnswer, "\(error)")
         }
     }
 
-    /// Lifetime when the fetch began, its duration, the lifetime for its waiters, and the time of the next fetch.
+    /// The lifetime when the fetch began, the duration of the fetch, the lifetime for its waiters, and the time of the
+    /// next fetch.
     @Test(
         arguments: [
             (3600, 10, 3590, 3590), (320, 10, 310, 310), (310, 20, 290, 300), (20, 10, 10, 19), (20, 20, nil, 21),
@@ -305,8 +306,8 @@ import VehicleAuthorization
         #expect(["fetch", "wait"].contains(kind(later.request(van7, now: .seconds(next)))))
     }
 
-    /// A fleet that started together: the renewals are far apart, and half of the lifetime is left for a failing
-    /// issuer.
+    /// A fleet that started together: the renewals are far apart, and half of the lifetime is left in case the issuer
+    /// fails.
     @Test(arguments: [(3600, 1440, 1800), (900, 360, 450), (360, 48, 60)])
     func renewAtAJitteredTimeBeforeHalfTheLifetime(life: Int, earliest: Int, latest: Int) {
         for (jitter, moment) in [(0.0, earliest), (1, latest)] {

@@ -6,7 +6,7 @@ import WaypostTestSupport
     /// 2026-01-05T00:00:00Z, when all tokens in these tests are issued.
     static let issued = 1_767_571_200.0
 
-    /// Returns a number next to the token.
+    /// Returns an expiry that is stated as a number next to the token.
     private func number(_ value: Double?) -> StatedExpiry? {
         value.map { StatedExpiry(key: "TTL", text: "\($0)", meaning: .number($0)) }
     }
@@ -65,7 +65,7 @@ import WaypostTestSupport
         var testDescription: String { "\(format) \(stated.map { "\($0)" } ?? "nothing"), exp: \(hasExp)" }
     }
 
-    /// By no clock is a lifetime over or endless, but it may be unknown (`nil`).
+    /// No clock makes a lifetime expired or endless, but the lifetime may be unknown (`nil`).
     static let byExp: [Int?] = [3600, nil, nil, nil, nil]
     static let byLength: [Int?] = [3600, 3600, 3600, 3600, 3600]
     static let styles: [Style] = [
@@ -84,7 +84,7 @@ import WaypostTestSupport
         Style(hasExp: false, stated: (issued + 3600) * 1000, format: .epochMilliseconds, unwitnessed: byExp),
     ]
 
-    /// Every style with every clock, with `iat` as a number, as a string, and without; with and without `Date`.
+    /// Every style with every clock, with `iat` as a number, as a string, or missing; with and without `Date`.
     @Test(arguments: styles, Array(zip(LocalClock.allCases, 0...)))
     func doesNotDependOnUnneededClocks(style: Style, clock: (local: LocalClock, column: Int)) throws {
         let end = Int(Self.issued) + 3600
@@ -102,7 +102,8 @@ import WaypostTestSupport
         }
     }
 
-    /// This machine's clock since the issue if it is synchronized, the issuer's clock, and the remaining lifetime.
+    /// The time since the issue by this machine's clock if the clock is synchronized, the issuer's clock, and the
+    /// remaining lifetime.
     @Test(
         arguments: [
             (3599, nil, 3600), (3600, nil, 0), (8000, nil, -4400), (8000, 0, 3600), (nil, nil, 3600), (-1e9, nil, 3600),
@@ -117,7 +118,8 @@ import WaypostTestSupport
         }
     }
 
-    /// A clock that is minutes off is still better than none. The lifetime by it is never longer than an hour.
+    /// A clock that is minutes off is still better than none. Such a clock never makes the lifetime longer than an
+    /// hour.
     @Test(
         arguments: [(-1800, nil), (-601, nil), (-600, 3600), (-300, 3600), (60, 3540), (1800, 1800), (3599, 1)]
             as [(Double, Int?)])
@@ -141,7 +143,7 @@ import WaypostTestSupport
     }
 
     /// A statement next to a token whose own `exp` is an hour ahead, the maximum seconds until its renewal, and the
-    /// warning. None of them ends the token.
+    /// warning. No such statement ends the token.
     @Test(
         arguments: [
             (.number(1800), .secondsFromNow, 1800, .stated(1800)), (.number(20), .secondsFromNow, 60, .stated(20)),
@@ -174,8 +176,8 @@ import WaypostTestSupport
 
     enum Doubt: Sendable { case stated(Int), otherFormat, unreadable }
 
-    /// `Date` and this machine's clock, in seconds since `iat`, of a token of an hour: its lifetime, and whether a
-    /// warning shortens its reuse. It has expired only if both clocks are past its end.
+    /// `Date` and this machine's clock, in seconds since the `iat` of a token for an hour; the token's lifetime, and
+    /// whether a warning shortens its reuse. The token has expired only if both clocks are past its end.
     @Test(
         arguments: [
             (nil, 0, 3600, false), (nil, 3480, 120, false), (nil, -1, 3600, false), (nil, 3600, 3600, false),

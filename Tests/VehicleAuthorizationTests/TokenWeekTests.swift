@@ -5,7 +5,7 @@ import TimeAndChance
 import VehicleAuthorization
 import WaypostTestSupport
 
-/// One simulated week: a thousand callers and twenty vehicles use an issuer that is slow, fails and makes errors. Fleet
+/// A simulated week: a thousand callers and twenty vehicles use an issuer that is slow, fails and makes errors. Fleet
 /// Engine rejects tokens, callers are cancelled, and the network returns.
 @Suite(.timeLimit(.minutes(5))) struct TokenWeek {
     private static let week = Duration.seconds(7 * 86_400)
@@ -39,8 +39,8 @@ import WaypostTestSupport
         #expect(tally.lives > 2000 && tally.failures > 200 && tally.refused.count > 200 && tally.handedOut > 50_000)
     }
 
-    /// Advances time until `total` callers are answered and every fetch has ended. It does so only while each fetch in
-    /// progress sleeps, so that time doesn't overtake running callers, or fetches that the issuer hasn't received.
+    /// Advances time until `total` callers are answered and every fetch has ended. Time advances only while each fetch
+    /// in progress sleeps, so that it doesn't overtake running callers, or fetches that the issuer hasn't received.
     private func passTime(
         _ clock: ManualClock, _ cached: CachedAuthorization, _ issuer: WeekIssuer, until total: Int
     ) async {
@@ -95,7 +95,7 @@ private final class WeekIssuer: VehicleAuthorization {
         var running: [String: Int] = [:]
         var issues: [String: Issue] = [:]
         var newest: [String: String] = [:]
-        /// Tokens whose discard has returned, with their position in that order.
+        /// The tokens whose discard has returned, with their position in the order of the returns.
         var dropped: [String: Int] = [:]
     }
 
@@ -134,7 +134,7 @@ private final class WeekIssuer: VehicleAuthorization {
         if delay > .zero {
             do { try await clock.sleep(for: delay) } catch {
                 state.withLock { $0.tally.givenUp += 1 }
-                throw AuthorizationError(.cancelled, "nobody waits")
+                throw AuthorizationError(.cancelled, "no caller waits")
             }
         }
         switch fate {
@@ -156,8 +156,8 @@ private final class WeekIssuer: VehicleAuthorization {
         }
     }
 
-    /// Draws the outcome of a fetch. Records a fetch without a reason: its vehicle's token was neither rejected nor at
-    /// two fifths of its life.
+    /// Draws the outcome of a fetch. Records a problem if the fetch has no reason: the vehicle's token was neither
+    /// rejected nor at two fifths of its life.
     private func begin(
         _ state: inout State, _ vehicleID: String, at now: Duration
     ) -> (number: Int, fate: Fate, delay: Duration, isDue: Bool) {
