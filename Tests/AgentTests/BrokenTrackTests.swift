@@ -14,7 +14,7 @@ struct BrokenTracks {
         case jumps, gaps, backward, stops, midnights, years, talkers, texts
     }
 
-    /// More than any list or sketch in a summary holds.
+    /// The number of epochs: more than any list or sketch in a summary holds.
     private static let epochs = 10_000
 
     private let directory: TemporaryDirectory

@@ -36,7 +36,7 @@ enum BuiltProgram {
         ]
     }
 
-    /// The variables of our environment that a program needs when the tests run under a tool.
+    /// The environment variables that a program needs when the tests run under a tool such as a sanitizer.
     static var environment: [String: String] {
         ProcessInfo.processInfo.environment.filter {
             ["LLVM_PROFILE_FILE", "TSAN_OPTIONS", "ASAN_OPTIONS", "LSAN_OPTIONS", "SWIFT_BACKTRACE"].contains($0.key)

@@ -121,7 +121,7 @@ import WaypostTestSupport
         #expect(all.contains("nothing listens on 127.0.0.1:1"), "it asks the service that the file names: \(all)")
     }
 
-    /// The bundle has the service's state, although its outbox hangs.
+    /// The bundle has the service's state, although the service's outbox hangs.
     @Test func areWrittenWhileTheOutboxHangs() async throws {
         let bench = try ServiceBench()
         let hang = try await HangingService.outboxThatHangs(in: bench.directory, with: .system)

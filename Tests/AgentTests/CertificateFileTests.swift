@@ -62,7 +62,7 @@ struct CertificateFiles {
         #expect(try findings(["expired.pem", "client.pem", "ca.pem"]) == [])
         let lines = try findings(["ca.pem", "expired.pem"])
         #expect(lines.map(\.verdict) == [.fail])
-        // The later end, not that of expired.pem in 2020.
+        // The later expiry is reported, not that of expired.pem in 2020.
         #expect(lines.first?.text.contains("holds a certificate that expired on 20") == true, "\(lines)")
         #expect(lines.first?.text.contains("2020-01-02") == false, "\(lines)")
     }

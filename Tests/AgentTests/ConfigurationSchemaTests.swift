@@ -115,7 +115,7 @@ import WaypostTestSupport
         for key in ConfigurationKey.all {
             var schema: JSONValue? = ConfigurationSchema.document
             for word in key.path.split(separator: ".").map(String.init) {
-                // A type has its own keys, next to the key `type` and below them.
+                // The keys of one type are next to the key `type`, or below such keys.
                 let ofType = schema?["allOf"]?.arrayValue?.first {
                     key.type != nil && $0["if"]?["properties"]?["type"]?["const"] == key.type.map(JSONValue.string)
                 }

@@ -13,7 +13,7 @@ import WaypostTestSupport
 struct EchoedTokens {
     static let token = TestTokens.driver(
         vehicleID: "van-7", issuedAt: Int(UTCTime.system.secondsSince1970))
-    /// A token that nothing distinguishes from a word.
+    /// A token that looks like an ordinary word.
     static let plainToken = [
         TestTokens.token(
             payload:
@@ -86,7 +86,7 @@ struct EchoedTokens {
             #expect(answer.text.contains("HTTP/1.1 "))
             found += Data(answer.text.utf8)
         }
-        // The commands run next to the service, and need the port that it holds.
+        // The commands run next to the service, and their configuration must name the port that the service holds.
         setup.status = address.description
         setup.receiver = #"{"type": "stdin"}"#  // the other port is the service's
         _ = try setup.write(in: directory)
@@ -104,7 +104,7 @@ struct EchoedTokens {
 
         let text = String(decoding: found, as: Unicode.ASCII.self)
         let isReported = text.contains(Self.words(echo))
-        #expect(isReported, "nothing says: \(Self.words(echo))")
+        #expect(isReported, "no output contains: \(Self.words(echo))")
         let pieces = Self.pieces(of: token, in: found)
         #expect(pieces.isEmpty, "\(echo): the token can be read: \(pieces)")
     }

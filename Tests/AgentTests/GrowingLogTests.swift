@@ -60,7 +60,7 @@ import WaypostTestSupport
         #expect(await program.terminate().ending == .exited(128 + SIGTERM))
     }
 
-    @Test func readsAPipeThroughItsWriters() async throws {
+    @Test func readsAPipeThatHasSeveralWriters() async throws {
         #expect(unsafe mkfifo(log, 0o600) == 0)
         let program = try fixes(Fixtures.url("nmea/midnight.nmea").path, log)
         #expect(await program.output.line(saying: "2026-04-01T00:01:59.000Z") != nil)
@@ -136,7 +136,7 @@ import WaypostTestSupport
         #expect(await service.errors.line(saying: "waiting for new lines") != nil)
         try append(new.sentences, to: log)
         #expect(await bench.arrival(of: new) != nil)
-        #expect(bench.arrivals.lines.count == 1, "existing content isn't reported")
+        #expect(bench.arrivals.lines.count == 1, "the log's earlier content isn't reported")
         #expect(await service.terminate().ending == .exited(0))
     }
 }

@@ -41,7 +41,7 @@ import WaypostTestSupport
 
     /// Lets the only current wait time out, in steps of at most `step`. If nothing waits, opens the gate, so that the
     /// test fails instead of hanging.
-    func letPatienceEnd(after expected: Duration, by step: Duration = .seconds(1)) async {
+    func letTheWaitTimeOut(after expected: Duration, by step: Duration = .seconds(1)) async {
         var left = expected
         for await sleep in manualClock.sleeps {
             #expect(sleep == min(left, step))
@@ -60,7 +60,7 @@ import WaypostTestSupport
         return nil
     }
 
-    func prompt<Store: Outbox>(_ outbox: Store) -> TimeLimitedOutbox<Store> {
+    func timeLimited<Store: Outbox>(_ outbox: Store) -> TimeLimitedOutbox<Store> {
         TimeLimitedOutbox(outbox, clock: clock, progress: progress) { [givenUp] in givenUp.withLock { $0 += 1 } }
     }
 
@@ -70,10 +70,10 @@ import WaypostTestSupport
 
     /// The outbox's disk hangs: positions are sent from memory, and the outbox is used again once it answers.
     @Test func anOutboxThatBlocksIsBypassedUntilItAnswers() async throws {
-        let outbox = prompt(Self.blockingOutbox(gate))
+        let outbox = timeLimited(Self.blockingOutbox(gate))
         async let first = Self.append(to: outbox)
         for await _ in gate.arrivals.prefix(1) {}
-        await letPatienceEnd(after: .seconds(30), by: .seconds(30))
+        await letTheWaitTimeOut(after: .seconds(30), by: .seconds(30))
         guard case .failure(let error) = await first else { throw OutboxError(.unusable) }
         #expect(error == OutboxError(.silent))
         // Every other call fails at once; the upload loop sends the updates in memory.
@@ -92,16 +92,16 @@ import WaypostTestSupport
             ledger = try? await outbox.ledger()
             return ledger != nil
         }
-        #expect(ledger?.accepted == 1, "the update in progress is stored after all")
+        #expect(ledger?.accepted == 1, "the update whose append hung is stored after all")
         #expect(nextStall() == nil)
         manualClock.end()  // otherwise the timer of a finished call would retain the clock, and the clock the timer
     }
 
     /// The calls queued after the hanging one are freed together with it. Other calls that return meanwhile don't hide
-    /// it.
+    /// the hanging one.
     @Test func oneHangingCallIsNoticedAmongOthers() async throws {
         defer { gate.open() }
-        let outbox = prompt(Self.blockingOutbox(gate, hangs: 2))
+        let outbox = timeLimited(Self.blockingOutbox(gate, hangs: 2))
         async let first = Self.append(to: outbox)
         for await _ in gate.arrivals.prefix(1) {}
         async let second = Self.append(to: outbox)
@@ -123,11 +123,11 @@ import WaypostTestSupport
         let (begun, disk) = (try EventDescriptor(), try EventDescriptor())
         let settings = OutboxConfiguration(
             path: directory.path("outbox.sqlite"), maximumBytes: 1 << 20)
-        let outbox = prompt(SQLiteOutbox(settings, on: thread))
+        let outbox = timeLimited(SQLiteOutbox(settings, on: thread))
         async let hanging: Void = HangingDisk(thread).wait(for: disk, begun)
         await onThread(named: "disk") { begun.wait() }
         async let opening = Result<Void, OutboxError>.of { () throws(OutboxError) in try await outbox.open() }
-        await letPatienceEnd(after: .seconds(5), by: .seconds(5))
+        await letTheWaitTimeOut(after: .seconds(5), by: .seconds(5))
         guard case .failure(let error) = await opening else { throw OutboxError(.unusable) }
         #expect(error == OutboxError(.silent, .opening))
         await #expect(throws: error) { try await outbox.append(ProgressWatches.stored.update) }
@@ -148,7 +148,7 @@ import WaypostTestSupport
         let gate = gate
         async let result: Void? = AbandonableCall().run(within: .seconds(3), on: clock) { await Self.hang(at: gate) }
         for await _ in gate.arrivals.prefix(1) {}
-        await letPatienceEnd(after: .seconds(3))
+        await letTheWaitTimeOut(after: .seconds(3))
         #expect(await result == nil)
         #expect(await AbandonableCall().run(within: .seconds(3), on: clock) { 7 } == 7)
     }
@@ -162,7 +162,7 @@ import WaypostTestSupport
         }
         for await _ in gate.arrivals.prefix(1) {}
         running.cancel()
-        await letPatienceEnd(after: .seconds(1))
+        await letTheWaitTimeOut(after: .seconds(1))
         #expect(await running.value == nil)
     }
 

@@ -34,7 +34,7 @@ import WaypostTestSupport
         return writer
     }
 
-    /// Returns a provider that never answers, and a flow that receives a line when it is called.
+    /// Returns a provider that never answers, and a flow that receives a line when the provider is called.
     private func hangingProvider() throws -> (configuration: String, asked: LineFlow) {
         let path = directory.path("asked")
         let command = "echo >'\(path)'; exec sleep 45"
@@ -45,7 +45,7 @@ import WaypostTestSupport
     }
 
     /// Waits until the program has read the pipe's content.
-    private func isTaken(from writer: borrowing OwnedDescriptor) async throws {
+    private func waitUntilRead(from writer: borrowing OwnedDescriptor) async throws {
         while true {
             try Task.checkCancellation()
             var pipe = pollfd(fd: writer.raw, events: Int16(POLLIN), revents: 0)
@@ -64,14 +64,14 @@ import WaypostTestSupport
             (["fixes", "--format", "gpx"], "waypost: interrupted: 20.0 kB of log.nmea read; "),
             (["fixes", "--explain", "9999"], "waypost: interrupted: "),
         ], signals)
-    func reportTheProgressOfReadingALog(command: ([String], says: String), signal: Int32) async throws {
+    func reportTheProgressOfReadingALog(command: ([String], message: String), signal: Int32) async throws {
         let path = directory.path("log.nmea")
         let writer = try unfinishedLog(path)
         let page = directory.path("page.html")
         let program = try start(command.0.map { $0 == "page.html" ? page : $0 } + [path])
-        try await isTaken(from: writer)
+        try await waitUntilRead(from: writer)
         let said = await words(of: program, after: signal)
-        #expect(said.hasPrefix(command.says), "\(said)")
+        #expect(said.hasPrefix(command.message), "\(said)")
         #expect(!program.output.text.contains("</gpx>") && !program.output.text.contains("fixes  "))
         #expect(try FileSystem.names(inDirectory: directory.url.path) == ["log.nmea"])
     }

@@ -26,7 +26,7 @@ import WaypostTestSupport
     static let down = Result<StatusReport, AgentError>.failure(
         AgentError(.unavailable, "the service is not running: nothing listens on 127.0.0.1:9464"))
 
-    /// Returns the report of a service that received all `events` at once, and then nothing for some seconds.
+    /// Returns the report of a service that received all `events` at once, and then nothing for a few seconds.
     static func report(
         _ events: [ReportingEvent], after seconds: Int = 2, delivered: Int64 = 1, pending: Int64 = 0
     ) -> StatusReport {

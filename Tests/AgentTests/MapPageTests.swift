@@ -55,7 +55,7 @@ import WaypostTestSupport
         #expect(rows == ["Start", "Short stop", "Short stop", "Short stop", "End"])
     }
 
-    /// The warning is that of `fixes --summary`.
+    /// The warning is the same as in `fixes --summary`.
     @Test(arguments: [(2026, false), (2046, true)]) func noteDatesFrom1024WeeksAgo(year: Int, isOld: Bool) throws {
         let page = try #require(
             try Self.page(Fixtures.fixes(of: "town"), now: UTCTime(year: year, month: 11, day: 21)))
@@ -66,7 +66,7 @@ import WaypostTestSupport
     @Test func linkStartStopsAndEndToAWorldMap() throws {
         let page = try #require(try Self.page(Fixtures.fixes(of: "parking")))
         let links = page.matches(of: /<a href="https:\/\/www\.openstreetmap\.org\/[^"]*" rel="noreferrer">/)
-        #expect(links.count == 3, "a row of the table each")
+        #expect(links.count == 3, "one per row of the table")
     }
 
     @Test func includeAScriptOnlyWithAChart() throws {

@@ -110,14 +110,14 @@ struct OutboxCommands {
     @Test func printTheirUsage() async throws {
         let directory = try TemporaryDirectory()
         let config = try ServiceSetup().write(in: directory)
-        for (words, says) in [
+        for (words, message) in [
             ("requeue", "outbox requeue needs --update N for each update, or --all"),
             ("discard --all --update 3", "outbox discard accepts --all or --update, not both"),
             ("discard --update x", "outbox discard needs --update with the number of an update, not \"x\""),
             ("list --all", "outbox list has neither --all nor --update; requeue and discard have them"),
         ] {
             let result = try await outbox(words, config)
-            #expect(result.code == 64 && result.errors.hasPrefix("waypost: \(says)"), "\(result)")
+            #expect(result.code == 64 && result.errors.hasPrefix("waypost: \(message)"), "\(result)")
         }
     }
 }

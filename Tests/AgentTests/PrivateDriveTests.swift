@@ -111,7 +111,7 @@ struct PrivateDrives {
 
         #expect(Self.count(Self.begins, in: service.errors.lines) == 3)
         #expect(Self.count(Self.ends, in: service.errors.lines) == 3)
-        // Except the first fixes after the switch is off, and those at the zone's border.
+        // Every fix is reported, except the first ones after the switch is off and those at the zone's border.
         #expect(reportedEpochs.count >= 14)
         let hidden = epochs[0..<3] + epochs[10..<14] + zip(epochs[14..<30], isInZone).filter(\.1).map(\.0)
         try await evidence.expect(
@@ -298,7 +298,7 @@ private struct Evidence {
         return text
     }
 
-    /// Returns every number in the text with at least three decimals, cut to three and to four of them.
+    /// Returns every number in the text with at least three decimals, cut to three and to four decimals.
     private static func numbers(in text: String) -> Set<String> {
         let bytes = Array(text.utf8)
         func isDigit(_ index: Int) -> Bool {

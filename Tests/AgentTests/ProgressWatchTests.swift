@@ -97,12 +97,12 @@ import WaypostTestSupport
             ([.fix(fix)], nil), ([.rejected(fix, .nullIsland)], nil),
             ([.receiver(.receiving(source: "log"))], 30), ([.accepted(stored), .idle], 30),
         ] as [([ReportingEvent], Int?)])
-    func expectsFixesToBeProcessed(events: [ReportingEvent], standsStillAfter: Int?) {
+    func expectsFixesToBeProcessed(events: [ReportingEvent], stallsAfter: Int?) {
         let progress = StageProgress(ProgressWatch(patience: [.intake: .seconds(30)]))
         for _ in 0..<2 { progress.fixMade(Self.fix) }
         for event in events { progress.observe(event) }
         let second = (1...1000).first { _ in progress.tick(after: .seconds(1)) != nil }
-        #expect(second == standsStillAfter)
+        #expect(second == stallsAfter)
     }
 
     @Test func expectsNothingFromAReceiverThatHasEnded() {
@@ -137,10 +137,10 @@ import WaypostTestSupport
             ([.uploading(batch), .delivered(batch, traffic: Traffic(), took: .zero), .idle], nil),
             ([.uploading(batch), .failed(.held(.sample("")), traffic: Traffic())], 30),
         ] as [([ReportingEvent], Int?)])
-    mutating func allowsTheUploadLoopToWaitForAReason(events: [ReportingEvent], standsStillAfter: Int?) {
+    mutating func allowsTheUploadLoopToWaitForAReason(events: [ReportingEvent], stallsAfter: Int?) {
         watch = ProgressWatch(patience: [.upload: .seconds(30)])
         for event in events { watch.take(event) }
-        #expect(pass(1000) == standsStillAfter.map { "\($0) upload" })
+        #expect(pass(1000) == stallsAfter.map { "\($0) upload" })
     }
 
     /// An exchange starts with its request, and ends with an answer or an error.
@@ -152,10 +152,10 @@ import WaypostTestSupport
             ([.uploading(batch), .accepted(stored), .notPrepared(.noPermit(MissingPermit(.rejected, "")))], 30),
             ([.waiting(delay: .seconds(600))], nil),
         ] as [([ReportingEvent], Int?)])
-    mutating func expectsAnExchangeToEnd(events: [ReportingEvent], standsStillAfter: Int?) {
+    mutating func expectsAnExchangeToEnd(events: [ReportingEvent], stallsAfter: Int?) {
         watch = ProgressWatch(patience: [.transport: .seconds(30)])
         for event in events { watch.take(event) }
-        #expect(pass(1000) == standsStillAfter.map { "\($0) transport" })
+        #expect(pass(1000) == stallsAfter.map { "\($0) transport" })
     }
 
     /// A stalled loop is noticed, although the maintenance of the outbox and the vehicle's state continue.
@@ -164,7 +164,7 @@ import WaypostTestSupport
             .outboxFailed(OutboxError(.full)), .failed(.held(.sample("")), traffic: Traffic()),
             .announced(.offline, traffic: Traffic()),
         ] as [ReportingEvent])
-    mutating func ignoresEventsThatAreNotOfTheUploadLoop(event: ReportingEvent) {
+    mutating func ignoresEventsOutsideTheUploadLoop(event: ReportingEvent) {
         watch = ProgressWatch(patience: [.upload: .seconds(30)])
         watch.take(.uploading(Self.batch))
         for _ in 0..<14 {

@@ -40,7 +40,7 @@ import WaypostTestSupport
 
         history.note(Self.delivered(1), at: .seconds(3600))
         minutes = history.minutes(at: .seconds(3659))
-        #expect(minutes[0] == RecentHistory.Minute(failed: 2, pending: 9), "the first minute is out")
+        #expect(minutes[0] == RecentHistory.Minute(failed: 2, pending: 9), "the first minute has been dropped")
         #expect(minutes[59] == RecentHistory.Minute(delivered: 1))
         #expect(history.minutes(at: .seconds(20_000)).allSatisfy { $0 == RecentHistory.Minute() })
     }
@@ -48,7 +48,7 @@ import WaypostTestSupport
     @Test func knowWhenNothingWasDelivered() {
         var history = RecentHistory()
         history.note(Self.failed, at: .seconds(100))
-        #expect(history.outages(at: .seconds(104)).isEmpty, "the next attempt may make it good")
+        #expect(history.outages(at: .seconds(104)).isEmpty, "the next attempt may still deliver")
         #expect(history.outages(at: .seconds(105)) == [.seconds(100) ... .seconds(105)])
         history.note(Self.noToken, at: .seconds(150))
         history.note(Self.delivered(0), at: .seconds(200))

@@ -14,7 +14,8 @@ import WaypostTestSupport
 @testable import Operations
 @testable import Waypost
 
-/// `waypost run` that receives another configuration while it runs, and executes itself again with it.
+/// `waypost run`, which receives another configuration while it runs, and executes itself again with that
+/// configuration.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ReloadedService {
     let bench: ServiceBench
     /// Another Fleet Engine, with an issuer whose tokens only it accepts.
@@ -100,7 +101,7 @@ import WaypostTestSupport
         #expect(await bench.arrival(of: epochs[2]) != nil)
         let report = try await BuiltProgram.run(["status", "--json", "--config", bench.directory.path("config.json")])
         #expect(try JSONValue(parsing: report.standardOutput)["ledger"]?["accepted"]?.integerValue == 1)
-        #expect(await bench.vehicle?.vehicleState == "ONLINE", "a reload is no stop")
+        #expect(await bench.vehicle?.vehicleState == "ONLINE", "a reload isn't a stop")
         #expect(FileLock.holder(at: bench.directory.path("outbox.sqlite.lock")) == nil)
         #expect(await service.terminate().ending == .exited(0))
         let said = manager.messages.lines.map(\.text).filter { ["READY=1", "RELOADING=1", "STOPPING=1"].contains($0) }

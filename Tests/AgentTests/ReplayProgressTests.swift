@@ -17,7 +17,7 @@ import WaypostTestSupport
             // A late replay counts what it has read.
             (30, 100, 50, .times(10), 0.3, 0),
             (100, 100, 11, .times(10), 1, 0),
-            // Without a plan, the share is that of the log read.
+            // Without a plan, the share is the part of the log that has been read.
             (0, 100, 1, .maximum, 0, 0), (25, 100, 1, .maximum, 0.25, 0), (0, 0, 0, .maximum, 1, 0),
         ] as [(Int, Int, Int, ReplaySpeed, Double, Int)])
     func areAccurate(reached: Int, length: Int, elapsed: Int, speed: ReplaySpeed, share: Double, left: Int) {
@@ -71,7 +71,7 @@ import WaypostTestSupport
         #expect(line.text(width: width) == text)
     }
 
-    /// Without a terminal, a line says why the replay doesn't end, and how to end it.
+    /// If there is no terminal, a line says why the replay doesn't end, and how to end it.
     @Test func nameThePendingUpdatesThatDelayTheirEnd() async throws {
         let directory = try TemporaryDirectory()
         let config = try ServiceSetup(level: "error").write(in: directory)

@@ -78,7 +78,7 @@ import WaypostTestSupport
         #expect(record.order.pastLocationsOutOfOrder == 0)
     }
 
-    /// The plan dates the fixes, and not the moment at which a busy machine comes to read them.
+    /// The times of fixes follow from the plan, not from the moments at which a busy machine reads them.
     @Test(arguments: ["max", "400"]) func sendsTheSameDistancesEachTimeOnABusyMachine(speed: String) async throws {
         let log = Fixtures.url("nmea/town.nmea").path
         let load = try (1...3).map { _ in try RunningProgram(["/bin/sh", "-c", "while :; do :; done"]) }
@@ -123,7 +123,8 @@ import WaypostTestSupport
         #expect(json["requestsPerHour"]?.doubleValue == 200 && json["bytesPerHour"]?.doubleValue == 320_000)
         #expect(json["bytesWrittenPerHour"]?.doubleValue == 1_805_000)
         #expect(summary.text.contains("per hour of driving: 200 requests, 320 kB; 1805 kB written to the disk\n"))
-        #expect(json["liveErrorMetersP50"] == nil && !summary.text.contains("follower"), "of many vehicles")
+        #expect(
+            json["liveErrorMetersP50"] == nil && !summary.text.contains("follower"), "many vehicles have no follower")
     }
 
     @Test(
@@ -181,7 +182,8 @@ import WaypostTestSupport
             counts: DeliveryCounts(), ledger: Ledger(accepted: 3, delivered: 3), duration: .seconds(1),
             driven: .seconds(60), errors: errors, bytesWritten: 0)
         let json = try JSONValue(parsing: Array(summary.json.utf8))
-        #expect(json["bytesWrittenPerHour"] == nil && json["requestsPerHour"] != nil, "a directory in memory")
+        #expect(
+            json["bytesWrittenPerHour"] == nil && json["requestsPerHour"] != nil, "no bytes for a directory in memory")
         #expect(json["liveErrorMetersP50"]?.doubleValue == 0 && json["greatestLiveErrorMeters"]?.doubleValue == 58)
         #expect((51.9...52.6).contains(json["liveErrorMetersP95"]?.doubleValue ?? 0))
         #expect(json["greatestTrackErrorMeters"]?.doubleValue == 0)

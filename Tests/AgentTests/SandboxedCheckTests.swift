@@ -99,7 +99,7 @@ import WaypostTestSupport
             ])
     }
 
-    /// The tests run without systemd, or not as root.
+    /// This test needs a machine without systemd.
     @Test(.enabled(if: (try? FileStatus(at: "/run/systemd/system")) == .some(nil), "systemd runs here"))
     func runOutsideTheSandboxWithoutSystemd() async {
         let place = await SandboxedCheck.place(for: "/etc/waypost/config.json", [])

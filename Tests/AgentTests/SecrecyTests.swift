@@ -49,7 +49,7 @@ struct Secrecy {
         let written = try Self.written(["state", "recording"], in: bench.directory)
         found += written.text
         #expect(await service.terminate().ending == .exited(0))
-        let recorded = try Self.written(["recording"], in: bench.directory)  // every few seconds, at the end
+        let recorded = try Self.written(["recording"], in: bench.directory)  // written every few seconds and at the end
         found += service.errors.text + service.output.text + recorded.text
 
         // There was an event to report, and it was reported.
@@ -57,7 +57,7 @@ struct Secrecy {
             "SQLite format 3", "GNRMC", "token rejected", "Fleet Engine busy", "ok       fits",
         ] {
             let isThere = found.contains(words)
-            #expect(isThere, "nothing says: \(words)")
+            #expect(isThere, "no output contains: \(words)")
         }
         let open = written.open + recorded.open
         #expect(open.isEmpty, "others may read \(open)")
@@ -71,7 +71,7 @@ struct Secrecy {
         }
         for words in ["Bearer", "Please log in", Self.clientSecret] {
             let isThere = found.contains(words)
-            #expect(!isThere, "it says: \(words)")
+            #expect(!isThere, "the output contains: \(words)")
         }
     }
 

@@ -16,7 +16,7 @@ struct ServiceSetup {
     var level = "debug"
     /// `text` or `json`.
     var logFormat = "text"
-    /// The section `receiver`; a serial line by default.
+    /// The section `receiver`; a serial port by default.
     var receiver: String?
     /// Additional members of `vehicle` and `reporting`.
     var vehicle = ""

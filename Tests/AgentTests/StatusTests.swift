@@ -43,7 +43,7 @@ import WaypostTestSupport
     }
 
     /// The receiver is three days behind according to Fleet Engine's clock or a synchronized host clock. An
-    /// unsynchronized clock and a recording are no basis for this.
+    /// unsynchronized clock and a recording don't show this.
     @Test(
         arguments: [
             (isLive: true, isSynchronized: true, server: false, lag: 259_200, isReported: true),
@@ -131,7 +131,7 @@ import WaypostTestSupport
         #expect(report(monitor).receiver.sky == nil && report(monitor).receiver.satellitesInView == nil)
         let galileo = Satellite(.galileo, 7, elevation: 40, azimuth: 250, signal: 41, isUsed: true)
         monitor.observe(.sky(Sky([Satellite(.gps, 5, elevation: 9, azimuth: 10), galileo])))
-        #expect(report(monitor).receiver.satellitesUsed == 1, "before a fix says it")
+        #expect(report(monitor).receiver.satellitesUsed == 1, "before a fix states the number")
         var fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)
         (fix.hdop, fix.horizontalAccuracyMeters, fix.satellitesUsed) = (0.94, 4.256, 12)
         monitor.observe(.fix(fix))
@@ -186,7 +186,8 @@ import WaypostTestSupport
         #expect(token()?.expiresAt == nil && token()?.lastRejectionSecondsAgo == 61)
     }
 
-    /// Fleet Engine's clock is right. The receiver's is used if Fleet Engine's hasn't been seen for ten minutes.
+    /// Fleet Engine's clock is trusted. The receiver's time is used if Fleet Engine's hasn't been received for ten
+    /// minutes.
     @Test func reportsTheLeadOfTheHostsClock() {
         let present = UTCTime(year: 2026, month: 1, day: 5)
         let monitor = monitor { present }
@@ -202,7 +203,7 @@ import WaypostTestSupport
         clock.advance(by: .seconds(600))
         monitor.observe(fix(-7))
         #expect(report(monitor).host.clockOffsetSeconds == 7)
-        #expect(report(self.monitor()).host.clockOffsetSeconds == nil, "for a recorded log")
+        #expect(report(self.monitor()).host.clockOffsetSeconds == nil, "the offset is unknown for a recorded log")
     }
 
     /// The age of pending updates is counted by the receiver's time, whatever the host's clock shows.
@@ -225,7 +226,7 @@ import WaypostTestSupport
         #expect(host.freeDiskBytes == 5000 && host.residentBytes == 18_000_000)
     }
 
-    /// From 80 % on, until it is below 75 %.
+    /// The outbox is nearly full from 80 % on, until it is below 75 %.
     @Test func reportsThatTheOutboxIsNearlyFull() {
         let monitor = monitor()
         for (used, isReported) in [(79, false), (80, true), (76, true), (74, false), (79, false)] as [(Int64, Bool)] {
@@ -335,7 +336,7 @@ import WaypostTestSupport
         #expect(lines.contains("waypost_build_info{version=\"\(Release.version)\",vehicle=\"v\",configuration=\"\"} 1"))
     }
 
-    /// In any state; the full set includes all of the short one.
+    /// The fleet profile is limited in any state, and the full profile includes all of its series.
     @Test func theFleetProfileHasAtMostTwelveSeries() throws {
         let monitor = monitor { UTCTime(year: 2026, month: 1, day: 5) }
         monitor.note(loadedAt: .system)
@@ -514,10 +515,10 @@ import WaypostTestSupport
             "<6>/dev/x: open at 9600 baud, waiting for the first sentence", "<6>/dev/x: receiving",
             "<6>/dev/x: receiving",
         ]
-        #expect(lines.all == round + round, "and no more within ten minutes")
+        #expect(lines.all == round + round, "no other line follows within ten minutes")
     }
 
-    /// With the coordinates swapped, the zone would be 200 km away.
+    /// The zone would be 200 km away if its coordinates were swapped.
     @Test func warnsOfAPrivateZoneWithSwappedCoordinatesUntilAFixIsNear() {
         let zones = [(48.1, 11.5), (11.5, 48.1)].map {
             PrivateZone(latitude: $0.0, longitude: $0.1, radiusMeters: 100)

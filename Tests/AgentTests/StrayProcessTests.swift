@@ -49,7 +49,7 @@ import WaypostTestSupport
         try expectGone(in: directory)
     }
 
-    /// Only root can end a process that has become root. There must not be one more of them after each attempt.
+    /// Only root can end a process that has become root. The number of such processes must not grow with each attempt.
     @Test(.enabled(if: geteuid() == 0, "only root can make a set-user-id program"), arguments: [0, 2])
     func ofAnotherUserPreventTheCommandFromStarting(hidden: Int) async throws {
         let directory = try TemporaryDirectory()
@@ -127,7 +127,7 @@ import WaypostTestSupport
         #expect(!words.contains("running"), "\(words)")
     }
 
-    /// With the numbers of another namespace, no stray process would be found, and others could be killed.
+    /// The process ids of another namespace would hide every stray process, and other processes could be killed.
     @Test(.enabled(if: geteuid() == 0, "only root can make a namespace"))
     func areLeftToTheSystemIfProcBelongsToAnotherNamespace() async throws {
         let directory = try TemporaryDirectory()
@@ -174,7 +174,7 @@ import WaypostTestSupport
         #expect(words.hasPrefix("waypost: token command /bin/sh failed with status 3: both;"), "\(words)")
     }
 
-    /// Children from before the program's own start belong to someone else.
+    /// Children that the program inherits from a shell that executes it are not ended.
     @Test func doNotIncludeChildrenFromBeforeTheProgramStarted() async throws {
         let directory = try TemporaryDirectory()
         let config = try configure("exit 3", in: directory)

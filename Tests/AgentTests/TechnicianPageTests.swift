@@ -1,7 +1,7 @@
 import Testing
 @testable import Operations
 
-/// The technician's page.
+/// The page that the status address serves to technicians.
 @Suite struct TechnicianPages {
     let page = TechnicianPage.html(nonce: "4711")
 
@@ -30,7 +30,8 @@ import Testing
         #expect(!page.contains("insertAdjacentHTML") && !page.contains("outerHTML") && !page.contains("document.write"))
     }
 
-    /// If the address has a password, such as behind a proxy, a browser refuses requests relative to it.
+    /// If the page's address contains a password, for example because of a proxy, a browser refuses requests relative
+    /// to that address.
     @Test func omitThePasswordFromRequestAddresses() {
         #expect(page.ranges(of: "fetch(").count == 1 && page.contains("fetch(new URL(path, here)"))
         #expect(page.contains("here.username = here.password = \"\""))

@@ -9,8 +9,8 @@ import VehicleAuthorization
 import Operations
 import WaypostTestSupport
 
-/// Every form of a backend's answer, the careful handling of each, and the proof that the service and `waypost token`
-/// both do that.
+/// Every form of a backend's answer and the right handling of each, with proof that the service and `waypost token`
+/// both handle it so.
 @Suite struct TokenAnswerTable {
     enum Fate: Sendable {
         case used
@@ -522,7 +522,7 @@ import WaypostTestSupport
             try expectUse(row, service, command, remarks: report.verdict.remarks, said: said)
         case .refused(let reason):
             guard case .failure(let error) = service else {
-                Issue.record("the service uses it: \(said)")
+                Issue.record("the service uses the token: \(said)")
                 return
             }
             #expect(Reason(error.fault) == reason, "\(error.fault)")
@@ -547,7 +547,7 @@ import WaypostTestSupport
         // The command states the lifetime that the service uses.
         let shown = report.lines.first { $0.name == "life" }?.text
         #expect(shown == (token.lifetime.map { "\($0.spoken) left" } ?? "not stated"))
-        // This applies only if there is a usable one.
+        // The token's `exp` applies only if it is usable.
         let stated = report.lines.first { $0.name == "stated" }?.text ?? ""
         let isUsable = report.verdict.warnings.allSatisfy { warning in
             switch Doubt(warning) {

@@ -218,7 +218,7 @@ import WaypostTestSupport
         #expect(codes() == [])
     }
 
-    /// An outage of minutes is a reason for a supervisor to act, a moment isn't.
+    /// An outage of minutes is a reason for a supervisor to act; a momentary one isn't.
     @Test(
         arguments: [
             ([(0, .fix(fix)), (0, delivered)], 299, true), ([(0, .fix(fix)), (0, delivered)], 300, false),

@@ -20,7 +20,7 @@ import WaypostTestSupport
             // At this distance from the host's clock, a time is accepted once three fixes confirm it.
             if number < 2 {
                 try #require(
-                    await isRejected(
+                    await metricsContain(
                         "waypost_fixes_rejected_total{reason=\"unconfirmed_time\"} \(number + 1)\n", address)
                 )
             } else {
@@ -48,7 +48,7 @@ import WaypostTestSupport
                 try receiver.send(epoch)
                 guard number < 2 else { break }
                 let words = "waypost_fixes_rejected_total{reason=\"\(reason)\"} \(number + 1)\n"
-                try #require(await isRejected(words, address))
+                try #require(await metricsContain(words, address))
             }
             let hasArrived = await bench.arrivals.wait { lines in
                 lines.contains { $0.text.contains("\(drive[2].time)") && $0.text.contains("\"kind\":\"last\"") }
@@ -59,7 +59,7 @@ import WaypostTestSupport
     }
 
     /// Polls the metrics until they contain `words`, or the test times out.
-    private func isRejected(_ words: String, _ address: LocalAddress) async -> Bool {
+    private func metricsContain(_ words: String, _ address: LocalAddress) async -> Bool {
         while !Task.isCancelled {
             let answer = await RawExchange.get("/metrics", from: address)
             if answer.text.contains(words) { return true }

@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// One suite in each file is named after the file, in the plural if the singular is the name of a type.
+    /// Each file has a suite that is named after the file, in the plural if the singular is the name of a type.
     @Test func namesSuitesAfterTheirFiles() throws {
         let files = try Checkout.sources(below: "Tests").filter { $0.code.contains { $0.contains("@Test") } }
         #expect(files.count > 150, "the tests are not where this test looks for them")

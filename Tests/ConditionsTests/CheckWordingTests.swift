@@ -6,7 +6,7 @@ import Testing
 
 /// The wording of the results of `waypost check`.
 @Suite struct CheckWordings {
-    /// One row for each form of a result.
+    /// Each form of a result has a row.
     @Test(
         arguments: [
             (

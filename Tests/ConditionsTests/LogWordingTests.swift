@@ -10,7 +10,7 @@ import Testing
         .noFix(FixAbsence(cause, isRecorded: isRecorded, leftOut: leftOut))
     }
 
-    /// One row for each form of a sentence.
+    /// Each form of a sentence has a row.
     @Test(
         arguments: [
             (.directory, "a.log is a directory; specify the logs in it"),

@@ -8,7 +8,7 @@ import Testing
     private static let gpsd = DeviceHolders(
         names: "gpsd (process 7)", remedy: "read from gpsd instead (receiver.type gpsd)")
 
-    /// One row for each form of a sentence.
+    /// Each form of a sentence has a row.
     @Test(
         arguments: [
             (.deviceMissing, "no such device", "plug the receiver in, or correct the path (ls -l /dev/serial/by-id)"),

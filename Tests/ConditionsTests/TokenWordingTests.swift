@@ -21,7 +21,7 @@ import VehicleAuthorization
         .rejected(origin, EndpointRejection(status: status, detail: detail, isPage: isPage))
     }
 
-    /// One row for each form of a sentence.
+    /// Each form of a sentence has a row.
     @Test(
         arguments: [
             (.incompleteContext(AuthorizationContext(vehicleID: "")), "no vehicle id is set", "set vehicle.vehicleId"),

@@ -51,7 +51,7 @@ import VehicleAuthorization
         return ReportedText("got <\(echo)>", without: secrets, limit: 10_000).description
     }
 
-    /// In base64 a secret looks different after one, two or three other bytes.
+    /// A secret in base64 looks different after one, two or three other bytes.
     @Test(
         arguments: (0...2).flatMap(chains).flatMap { chain in ["", "u:", "us:", "use:"].map { (chain, $0) } }
             + chains(of: 3).map { ($0, "us:") })

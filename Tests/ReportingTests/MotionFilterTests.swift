@@ -13,7 +13,7 @@ import WaypostTestSupport
     /// The drift of a parked receiver in metres north of its place.
     private static let wander = [0, 3, -2, 6, 4, -5, 8, -7, 2, 9, -3, 1].map { Double($0) }
 
-    /// For the first minute the vehicle may be at a traffic light, so its fixes are reported unchanged.
+    /// The vehicle may be at a traffic light for the first minute, so its fixes are reported unchanged.
     @Test func keepAParkedVehicleInOnePlace() {
         let fixes = (0..<180).map { Fix.sample(Double($0), north: Self.wander[$0 % 12], speed: 0.1) }
         let filtered = Self.filtered(fixes)

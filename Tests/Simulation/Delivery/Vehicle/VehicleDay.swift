@@ -143,8 +143,8 @@ final class VehicleDay: @unchecked Sendable {
         place.receiver.activity = .off
         await start()
         await world.clock.wait(for: .seconds(5))  // for the last fix
-        let patience = world.now + .seconds(3600)
-        while !world.account.isDrained, world.now < patience, world.violation == nil {
+        let deadline = world.now + .seconds(3600)
+        while !world.account.isDrained, world.now < deadline, world.violation == nil {
             await world.clock.wait(for: .seconds(10))
         }
         await process?.terminate()
