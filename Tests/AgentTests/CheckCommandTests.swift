@@ -818,8 +818,8 @@ struct CheckCommand {
             timeLimit: BuiltProgram.hangs, outputLimit: 1 << 20
         ).run()
         let output = String(decoding: outcome.standardOutput, as: UTF8.self)
-        let isKeptRight = UTCTime.synchronizedSystem != nil
-        let owner = isKeptRight ? "is synchronized" : "is not synchronized"
+        let isSynchronized = UTCTime.synchronizedSystem != nil
+        let owner = isSynchronized ? "is synchronized" : "is not synchronized"
         let line = output.split(separator: "\n").first { $0.contains("  receiver  ") }
         #expect(line?.hasPrefix("note  receiver       fix of ") == true, "\(output)")
         #expect(line?.contains("; its time is 2 h behind this machine's, which \(owner); ") == true, "\(output)")

@@ -66,7 +66,7 @@ import WaypostTestSupport
 
     @Test func acceptEveryDocumentedConfiguration() async throws {
         let texts = try Self.documentedConfigurations()
-        #expect(texts.count > 12, "the documents' examples are not found")
+        #expect(texts.count > 12, "the examples in the documentation are not found")
         guard let rejected = try await Self.rejected(texts) else { return }
         #expect(rejected.map { texts[$0] } == [])
     }

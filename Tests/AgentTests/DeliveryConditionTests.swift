@@ -24,7 +24,7 @@ import WaypostTestSupport
     }
 
     /// Returns an error in Fleet Engine's own format.
-    private static func error(_ status: Int, _ message: String = "It ends so.", details: String = "[]") -> String {
+    private static func error(_ status: Int, _ message: String = "The reason.", details: String = "[]") -> String {
         #"{"error":{"code":\#(status),"message":"\#(message)","status":"STATUS","details":\#(details)}}"#
     }
 

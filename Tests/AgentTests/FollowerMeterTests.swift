@@ -38,7 +38,7 @@ import WaypostTestSupport
 
     @Test func areWrongAfterACornerUntilTheNextUpdate() {
         let errors = Self.errors(updates: [0, 50, 75, 120])
-        #expect(abs(errors.live.most - 140 * 2.0.squareRoot()) < 1, "fourteen seconds, each way")
+        #expect(abs(errors.live.most - 140 * 2.0.squareRoot()) < 1, "fourteen seconds on each leg")
         #expect(errors.live.count == 120)
         #expect(errors.track.most > 50)
     }

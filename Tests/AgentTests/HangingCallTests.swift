@@ -65,7 +65,7 @@ import WaypostTestSupport
     }
 
     static func append(to outbox: TimeLimitedOutbox<some Outbox>) async -> Result<StoredUpdate, OutboxError> {
-        await .of { () throws(OutboxError) in try await outbox.append(ProgressWatches.stored.update) }
+        await .catching { () throws(OutboxError) in try await outbox.append(ProgressWatches.stored.update) }
     }
 
     /// The outbox's disk hangs: positions are sent from memory, and the outbox is used again once it answers.
@@ -126,7 +126,7 @@ import WaypostTestSupport
         let outbox = timeLimited(SQLiteOutbox(settings, on: thread))
         async let hanging: Void = HangingDisk(thread).wait(for: disk, begun)
         await onThread(named: "disk") { begun.wait() }
-        async let opening = Result<Void, OutboxError>.of { () throws(OutboxError) in try await outbox.open() }
+        async let opening = Result<Void, OutboxError>.catching { () throws(OutboxError) in try await outbox.open() }
         await letTheWaitTimeOut(after: .seconds(5), by: .seconds(5))
         guard case .failure(let error) = await opening else { throw OutboxError(.unusable) }
         #expect(error == OutboxError(.silent, .opening))
@@ -212,7 +212,7 @@ import WaypostTestSupport
 
 extension Result where Failure: Sendable {
     /// Returns the result of `body`.
-    static func of(_ body: () async throws(Failure) -> Success) async -> Self {
+    static func catching(_ body: () async throws(Failure) -> Success) async -> Self {
         do throws(Failure) { return .success(try await body()) } catch { return .failure(error) }
     }
 }

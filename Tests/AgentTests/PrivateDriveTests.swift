@@ -74,7 +74,7 @@ struct PrivateDrives {
         // Private from the start.
         for epoch in epochs[0..<3] { #expect(try await !send(epoch)) }
         try #require(await service.errors.line(saying: "vehicle is OFFLINE") != nil)
-        try await evidence.look()
+        try await evidence.collect()
         let why = try await BuiltProgram.run(["why", "--config", config])
         #expect(why.ending == .exited(0))
         #expect(String(decoding: why.standardOutput, as: UTF8.self).contains("Private mode on, since"))
@@ -91,7 +91,7 @@ struct PrivateDrives {
         // Private by the switch.
         try switchOn()
         for epoch in epochs[10..<14] { #expect(try await !send(epoch)) }
-        try await evidence.look([["bundle", "-o", "-", "--with-positions"]])
+        try await evidence.collect([["bundle", "-o", "-", "--with-positions"]])
         try switchOff()
         try #require(await service.errors.line(saying: Self.ends, times: 2) != nil)
 
@@ -102,11 +102,11 @@ struct PrivateDrives {
             let isReported = try await send(epoch)
             if isReported { reportedEpochs.append(epoch) }
             #expect(!(isReported && isInZone.last == true))
-            if epoch.time == epochs[22].time { try await evidence.look() }
+            if epoch.time == epochs[22].time { try await evidence.collect() }
         }
         try #require(isInZone.contains(true) && isInZone.last == false)
         try #require(await bench.arrival(of: epochs[29]) != nil)
-        try await evidence.look()
+        try await evidence.collect()
         #expect(await service.terminate().ending == .exited(0))
 
         #expect(Self.count(Self.begins, in: service.errors.lines) == 3)
@@ -187,13 +187,13 @@ struct PrivateDrives {
                 && Self.count(Self.withheld, in: lines.dropFirst(before)) >= hour.count - 1
         }
         try #require(isJudged)
-        try await evidence.look([["status"], ["outbox", "export"], ["bundle", "-o", "-", "--with-positions"]])
+        try await evidence.collect([["status"], ["outbox", "export"], ["bundle", "-o", "-", "--with-positions"]])
 
         try switchOff()
         try #require(await service.errors.line(saying: Self.ends, times: 2) != nil)
         try await write(last)
         try #require(await bench.arrival(of: epochs[958]) != nil)
-        try await evidence.look()
+        try await evidence.collect()
         _ = consume writer
         #expect(await service.end() == .exited(0))
 
@@ -228,7 +228,7 @@ private struct Evidence {
 
     /// Adds the current output of the commands and the contents of the outbox, because delivered updates are
     /// overwritten in time.
-    mutating func look(_ commands: [[String]] = [["status"], ["outbox", "export"]]) async throws {
+    mutating func collect(_ commands: [[String]] = [["status"], ["outbox", "export"]]) async throws {
         for path in ["/status", "/metrics", "/healthz", "/", "/page.json", "/map"] {
             shown += await RawExchange.get(path, from: address).text
         }

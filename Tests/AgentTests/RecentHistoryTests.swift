@@ -33,7 +33,7 @@ import WaypostTestSupport
         history.note(pending: 9, at: .seconds(119))
         var minutes = history.minutes(at: .seconds(130))
         #expect(minutes.count == 60)
-        #expect(minutes.prefix(57).allSatisfy { $0 == nil }, "before the start")
+        #expect(minutes.prefix(57).allSatisfy { $0 == nil }, "there is nothing before the start")
         #expect(minutes[57] == RecentHistory.Minute(delivered: 4))
         #expect(minutes[58] == RecentHistory.Minute(failed: 2, pending: 9))
         #expect(minutes[59] == RecentHistory.Minute())
@@ -56,7 +56,8 @@ import WaypostTestSupport
         history.note(Self.delivered(1), at: .seconds(302))
         #expect(history.outages(at: .seconds(3700)) == [.seconds(100) ... .seconds(200)])
         #expect(
-            history.outages(at: .seconds(3750)) == [.seconds(150) ... .seconds(200)], "the part within the last hour")
+            history.outages(at: .seconds(3750)) == [.seconds(150) ... .seconds(200)],
+            "only the part within the last hour")
         #expect(history.outages(at: .seconds(3801)).isEmpty)
     }
 

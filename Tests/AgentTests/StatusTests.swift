@@ -247,7 +247,7 @@ import WaypostTestSupport
             monitor.observe(.delivered(batch, traffic: Traffic(), took: .zero))
         }
         deliver(3)
-        #expect(monitor.snapshot.delivery.delays == DeliveryDelays(), "no fix states the present time yet")
+        #expect(monitor.snapshot.delivery.delays == DeliveryDelays(), "no fix states the current time yet")
         monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
         for age in [0, 1, 2, 60, 61, 86_400, 86_401, -5] { deliver(age) }
         deliver(7, isPending: false)
@@ -303,7 +303,7 @@ import WaypostTestSupport
         var watch = EvictionWatch(since: evictions)
         #expect(watch.conditions(of: evictions).isEmpty, "earlier evictions don't count")
         evictions[.discarded].count = 3
-        #expect(watch.conditions(of: evictions).isEmpty, "the user who discarded them knows")
+        #expect(watch.conditions(of: evictions).isEmpty, "the user who discarded the updates knows")
         evictions[.thinned].count = 120
         #expect(watch.conditions(of: evictions).map(\.code) == [.updatesThinned])
         evictions[.oldest].count = 756

@@ -83,18 +83,18 @@ import WaypostTestSupport
         /// The host's clock, in seconds since the token's issue.
         var host = 5.0
         /// Whether the host's clock is synchronized.
-        var isKeptRight = false
+        var isSynchronized = false
         /// The token's remaining lifetime in seconds, if relevant.
         var life: Int?
         let fate: Fate
 
         init(
             _ name: String, _ body: String, _ fate: Fate, life: Int? = nil, format: TokenAnswerFormat? = nil,
-            date: Double? = nil, host: Double = 5, isKeptRight: Bool = false, status: Int = 200,
+            date: Double? = nil, host: Double = 5, isSynchronized: Bool = false, status: Int = 200,
             headers: [(String, String)] = []
         ) {
             (self.name, self.body, self.fate, self.life, self.host) = (name, Array(body.utf8), fate, life, host)
-            self.isKeptRight = isKeptRight
+            self.isSynchronized = isSynchronized
             (self.status, self.headers, self.format) = (status, headers, format ?? TokenAnswerFormat())
             if let date {
                 let time = UTCTime(millisecondsSince1970: Int64((date + issued) * 1000))
@@ -136,10 +136,10 @@ import WaypostTestSupport
     private static func httpDate(_ time: UTCTime) -> String {
         let (year, month, day) = time.civilDate
         let names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        func pad(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let second = time.millisecondOfDay / 1000
         return
-            "Mon, \(two(day)) \(names[month - 1]) \(year) \(two(second / 3600)):\(two(second / 60 % 60)):\(two(second % 60)) GMT"
+            "Mon, \(pad(day)) \(names[month - 1]) \(year) \(pad(second / 3600)):\(pad(second / 60 % 60)):\(pad(second % 60)) GMT"
     }
 
     /// The values of the expiry's key.
@@ -155,8 +155,8 @@ import WaypostTestSupport
         Row("RFC 3339 with milliseconds", answer(expiry: #""2026-01-05T01:00:00.000Z""#), .used),
         Row("RFC 3339 with an offset", answer(expiry: #""2026-01-05T03:00:00+02:00""#), .used),
         Row("RFC 3339 with microseconds", answer(expiry: #""2026-01-05T01:00:00.123456+00:00""#), .used),
-        Row("protobuf's span", answer(expiry: #""3600s""#), .used),
-        Row("protobuf's span with a fraction", answer(expiry: #""3599.500s""#), .used),
+        Row("a protobuf duration", answer(expiry: #""3600s""#), .used),
+        Row("a protobuf duration with a fraction", answer(expiry: #""3599.500s""#), .used),
         Row("null", answer(expiry: "null"), .used),
         Row("no key", answer(), .used, life: 3595),
         Row(
@@ -167,20 +167,20 @@ import WaypostTestSupport
         Row("a word", answer(expiry: #""never""#), .doubted(.unreadable)),
         Row("an object", answer(expiry: #"{"seconds":3600}"#), .doubted(.unreadable)),
         Row("an array", answer(expiry: "[3600]"), .doubted(.unreadable)),
-        Row("a date without offset", answer(expiry: #""2026-01-05T01:00:00""#), .doubted(.unreadable)),
+        Row("a date without an offset", answer(expiry: #""2026-01-05T01:00:00""#), .doubted(.unreadable)),
         Row("a date with a blank", answer(expiry: #""2026-01-05 01:00:00""#), .doubted(.unreadable)),
         Row("an HTTP date", answer(expiry: #""Mon, 05 Jan 2026 01:00:00 GMT""#), .doubted(.unreadable)),
         Row("minutes", answer(expiry: #""60m""#), .doubted(.unreadable)),
-        Row("ISO 8601 span", answer(expiry: #""PT1H""#), .doubted(.unreadable)),
+        Row("an ISO 8601 duration", answer(expiry: #""PT1H""#), .doubted(.unreadable)),
         Row("zero", answer(expiry: "0"), .doubted(.unreadable)),
-        Row("negative", answer(expiry: "-1"), .doubted(.unreadable)),
-        Row("huge", answer(expiry: "1e300"), .doubted(.unreadable)),
+        Row("a negative number", answer(expiry: "-1"), .doubted(.unreadable)),
+        Row("a huge number", answer(expiry: "1e300"), .doubted(.unreadable)),
         Row("not a number", answer(expiry: #""nan""#), .doubted(.unreadable)),
         Row(
             "an hour ago", answer(expiry: "1767567600"), .doubted(.stated(-3605, own: 3595)),
             life: 3595),
-        Row("milliseconds past", answer(expiry: "1767567600000"), .doubted(.stated(-3605, own: 3595))),
-        Row("RFC 3339 past", answer(expiry: #""2026-01-04T23:00:00Z""#), .doubted(.stated(-3605, own: 3595))),
+        Row("milliseconds in the past", answer(expiry: "1767567600000"), .doubted(.stated(-3605, own: 3595))),
+        Row("RFC 3339 in the past", answer(expiry: #""2026-01-04T23:00:00Z""#), .doubted(.stated(-3605, own: 3595))),
         Row("the time of issue", answer(expiry: "1767571200"), .doubted(.stated(-5, own: 3595)), life: 3595),
         Row("half of exp", answer(expiry: "1800"), .doubted(.stated(1800, own: 3595)), life: 3595),
         Row("twice exp", answer(expiry: "7200"), .doubted(.stated(7200, own: 3595)), life: 3595),
@@ -198,10 +198,10 @@ import WaypostTestSupport
             "wrong format: from now", answer(expiry: "1767574800"), .doubted(.otherFormat(.secondsFromNow)),
             format: format("VEHICLE_TOKEN_KEY", "TOKEN_EXPIRATION", .secondsFromNow)),
         Row(
-            "RFC 3339 whatever the format", answer(expiry: #""2026-01-05T01:00:00Z""#), .used,
+            "RFC 3339 with any format", answer(expiry: #""2026-01-05T01:00:00Z""#), .used,
             format: format("VEHICLE_TOKEN_KEY", "TOKEN_EXPIRATION", .secondsFromNow)),
         Row("nested", #"{"d":{"t":"\#(good)","ttl":3600}}"#, .used, format: format("d.t", "d.ttl")),
-        Row("the token once more", answer(expiry: "\"\(good)\""), .doubted(.unreadable)),
+        Row("the token again", answer(expiry: "\"\(good)\""), .doubted(.unreadable)),
     ]
 
     /// The positions and forms of the token.
@@ -236,21 +236,22 @@ import WaypostTestSupport
             "nested, not configured", #"{"data":{"VEHICLE_TOKEN_KEY":"\#(good)"}}"#,
             .refused(.missingKey(.tokenUnder("data.VEHICLE_TOKEN_KEY")))),
         Row(
-            "key in other case", #"{"vehicle_token_key":"\#(good)"}"#,
+            "the key in another case", #"{"vehicle_token_key":"\#(good)"}"#,
             .refused(.missingKey(.tokenUnder("vehicle_token_key")))),
         Row("no keys", "{}", .refused(.missingKey(.nothing))),
         Row("a null token", #"{"VEHICLE_TOKEN_KEY":null}"#, .refused(.answer(.notAString(kind: "null", .nothing)))),
         Row(
-            "a number as token", #"{"VEHICLE_TOKEN_KEY":7}"#, .refused(.answer(.notAString(kind: "an integer", .other)))
+            "a number as the token", #"{"VEHICLE_TOKEN_KEY":7}"#,
+            .refused(.answer(.notAString(kind: "an integer", .other)))
         ),
         Row("an empty token", answer(""), .refused(.answer(.emptyToken))),
-        Row("blanks as token", answer("  "), .refused(.answer(.emptyToken))),
+        Row("blanks as the token", answer("  "), .refused(.answer(.emptyToken))),
         Row("Bearer alone", answer("Bearer "), .refused(.answer(.notAToken(.notThreeParts(1), .underKey)))),
         Row("an array", "[\"\(good)\"]", .refused(.answer(.notAnObject(kind: "an array")))),
         Row("a number", "7", .refused(.otherText)),
         Row("nothing", "", .refused(.answer(.nothing(isNull: false)))),
         Row("blanks", " \n\n", .refused(.answer(.nothing(isNull: false)))),
-        Row("a page", "<!DOCTYPE html><p>Sign in", .refused(.answer(.page))),
+        Row("an HTML page", "<!DOCTYPE html><p>Sign in", .refused(.answer(.page))),
         Row("XML", "<?xml version=\"1.0\"?><token/>", .refused(.answer(.page))),
         Row("a word", "denied", .refused(.otherText)),
         Row("cut JSON", String(answer().dropLast(2)), .refused(.invalidJSON(.other))),
@@ -277,7 +278,7 @@ import WaypostTestSupport
         Row("gzip", bytes: [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3], .refused(.answer(.gzip))),
         Row("UTF-16", bytes: answer().utf16.flatMap { [UInt8($0), 0] }, .refused(.answer(.utf16))),
         Row(
-            "bytes of no text", bytes: [0, 1, 2, 3], .refused(.otherText)),
+            "bytes that aren't text", bytes: [0, 1, 2, 3], .refused(.otherText)),
         Row("zeros", bytes: [0, 0, 0, 0], .refused(.answer(.nothing(isNull: false)))),
     ]
 
@@ -297,7 +298,7 @@ import WaypostTestSupport
             "no exp, an expired statement next to the token", answer(claims(["exp": nil]), expiry: "1767567600"),
             .refused(.expired(.overWhenGiven(.statement)))),
         Row("no iat", answer(claims(["iat": nil])), .doubted(.claim(.missing(claim: "iat"))), life: 3595),
-        Row("no iat, host in 1970", answer(claims(["iat": nil])), .doubted(.unjudged), host: -1.7e9),
+        Row("no iat, host clock in 1970", answer(claims(["iat": nil])), .doubted(.unjudged), host: -1.7e9),
         Row("neither", answer(claims(["iat": nil, "exp": nil])), .doubted(.claim(.missing(claim: "exp")))),
         Row(
             "exp in milliseconds", answer(claims(["exp": "1767574800000"])),
@@ -326,18 +327,19 @@ import WaypostTestSupport
             .doubted(.longLived), life: 7195),
         Row("58 minutes old", answer(), .doubted(.shortLived(120)), life: 120, host: 3480),
         Row("58 minutes old by Date", answer(), .doubted(.shortLived(120)), life: 120, date: 3480, host: 3480),
-        Row("a host an hour fast", answer(), .used, life: 3600, host: 3601),
+        Row("a host clock an hour fast", answer(), .used, life: 3600, host: 3601),
         Row(
-            "a right host after its end", answer(),
+            "a synchronized host clock after expiry", answer(),
             .refused(.expired(.overWhenGiven(.synchronizedHost))),
-            host: 8000, isKeptRight: true),
+            host: 8000, isSynchronized: true),
         Row(
-            "a right host after its end, and Date", answer(), .used, life: 3600, date: 0, host: 8000, isKeptRight: true),
-        Row("a right host in its life", answer(), .used, life: 1800, host: 1800, isKeptRight: true),
-        Row("a host an hour slow", answer(), .used, life: 3600, host: -3600),
-        Row("a host in 1970", answer(), .used, life: 3600, host: -1.7e9),
-        Row("a host in 2080", answer(), .used, life: 3600, host: 1.7e9),
-        Row("a host half an hour fast, and Date", answer(), .used, life: 3600, date: 0, host: 1800),
+            "a synchronized host clock after expiry, and Date", answer(), .used, life: 3600, date: 0, host: 8000,
+            isSynchronized: true),
+        Row("a synchronized host clock before expiry", answer(), .used, life: 1800, host: 1800, isSynchronized: true),
+        Row("a host clock an hour slow", answer(), .used, life: 3600, host: -3600),
+        Row("a host clock in 1970", answer(), .used, life: 3600, host: -1.7e9),
+        Row("a host clock in 2080", answer(), .used, life: 3600, host: 1.7e9),
+        Row("a host clock half an hour fast, and Date", answer(), .used, life: 3600, date: 0, host: 1800),
         Row(
             "Date in 1970", answer(),
             .doubted(.dateBeforeIssue),
@@ -346,7 +348,7 @@ import WaypostTestSupport
             "Date two hours ahead", answer(), .doubted(.dateAfterExpiry), life: 3595,
             date: 7200),
         Row(
-            "Date two hours ahead, host in 1970", answer(), .doubted(.dateAfterExpiry), life: 3600, date: 7200,
+            "Date two hours ahead, host clock in 1970", answer(), .doubted(.dateAfterExpiry), life: 3600, date: 7200,
             host: -1.7e9),
         Row(
             "Date two hours behind", answer(), .doubted(.dateBeforeIssue), life: 3595,
@@ -374,7 +376,7 @@ import WaypostTestSupport
             "the vehicle with its path", answer(claims(["authorization": #"{"vehicleid":"providers/p/vehicles/v"}"#])),
             .refused(.claims(.wholePath))),
         Row(
-            "the vehicle in other letters", answer(claims(["authorization": #"{"vehicleid":"V"}"#])),
+            "the vehicle in another case", answer(claims(["authorization": #"{"vehicleid":"V"}"#])),
             .refused(.claims(.otherCase("V")))),
         Row(
             "an identity token",
@@ -407,7 +409,7 @@ import WaypostTestSupport
         Row(
             "for a trip", answer(claims(["authorization": #"{"tripid":"t"}"#])),
             .refused(.claims(.noSubject(claim: "vehicleid")))),
-        Row("a server's", answer(claims(["authorization": #"{"vehicleid":"*"}"#])), .doubted(.claim(.serverToken))),
+        Row("a server token", answer(claims(["authorization": #"{"vehicleid":"*"}"#])), .doubted(.claim(.serverToken))),
         Row(
             "an empty claim", answer(claims(["authorization": "{}"])), .refused(.claims(.noSubject(claim: "vehicleid")))
         ),
@@ -420,7 +422,7 @@ import WaypostTestSupport
             "another audience", answer(claims(["aud": "\"https://example.com/\""])),
             .refused(.claims(.audience(["https://example.com/"], expected: audience)))),
         Row(
-            "an audience without slash", answer(claims(["aud": "\"https://fleetengine.googleapis.com\""])),
+            "an audience without its slash", answer(claims(["aud": "\"https://fleetengine.googleapis.com\""])),
             .doubted(.claim(.noSlash(expected: audience)))),
         Row("several audiences", answer(claims(["aud": #"["x","https://fleetengine.googleapis.com/"]"#])), .used),
         Row(
@@ -490,7 +492,7 @@ import WaypostTestSupport
                 for (name, value) in row.headers { headers.append(name, value) }
                 return HTTPResponse(status: row.status, headers: headers, body: row.body)
             }, environment: [:], wallClock: { Self.issued + row.host },
-            present: { row.isKeptRight ? Self.issued + row.host : nil })
+            present: { row.isSynchronized ? Self.issued + row.host : nil })
 
         // The service, wired like in production.
         let lines = Locked([String]())

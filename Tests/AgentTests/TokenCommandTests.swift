@@ -228,10 +228,10 @@ struct TokenCommands {
         let token = TestTokens.driver(vehicleID: "van-7", issuedAt: Int(Date().timeIntervalSince1970) - 7200)
         let path = try directory.write(token.utf8, to: "token", mode: 0o600)
         let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: directory)
-        let isKeptRight = UTCTime.synchronizedSystem != nil
-        let (page, _) = try await run(["token"], config, exit: isKeptRight ? 1 : 0)
+        let isSynchronized = UTCTime.synchronizedSystem != nil
+        let (page, _) = try await run(["token"], config, exit: isSynchronized ? 1 : 0)
         let words =
-            isKeptRight
+            isSynchronized
             ? " by this host's clock, which is synchronized; " : ", if it is this host's clock that is wrong\n"
         #expect(page.contains(words), "\(page)")
     }

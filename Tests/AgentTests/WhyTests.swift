@@ -157,7 +157,7 @@ import WaypostTestSupport
 
                 The next attempt is in 250 s.
                 """.replacing("250 s", with: Duration.seconds(250).spoken))
-        #expect(!report.isHealthy == false, "for a minute")
+        #expect(!report.isHealthy == false, "the state is still healthy after a minute")
     }
 
     @Test(

@@ -102,7 +102,7 @@ struct DeliveryAccount {
 
     mutating func check(_ found: Ledger, at now: Duration) -> Breach? {
         ledger = found
-        lateness.pending(found.pending, of: found.accepted, at: now)
+        lateness.recordPending(found.pending, of: found.accepted, at: now)
         guard found.balances else { return (.ledgerBalances, "\(found)") }
         guard found.delivered <= seen + seenDoubtful else {
             return (
@@ -172,9 +172,9 @@ struct DeliveryAccount {
 
     // MARK: Time
 
-    mutating func trouble(until time: Duration) { lateness.trouble(until: time) }
+    mutating func allowDelay(until time: Duration) { lateness.allowDelay(until: time) }
 
-    mutating func privateTime(until end: Duration) { lateness.privateTime(until: end) }
+    mutating func beginPrivateTime(until end: Duration) { lateness.beginPrivateTime(until: end) }
 
     /// Returns the law about time that will be broken before `next`, the time of the next event.
     func overdue(before next: Duration) -> Breach? { lateness.overdue(before: next) }

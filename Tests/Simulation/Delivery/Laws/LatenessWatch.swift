@@ -47,7 +47,7 @@ struct LatenessWatch {
         awaited.removeAll { !$0.isStored }
     }
 
-    mutating func trouble(until time: Duration) {
+    mutating func allowDelay(until time: Duration) {
         settledAt = max(settledAt, time)
         backlog = max(backlog, pendingCount)
     }
@@ -60,10 +60,10 @@ struct LatenessWatch {
 
     /// Records that the vehicle is private until `end`. Until then, nothing is repeated or sent from memory, and no new
     /// position is sent until one is accepted.
-    mutating func privateTime(until end: Duration) {
+    mutating func beginPrivateTime(until end: Duration) {
         hasPosition = false
         awaited.removeAll { !$0.isStored }
-        trouble(until: end)
+        allowDelay(until: end)
     }
 
     mutating func accept(_ time: UTCTime, isStored: Bool, overrules: Bool, at now: Duration) {
@@ -96,7 +96,7 @@ struct LatenessWatch {
     ///
     /// With a slow server some updates are always pending, because the drive adds new ones. So the time starts again
     /// once as many updates as were pending have been delivered, unless more are pending now.
-    mutating func pending(_ count: Int64, of accepted: Int64, at now: Duration) {
+    mutating func recordPending(_ count: Int64, of accepted: Int64, at now: Duration) {
         pendingCount = count
         if pendingSince != nil, accepted - count >= pendingFrom.accepted, count <= pendingFrom.count + 2 {
             pendingSince = nil

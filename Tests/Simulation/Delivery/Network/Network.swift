@@ -109,7 +109,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
             connection = Connection()
             return
         }
-        if !knowsDeadFamily { world.trouble(for: Self.consequence) }
+        if !knowsDeadFamily { world.allowDelay(for: Self.consequence) }
         knowsDeadFamily = true
         world.note(.answer, -4, 0, "network: IPv6 connects, but doesn't answer")
         await world.clock.wait(for: request.limits.connect)
@@ -121,7 +121,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
     private func answer(to request: HTTPRequest) -> HTTPResponse {
         if world.strikes(.drainedBackend), connection?.isGood == true, connection?.isDrained == false {
             connection?.isDrained = true
-            world.trouble(for: .seconds(40))
+            world.allowDelay(for: .seconds(40))
         }
         guard connection?.isDrained == true else { return server.receive(request) }
         world.note(.answer, 503, 1, "a drained server answers 503")
@@ -134,7 +134,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
         isSlow = world.holds(.slowAnswer)
         guard isSlow else { return }
         // A slow server that accepts only small requests may accept fewer positions than a vehicle generates.
-        if !wasSlow || world.has(.smallRequestsOnly) { world.trouble(for: .seconds(30)) }
+        if !wasSlow || world.has(.smallRequestsOnly) { world.allowDelay(for: .seconds(30)) }
         let time = dice.seconds(4...9)
         if world.scenario.bug == .endsSlowAnswers {
             await world.clock.wait(for: min(time, .seconds(3)))
@@ -149,7 +149,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
         var delay = dice.seconds(0.01...0.15)
         if world.holds(.slowNetwork) {
             delay = dice.seconds(0.2...5)
-            world.trouble(for: .seconds(20))
+            world.allowDelay(for: .seconds(20))
         }
         await world.clock.wait(for: delay)
         if !life.isAlive { await world.clock.wait(for: .seconds(36_000)) }  // without power: waits until cancelled
@@ -164,7 +164,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
     }
 
     private func failure(_ code: HTTPTransportError.Code, _ detail: String) -> HTTPTransportError {
-        world.trouble(for: Self.consequence)
+        world.allowDelay(for: Self.consequence)
         if connection == nil, code != .nameNotResolved { route.failed(over: route.family ?? .ipv6) }
         knowsDeadFamily = false
         world.note(.answer, -1, 0, "network: \(detail)")
@@ -172,14 +172,14 @@ final class Network: HTTPTransport, @unchecked Sendable {
     }
 
     private func hang(_ request: HTTPRequest, since start: Duration, _ why: String) async throws(HTTPTransportError) {
-        world.trouble(for: Self.consequence)
+        world.allowDelay(for: Self.consequence)
         world.note(.answer, -2, 0, "network: \(why), the exchange hangs")
         await world.clock.wait(for: request.limits.total - (world.now - start))
         if Task.isCancelled { throw HTTPTransportError(.cancelled, "cancelled") }
     }
 
     private func portal() async throws(HTTPTransportError) -> HTTPResponse {
-        world.trouble(for: .seconds(62))
+        world.allowDelay(for: .seconds(62))
         try await travel()
         world.note(.answer, -3, 0, "network: a login page answers")
         switch dice.below(4) {

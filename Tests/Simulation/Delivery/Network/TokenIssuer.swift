@@ -56,7 +56,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
         let isBusy = world.strikes(.issuerBusy)
         let isDown = world.strikes(.issuerError)
         let delay = isSlow ? dice.seconds(1...40) : dice.seconds(0.02...0.4)
-        world.trouble(for: delay + .seconds(1))
+        world.allowDelay(for: delay + .seconds(1))
         await world.clock.wait(for: delay)
         if Task.isCancelled { throw AuthorizationError(.cancelled, "cancelled") }
         if !isReachable() { throw failure(.unavailable, "cannot be reached") }
@@ -72,7 +72,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
         _ code: AuthorizationError.Code, _ detail: String, retryAfter: Duration? = nil
     ) -> AuthorizationError {
         let asked = min(retryAfter ?? .zero, .seconds(600))
-        world.trouble(for: max(asked, .seconds(60)) + .seconds(66))
+        world.allowDelay(for: max(asked, .seconds(60)) + .seconds(66))
         world.note(.token, 0, 0, "the token backend fails: \(detail)")
         return AuthorizationError(code, "token backend: \(detail)", retryAfter: retryAfter)
     }
@@ -97,7 +97,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
             vehicleID: subject, end: world.now + left,
             margin: left - delay > .seconds(335) ? .seconds(299) : .zero, fetch: begun[vehicleID, default: 0])
         if issued.count > 400 { issued = issued.filter { $0.value.end > world.now - .seconds(3600) } }
-        if isForeign || isExpired { world.trouble(for: .seconds(126)) }
+        if isForeign || isExpired { world.allowDelay(for: .seconds(126)) }
         world.note(.token, Int64(serial), Int64(end - now), "token \(serial) for \(subject), \(end - now) s of life")
         let lifetime = isOpaque ? left : Self.lifetime(of: text, issuerTime: Double(now))
         return AuthorizationToken(value: text, lifetime: lifetime)
@@ -108,7 +108,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
     /// Records that a request with this token is about to be sent.
     func willUse(_ text: Substring, for vehicleID: String) {
         guard let token = issued[String(text)] else {
-            return world.breach(.ownToken, "a token that was never issued")
+            return world.recordBreach(.ownToken, "a token that was never issued")
         }
         world.require(.ownToken, token.vehicleID == vehicleID, "a token of \(token.vehicleID) for \(vehicleID)")
         let left = token.end - world.now

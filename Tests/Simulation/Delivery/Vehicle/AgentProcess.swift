@@ -46,7 +46,7 @@ final class AgentProcess: @unchecked Sendable {
         if let bug { opened = bug.around(opened, world) }
         let ledger = try await opened.ledger()
         let newest = try await opened.next(BatchRequest(maximumPastLocations: 0, withBacklog: false)).newest?.update
-        if let breach = world.account.open(ledger, at: world.now) { world.breach(breach.law, breach.detail) }
+        if let breach = world.account.open(ledger, at: world.now) { world.recordBreach(breach.law, breach.detail) }
         outbox = WatchedOutbox(opened, world, life, place.disk)
 
         let issuer: any VehicleAuthorization = place.issuer
@@ -90,7 +90,7 @@ final class AgentProcess: @unchecked Sendable {
                     }
                 }
                 do { try await reporter.run(place.receiver) } catch {
-                    world.breach(.neverStuck, "the reporter ended: \(error)")
+                    world.recordBreach(.neverStuck, "the reporter ended: \(error)")
                 }
                 group.cancelAll()
             }
@@ -121,7 +121,7 @@ final class AgentProcess: @unchecked Sendable {
             }
         }
         if let ledger = try? await outbox.ledger(), let breach = world.account.check(ledger, at: world.now) {
-            world.breach(breach.law, breach.detail)
+            world.recordBreach(breach.law, breach.detail)
         }
         life.isAlive = false
         do { try await outbox.close() } catch { world.account.allowDuplicates(FleetEngineDouble.maximumBatch) }

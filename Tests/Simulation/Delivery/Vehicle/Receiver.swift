@@ -54,7 +54,7 @@ final class Receiver: FixSource, @unchecked Sendable {
             await world.clock.wait(for: .seconds(next) - world.now)
             road.advance(Double(interval), isDriving: activity == .driving)
             guard !Task.isCancelled, activity != .off, !world.holds(.gap) else { continue }
-            await take(writeEpoch(), with: &decoder, deliver)
+            await decode(writeEpoch(), with: &decoder, deliver)
         }
     }
 
@@ -98,7 +98,7 @@ final class Receiver: FixSource, @unchecked Sendable {
     }
 
     /// Decodes the written bytes with a pause at each of `cuts`, and delivers the fixes.
-    private func take(
+    private func decode(
         _ cuts: [Int], with decoder: inout NMEADecoder,
         _ deliver: @escaping @Sendable (FixSourceEvent) async -> Void
     ) async {

@@ -39,7 +39,7 @@ final class VehicleDay: @unchecked Sendable {
             place.receiver.activity = .driving
             await spend(dice.skewedSeconds(120...7200))
             place.receiver.activity = dice.chance(0.7) ? .parked : .off
-            await stop()
+            await endDrive()
         }
         for watch in [link, people] {
             watch.cancel()
@@ -49,14 +49,14 @@ final class VehicleDay: @unchecked Sendable {
     }
 
     /// Ends a drive: with a power cut, a kill, a shutdown, or a pause.
-    private func stop() async {
+    private func endDrive() async {
         await spend(dice.skewedSeconds(1...600))
         if world.strikes(.powerCut) {
-            await cut()
+            await cutPower()
         } else if world.strikes(.kill) {
             world.note(.kill, 0, 0, "kill -9")
             place.disk.cutOff()
-            await end()
+            await endProcess()
             await world.clock.wait(for: .seconds(5))
         } else if world.strikes(.termination) {
             await process?.terminate()
@@ -67,16 +67,16 @@ final class VehicleDay: @unchecked Sendable {
         }
     }
 
-    private func cut() async {
+    private func cutPower() async {
         place.disk.cutPower(within: dice.chance(0.5) ? 0 : 1 + dice.below(30))
         for _ in 0..<120 where !place.disk.isOff { await world.clock.wait(for: .seconds(1)) }
         place.disk.cutPower(within: 0)
         world.note(.cut, 0, 0, "the power is cut")
-        await end()
+        await endProcess()
         await world.clock.wait(for: dice.skewedSeconds(10...3600))
     }
 
-    private func end() async {
+    private func endProcess() async {
         await process?.die()
         process = nil
     }
@@ -130,7 +130,7 @@ final class VehicleDay: @unchecked Sendable {
             await world.clock.wait(for: max(.zero, time.lowerBound - world.now) + .milliseconds(1))
             if Task.isCancelled { return }
             world.note(.privateTime, 1, 0, "the vehicle is private")
-            world.account.privateTime(until: time.upperBound + .seconds(61))
+            world.account.beginPrivateTime(until: time.upperBound + .seconds(61))
             await process?.readPrivateSwitch()
             await world.clock.wait(for: time.upperBound - world.now + .milliseconds(1))
             world.note(.privateTime, 0, 0, "the vehicle is no longer private")

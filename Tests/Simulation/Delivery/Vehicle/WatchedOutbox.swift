@@ -44,7 +44,7 @@ struct WatchedOutbox: Outbox {
             if isAlive {
                 world.account.offer(update, overrulingEarlier: overrulingEarlier, at: world.now)
                 // Another program's lock doesn't delay any position.
-                if error.code != .busy { world.trouble(for: .seconds(61)) }
+                if error.code != .busy { world.allowDelay(for: .seconds(61)) }
             }
             throw error
         }
@@ -88,7 +88,7 @@ struct WatchedOutbox: Outbox {
         disk.prepare()
         do { return try await body() } catch {
             guard isAlive else { throw error }
-            world.trouble(for: .seconds(62))
+            world.allowDelay(for: .seconds(62))
             throw error
         }
     }
@@ -103,6 +103,6 @@ struct WatchedOutbox: Outbox {
     }
 
     private func judge(_ breach: DeliveryAccount.Breach?) {
-        if let breach { world.breach(breach.law, breach.detail) }
+        if let breach { world.recordBreach(breach.law, breach.detail) }
     }
 }

@@ -43,7 +43,7 @@ struct Witness: ReportingObserver {
         case .quarantined(let stored, let reason):
             world.note(.quarantined, stored.sequence, 0, "quarantined \(stored.sequence): \(reason)")
         case .serverTime: break
-        case .internalError(let error): world.breach(.neverStuck, "\(error.event) came while \(error.phase)")
+        case .internalError(let error): world.recordBreach(.neverStuck, "\(error.event) came while \(error.phase)")
         case .idle: world.note(.idle, 0, 0, "idle")
         case .announced(let presence, _): world.note(.stateSent, 0, 0, "\(presence) announced")
         }

@@ -53,7 +53,7 @@ final class World: @unchecked Sendable {
     var isKnownPrivate: Bool { privateFor.map { $0 >= .seconds(1) } ?? false }
 
     /// Records a fault's effect, which may delay updates for `duration`.
-    func trouble(for duration: Duration) { account.trouble(until: now + duration) }
+    func allowDelay(for duration: Duration) { account.allowDelay(until: now + duration) }
 
     // MARK: Events
 
@@ -63,7 +63,7 @@ final class World: @unchecked Sendable {
         trace.note(mark, at: now, one, other, words())
     }
 
-    func breach(_ law: Law, _ detail: @autoclosure () -> String) {
+    func recordBreach(_ law: Law, _ detail: @autoclosure () -> String) {
         guard violation == nil else { return }
         violation = Violation(law: law, at: now, detail: detail())
         trace.tell?("\(now.clockText)  BROKEN: \(law.rawValue): \(detail())")
@@ -71,7 +71,7 @@ final class World: @unchecked Sendable {
 
     /// Records a breach of `law` unless the claim is true.
     func require(_ law: Law, _ claim: Bool, _ detail: @autoclosure () -> String) {
-        if !claim { breach(law, detail()) }
+        if !claim { recordBreach(law, detail()) }
     }
 
     // MARK: Time
@@ -88,11 +88,11 @@ final class World: @unchecked Sendable {
             while !done.isSet, violation == nil {
                 if queue.runNext() { continue }
                 guard let next = clock.nextDeadline else {
-                    breach(.neverStuck, "no job is ready and no task sleeps, but the run has not ended")
+                    recordBreach(.neverStuck, "no job is ready and no task sleeps, but the run has not ended")
                     break
                 }
                 checkBounds()
-                if let late = account.overdue(before: next.offset) { breach(late.law, late.detail) }
+                if let late = account.overdue(before: next.offset) { recordBreach(late.law, late.detail) }
                 clock.jump(to: next)
             }
         }
