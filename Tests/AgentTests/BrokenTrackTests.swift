@@ -38,8 +38,7 @@ struct BrokenTracks {
         let (date, ofDay) = (time.civilDate, time.millisecondOfDay / 1000)
         return sentence(
             "\(talker)RMC,\(pad(ofDay / 3600))\(pad(ofDay / 60 % 60))\(pad(ofDay % 60)).00,A,\(latitude)00.0000,N,"
-                + "01100.0000,E,\(knots).0,90.0,\(pad(date.day))\(pad(date.month))\(pad(date.year % 100)),,,A"
-        )
+                + "01100.0000,E,\(knots).0,90.0,\(pad(date.day))\(pad(date.month))\(pad(date.year % 100)),,,A")
     }
 
     /// Returns ZDA and GGA sentences for a minute and second after midnight.

@@ -155,8 +155,8 @@ struct EchoedTokens {
         return bytes
     }
 
-    /// Returns each run of twelve letters and digits of the token that `found` contains in the same order, in any case
-    /// or encoding.
+    /// Returns every run of twelve of the token's letters and digits that `found` contains in the same order, whatever
+    /// their case or encoding.
     static func pieces(of token: String, in found: Data) -> Set<String> {
         let length = 12
         let letters = Array(token.utf8.filter(isLetter))
@@ -175,7 +175,7 @@ struct EchoedTokens {
         UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
     }
 
-    @Test func wouldBeFound() {
+    @Test func wouldBeFoundIfTheyAppeared() {
         let found = Data("x \(Self.token.dropFirst(100).prefix(6)) \n\"\(Self.token.dropFirst(106).prefix(9))".utf8)
         #expect(Self.pieces(of: Self.token, in: found).count > 0)
         #expect(Self.pieces(of: Self.token, in: Data("nothing of it".utf8)).isEmpty)

@@ -38,8 +38,8 @@ final class FakeClock {
         try FileSystem.rename(file + ".new", to: file)
     }
 
-    /// Starts the service. libfaketime adds variables to the environment of the first program, in which Swift then
-    /// can't find its arguments. So the first program is env.
+    /// Starts the service through env: libfaketime adds variables to the environment of the first program, and a Swift
+    /// program could then not find its arguments.
     func start(_ config: String) throws -> RunningProgram {
         let settings = [
             "LD_PRELOAD": Self.library ?? "", "FAKETIME_TIMESTAMP_FILE": file, "FAKETIME_NO_CACHE": "1",

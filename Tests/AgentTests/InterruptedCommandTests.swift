@@ -18,7 +18,7 @@ import WaypostTestSupport
             environment: BuiltProgram.environment.merging(["TMPDIR": directory.url.path]) { $1 })
     }
 
-    /// Returns the program's last message, after checking that it ended as it should.
+    /// Returns the program's last message, after checking how the program ended.
     private func words(of program: RunningProgram, after signal: Int32) async -> String {
         program.signal(signal)
         #expect(await program.end() == .exited(128 + signal))

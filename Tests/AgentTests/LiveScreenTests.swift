@@ -119,7 +119,7 @@ import WaypostTestSupport
         #expect(back.contains("  09:26:01  the service does not answer"))
     }
 
-    /// Each satellite is shown with its signal, by system; the used ones are marked.
+    /// Each satellite is shown with its signal, grouped by system; satellites in use are marked.
     @Test func showTheSky() {
         let gps = (1...9).map { Satellite(.gps, $0, signal: 9 + 5 * $0, isUsed: $0 == 9) }
         let satellites = gps + [Satellite(.glonass, 65)]

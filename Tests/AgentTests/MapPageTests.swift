@@ -50,7 +50,7 @@ import WaypostTestSupport
         #expect(page.contains(">Stop 1</td>") && page.contains("class=\"stop\""))
         let town = try #require(try Self.page(Fixtures.fixes(of: "town")))
         #expect(town.contains("class=\"halt\"") && town.contains("3 under a minute") && !town.contains(">Stop 1<"))
-        // Each log has a row in the table, with its place.
+        // The start, each stop and the end have a row in the table, with a link to the place.
         let rows = town.matches(of: /<td data-label="">([^<]*)<\/td>.*?<a href/).map { String($0.output.1) }
         #expect(rows == ["Start", "Short stop", "Short stop", "Short stop", "End"])
     }

@@ -44,7 +44,7 @@ struct PrivateDrives {
         lines.count { $0.text.contains(words) }
     }
 
-    @Test func leavesNoTrace() async throws {
+    @Test func leaveNoTrace() async throws {
         let epochs = Array(RecentDrive(epochs: 30))
         let centre = try #require(epochs[22].truth)
         try switchOn()
@@ -119,7 +119,7 @@ struct PrivateDrives {
     }
 
     /// A receiver that is switched on in a zone repeats its last position until it has a fix on the road.
-    @Test func leavesNoTraceInSentencesWithoutAPosition() async throws {
+    @Test func leaveNoTraceInSentencesWithoutAPosition() async throws {
         let epochs = Array(RecentDrive(epochs: 20))
         let hidden = try #require(epochs[0].truth)
         func fields(_ epoch: DriveEpoch) throws -> [Substring] {
@@ -152,9 +152,9 @@ struct PrivateDrives {
         #expect(recorded.contains(try fields(epochs[14])[3]), "the drive on the road is recorded: \(recorded)")
     }
 
-    /// An hour is private by the switch, and two parts by zones. The log is read as fast as it is reported, and every
-    /// fix is judged.
-    @Test func leavesNoTraceOfAnHour() async throws {
+    /// An hour of the drive is private because of the switch, and two parts because of zones. The log is read as fast
+    /// as it is reported, and every fix is judged.
+    @Test func leaveNoTraceOfAnHour() async throws {
         let epochs = Array(RecentDrive(epochs: 960))  // 80 minutes
         let (first, hour, last) = (epochs[..<120], epochs[120..<840], epochs[840...])
         let centres = (try #require(epochs[60].truth), try #require(epochs[900].truth))
@@ -202,8 +202,8 @@ struct PrivateDrives {
         }
         let around = first + last
         let hidden = hour + around.filter { epoch in distances(epoch).contains { $0 <= 0 } }
-        // The fix before the private hour may belong to it; the first one after it does. The vehicle leaves a zone only
-        // when it is farther outside than a fix may err.
+        // The last fix before the private hour may belong to the hour, and the first fix after the hour does. The
+        // vehicle leaves a zone only when it is farther outside than a fix may err.
         let reportedEpochs = (first.dropLast() + last.dropFirst()).filter { epoch in
             distances(epoch).allSatisfy { $0 > 100 }
         }

@@ -25,23 +25,23 @@ import WaypostTestSupport
         return nil
     }
 
-    @Test mutating func ignoresIdleStages() {
+    @Test mutating func ignoreIdleStages() {
         #expect(pass(1000) == nil)
     }
 
     @Test(arguments: Stage.allCases)
-    mutating func noticesAStageWithoutProgress(stage: Stage) {
+    mutating func noticeAStageWithoutProgress(stage: Stage) {
         watch.moved(stage)
         #expect(pass(500) == "30 \(stage)")
     }
 
-    @Test mutating func watchesOnlyStagesWithATimeout() {
+    @Test mutating func watchOnlyStagesWithATimeout() {
         watch = ProgressWatch(patience: [.store: .seconds(30)])
         watch.moved(.token)
         #expect(pass(500) == nil)
     }
 
-    @Test mutating func isQuietWhileCallsReturn() {
+    @Test mutating func areQuietWhileCallsReturn() {
         for _ in 0..<20 {
             watch.roused(.token)
             #expect(pass(29) == nil)
@@ -50,7 +50,7 @@ import WaypostTestSupport
     }
 
     /// New work isn't progress: a stage that doesn't process it is noticed.
-    @Test mutating func doesNotCountNewWorkAsProgress() {
+    @Test mutating func doNotCountNewWorkAsProgress() {
         for _ in 0..<2 {
             watch.roused(.store)
             #expect(pass(10) == nil)
@@ -59,7 +59,7 @@ import WaypostTestSupport
         #expect(pass(10) == "10 store")
     }
 
-    @Test mutating func reportsHowLongAStageHasBeenStalled() {
+    @Test mutating func reportHowLongAStageHasBeenStalled() {
         watch.moved(.token)
         #expect(pass(29) == nil)
         let stall = Stall(stage: .token, duration: .seconds(30))
@@ -68,7 +68,7 @@ import WaypostTestSupport
     }
 
     /// The machine was asleep, or the process was stopped: most of that time is ignored.
-    @Test mutating func ignoresTimeWhileNothingCouldRun() {
+    @Test mutating func ignoreTimeWhileNothingCouldRun() {
         watch.moved(.store)
         #expect(watch.tick(after: .seconds(86_400)) == nil)
         #expect(watch.tick(after: .seconds(-5)) == nil)
@@ -76,7 +76,7 @@ import WaypostTestSupport
         #expect(pass(1) == "1 store")
     }
 
-    @Test func expectsTheThreadToKeepIterating() {
+    @Test func expectTheThreadToKeepIterating() {
         let progress = StageProgress(watch)
         func pass(_ seconds: Int) -> Stall? {
             (0..<seconds).lazy.compactMap { _ in progress.tick(after: .seconds(1)) }.first
@@ -97,7 +97,7 @@ import WaypostTestSupport
             ([.fix(fix)], nil), ([.rejected(fix, .nullIsland)], nil),
             ([.receiver(.receiving(source: "log"))], 30), ([.accepted(stored), .idle], 30),
         ] as [([ReportingEvent], Int?)])
-    func expectsFixesToBeProcessed(events: [ReportingEvent], stallsAfter: Int?) {
+    func expectFixesToBeProcessed(events: [ReportingEvent], stallsAfter: Int?) {
         let progress = StageProgress(ProgressWatch(patience: [.intake: .seconds(30)]))
         for _ in 0..<2 { progress.fixMade(Self.fix) }
         for event in events { progress.observe(event) }
@@ -105,7 +105,7 @@ import WaypostTestSupport
         #expect(second == stallsAfter)
     }
 
-    @Test func expectsNothingFromAReceiverThatHasEnded() {
+    @Test func expectNothingFromAReceiverThatHasEnded() {
         let progress = StageProgress(ProgressWatch(patience: Self.patience))
         progress.turned()
         progress.fixMade(Self.fix)
@@ -119,7 +119,7 @@ import WaypostTestSupport
     static let batch = UploadBatch(last: stored, lastIsPending: true, past: [])
     static let fix = Fix(timeOfFix: stored.update.timeOfFix, latitude: 50, longitude: 10, quality: .gps)
 
-    /// The last events of the upload loop, and the time after which it counts as stalled.
+    /// The last events of the upload loop, and the time after which the loop is considered stalled.
     @Test(
         arguments: [
             ([.uploading(batch)], 30),
@@ -137,7 +137,7 @@ import WaypostTestSupport
             ([.uploading(batch), .delivered(batch, traffic: Traffic(), took: .zero), .idle], nil),
             ([.uploading(batch), .failed(.held(.sample("")), traffic: Traffic())], 30),
         ] as [([ReportingEvent], Int?)])
-    mutating func allowsTheUploadLoopToWaitForAReason(events: [ReportingEvent], stallsAfter: Int?) {
+    mutating func allowTheUploadLoopToWaitForAReason(events: [ReportingEvent], stallsAfter: Int?) {
         watch = ProgressWatch(patience: [.upload: .seconds(30)])
         for event in events { watch.take(event) }
         #expect(pass(1000) == stallsAfter.map { "\($0) upload" })
@@ -152,7 +152,7 @@ import WaypostTestSupport
             ([.uploading(batch), .accepted(stored), .notPrepared(.noPermit(MissingPermit(.rejected, "")))], 30),
             ([.waiting(delay: .seconds(600))], nil),
         ] as [([ReportingEvent], Int?)])
-    mutating func expectsAnExchangeToEnd(events: [ReportingEvent], stallsAfter: Int?) {
+    mutating func expectAnExchangeToEnd(events: [ReportingEvent], stallsAfter: Int?) {
         watch = ProgressWatch(patience: [.transport: .seconds(30)])
         for event in events { watch.take(event) }
         #expect(pass(1000) == stallsAfter.map { "\($0) transport" })
@@ -164,7 +164,7 @@ import WaypostTestSupport
             .outboxFailed(OutboxError(.full)), .failed(.held(.sample("")), traffic: Traffic()),
             .announced(.offline, traffic: Traffic()),
         ] as [ReportingEvent])
-    mutating func ignoresEventsOutsideTheUploadLoop(event: ReportingEvent) {
+    mutating func ignoreEventsOutsideTheUploadLoop(event: ReportingEvent) {
         watch = ProgressWatch(patience: [.upload: .seconds(30)])
         watch.take(.uploading(Self.batch))
         for _ in 0..<14 {
@@ -175,7 +175,7 @@ import WaypostTestSupport
         #expect(pass(2) == "2 upload")
     }
 
-    @Test mutating func countsADeliveryAsProgressOfTheUploadLoop() {
+    @Test mutating func countADeliveryAsProgressOfTheUploadLoop() {
         watch.take(.uploading(Self.batch))
         #expect(pass(29) == nil)
         watch.take(.delivered(Self.batch, traffic: Traffic(), took: .zero))

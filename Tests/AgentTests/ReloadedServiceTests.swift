@@ -56,7 +56,7 @@ import WaypostTestSupport
         return try JSONValue(parsing: listing.standardOutput)
     }
 
-    /// The process stays the same. It reports to its first Fleet Engine that the vehicle has stopped.
+    /// The process stays the same, and reports to its first Fleet Engine that the vehicle has stopped.
     @Test func deliversToTheServerOfTheNewConfiguration() async throws {
         let (service, receiver) = try await start()
         try receiver.send(epochs[0])

@@ -14,7 +14,7 @@ import WaypostTestSupport
         arguments: [
             // A paced replay follows its plan, even in a gap of the log.
             (10, 100, 10, .times(1), 0.1, 90), (60, 100, 20, .times(1), 0.2, 80), (100, 100, 1, .times(10), 0.1, 9),
-            // A late replay counts what it has read.
+            // A replay that is late counts the part that it has read.
             (30, 100, 50, .times(10), 0.3, 0),
             (100, 100, 11, .times(10), 1, 0),
             // Without a plan, the share is the part of the log that has been read.

@@ -3,7 +3,7 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// Secrets that a running service, and the commands next to it, must not disclose, with any issuer of tokens.
+/// Secrets that neither a running service nor the commands next to it may disclose, with any issuer of tokens.
 @Suite(
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
@@ -82,7 +82,8 @@ struct Secrecy {
             ["check", "--online"], ["config"], ["config", "--json"], ["token"], ["outbox", "list"],
             ["outbox", "export"], ["bundle", "-o", "-", "--with-positions"],
         ] {
-            // The service holds the receiver, or it is silent. With an empty input, the command needn't wait for it.
+            // The service holds the receiver, or the receiver is silent. With empty input, the command needn't wait for
+            // it.
             let withoutReceiver = config + ".check"
             let silent = try String(contentsOf: URL(filePath: config), encoding: .utf8)
                 .replacing(/"receiver": \{[^}]*\}/, with: #""receiver": {"type": "stdin"}"#)

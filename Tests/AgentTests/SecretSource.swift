@@ -19,7 +19,7 @@ final class SecretSource: Sendable {
         directory = try TemporaryDirectory()
         backend = try TokenBackend(of: bench.simulator, pages: .max)
         let issuer = try LocalAddress(String(bench.simulator.baseURL.origin.dropFirst("http://".count)))
-        // The simulator's faults affect tokens, too.
+        // The simulator's faults also affect tokens.
         var found: String?
         for _ in 0..<50 where found == nil {
             let answer = await RawExchange.get("/token/driver/van-7", from: issuer)

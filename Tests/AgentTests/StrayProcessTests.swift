@@ -92,7 +92,7 @@ import WaypostTestSupport
         #expect(kill(second, SIGKILL) == 0)
     }
 
-    /// A new process takes the place of each one that is killed. So all must be stopped before the first is killed.
+    /// Every killed process is replaced by a new one, so all must be stopped before the first is killed.
     ///
     /// The limit is that of a user without other processes. If the test fails, the processes end by themselves.
     @Test(.enabled(if: geteuid() == 0, "only root can become a user with a limit of processes"))
@@ -153,7 +153,7 @@ import WaypostTestSupport
         await service.end()
     }
 
-    /// The first process of a container inherits every orphan. Waypost kills none of them, and reaps those that have
+    /// The first process of a container inherits every orphan. Waypost kills no orphan, and reaps the orphans that have
     /// ended.
     @Test(.enabled(if: geteuid() == 0, "only root can make a namespace"))
     func areCollectedByTheFirstProcessOfAContainer() async throws {
@@ -175,7 +175,7 @@ import WaypostTestSupport
     }
 
     /// Children that the program inherits from a shell that executes it are not ended.
-    @Test func doNotIncludeChildrenFromBeforeTheProgramStarted() async throws {
+    @Test func doNotIncludeChildrenOlderThanTheProgram() async throws {
         let directory = try TemporaryDirectory()
         let config = try configure("exit 3", in: directory)
         let script = """

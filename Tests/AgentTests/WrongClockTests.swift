@@ -4,8 +4,9 @@ import ReceiverSimulator
 import Testing
 import WaypostTestSupport
 
-/// `waypost run` on a host whose clock is wrong or is set during the run: a real process under libfaketime. Its timers
-/// remain right, as they do on such a host. `make clock-test` does the same for longer, with tokens that expire.
+/// `waypost run` on a host whose clock is wrong or is set during the run: a real process under libfaketime. The
+/// process's timers remain right, as on such a host. `make clock-test` tests the same for longer, with tokens that
+/// expire.
 @Suite(.serialized, .timeLimit(.minutes(1)), .enabled(if: FakeClock.isUsable, FakeClock.need)) struct WrongClock {
     @Test(arguments: ["@1970-01-01 00:01:00", "@2080-01-01 00:00:00"])
     func hasNoEffectOnDelivery(setting: String) async throws {
@@ -58,7 +59,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Polls the metrics until they contain `words`, or the test times out.
+    /// Polls the metrics until they contain `words`, or the test times out. Returns whether they do.
     private func metricsContain(_ words: String, _ address: LocalAddress) async -> Bool {
         while !Task.isCancelled {
             let answer = await RawExchange.get("/metrics", from: address)

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: modules.map(\.name))
-    func isDeclared(module name: String) throws {
+    func declaresEachModule(module name: String) throws {
         let module = try #require(modules.first { $0.name == name })
         let package = try Checkout.text("Package.swift")
         #expect(package.contains("\"\(name)\""), "Package.swift does not declare \(name)")
@@ -37,7 +37,7 @@ import Testing
     ]
 
     @Test(arguments: modules.map(\.name))
-    func hasTests(module name: String) throws {
+    func hasTestsForEachModule(module name: String) throws {
         let directory = "Tests/\(Self.testedTogether[name] ?? name)Tests"
         let hasTests = try Checkout.sources(below: directory).contains { $0.code.contains { $0.contains("@Test") } }
         #expect(hasTests, "\(directory) holds no test")

@@ -67,7 +67,8 @@ import WaypostTestSupport
         #expect(filtered.dropFirst(61).allSatisfy { $0.speedMetersPerSecond == 0 && $0.headingDegrees == nil })
     }
 
-    /// A vehicle that has stood for some time moves on by ten metres at these speeds, with or without stated speeds.
+    /// A vehicle that has been standing for a while moves on by ten metres at these speeds, with or without stated
+    /// speeds.
     @Test(arguments: [1.0, 1.5, 2], [true, false])
     func followAParkedVehicleThatIsShunted(metersPerSecond: Double, statesSpeed: Bool) {
         for seconds in stride(from: 64.0, to: 124, by: 6) {

@@ -96,8 +96,8 @@ import WaypostTestSupport
         var lasts: Bool { from.timeOfFix.duration(to: to.timeOfFix) >= .seconds(8) }
     }
 
-    /// Returns the true stops: each lasts from standstill to walking pace. Two stops that are only a few metres apart
-    /// count as one.
+    /// Returns the true stops: each lasts from standstill to walking pace. Stops that are only a few metres apart are
+    /// one stop.
     private static func trueStops(_ places: [Fix], _ speeds: [Double]) -> [Stand] {
         var stands: [Stand] = []
         var wasStanding = false

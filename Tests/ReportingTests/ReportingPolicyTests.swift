@@ -223,7 +223,7 @@ import WaypostTestSupport
     }
 
     /// The update is rounded once, so that the stored and the sent one are equal.
-    @Test func isRoundedToTheCentimeter() {
+    @Test func isRoundedToTheCentimetre() {
         var fix = Fix.sample(0)
         fix.latitude = 48.117_333_349_9
         fix.longitude = -11.516_666_666_666_667

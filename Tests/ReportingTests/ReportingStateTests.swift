@@ -62,7 +62,7 @@ import WaypostTestSupport
         #expect(state.handle(.retryStoring, at: .seconds(2), jitter: 1).append?.updates == first.updates)
     }
 
-    /// If the outbox doesn't answer, the newest updates wait, and the dropped older ones are reported.
+    /// If the outbox doesn't answer, the newest updates wait, and the number of dropped older updates is reported.
     @Test func reportDroppedUpdates() {
         var state = Self.state()
         var dropped = 0

@@ -37,7 +37,7 @@ import WaypostTestSupport
         #expect(!RequestSpacing.recordedLog.isTooSoon(fix, at: now, sinceRequest: elapsed))
     }
 
-    /// A late fix doesn't make the next ones look like a drive that is played faster.
+    /// A late fix doesn't make the next fixes look like a drive that is played faster.
     @Test func compareWithTheYoungestFix() {
         var spacing = RequestSpacing.live
         spacing.didReport(.sample(0), at: .seconds(100))
@@ -152,7 +152,7 @@ import WaypostTestSupport
             let requests = try Course(interval: interval, tokenTakes: { $0 == number ? wait : 0 }).requests(
                 seconds: 240)
             #expect(Self.gaps(requests).allSatisfy { $0 >= 4900 }, "\(requests)")
-            // All positions but the one that waited are fresh.
+            // Every position is fresh, except the one that waited.
             #expect(requests.count { $0.at - $0.second * 1000 > 200 } <= 1, "\(requests)")
             #expect(requests.count >= (240 - wait / 1000 - interval) / interval - 1)
         }

@@ -61,7 +61,7 @@ import WaypostTestSupport
         let ledger = try await outbox.ledger()
         #expect(ledger.accepted == accepted.count && ledger.delivered == accepted.count && ledger.balances)
 
-        // No update lost, older ones in order, and the live position first.
+        // No update is lost, older updates are in order, and the live position is first.
         #expect(Set(seen.deliveries.flatMap { [$0.last] + $0.past }) == accepted)
         let past = seen.deliveries.flatMap(\.past)
         #expect(past == past.sorted() && past.count == Set(past).count)

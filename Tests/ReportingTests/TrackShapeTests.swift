@@ -20,7 +20,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Fixes, the last of which becomes an update, and the seconds of its shape points.
+    /// Fixes, the last of which becomes an update, and the seconds of the update's shape points.
     static let cases: [(name: String, fixes: [Fix], points: [Double])] = [
         ("a straight road", drive(0...10) { ($0 * 14, 0) }, []),
         ("a standing vehicle", drive(0...60) { _ in (0, 0) }, []),

@@ -90,7 +90,7 @@ import VehicleAuthorization
     }
 
     /// Prints the seconds without an update for each lifetime, start and length of the outage.
-    @Test func matchTheTable() {
+    @Test func printTheTable() {
         var lines: [String] = []
         for begin in Begin.allCases {
             for (minutes, renewal) in Self.lives {

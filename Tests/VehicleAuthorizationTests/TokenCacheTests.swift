@@ -139,7 +139,7 @@ import VehicleAuthorization
         var cache = TokenCache()
         let counts = (0..<3).map { number in
             _ = cache.request(van7, now: .zero)
-            // A different lifetime each time is the same warning.
+            // A different lifetime each time doesn't make the warning new.
             return fetch(&cache, token(60 + number, "\(number)"), at: 0).warnings.count
         }
         #expect(counts == [1, 0, 0])

@@ -20,7 +20,7 @@ import WaypostTestSupport
             (issued + 60, .epochSeconds, 60), ((issued + 60) * 1000, .epochMilliseconds, 60),
             (0.5, .secondsFromNow, 0),
         ])
-    func ofAnOpaqueTokenIsTheIssuersStatement(stated: Double, format: ExpirationFormat, seconds: Int) {
+    func ofAnOpaqueTokenAreStatedByTheIssuer(stated: Double, format: ExpirationFormat, seconds: Int) {
         let expiry = TokenExpiry(
             token: nil, stated: number(stated), format: format, issuerTime: nil, localTime: Self.issued)
         #expect(expiry.lifetime?.components.seconds == Int64(seconds))
@@ -35,7 +35,7 @@ import WaypostTestSupport
 
     // Separate tables, because Swift 6.2 can't infer them as arguments of the attribute.
     @Test(arguments: localTimes, statedForAnHour)
-    func ofAWebTokenDoesNotDependOnThisMachinesClock(localTime: Double, stated: (Double, ExpirationFormat)) throws {
+    func ofAWebTokenDoNotDependOnThisMachinesClock(localTime: Double, stated: (Double, ExpirationFormat)) throws {
         let token = try claims(#"{"iat":\#(Int(Self.issued)),"exp":\#(Int(Self.issued) + 3600)}"#)
         let expiry = TokenExpiry(
             token: token, stated: number(stated.0), format: stated.1, issuerTime: nil, localTime: localTime)
@@ -86,7 +86,7 @@ import WaypostTestSupport
 
     /// Every style with every clock, with `iat` as a number, as a string, or missing; with and without `Date`.
     @Test(arguments: styles, Array(zip(LocalClock.allCases, 0...)))
-    func doesNotDependOnUnneededClocks(style: Style, clock: (local: LocalClock, column: Int)) throws {
+    func doNotDependOnUnneededClocks(style: Style, clock: (local: LocalClock, column: Int)) throws {
         let end = Int(Self.issued) + 3600
         for iat in [#""iat":\#(Int(Self.issued)),"#, #""iat":"\#(Int(Self.issued))","#, ""] {
             for date in [Self.issued, nil] {
@@ -108,7 +108,7 @@ import WaypostTestSupport
         arguments: [
             (3599, nil, 3600), (3600, nil, 0), (8000, nil, -4400), (8000, 0, 3600), (nil, nil, 3600), (-1e9, nil, 3600),
         ] as [(Double?, Double?, Int)])
-    func hasPassedOnlyByASynchronizedClock(present: Double?, date: Double?, seconds: Int) throws {
+    func havePassedOnlyByASynchronizedClock(present: Double?, date: Double?, seconds: Int) throws {
         for iat in [#""iat":\#(Int(Self.issued)),"#, ""] {
             let expiry = TokenExpiry(
                 token: try claims("{\(iat)\"exp\":\(Int(Self.issued) + 3600)}"), stated: nil, format: .automatic,
@@ -123,7 +123,7 @@ import WaypostTestSupport
     @Test(
         arguments: [(-1800, nil), (-601, nil), (-600, 3600), (-300, 3600), (60, 3540), (1800, 1800), (3599, 1)]
             as [(Double, Int?)])
-    func acceptsAPlausibleLocalClock(offset: Double, seconds: Int?) throws {
+    func acceptAPlausibleLocalClock(offset: Double, seconds: Int?) throws {
         let expiry = TokenExpiry(
             token: try claims(#"{"exp":\#(Int(Self.issued) + 3600)}"#), stated: nil, format: .automatic,
             issuerTime: nil, localTime: Self.issued + offset)
@@ -133,7 +133,7 @@ import WaypostTestSupport
 
     /// An implausible `iat` doesn't make a token immortal.
     @Test(arguments: [#""iat":0,"#, #""iat":1767571200000,"#, #""iat":"never","#, #""iat":-1e300,"#])
-    func ignoresAnInvalidIat(iat: String) throws {
+    func ignoreAnInvalidIat(iat: String) throws {
         let token = try claims("{\(iat)\"exp\":\(Int(Self.issued) + 3600)}")
         for (local, seconds) in [(Self.issued, 3600 as Int?), (0, nil)] {
             let expiry = TokenExpiry(
@@ -156,7 +156,7 @@ import WaypostTestSupport
             (.span(3600), .epochMilliseconds, nil, nil), (.span(-5), .automatic, 300, .stated(-5)),
             (.span(1e300), .automatic, nil, .unreadable),
         ] as [(StatedExpiry.Meaning, ExpirationFormat, Int?, Doubt?)])
-    func isNotAffectedByUnusableStatementsNextToTheToken(
+    func areNotAffectedByUnusableStatementsNextToTheToken(
         meaning: StatedExpiry.Meaning, format: ExpirationFormat, reuse: Int?, doubt: Doubt?
     ) throws {
         let token = try claims(#"{"iat":\#(Int(Self.issued)),"exp":\#(Int(Self.issued) + 3600)}"#)
@@ -185,7 +185,7 @@ import WaypostTestSupport
             (-599, 1800, 3600, false), (-1e9, 1800, 1800, false), (-1e9, -1e9, 3600, false), (7200, 60, 3540, true),
             (7200, -1e9, 3600, true), (7200, 7200, -3600, false), (3600, 3600, 0, false),
         ] as [(Double?, Double, Int, Bool)])
-    func countsTheAgeByTheMostReliableClock(date: Double?, local: Double, life: Int, isShort: Bool) throws {
+    func countTheAgeByTheMostReliableClock(date: Double?, local: Double, life: Int, isShort: Bool) throws {
         let expiry = TokenExpiry(
             token: try claims(#"{"iat":\#(Int(Self.issued)),"exp":\#(Int(Self.issued) + 3600)}"#), stated: nil,
             format: .automatic, issuerTime: date.map { Self.issued + $0 }, localTime: Self.issued + local)
@@ -200,7 +200,7 @@ import WaypostTestSupport
             (#"{"iat":1000,"exp":4600}"#, 5000, -400), (#"{"exp":4600}"#, 1600, 3000), (#"{"iat":1000}"#, 1600, nil),
             (#"{"iat":"1000","exp":"4600"}"#, 1000, 3600), (#"{"iat":1e300,"exp":4600}"#, 1600, 3000),
         ])
-    func countsTheAgeByTheIssuersClock(payload: String, issuerTime: Double, seconds: Int64?) throws {
+    func countTheAgeByTheIssuersClock(payload: String, issuerTime: Double, seconds: Int64?) throws {
         let expiry = TokenExpiry(
             token: try claims(payload), stated: nil, format: .automatic, issuerTime: issuerTime, localTime: 9e9)
         #expect(expiry.lifetime?.components.seconds == seconds)
@@ -210,7 +210,7 @@ import WaypostTestSupport
     @Test(
         arguments: ["1e300", "-1e300", "\"inf\"", "\"-inf\"", "\"nan\"", "1000"],
         ["1e300", "-1e300", "\"inf\"", "\"-inf\"", "\"nan\"", "4600"])
-    func survivesClaimsWithoutTimes(iat: String, exp: String) throws {
+    func surviveClaimsWithoutTimes(iat: String, exp: String) throws {
         let payload = #"{"iat":\#(iat),"exp":\#(exp)}"#
         let isSound = iat == "1000" && exp == "4600"
         for stated in [nil, 3600.0, 1e300, -1e300, .nan, .infinity] {
@@ -229,7 +229,7 @@ import WaypostTestSupport
             (TestTokens.driver(vehicleID: "v", lifetime: 900), 0.0, 900 as Int64?),
             (TestTokens.driver(vehicleID: "v", lifetime: 900), 1_000_000_600, 300), ("opaque", 0, nil),
         ])
-    func isReadFromTheTokenItself(value: String, localTime: Double, seconds: Int64?) {
+    func areReadFromTheTokenItself(value: String, localTime: Double, seconds: Int64?) {
         #expect(TokenExpiry.lifetime(ofToken: value, localTime: localTime)?.components.seconds == seconds)
     }
 }

@@ -8,8 +8,8 @@ import TimeAndChance
 struct DeliveryAccount {
     typealias Breach = (law: Law, detail: String)
 
-    /// The fate of an update, or of several equal ones: a receiver whose clock was set back repeats the positions of a
-    /// parked vehicle.
+    /// The fate of an update, or of several equal updates: a receiver whose clock was set back repeats the positions of
+    /// a parked vehicle.
     private struct Fate {
         /// The number of times that the outbox has accepted the update.
         var accepted: Int64 = 0

@@ -2,7 +2,7 @@
 enum Law: String, CaseIterable, Sendable {
     /// accepted = delivered + pending + evicted + quarantined, so that an operator can account for every position.
     case ledgerBalances
-    /// Fleet Engine has every update that counts as delivered: no acknowledgement is invented.
+    /// Fleet Engine has every update that the ledger counts as delivered: no acknowledgement is invented.
     case deliveredWasSeen
     /// An accepted update survives every end of the process and every power cut.
     case acceptedSurvives
