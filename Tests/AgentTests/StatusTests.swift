@@ -118,9 +118,10 @@ import WaypostTestSupport
         #expect(report(monitor).headline.hasPrefix("last fix 0 s ago; "))
         monitor.observe(.receiver(.waiting(source: "/dev/x", .deviceMissing)))
         #expect(report(monitor).receiver.kind == "waiting")
-        let told = report(monitor).headline
+        let headline = report(monitor).headline
         #expect(
-            told == "last fix 0 s ago; nothing delivered yet; 0 pending; receiver unavailable: /dev/x: no such device")
+            headline
+                == "last fix 0 s ago; nothing delivered yet; 0 pending; receiver unavailable: /dev/x: no such device")
         let sample = #"waypost_condition{code="receiver_unavailable",severity="error",stage="receiver"} 1"#
         #expect(report(monitor).metrics().split(separator: "\n").contains(Substring(sample)))
     }

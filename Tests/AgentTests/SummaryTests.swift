@@ -25,8 +25,8 @@ import WaypostTestSupport
         ]
         let text = try await Self.text(try directory.write(lines.joined().utf8, to: "drive.log"))
         let plain = text.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
-        let doubt = words.map { plain.contains("if the log was recorded 1024 weeks later, \($0)") }
-        #expect(doubt ?? !plain.contains("1024 weeks"), "\(text)")
+        let isNoted = words.map { plain.contains("if the log was recorded 1024 weeks later, \($0)") }
+        #expect(isNoted ?? !plain.contains("1024 weeks"), "\(text)")
     }
 
     @Test func hasOneSectionPerLog() async throws {

@@ -17,7 +17,7 @@ import WaypostTestSupport
 
         init(_ drive: TestDrive, _ kind: ReportingPolicy.Kind) {
             var plausibility = Plausibility(earliest: nil)
-            let policy = JudgedDrive(kind)
+            let policy = FilteredPolicy(kind)
             var reported: LocationUpdate?
             var last: Fix?
             for fix in drive.fixes where plausibility.judge(fix, latest: nil).isAccepted {
@@ -47,42 +47,42 @@ import WaypostTestSupport
 
     /// The limits for a policy: its number of updates relative to an interval of ten seconds, on average and for each
     /// drive, and the error of a follower in metres.
-    struct Promise: Sendable {
+    struct Bounds: Sendable {
         let policy: ReportingPolicy.Kind
         let meanShare: Double
         let share: Double
         let meters: Double
     }
 
-    private static let promises = [
-        Promise(
+    private static let allBounds = [
+        Bounds(
             policy: .accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)), meanShare: 0.55, share: 0.65,
             meters: 60),
-        Promise(
+        Bounds(
             policy: .accuracy(liveToleranceMeters: 100, maximumInterval: .seconds(60)), meanShare: 0.33, share: 0.4,
             meters: 120),
     ]
 
-    private static func judge(_ drives: [TestDrive], _ promise: Promise) {
+    private static func judge(_ drives: [TestDrive], _ bounds: Bounds) {
         let shares = drives.map { drive in
-            let score = Score(drive, promise.policy)
+            let score = Score(drive, bounds.policy)
             let fixed = Score(drive, .interval(.seconds(10)))
             let share = Double(score.updates) / Double(fixed.updates)
-            #expect(share <= promise.share, "\(drive): \(score.updates) updates of \(fixed.updates)")
-            #expect(score.worst <= promise.meters, "\(drive): \(score.worst) m after \(score.worstAt) s")
+            #expect(share <= bounds.share, "\(drive): \(score.updates) updates of \(fixed.updates)")
+            #expect(score.worst <= bounds.meters, "\(drive): \(score.worst) m after \(score.worstAt) s")
             return share
         }
         #expect(
-            shares.reduce(0, +) <= promise.meanShare * Double(shares.count), "\(zip(drives.map(\.description), shares))"
+            shares.reduce(0, +) <= bounds.meanShare * Double(shares.count), "\(zip(drives.map(\.description), shares))"
         )
     }
 
     @Test(
-        .enabled(if: Fixtures.recordedDrives != nil, "no recorded drives next to the checkout"), arguments: promises)
-    func areBoundedOnRecordedDrives(promise: Promise) { Self.judge(TestDrive.recorded, promise) }
+        .enabled(if: Fixtures.recordedDrives != nil, "no recorded drives next to the checkout"), arguments: allBounds)
+    func areBoundedOnRecordedDrives(bounds: Bounds) { Self.judge(TestDrive.recorded, bounds) }
 
-    @Test(arguments: promises) func areBoundedOnGeneratedDrives(promise: Promise) {
-        Self.judge((1...2).flatMap { TestDrive.generated(seed: $0) }, promise)
+    @Test(arguments: allBounds) func areBoundedOnGeneratedDrives(bounds: Bounds) {
+        Self.judge((1...2).flatMap { TestDrive.generated(seed: $0) }, bounds)
     }
 
     /// The tolerance holds at any rate of fixes, with about the same number of updates.

@@ -11,7 +11,7 @@ import WaypostTestSupport
         seconds: Double, every spacing: Double = 1, interval: Int = 10, heartbeat: Int = 60,
         speed: (Double) -> Double?
     ) -> [Double] {
-        let policy = JudgedDrive(.interval(.seconds(interval)), heartbeat: .seconds(heartbeat))
+        let policy = FilteredPolicy(.interval(.seconds(interval)), heartbeat: .seconds(heartbeat))
         var north = 0.0
         var result: [Double] = []
         for step in 0...Int(seconds / spacing) {
@@ -66,7 +66,7 @@ import WaypostTestSupport
     }
 
     @Test func detectMotionByPositionWithoutASpeed() {
-        let policy = JudgedDrive(.interval(.seconds(10)))
+        let policy = FilteredPolicy(.interval(.seconds(10)))
         var times: [Int] = []
         for second in 0..<200 where policy.isDue(.sample(Double(second), north: Double(second) * 15)) {
             times.append(second)
@@ -76,7 +76,7 @@ import WaypostTestSupport
     }
 
     @Test func reportAtOnceAfterASilence() {
-        let policy = JudgedDrive(.interval(.seconds(10)))
+        let policy = FilteredPolicy(.interval(.seconds(10)))
         #expect(policy.isDue(.sample(0, speed: 10)))
         #expect(!policy.isDue(.sample(1, speed: 10)))
         #expect(policy.isDue(.sample(500, north: 4000, speed: 10)))
@@ -128,7 +128,7 @@ import WaypostTestSupport
 
     /// Returns the seconds at which a ride is reported with a tolerance of 50 m and 30 s.
     private static func reportedByAccuracy(_ ride: SimulatedRide, every spacing: Double = 1) -> [Double] {
-        let policy = JudgedDrive(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
+        let policy = FilteredPolicy(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
         let fixes = ride.fixes(every: spacing, wander: 0, speedNoise: 0)
         return fixes.enumerated().filter { policy.isDue($0.element) }.map { Double($0.offset) * spacing }
     }
@@ -177,14 +177,14 @@ import WaypostTestSupport
     }
 
     @Test func theAccuracyPolicyNeedsNoSpeed() {
-        let policy = JudgedDrive(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
+        let policy = FilteredPolicy(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
         let times = (0..<100).filter { policy.isDue(.sample(Double($0), north: Double($0) * 15)) }
         // The track shows speed and heading from the third fix on.
         #expect(times.count <= 6 && zip(times, times.dropFirst()).allSatisfy { $1 - $0 <= 30 })
     }
 
     @Test func continueAfterAClockIsSetBack() {
-        let policy = JudgedDrive(.interval(.seconds(10)))
+        let policy = FilteredPolicy(.interval(.seconds(10)))
         #expect(policy.isDue(.sample(5000, speed: 10)))
         #expect(policy.isDue(.sample(0, speed: 10)))
         #expect(!policy.isDue(.sample(1, speed: 10)))
@@ -194,7 +194,8 @@ import WaypostTestSupport
     /// Fixes that precede the clock's setting back don't count towards a manoeuvre.
     @Test func theAccuracyPolicyContinuesAfterAClockIsSetBack() {
         let ride = SimulatedRide.round(stops: 5, seed: 3).fixes(every: 1, wander: 0, speedNoise: 0)
-        let policies = (0..<2).map { _ in JudgedDrive(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
+        let policies = (0..<2).map { _ in
+            FilteredPolicy(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
         }
         for second in 0..<3 {
             _ = policies[0].isDue(.sample(100_000 + Double(second), north: Double(second) * 10, speed: 10))
@@ -253,7 +254,7 @@ import WaypostTestSupport
 }
 
 /// A reporting policy whose fixes pass the motion filter first.
-final class JudgedDrive {
+final class FilteredPolicy {
     private var policy: ReportingPolicy
     private var filter = MotionFilter()
 

@@ -152,20 +152,20 @@ import VehicleAuthorization
     /// Topics that are no longer reported make room for new ones.
     @Test func warnAboutNewTopicsAfterManyOthers() {
         var cache = TokenCache()
-        func doubt(_ words: String, at second: Int) -> Int {
+        func warningCount(_ words: String, at second: Int) -> Int {
             _ = cache.request(van7, now: .seconds(second))
-            let doubt = TokenWarning.claims(.missing(claim: words), van7)
-            let token = AuthorizationToken(value: words, lifetime: .seconds(3600), reuse: .zero, warnings: [doubt])
+            let warning = TokenWarning.claims(.missing(claim: words), van7)
+            let token = AuthorizationToken(value: words, lifetime: .seconds(3600), reuse: .zero, warnings: [warning])
             return fetch(&cache, token, at: second).warnings.count
         }
         let letters = (0..<2000).map { number in
             String(String.UnicodeScalarView((0..<11).map { number >> $0 & 1 == 0 ? "a" : "b" }))
         }
-        #expect(letters.reduce(0) { $0 + doubt($1, at: 0) } == 1024)
-        #expect(doubt("x", at: 599) == 0 && doubt("x", at: 600) == 1)
+        #expect(letters.reduce(0) { $0 + warningCount($1, at: 0) } == 1024)
+        #expect(warningCount("x", at: 599) == 0 && warningCount("x", at: 600) == 1)
     }
 
-    private static func doubt(_ seconds: Int) -> TokenWarning {
+    private static func expiryWarning(_ seconds: Int) -> TokenWarning {
         .expiry(.dateAfterExpiry(seconds: seconds), TokenOrigin(.file, "X"))
     }
 
@@ -175,11 +175,11 @@ import VehicleAuthorization
         var cache = TokenCache()
         let warningsPerCall = (0..<3).map { number in
             _ = cache.request(van7, now: .zero)
-            let doubtful = AuthorizationToken(
-                value: "\(number)", lifetime: nil, reuse: .seconds(100), warnings: [Self.doubt(number)])
-            return fetch(&cache, doubtful, at: 0).warnings
+            let questionable = AuthorizationToken(
+                value: "\(number)", lifetime: nil, reuse: .seconds(100), warnings: [Self.expiryWarning(number)])
+            return fetch(&cache, questionable, at: 0).warnings
         }
-        #expect(warningsPerCall == [[.questionableToken(Self.doubt(0))], [], []])
+        #expect(warningsPerCall == [[.questionableToken(Self.expiryWarning(0))], [], []])
         #expect(kind(cache.request(van7, now: .seconds(99))) == "use")
         #expect(kind(cache.request(van7, now: .seconds(100))) == "useAndRefresh")
         #expect(kind(cache.request(van7, now: .seconds(101))) == "use", "while the fetch hangs")

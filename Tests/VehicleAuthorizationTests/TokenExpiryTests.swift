@@ -155,9 +155,9 @@ import WaypostTestSupport
             (.time(issued + 3600), .secondsFromNow, nil, nil), (.time(issued + 1800), .automatic, 1800, .stated(1800)),
             (.span(3600), .epochMilliseconds, nil, nil), (.span(-5), .automatic, 300, .stated(-5)),
             (.span(1e300), .automatic, nil, .unreadable),
-        ] as [(StatedExpiry.Meaning, ExpirationFormat, Int?, Doubt?)])
+        ] as [(StatedExpiry.Meaning, ExpirationFormat, Int?, Warning?)])
     func areNotAffectedByUnusableStatementsNextToTheToken(
-        meaning: StatedExpiry.Meaning, format: ExpirationFormat, reuse: Int?, doubt: Doubt?
+        meaning: StatedExpiry.Meaning, format: ExpirationFormat, reuse: Int?, warning: Warning?
     ) throws {
         let token = try claims(#"{"iat":\#(Int(Self.issued)),"exp":\#(Int(Self.issued) + 3600)}"#)
         let stated = StatedExpiry(key: "TTL", text: "soon", meaning: meaning)
@@ -165,7 +165,7 @@ import WaypostTestSupport
         #expect(expiry.lifetime == .seconds(3600))
         #expect(expiry.reuse == reuse.map { .seconds($0) })
         let expected: ExpiryWarning? =
-            switch doubt {
+            switch warning {
             case .stated(let seconds): .stated(stated, seconds: seconds, own: 3600)
             case .otherFormat: .otherFormat(stated, format, hasOwn: true)
             case .unreadable: .unreadable(stated, hasOwn: true)
@@ -174,7 +174,7 @@ import WaypostTestSupport
         #expect(expiry.statedWarning == expected)
     }
 
-    enum Doubt: Sendable { case stated(Int), otherFormat, unreadable }
+    enum Warning: Sendable { case stated(Int), otherFormat, unreadable }
 
     /// `Date` and this machine's clock, in seconds since the `iat` of a token for an hour; the token's lifetime, and
     /// whether a warning shortens its reuse. The token has expired only if both clocks are past its end.

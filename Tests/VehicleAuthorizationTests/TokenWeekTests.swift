@@ -32,7 +32,7 @@ import WaypostTestSupport
         let tally = issuer.tally
         #expect(issuer.answered == asked, "every caller is answered")
         #expect(tally.problems.prefix(5) == [])
-        #expect(tally.mostAtOnce == 1, "one fetch per vehicle at a time")
+        #expect(tally.maximumAtOnce == 1, "one fetch per vehicle at a time")
         #expect(tally.fetches == tally.issued + tally.failures + tally.givenUp)
         #expect(tally.issued <= tally.lives + tally.refused.count)
         // Every planned event happened.
@@ -82,7 +82,7 @@ private final class WeekIssuer: VehicleAuthorization {
     }
 
     struct Tally {
-        var (fetches, issued, failures, givenUp, lives, handedOut, mostAtOnce) = (0, 0, 0, 0, 0, 0, 0)
+        var (fetches, issued, failures, givenUp, lives, handedOut, maximumAtOnce) = (0, 0, 0, 0, 0, 0, 0)
         /// Tokens that Fleet Engine rejected.
         var refused: Set<String> = []
         var problems: [String] = []
@@ -163,7 +163,7 @@ private final class WeekIssuer: VehicleAuthorization {
     ) -> (number: Int, fate: Fate, delay: Duration, isDue: Bool) {
         state.tally.fetches += 1
         state.running[vehicleID, default: 0] += 1
-        state.tally.mostAtOnce = max(state.tally.mostAtOnce, state.running[vehicleID, default: 0])
+        state.tally.maximumAtOnce = max(state.tally.maximumAtOnce, state.running[vehicleID, default: 0])
         var isDue = true
         if let newest = state.newest[vehicleID], let issue = state.issues[newest] {
             // A fetch that took 20 s leaves less than the lifetime.

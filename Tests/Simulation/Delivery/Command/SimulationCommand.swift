@@ -11,13 +11,13 @@ import LinuxPlatform
         ensureDeterministicHashing()
         do {
             let options = try SimulationOptions(CommandLine.arguments.dropFirst())
-            let isWell =
+            let succeeded =
                 switch options.command {
                 case .campaign: try await campaign(options)
                 case .planted: try await planted(options)
                 case .world: try world(options)
                 }
-            exit(isWell ? 0 : 1)
+            exit(succeeded ? 0 : 1)
         } catch {
             print("DeliverySimulation: \(error)")
             exit(64)
@@ -39,9 +39,9 @@ import LinuxPlatform
         let summary = CampaignSummary(reports, took: ContinuousClock.now - start)
         print(summary)
         guard let failed = reports.last, failed.violation != nil else {
-            let isFull = summary.hours < 1000 || summary.missingFaults.subtracting(options.without).isEmpty
-            if !isFull { print("never occurred: \(summary.missingFaults.map(\.name).sorted())") }
-            return isFull
+            let isComplete = summary.hours < 1000 || summary.missingFaults.subtracting(options.without).isEmpty
+            if !isComplete { print("never occurred: \(summary.missingFaults.map(\.name).sorted())") }
+            return isComplete
         }
         try printFailure(failed)
         return false
@@ -86,7 +86,7 @@ import LinuxPlatform
         let scenario = Scenario(
             seed: options.seed, hours: options.hours ?? Campaign.defaultWorldHours, without: options.without,
             bug: options.bug)
-        let report = try WorldReport(of: scenario, tell: options.tellsEvents ? { print($0) } : nil)
+        let report = try WorldReport(of: scenario, output: options.printsEvents ? { print($0) } : nil)
         print("faults: \(report.kinds.map(\.name).joined(separator: " "))")
         print(report.violation.map { "BROKEN \($0)" } ?? "all laws held for \(decimal(report.hours)) h")
         print("trace hash \(hex(report.hash))")

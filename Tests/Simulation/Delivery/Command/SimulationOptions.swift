@@ -11,7 +11,7 @@ struct SimulationOptions {
     var bug: PlantedBug?
     var worldHours = Campaign.defaultWorldHours
     var threads = 2
-    var tellsEvents = false
+    var printsEvents = false
 
     init(_ arguments: ArraySlice<String>) throws(Problem) {
         guard let command = arguments.first.flatMap(Command.init) else {
@@ -21,7 +21,7 @@ struct SimulationOptions {
         var rest = arguments.dropFirst()
         while let option = rest.popFirst() {
             if option == "--trace" {
-                tellsEvents = true
+                printsEvents = true
                 continue
             }
             guard let value = rest.popFirst() else { throw Problem(description: "\(option) needs a value") }

@@ -16,8 +16,8 @@ struct WorldReport: Sendable {
     let kinds: [FaultKind]
 
     /// Runs the scenario on this thread.
-    init(of scenario: Scenario, tell: ((String) -> Void)? = nil) throws {
-        let world = World(scenario, tell: tell)
+    init(of scenario: Scenario, output: ((String) -> Void)? = nil) throws {
+        let world = World(scenario, output: output)
         let day = try VehicleDay(world)
         world.run { await day.run() }
         day.remove()

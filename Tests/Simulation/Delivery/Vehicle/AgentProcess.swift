@@ -11,7 +11,7 @@ import VehicleAuthorization
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 final class AgentProcess: @unchecked Sendable {
     /// The parts of the world to which the process is connected.
-    struct Surroundings {
+    struct Environment {
         let world: World
         let vehicle: VehicleName
         let endpoint: HTTPURL
@@ -30,26 +30,26 @@ final class AgentProcess: @unchecked Sendable {
     private var task: Task<Void, Never>?
 
     /// Opens the outbox, connects the parts and starts.
-    init(_ place: Surroundings) async throws(OutboxError) {
-        let world = place.world
+    init(_ environment: Environment) async throws(OutboxError) {
+        let world = environment.world
         let life = ProcessLife()
         (self.world, self.life) = (world, life)
-        place.issuer.processStarted()
-        place.network.processStarted(life)
+        environment.issuer.processStarted()
+        environment.network.processStarted(life)
         let bug = world.scenario.bug
         var dice = Dice(seed: world.scenario.seed &+ UInt64(world.eventCount), stream: .jitter)
         let seed = dice.next()
         let jitter = JitterDice(seed: seed)
 
-        let store = try await SQLiteOutbox.open(place.disk.configuration, on: world.queue)
+        let store = try await SQLiteOutbox.open(environment.disk.configuration, on: world.queue)
         var opened: any Outbox = store
         if let bug { opened = bug.around(opened, world) }
         let ledger = try await opened.ledger()
         let newest = try await opened.next(BatchRequest(maximumPastLocations: 0, withBacklog: false)).newest?.update
         if let breach = world.account.open(ledger, at: world.now) { world.recordBreach(breach.law, breach.detail) }
-        outbox = WatchedOutbox(opened, world, life, place.disk)
+        outbox = WatchedOutbox(opened, world, life, environment.disk)
 
-        let issuer: any VehicleAuthorization = place.issuer
+        let issuer: any VehicleAuthorization = environment.issuer
         let cached = CachedAuthorization(issuer, clock: world.clock, jitter: { jitter.draw() }, report: { _ in })
         if let bug {
             authorization = bug.around(cached, issuer: issuer, world)
@@ -58,12 +58,12 @@ final class AgentProcess: @unchecked Sendable {
         }
         var settings = UploadSettings()
         bug?.change(&settings)
-        let witness = Witness(world: world, life: life)
-        var transport: any HTTPTransport = place.network
+        let observer = ProcessObserver(world: world, life: life)
+        var transport: any HTTPTransport = environment.network
         if let bug { transport = bug.around(transport, world) }
-        let clock = bug == .losesWakeups ? MonotonicClock(DeafClock(world.clock)) : MonotonicClock(world.clock)
+        let clock = bug == .losesWakeups ? MonotonicClock(LateClock(world.clock)) : MonotonicClock(world.clock)
         let delivery = FleetEngineDelivery(
-            of: place.vehicle, to: place.endpoint, authorization: authorization, transport: transport)
+            of: environment.vehicle, to: environment.endpoint, authorization: authorization, transport: transport)
         hasPresence = delivery.hasPresence
         let knowsPresent = dice.chance(0.7)
         let reporter = Reporter(
@@ -75,9 +75,10 @@ final class AgentProcess: @unchecked Sendable {
             outbox: outbox, delivery: delivery,
             privateSwitch: { bug != .seesNoSwitch && world.privateFor != nil },
             latestTime: { world.utc.advanced(by: .seconds(600)) }, clock: clock, jitter: { jitter.draw() },
-            observer: witness)
+            observer: observer)
         self.reporter = reporter
-        let companion = Companion(world: world, authorization: authorization, vehicleID: place.vehicle.vehicleID + "-b")
+        let companion = Companion(
+            world: world, authorization: authorization, vehicleID: environment.vehicle.vehicleID + "-b")
         world.note(.start, ledger.accepted, ledger.pending, "the service starts: \(ledger)")
         task = Task {
             await reporter.readPrivateSwitch()
@@ -89,7 +90,7 @@ final class AgentProcess: @unchecked Sendable {
                         if !Task.isCancelled { await reporter.receive(.resultRecorded(nil)) }
                     }
                 }
-                do { try await reporter.run(place.receiver) } catch {
+                do { try await reporter.run(environment.receiver) } catch {
                     world.recordBreach(.neverStuck, "the reporter ended: \(error)")
                 }
                 group.cancelAll()

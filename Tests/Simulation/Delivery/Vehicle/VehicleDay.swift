@@ -7,7 +7,7 @@ import Reporting
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 final class VehicleDay: @unchecked Sendable {
     private let world: World
-    private let place: AgentProcess.Surroundings
+    private let environment: AgentProcess.Environment
     private let server: FleetEngineDouble
     private var dice: Dice
     private var process: AgentProcess?
@@ -22,23 +22,23 @@ final class VehicleDay: @unchecked Sendable {
         server = FleetEngineDouble(world, issuer: issuer, vehicle: vehicle)
         let network = Network(world, server: server)
         issuer.isReachable = { [unowned network] in network.isUp }
-        place = AgentProcess.Surroundings(
+        environment = AgentProcess.Environment(
             world: world, vehicle: vehicle, endpoint: try HTTPURL("https://fleetengine.googleapis.com"),
             receiver: Receiver(world), network: network, issuer: issuer, disk: try VehicleDisk(world))
         self.dice = dice
     }
 
     /// Removes the vehicle's files.
-    func remove() { place.disk.remove() }
+    func remove() { environment.disk.remove() }
 
     /// Runs until all faults have ended and everything is delivered.
     func run() async {
         let (link, people) = (Task { await watchLink() }, Task { await watchSwitch() })
         while world.now < world.faultsEnd {
             await start()
-            place.receiver.activity = .driving
+            environment.receiver.activity = .driving
             await spend(dice.skewedSeconds(120...7200))
-            place.receiver.activity = dice.chance(0.7) ? .parked : .off
+            environment.receiver.activity = dice.chance(0.7) ? .parked : .off
             await endDrive()
         }
         for watch in [link, people] {
@@ -55,7 +55,7 @@ final class VehicleDay: @unchecked Sendable {
             await cutPower()
         } else if world.strikes(.kill) {
             world.note(.kill, 0, 0, "kill -9")
-            place.disk.cutOff()
+            environment.disk.cutOff()
             await endProcess()
             await world.clock.wait(for: .seconds(5))
         } else if world.strikes(.termination) {
@@ -68,9 +68,9 @@ final class VehicleDay: @unchecked Sendable {
     }
 
     private func cutPower() async {
-        place.disk.cutPower(within: dice.chance(0.5) ? 0 : 1 + dice.below(30))
-        for _ in 0..<120 where !place.disk.isOff { await world.clock.wait(for: .seconds(1)) }
-        place.disk.cutPower(within: 0)
+        environment.disk.cutPower(within: dice.chance(0.5) ? 0 : 1 + dice.below(30))
+        for _ in 0..<120 where !environment.disk.isOff { await world.clock.wait(for: .seconds(1)) }
+        environment.disk.cutPower(within: 0)
         world.note(.cut, 0, 0, "the power is cut")
         await endProcess()
         await world.clock.wait(for: dice.skewedSeconds(10...3600))
@@ -84,9 +84,9 @@ final class VehicleDay: @unchecked Sendable {
     /// Starts the service unless it is running. If that fails, tries again every five seconds, like systemd.
     private func start() async {
         while process == nil {
-            place.disk.powerOn()
-            place.disk.prepare()
-            do { process = try await AgentProcess(place) } catch {
+            environment.disk.powerOn()
+            environment.disk.prepare()
+            do { process = try await AgentProcess(environment) } catch {
                 world.note(.outboxFailed, 0, 0, "the service cannot start: \(error)")
                 await world.clock.wait(for: .seconds(5))
             }
@@ -140,7 +140,7 @@ final class VehicleDay: @unchecked Sendable {
 
     /// Waits, without faults, until everything is delivered.
     private func drain() async {
-        place.receiver.activity = .off
+        environment.receiver.activity = .off
         await start()
         await world.clock.wait(for: .seconds(5))  // for the last fix
         let deadline = world.now + .seconds(3600)

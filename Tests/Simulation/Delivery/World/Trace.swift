@@ -15,9 +15,9 @@ struct Trace {
     /// The number of events by mark.
     private(set) var counts = [Int](repeating: 0, count: Mark.allCases.count)
     /// Receives each event as text; `nil` if the text isn't needed.
-    let tell: ((String) -> Void)?
+    let output: ((String) -> Void)?
 
-    init(tell: ((String) -> Void)? = nil) { self.tell = tell }
+    init(output: ((String) -> Void)? = nil) { self.output = output }
 
     mutating func note(
         _ mark: Mark, at time: Duration, _ one: Int64 = 0, _ other: Int64 = 0, _ words: @autoclosure () -> String
@@ -29,7 +29,7 @@ struct Trace {
         mix(UInt64(bitPattern: seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000))
         mix(UInt64(bitPattern: one))
         mix(UInt64(bitPattern: other))
-        tell?("\(time.clockText)  \(words())")
+        output?("\(time.clockText)  \(words())")
     }
 
     private mutating func mix(_ value: UInt64) {

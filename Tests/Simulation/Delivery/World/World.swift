@@ -16,13 +16,13 @@ final class World: @unchecked Sendable {
     /// The UTC time of the start of the run.
     let origin = UTCTime(year: 2026, month: 6, day: 1, millisecondOfDay: 6 * 3_600_000)
 
-    init(_ scenario: Scenario, tell: ((String) -> Void)? = nil) {
+    init(_ scenario: Scenario, output: ((String) -> Void)? = nil) {
         self.scenario = scenario
         weather = Weather(scenario)
         var dice = Dice(seed: scenario.seed, stream: .climate)
         queue = RunQueue(
             seed: scenario.seed, disorder: weather.has(.disorder) ? dice.uniform(0.05...0.9) : 0)
-        trace = Trace(tell: tell)
+        trace = Trace(output: output)
         account = DeliveryAccount(mayEvict: weather.has(.smallStore))
     }
 
@@ -66,7 +66,7 @@ final class World: @unchecked Sendable {
     func recordBreach(_ law: Law, _ detail: @autoclosure () -> String) {
         guard violation == nil else { return }
         violation = Violation(law: law, at: now, detail: detail())
-        trace.tell?("\(now.clockText)  BROKEN: \(law.rawValue): \(detail())")
+        trace.output?("\(now.clockText)  BROKEN: \(law.rawValue): \(detail())")
     }
 
     /// Records a breach of `law` unless the claim is true.

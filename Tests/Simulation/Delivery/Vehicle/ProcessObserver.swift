@@ -3,7 +3,7 @@ import Reporting
 import TimeAndChance
 
 /// Records the events of a process in the trace, and checks what they show.
-struct Witness: ReportingObserver {
+struct ProcessObserver: ReportingObserver {
     let world: World
     let life: ProcessLife
 
