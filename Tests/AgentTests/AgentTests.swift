@@ -52,8 +52,8 @@ import WaypostTestSupport
         let made = Agent(configuration, authorization: provider)
         agent.withLock { $0 = made }
         try await made.run()
-        agent.withLock { $0 = nil }  // the agent holds the provider, and the provider holds this closure,
-        await made.forgetToken()  // which no longer does anything
+        agent.withLock { $0 = nil }  // the agent holds the provider, which holds the closure
+        await made.forgetToken()  // the closure now does nothing
         #expect(provider.asked.count == 2)
     }
 }

@@ -121,7 +121,7 @@ import WaypostTestSupport
         try connection.send(String(decoding: epoch.sentences, as: UTF8.self))
         #expect(await bench.arrival(of: epoch) != nil)
 
-        // Both wake up, and have missed nothing.
+        // The manager and the journal wake up, and have missed nothing.
         let messages = try NotifySocket(at: path, reading: manager).messages
         #expect(await messages.line(saying: "READY=1") != nil)
         let lines = try LineFlow(reading: journal)
@@ -131,7 +131,7 @@ import WaypostTestSupport
         #expect(await messages.line(saying: "STOPPING=1") != nil)
     }
 
-    /// The first signal suffices, whatever blocks the command. Here it is a reader that doesn't read the output.
+    /// The first signal suffices, whatever blocks the command. Here, a reader that doesn't read the output blocks it.
     @Test func endsAtTheFirstSignalIfItsOutputIsNotRead() async throws {
         let directory = try TemporaryDirectory()
         let pipe = directory.path("output")

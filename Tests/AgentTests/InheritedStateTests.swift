@@ -108,7 +108,7 @@ import WaypostTestSupport
                 + "LimitNOFILE=)\n")
     }
 
-    /// The program would otherwise wait forever for a thread of its pool. Root isn't limited.
+    /// The program would wait forever for a thread of its pool if it didn't check the limit. Root isn't limited.
     @Test(.enabled(if: isPlain, "sanitizers start their own threads"), arguments: [1, 8])
     func reportsThatTheThreadLimitIsTooLow(count: Int) async throws {
         let program = geteuid() == 0 ? BuiltProgram.waypost(for: 64_998) : [BuiltProgram.waypost]
@@ -165,7 +165,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Runs `waypost` from a shell that has set a limit; `starter` starts both.
+    /// Runs `waypost` from a shell that has set a limit. `starter` is the start of the shell's command line.
     private func limited(
         _ limit: String, _ words: [String], as program: [String] = [BuiltProgram.waypost], in starter: [String] = []
     ) async throws -> ChildProcess.Outcome {

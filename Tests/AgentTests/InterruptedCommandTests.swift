@@ -139,7 +139,7 @@ import WaypostTestSupport
         let config = try bench.configure { $0.endpoint = "http://\(fleetEngine.authority)" }
         let program = try start(["check", "--online", "--config", config])
         try #require(await fleetEngine.requests.first { true } != nil)
-        // This connection is served once the program has received its answer and closed.
+        // The next connection is served once the program has received its answer and closed its own.
         let address = try LocalAddress(fleetEngine.authority)
         let next = await RawExchange.send(["GET / HTTP/1.1\r\n\r\n"], to: address) { !$0.isEmpty }
         #expect(next.status.hasSuffix("404 Not Found"))

@@ -14,7 +14,7 @@ import WaypostTestSupport
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
 )
 struct OutboxCommands {
-    /// Creates a store with one delivered update and three in quarantine, 2 to 4.
+    /// Creates a store with one delivered update and three in quarantine, numbers 2 to 4.
     private func fill(_ bench: ServiceBench) async throws -> [LocationUpdate] {
         let outbox = try await SQLiteOutbox.open(
             OutboxConfiguration(path: bench.directory.path("outbox.sqlite"), maximumBytes: 1 << 20))

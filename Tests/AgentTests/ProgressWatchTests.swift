@@ -91,7 +91,7 @@ import WaypostTestSupport
         #expect(pass(31)?.stage == .receiver)
     }
 
-    /// A fix has been processed once it is judged. Fixes that are dropped for newer ones are not waited for.
+    /// A fix has been processed once it is judged. The watch doesn't wait for fixes that are dropped for newer ones.
     @Test(
         arguments: [
             ([.fix(fix)], nil), ([.rejected(fix, .nullIsland)], nil),
@@ -126,9 +126,9 @@ import WaypostTestSupport
             ([.waiting(delay: .seconds(600))], 630),
             ([.notPrepared(.noPermit(MissingPermit(.rejected, "")))], 30),
             ([.uploading(batch), .outboxFailed(OutboxError(.full))], 30),
-            ([.idle, .outboxFailed(OutboxError(.full))], nil),  // about the maintenance of the outbox
+            ([.idle, .outboxFailed(OutboxError(.full))], nil),  // concerns the maintenance of the outbox
             ([.idle], nil),
-            ([.idle, .failed(.held(.sample("")), traffic: Traffic())], nil),  // about the vehicle's state
+            ([.idle, .failed(.held(.sample("")), traffic: Traffic())], nil),  // concerns the vehicle's state
             ([.idle, .announced(.offline, traffic: Traffic())], nil),
             ([.idle, .accepted(stored)], 30),
             ([.idle, .notStored(LocationUpdate(.sample(0)), OutboxError(.full))], 30),

@@ -14,7 +14,7 @@ import WaypostTestSupport
         #"setsid sh -c 'echo $$ >STRAY; echo >UP; exec sleep 45' & read up <UP; exit 3"#,
         // The process has its own session, has lost its parent, and holds the command's output open.
         #"(setsid sh -c 'setsid sh -c "echo \$\$ >STRAY; echo >UP; exec sleep 45" &' &); read up <UP; exit 3"#,
-        // The same, while the command exceeds its timeout.
+        // The stray process has its own session, and the command exceeds its timeout.
         #"(setsid sh -c 'echo $$ >STRAY; exec sleep 45' &); exec sleep 45"#,
         "set -m; sh -c 'echo $$ >STRAY; exec sleep 45' & wait",
     ])

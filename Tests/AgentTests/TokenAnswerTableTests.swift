@@ -9,8 +9,8 @@ import VehicleAuthorization
 import Operations
 import WaypostTestSupport
 
-/// Every form of a backend's answer and the right handling of each, with proof that the service and `waypost token`
-/// both handle it so.
+/// Every form of a backend's answer and its right handling. The tests prove that the service and `waypost token` both
+/// handle each form this way.
 @Suite struct TokenAnswerTable {
     enum Fate: Sendable {
         case used
@@ -107,7 +107,7 @@ import WaypostTestSupport
         var testDescription: String { name }
     }
 
-    /// 2026-01-05T00:00:00Z.
+    /// The time of issue of all tokens: 2026-01-05T00:00:00Z.
     static let issued = 1_767_571_200.0
     static let good = claims()
     static let audience = "https://fleetengine.googleapis.com/"
@@ -497,7 +497,7 @@ import WaypostTestSupport
             }, environment: [:], wallClock: { Self.issued + row.host },
             present: { row.isSynchronized ? Self.issued + row.host : nil })
 
-        // The service, wired like in production.
+        // The service, wired as in production.
         let lines = Locked([String]())
         let log = LogWriter(level: .debug, format: .text, isReadByJournal: false) { bytes in
             lines.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
@@ -510,7 +510,7 @@ import WaypostTestSupport
         } catch { service = .failure(error) }
         let said = lines.withLock { $0 }
 
-        // The command.
+        // The command `waypost token`.
         let command: Result<TokenReport, AuthorizationError>
         do throws(AuthorizationError) {
             command = .success(

@@ -44,7 +44,7 @@ final class TokenBackend: Sendable {
 
     deinit { serving.cancel() }
 
-    /// Ends the pages.
+    /// Makes the backend answer only with tokens from now on.
     func endPages() { state.withLock { $0.pagesLeft = 0 } }
 
     /// Every token that was issued.

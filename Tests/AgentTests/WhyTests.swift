@@ -198,7 +198,7 @@ import WaypostTestSupport
         #expect(first["remedy"]?.stringValue?.hasPrefix("plug the receiver in") == true)
     }
 
-    /// Conditions that come from another source than an event.
+    /// Conditions whose source isn't an event.
     @Test func showsTheServicesNotices() {
         let (monitor, _) = Self.monitor([(0, .fix(Self.fix)), (0, Self.delivered)], until: 0)
         func codes() -> [ConditionCode] { monitor.snapshot.conditions.visible(at: .zero).map(\.code) }

@@ -4,7 +4,7 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// The updates of a drive, made in the same steps as by `ReportingState`, and a follower's view of these updates.
+/// The updates of a drive, produced by the same steps as in `ReportingState`, and a follower's view of them.
 struct ReplayedIntake {
     /// An update, preceded by its shape points.
     struct Report {

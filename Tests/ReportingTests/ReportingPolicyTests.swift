@@ -191,7 +191,7 @@ import WaypostTestSupport
         #expect(policy.isDue(.sample(10, speed: 10)))
     }
 
-    /// Fixes that precede the clock's setting back don't count towards a manoeuvre.
+    /// Fixes that arrived before the clock was set back don't count towards a manoeuvre.
     @Test func theAccuracyPolicyContinuesAfterAClockIsSetBack() {
         let ride = SimulatedRide.round(stops: 5, seed: 3).fixes(every: 1, wander: 0, speedNoise: 0)
         let policies = (0..<2).map { _ in
@@ -223,7 +223,7 @@ import WaypostTestSupport
         #expect(LocationUpdate(fix).altitudeMeters == expected)
     }
 
-    /// The update is rounded once, so that the stored and the sent one are equal.
+    /// The update is rounded once, so that the stored and the sent update are equal.
     @Test func isRoundedToTheCentimetre() {
         var fix = Fix.sample(0)
         fix.latitude = 48.117_333_349_9

@@ -50,9 +50,9 @@ import WaypostTestSupport
         var interval = 5
         var spacing = RequestSpacing.live
         /// The delay of fix number n in milliseconds.
-        var fixIsLate: (Int) -> Int = { _ in 0 }
-        /// The time for the token of request number n, from 0, in milliseconds.
-        var tokenTakes: (Int) -> Int = { _ in 0 }
+        var fixDelay: (Int) -> Int = { _ in 0 }
+        /// The time that request number n, counted from 0, waits for its token, in milliseconds.
+        var tokenDelay: (Int) -> Int = { _ in 0 }
         /// The milliseconds until the answer to request number n, and whether it is accepted.
         var answer: (Int) -> (after: Int, isAccepted: Bool) = { _ in (100, true) }
         /// Updates that are pending at the start, at most one.
@@ -73,7 +73,7 @@ import WaypostTestSupport
             for now in stride(from: 0, to: seconds * 1000, by: 10) {
                 upload.now = .milliseconds(now)
                 if upload.action == nil { take(.started, at: now) }
-                if fixes * 1000 + fixIsLate(fixes) <= now {
+                if fixes * 1000 + fixDelay(fixes) <= now {
                     let fix = Fix.sample(10_000 + Double(fixes), north: Double(fixes) * 15, speed: 15)
                     policy.observe(fix, nil)
                     let elapsed = reported.flatMap { upload.state.timeSinceSent($0, at: upload.now) }
@@ -101,7 +101,7 @@ import WaypostTestSupport
                         }
                         take(.outboxRead(batch, newest: newest), at: now)
                     case .prepare?:
-                        guard now >= actionSince + tokenTakes(tokens) else { break steps }
+                        guard now >= actionSince + tokenDelay(tokens) else { break steps }
                         tokens += 1
                         take(.prepared, at: now)
                     case .send(let batch, let seconds)?:
@@ -135,13 +135,13 @@ import WaypostTestSupport
 
     /// The fix of second 5 would follow after 3.9 s. The fix of second 6 is reported instead, and then every fifth one.
     @Test func shiftTheIntervalAfterATokenWait() throws {
-        let requests = try Course(tokenTakes: { $0 == 0 ? 1100 : 0 }).requests(seconds: 60)
+        let requests = try Course(tokenDelay: { $0 == 0 ? 1100 : 0 }).requests(seconds: 60)
         #expect(requests.first?.at == 1100)
         #expect(requests.map(\.second) == [0] + Array(stride(from: 6, to: 60, by: 5)))
         #expect(Self.gaps(requests).allSatisfy { $0 >= 4900 })
         #expect(requests.dropFirst().allSatisfy { $0.at == $0.second * 1000 })
 
-        let recorded = try Course(spacing: .recordedLog, tokenTakes: { $0 == 0 ? 1100 : 0 }).requests(seconds: 60)
+        let recorded = try Course(spacing: .recordedLog, tokenDelay: { $0 == 0 ? 1100 : 0 }).requests(seconds: 60)
         #expect(Self.gaps(recorded).first == 3900)  // too close without the spacing
     }
 
@@ -149,7 +149,7 @@ import WaypostTestSupport
     @Test(arguments: [5, 7, 10, 30], [300, 1100, 4200, 12_000, 31_000])
     func keepTheSpacingAfterAnyWait(interval: Int, wait: Int) throws {
         for number in [0, 1, 5] {
-            let requests = try Course(interval: interval, tokenTakes: { $0 == number ? wait : 0 }).requests(
+            let requests = try Course(interval: interval, tokenDelay: { $0 == number ? wait : 0 }).requests(
                 seconds: 240)
             #expect(Self.gaps(requests).allSatisfy { $0 >= 4900 }, "\(requests)")
             // Every position is fresh, except the one that waited.
@@ -160,7 +160,7 @@ import WaypostTestSupport
 
     /// The interval is a little longer with a provider that is always slow.
     @Test func allowAProviderThatIsAlwaysSlow() throws {
-        let requests = try Course(tokenTakes: { _ in 1100 }).requests(seconds: 120)
+        let requests = try Course(tokenDelay: { _ in 1100 }).requests(seconds: 120)
         #expect(Self.gaps(requests).allSatisfy { (4900...7200).contains($0) })
         #expect(requests.allSatisfy { $0.at - $0.second * 1000 == 1100 })
     }
@@ -168,7 +168,7 @@ import WaypostTestSupport
     /// Delays of a few milliseconds, as on a loaded machine.
     @Test(arguments: [5, 6, 10]) func tolerateOrdinaryJitter(interval: Int) throws {
         let requests = try Course(
-            interval: interval, fixIsLate: { ($0 * 37) % 50 }, tokenTakes: { $0 == 0 ? 0 : ($0 * 53) % 40 }
+            interval: interval, fixDelay: { ($0 * 37) % 50 }, tokenDelay: { $0 == 0 ? 0 : ($0 * 53) % 40 }
         ).requests(seconds: 600)
         #expect(requests.map(\.second) == Array(stride(from: 0, to: 600, by: interval)))
     }
@@ -177,14 +177,14 @@ import WaypostTestSupport
         let old = StoredUpdate(sequence: 9000, update: LocationUpdate(.sample(9000)))
         // The request is in progress from 0 to 400 ms, and the first fix arrives at 500 ms.
         let requests = try Course(
-            fixIsLate: { _ in 500 }, answer: { ($0 == 0 ? 400 : 100, true) }, waiting: [old]
+            fixDelay: { _ in 500 }, answer: { ($0 == 0 ? 400 : 100, true) }, waiting: [old]
         ).requests(seconds: 30)
         #expect(requests.map(\.second) == [-1000] + Array(stride(from: 0, to: 30, by: 5)))
     }
 
     /// During an outage, positions are reported at their interval. The first request after the outage delays the next
     /// one.
-    @Test(arguments: [0, 700, 4000]) func keepTheIntervalInAnOutage(takes timeout: Int) throws {
+    @Test(arguments: [0, 700, 4000]) func keepTheIntervalInAnOutage(timeout: Int) throws {
         for end in 6...14 {
             // Attempts 2 and on, up to `end`, fail after `timeout`.
             let requests = try Course(answer: { (2..<end).contains($0) ? (timeout, false) : (100, true) })

@@ -30,8 +30,8 @@ import WaypostTestSupport
 
     @Test func losesNoUpdatesAndSendsFewRequests() async throws {
         let reporter = try reporter()
-        // Before the reporter starts: with nothing pending, it would sleep until its heartbeat in addition to all
-        // waits.
+        // The first update is accepted before the reporter starts. With nothing pending, the reporter would sleep until
+        // its heartbeat in addition to all waits.
         try await accept(0)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await reporter.deliver() }

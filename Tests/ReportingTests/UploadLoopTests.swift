@@ -535,7 +535,7 @@ import WaypostTestSupport
             (.started, []),
             (.outboxRead(nil, newest: nil), [.idle]),
             (.updateStored(nil), []),
-            // Reported once, until an upload.
+            // `idle` is reported only once until the next upload.
             (.outboxRead(nil, newest: nil), []),
             (.updateStored(nil), []),
             (Self.outboxFails, [.outboxFailed(error), waiting(1)]),

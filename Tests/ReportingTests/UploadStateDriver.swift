@@ -8,7 +8,7 @@ import WaypostTestSupport
 final class UploadStateDriver {
     /// The step after an answer.
     enum Course: Hashable {
-        /// The state waits for the first time, or for the second if the network returns now.
+        /// The state waits for the given time, or for `withNetwork` if the network returns now.
         case wait(Duration, withNetwork: Duration)
         /// The state performs this action.
         case perform(UploadAction)

@@ -28,7 +28,7 @@ import VehicleAuthorization
                 let outage = from..<from + seconds
                 let (silent, asked) = Self.drive(life: minutes * 60, outage: outage, failure: failure)
                 let end = minutes * 60 - 10
-                // The maximum wait between two tries, a hanging one, and an update.
+                // The maximum wait between two attempts, the time of a hanging attempt, and two intervals of updates.
                 let late = 60 + failure.rawValue + 2 * Self.interval
                 let most = outage.upperBound + late <= end ? 0 : max(0, outage.upperBound - end) + late
                 #expect(

@@ -128,7 +128,7 @@ import WaypostTestSupport
         }
     }
 
-    /// `nbf` compared with the token's own `iat`, with ten minutes of tolerance for clocks. An implausible `iat`
+    /// `nbf` is compared with the token's own `iat`, with ten minutes of tolerance for clocks. An implausible `iat`
     /// decides nothing.
     @Test(
         arguments: [

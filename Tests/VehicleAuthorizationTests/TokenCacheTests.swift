@@ -123,8 +123,8 @@ import VehicleAuthorization
         #expect(kind(cache.request(van7, now: .zero)) == "fetch")
     }
 
-    /// Seconds after the first fetch. An issuer that signs twice within a second returns the same token, which isn't a
-    /// fault.
+    /// The seconds after the first fetch, and whether a warning is expected. An issuer that signs twice within a second
+    /// returns the same token, which isn't a fault.
     @Test(arguments: [(0, false), (1, false), (2, true), (600, true)])
     func warnIfTheRejectedTokenIsIssuedAgain(second: Int, expectsWarning: Bool) {
         var cache = cache(holding: token(3600, "same"))

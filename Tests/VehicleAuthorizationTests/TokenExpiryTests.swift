@@ -60,7 +60,7 @@ import WaypostTestSupport
         let format: ExpirationFormat
         /// The lifetime in seconds by each local clock if neither `iat` nor `Date` states the time: right, 1970, 2080,
         /// an hour fast, an hour slow.
-        let unwitnessed: [Int?]
+        let byLocalClock: [Int?]
 
         var testDescription: String { "\(format) \(stated.map { "\($0)" } ?? "nothing"), exp: \(hasExp)" }
     }
@@ -69,19 +69,19 @@ import WaypostTestSupport
     static let byExp: [Int?] = [3600, nil, nil, nil, nil]
     static let byLength: [Int?] = [3600, 3600, 3600, 3600, 3600]
     static let styles: [Style] = [
-        Style(hasExp: true, stated: nil, format: .automatic, unwitnessed: byExp),
-        Style(hasExp: true, stated: 3600, format: .automatic, unwitnessed: byLength),
-        Style(hasExp: true, stated: issued + 3600, format: .automatic, unwitnessed: byExp),
-        Style(hasExp: true, stated: (issued + 3600) * 1000, format: .automatic, unwitnessed: byExp),
-        Style(hasExp: true, stated: 3600, format: .secondsFromNow, unwitnessed: byLength),
-        Style(hasExp: true, stated: issued + 3600, format: .epochSeconds, unwitnessed: byExp),
-        Style(hasExp: true, stated: (issued + 3600) * 1000, format: .epochMilliseconds, unwitnessed: byExp),
-        Style(hasExp: false, stated: 3600, format: .automatic, unwitnessed: byLength),
-        Style(hasExp: false, stated: issued + 3600, format: .automatic, unwitnessed: byExp),
-        Style(hasExp: false, stated: (issued + 3600) * 1000, format: .automatic, unwitnessed: byExp),
-        Style(hasExp: false, stated: 3600, format: .secondsFromNow, unwitnessed: byLength),
-        Style(hasExp: false, stated: issued + 3600, format: .epochSeconds, unwitnessed: byExp),
-        Style(hasExp: false, stated: (issued + 3600) * 1000, format: .epochMilliseconds, unwitnessed: byExp),
+        Style(hasExp: true, stated: nil, format: .automatic, byLocalClock: byExp),
+        Style(hasExp: true, stated: 3600, format: .automatic, byLocalClock: byLength),
+        Style(hasExp: true, stated: issued + 3600, format: .automatic, byLocalClock: byExp),
+        Style(hasExp: true, stated: (issued + 3600) * 1000, format: .automatic, byLocalClock: byExp),
+        Style(hasExp: true, stated: 3600, format: .secondsFromNow, byLocalClock: byLength),
+        Style(hasExp: true, stated: issued + 3600, format: .epochSeconds, byLocalClock: byExp),
+        Style(hasExp: true, stated: (issued + 3600) * 1000, format: .epochMilliseconds, byLocalClock: byExp),
+        Style(hasExp: false, stated: 3600, format: .automatic, byLocalClock: byLength),
+        Style(hasExp: false, stated: issued + 3600, format: .automatic, byLocalClock: byExp),
+        Style(hasExp: false, stated: (issued + 3600) * 1000, format: .automatic, byLocalClock: byExp),
+        Style(hasExp: false, stated: 3600, format: .secondsFromNow, byLocalClock: byLength),
+        Style(hasExp: false, stated: issued + 3600, format: .epochSeconds, byLocalClock: byExp),
+        Style(hasExp: false, stated: (issued + 3600) * 1000, format: .epochMilliseconds, byLocalClock: byExp),
     ]
 
     /// Every style with every clock, with `iat` as a number, as a string, or missing; with and without `Date`.
@@ -95,7 +95,7 @@ import WaypostTestSupport
                     token: token, stated: number(style.stated), format: style.format, issuerTime: date,
                     localTime: clock.local.rawValue)
                 let isWitnessed = !iat.isEmpty || date != nil
-                let expected = isWitnessed ? 3600 : style.unwitnessed[clock.column]
+                let expected = isWitnessed ? 3600 : style.byLocalClock[clock.column]
                 #expect(expiry.lifetime == expected.map { .seconds($0) }, "iat \(iat), Date \(date ?? -1)")
                 #expect(expiry.warnings.isEmpty == (expiry.lifetime != nil))
             }

@@ -34,9 +34,9 @@ import WaypostTestSupport
         #expect(tally.problems.prefix(5) == [])
         #expect(tally.maximumAtOnce == 1, "one fetch per vehicle at a time")
         #expect(tally.fetches == tally.issued + tally.failures + tally.givenUp)
-        #expect(tally.issued <= tally.lives + tally.refused.count)
+        #expect(tally.issued <= tally.lives + tally.rejected.count)
         // Every planned event happened.
-        #expect(tally.lives > 2000 && tally.failures > 200 && tally.refused.count > 200 && tally.handedOut > 50_000)
+        #expect(tally.lives > 2000 && tally.failures > 200 && tally.rejected.count > 200 && tally.handedOut > 50_000)
     }
 
     /// Advances time until `total` callers are answered and every fetch has ended. Time advances only while each fetch
@@ -73,7 +73,7 @@ import WaypostTestSupport
     }
 }
 
-/// The issuer of that week. It records all tokens, and judges every fetch and every answer.
+/// The issuer of the simulated week. It records all tokens, and judges every fetch and every answer.
 private final class WeekIssuer: VehicleAuthorization {
     struct Issue {
         let vehicleID: String
@@ -84,7 +84,7 @@ private final class WeekIssuer: VehicleAuthorization {
     struct Tally {
         var (fetches, issued, failures, givenUp, lives, handedOut, maximumAtOnce) = (0, 0, 0, 0, 0, 0, 0)
         /// Tokens that Fleet Engine rejected.
-        var refused: Set<String> = []
+        var rejected: Set<String> = []
         var problems: [String] = []
     }
 
@@ -168,7 +168,7 @@ private final class WeekIssuer: VehicleAuthorization {
         if let newest = state.newest[vehicleID], let issue = state.issues[newest] {
             // A fetch that took 20 s leaves less than the lifetime.
             isDue = now - issue.fetchedAt >= (issue.lifetime - .seconds(20)) * 0.4
-            if !isDue, !state.tally.refused.contains(newest) {
+            if !isDue, !state.tally.rejected.contains(newest) {
                 state.tally.problems.append("\(vehicleID) fetched after \(now - issue.fetchedAt)")
             }
         }
@@ -180,7 +180,7 @@ private final class WeekIssuer: VehicleAuthorization {
         return (state.tally.fetches, fate, delay, isDue)
     }
 
-    func recordRejection(of token: AuthorizationToken) { state.withLock { _ = $0.tally.refused.insert(token.value) } }
+    func recordRejection(of token: AuthorizationToken) { state.withLock { _ = $0.tally.rejected.insert(token.value) } }
 
     func recordDrop(of token: AuthorizationToken) { state.withLock { $0.dropped[token.value] = $0.dropped.count } }
 

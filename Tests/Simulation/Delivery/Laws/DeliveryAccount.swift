@@ -44,7 +44,7 @@ struct DeliveryAccount {
     private var lateness = LatenessWatch()
     private(set) var ledger = Ledger()
     private let mayEvict: Bool
-    private var refused: Set<UpdateKey> = []
+    private var rejected: Set<UpdateKey> = []
 
     /// - Parameter mayEvict: whether the outbox is small enough to become full.
     init(mayEvict: Bool) { self.mayEvict = mayEvict }
@@ -112,10 +112,10 @@ struct DeliveryAccount {
         guard found.accepted >= accepted, found.accepted <= accepted + doubtful else {
             return (.acceptedSurvives, "\(accepted) updates were accepted, but the ledger has \(found.accepted)")
         }
-        guard found.quarantined <= Int64(refused.count) else {
+        guard found.quarantined <= Int64(rejected.count) else {
             return (
                 .quarantineIsRefused,
-                "\(found.quarantined) are quarantined, but Fleet Engine has rejected \(refused.count)"
+                "\(found.quarantined) are quarantined, but Fleet Engine has rejected \(rejected.count)"
             )
         }
         guard found.evicted == 0 || mayEvict else {
@@ -159,13 +159,13 @@ struct DeliveryAccount {
     }
 
     /// Records that Fleet Engine rejects the update permanently.
-    mutating func refuse(_ key: UpdateKey, at now: Duration) {
-        refused.insert(key)
-        lateness.refuse(key.time, at: now)
+    mutating func reject(_ key: UpdateKey, at now: Duration) {
+        rejected.insert(key)
+        lateness.reject(key.time, at: now)
     }
 
     /// Whether Fleet Engine has rejected the update permanently.
-    func isRefused(_ key: UpdateKey) -> Bool { refused.contains(key) }
+    func isRejected(_ key: UpdateKey) -> Bool { rejected.contains(key) }
 
     /// Records an event after which `count` updates may be sent twice.
     mutating func allowDuplicates(_ count: Int) { allowedDuplicates += count }

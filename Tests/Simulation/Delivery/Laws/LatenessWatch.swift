@@ -18,8 +18,8 @@ struct LatenessWatch {
 
     /// The accepted positions that are newer than any received by Fleet Engine, in order of time.
     private var awaited: [Awaited] = []
-    /// The newest position that Fleet Engine has; `nil` before the first, and from an overruling update until the next
-    /// one.
+    /// The newest position that Fleet Engine has; `nil` before the first position, and after an overruling update until
+    /// another position arrives.
     private var newestReceived: UTCTime?
     /// The time from which the path works; in the future while a delay is allowed.
     private var settledAt = Duration.zero
@@ -87,7 +87,7 @@ struct LatenessWatch {
         awaited.removeFirst(rest)
     }
 
-    mutating func refuse(_ time: UTCTime, at now: Duration) {
+    mutating func reject(_ time: UTCTime, at now: Duration) {
         lastHeard = now
         awaited.removeAll { $0.time == time }
     }

@@ -20,9 +20,9 @@ enum Law: String, CaseIterable, Sendable {
     case tokenMargin
     /// At most one fetch per vehicle is in progress, however many tasks ask for a token.
     case oneFetch
-    /// A failing token backend doesn't receive requests at a higher rate.
+    /// Failures don't make Waypost ask the token backend more often.
     case fewFetches
-    /// A failing server doesn't receive requests at a higher rate, which would also use up a metered link.
+    /// Failures don't make Waypost send requests more often, which would also use up a metered link.
     case fewAttempts
     /// While the path works, Fleet Engine receives the newest accepted position within 60 s.
     case notLate

@@ -86,13 +86,13 @@ final class FleetEngineDouble: @unchecked Sendable {
         if world.has(.smallRequestsOnly), update.past.count + 1 > locationLimit {
             return HTTPResponse(status: 413, body: Array("<html>413 Request Entity Too Large</html>".utf8))
         }
-        let refused = (update.past + [last]).filter(isPoisonous)
-        guard refused.isEmpty else {
+        let rejected = (update.past + [last]).filter(isPoisonous)
+        guard rejected.isEmpty else {
             // Each step of the search for the rejected update costs a slow answer.
             if world.holds(.slowAnswer) { world.allowDelay(for: .seconds(60)) }
-            if update.past.isEmpty { world.account.refuse(last, at: world.now) }
-            for key in refused { world.account.refuse(key, at: world.now) }
-            return refusal(400, "INVALID_ARGUMENT", "location \(refused.count)")
+            if update.past.isEmpty { world.account.reject(last, at: world.now) }
+            for key in rejected { world.account.reject(key, at: world.now) }
+            return refusal(400, "INVALID_ARGUMENT", "location \(rejected.count)")
         }
         if let breach = world.account.receive(last: last, past: update.past, at: world.now) {
             world.recordBreach(breach.law, breach.detail)

@@ -8,7 +8,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
     private let world: World
     private let server: FleetEngineDouble
     private var dice: Dice
-    /// Whether the kept connection is dead, which the client can't know.
+    /// Whether the kept connection is dead without the client's knowledge.
     private var isHalfOpen = false
     private var connection: Connection?
     /// The real transport's choice of address family and connection.
@@ -21,9 +21,9 @@ final class Network: HTTPTransport, @unchecked Sendable {
 
     /// The kept connection.
     private struct Connection {
-        /// Whether the last answer on it was a success.
+        /// Whether the last answer on the connection was a success.
         var isGood = false
-        /// Whether its server is being taken out of service and answers only errors.
+        /// Whether the connection's server is being taken out of service and answers only with errors.
         var isDrained = false
     }
 
@@ -128,7 +128,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
         return HTTPResponse(status: 503)
     }
 
-    /// Waits as long as a slow server takes to answer, if the server is slow.
+    /// If the server is slow, waits as long as it takes to answer.
     private func waitIfServerIsSlow(_ request: HTTPRequest) async throws(HTTPTransportError) {
         let wasSlow = isSlow
         isSlow = world.holds(.slowAnswer)

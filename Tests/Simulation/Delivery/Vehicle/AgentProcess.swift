@@ -6,7 +6,7 @@ import SQLiteOutbox
 import TimeAndChance
 import VehicleAuthorization
 
-/// A process of the service: the real parts, connected as in `VehicleAgent`, in the simulated world.
+/// A process of the service: the real components, connected as in `VehicleAgent`, in the simulated world.
 ///
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 final class AgentProcess: @unchecked Sendable {
@@ -29,7 +29,7 @@ final class AgentProcess: @unchecked Sendable {
     private let hasPresence: Bool
     private var task: Task<Void, Never>?
 
-    /// Opens the outbox, connects the parts and starts.
+    /// Opens the outbox, connects the components and starts them.
     init(_ environment: Environment) async throws(OutboxError) {
         let world = environment.world
         let life = ProcessLife()

@@ -17,7 +17,7 @@ struct ProcessObserver: ReportingObserver {
         case .fix(let fix):
             world.note(.fix, fix.timeOfFix.millisecondsSince1970, 0, "fix of \(fix.timeOfFix)")
         case .rejected(let fix, let why):
-            world.note(.refusedFix, fix.timeOfFix.millisecondsSince1970, 0, "fix of \(fix.timeOfFix) refused: \(why)")
+            world.note(.rejectedFix, fix.timeOfFix.millisecondsSince1970, 0, "fix of \(fix.timeOfFix) rejected: \(why)")
         case .accepted(let stored):
             world.note(.accepted, stored.sequence, 0, "accepted \(stored.sequence) of \(stored.update.timeOfFix)")
         case .notStored(let update, let error):

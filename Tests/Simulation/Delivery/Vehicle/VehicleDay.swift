@@ -68,9 +68,9 @@ final class VehicleDay: @unchecked Sendable {
     }
 
     private func cutPower() async {
-        environment.disk.cutPower(within: dice.chance(0.5) ? 0 : 1 + dice.below(30))
+        environment.disk.cutPower(atCall: dice.chance(0.5) ? 0 : 1 + dice.below(30))
         for _ in 0..<120 where !environment.disk.isOff { await world.clock.wait(for: .seconds(1)) }
-        environment.disk.cutPower(within: 0)
+        environment.disk.cutPower(atCall: 0)
         world.note(.cut, 0, 0, "the power is cut")
         await endProcess()
         await world.clock.wait(for: dice.skewedSeconds(10...3600))

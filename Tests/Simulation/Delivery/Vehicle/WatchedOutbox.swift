@@ -73,7 +73,7 @@ struct WatchedOutbox: Outbox {
 
     func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {
         world.require(
-            .quarantineIsRefused, world.account.isRefused(UpdateKey(update.update)),
+            .quarantineIsRefused, world.account.isRejected(UpdateKey(update.update)),
             "update \(update.sequence) is quarantined, but Fleet Engine would accept it")
         try await watched { () throws(OutboxError) in try await base.quarantine(update, reason: reason) }
         await check()

@@ -3,7 +3,7 @@ struct Trace {
     /// The kind of an event. Each event also has two figures.
     enum Mark: Int, CaseIterable {
         case start, stop, cut, kill, end
-        case fix, refusedFix, accepted, notStored, uploading, delivered, failed, noToken, outboxFailed, waiting
+        case fix, rejectedFix, accepted, notStored, uploading, delivered, failed, noToken, outboxFailed, waiting
         case quarantined, idle, stateSent, receiver
         case request, answer, token, networkBack, disk
         case privateTime, reload
@@ -39,7 +39,7 @@ struct Trace {
 }
 
 extension Duration {
-    /// Hours, minutes and seconds of the run, such as `27:03:05.250`.
+    /// The time in hours, minutes and seconds, such as `27:03:05.250`.
     var clockText: String {
         let (seconds, attoseconds) = components
         func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }

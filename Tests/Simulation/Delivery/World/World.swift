@@ -76,7 +76,7 @@ final class World: @unchecked Sendable {
 
     // MARK: Time
 
-    /// Runs `body` and all tasks that it starts, until it has ended or a law is broken.
+    /// Runs `body` and all tasks that it starts, until `body` has ended or a law is broken.
     func run(_ body: @escaping @Sendable () async -> Void) {
         queue.run {
             let done = Flag()
