@@ -411,7 +411,6 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(words) && $0.contains(") holds it; ") }, "\(lines)")
     }
 
-    /// The port is held by the service itself.
     @Test func considersThePortOfTheRunningServiceFree() async throws {
         let reserved = try LoopbackSocket.reservation()
         let config = try ServiceSetup(status: "127.0.0.1:\(reserved.port)").write(in: directory)
@@ -443,7 +442,6 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(words) }, "\(lines)")
     }
 
-    /// systemd creates the directory when the service starts.
     @Test func acceptsAStatusDirectoryThatSystemdWillCreate() async throws {
         let (lines, ending) = try await check(
             Self.good.replacing(

@@ -5,7 +5,6 @@ import ReceiverSimulator
 import Testing
 import WaypostTestSupport
 
-/// The errors and exit codes of commands that fail.
 @Suite(
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
@@ -356,7 +355,6 @@ struct CommandErrors {
         }
     }
 
-    /// Returns the lines of a text.
     private func lines(_ bytes: [UInt8]) -> [String] {
         String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     }

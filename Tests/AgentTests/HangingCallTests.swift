@@ -8,7 +8,6 @@ import WaypostTestSupport
 @testable import Operations
 @testable import Waypost
 
-/// Hanging calls, and the effect on their callers.
 @Suite(.timeLimit(.minutes(1))) struct HangingCalls {
     let progress = StageProgress(ProgressWatch(patience: [.store: .seconds(330)]))
     /// A gate that stays closed during a test: every task that reaches it hangs, even if cancelled.
@@ -17,7 +16,6 @@ import WaypostTestSupport
     let givenUp = Locked(0)
     var clock: MonotonicClock { MonotonicClock(manualClock) }
 
-    /// Hangs until the test is over.
     static func hang(at gate: Gate) async {
         await withCheckedContinuation { continuation in
             Task.detached { [gate] in
@@ -52,7 +50,6 @@ import WaypostTestSupport
         gate.open()
     }
 
-    /// Lets time pass until a stage stalls.
     func nextStall() -> Stall? {
         for _ in 0..<1000 {
             if let stall = progress.tick(after: .seconds(1)) { return stall }
@@ -153,7 +150,6 @@ import WaypostTestSupport
         #expect(await AbandonableCall().run(within: .seconds(3), on: clock) { 7 } == 7)
     }
 
-    /// Stopping doesn't wait for a hanging task.
     @Test func aTaskThatDoesNotStopIsAbandonedAfterASecond() async throws {
         defer { gate.open() }
         let (gate, clock) = (gate, clock)
@@ -211,7 +207,6 @@ import WaypostTestSupport
 }
 
 extension Result where Failure: Sendable {
-    /// Returns the result of `body`.
     static func catching(_ body: () async throws(Failure) -> Success) async -> Self {
         do throws(Failure) { return .success(try await body()) } catch { return .failure(error) }
     }

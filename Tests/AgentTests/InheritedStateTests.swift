@@ -6,7 +6,6 @@ import WaypostTestSupport
 
 /// How `waypost` handles the environment, descriptors and limits that it inherits.
 @Suite(.timeLimit(.minutes(1)), .serialized) struct InheritedState {
-    /// Whether the program was built without a sanitizer.
     static let isPlain = BuiltProgram.environment.keys.allSatisfy { !$0.hasSuffix("SAN_OPTIONS") }
 
     @Test(.enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"))

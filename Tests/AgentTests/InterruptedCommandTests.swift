@@ -44,7 +44,6 @@ import WaypostTestSupport
         )
     }
 
-    /// Waits until the program has read the pipe's content.
     private func waitUntilRead(from writer: borrowing OwnedDescriptor) async throws {
         while true {
             try Task.checkCancellation()
@@ -92,7 +91,6 @@ import WaypostTestSupport
         #expect(left.isEmpty || said.contains("--outbox \(directory.path(left[0]))/outbox.sqlite"))
     }
 
-    /// The whole log has been read, but updates are still pending.
     @Test func reportPendingUpdatesAtTheEndOfAReplay() async throws {
         let bench = try ServiceBench()
         await bench.simulator.beginOutage()
@@ -130,7 +128,6 @@ import WaypostTestSupport
         #expect(!program.output.text.contains("FAIL"))
     }
 
-    /// Results found while waiting for the receiver aren't lost.
     @Test(arguments: signals) func keepTheResultsOfChecks(signal: Int32) async throws {
         let bench = try ServiceBench()
         let fleetEngine = try RawServer(answering: ["HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"])

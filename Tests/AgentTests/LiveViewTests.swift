@@ -89,7 +89,6 @@ import WaypostTestSupport
         expectRestored(view.output.lines.map(\.text))
     }
 
-    /// However the view ends, the terminal is restored.
     @Test(arguments: ["control-c", "SIGTERM", "SIGINT", "SIGHUP"]) func restoresTheTerminal(after ending: String)
         async throws
     {
@@ -153,7 +152,6 @@ import WaypostTestSupport
         #expect(text.ranges(of: "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l").count == times)
     }
 
-    /// Returns `line` without control sequences.
     private static func plainText(_ line: String) -> String {
         String(line.replacing(/\u{1B}\[[0-9;?]*[A-Za-z]/, with: "").filter { $0 != "\r" })
     }

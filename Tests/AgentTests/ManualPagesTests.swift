@@ -4,7 +4,6 @@ import WaypostTestSupport
 
 @testable import WaypostCommand
 
-/// The manual pages, formatted by man.
 @Suite struct ManualPages {
     private static func isHere(_ program: String) -> Bool { FileSystem.isAllowed(.execute, at: "/usr/bin/\(program)") }
 

@@ -6,7 +6,6 @@ import WaypostTestSupport
 
 @testable import WaypostCommand
 
-/// `waypost map`, run as a user would run it.
 @Suite(
     .timeLimit(.minutes(2)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")

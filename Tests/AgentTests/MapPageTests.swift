@@ -79,7 +79,6 @@ import WaypostTestSupport
 
     @Test func loadNoExternalResources() throws {
         let page = try #require(try Self.page(Fixtures.fixes(of: "town")))
-        // The page loads nothing through its links.
         let loaded = page.replacing("href=\"https://www.openstreetmap.org/", with: "").replacing(
             "link.href = `https://www.openstreetmap.org/", with: "")
         for word in ["http:", "https:", "<link", "@import", "url(", "src=", "fetch(", "import(", "XMLHttpRequest"] {

@@ -18,7 +18,6 @@ final class PluggedReceiver {
     func send(_ epoch: DriveEpoch) throws { try send(epoch.sentences) }
     func send(_ sentences: [UInt8]) throws { try terminal.send(sentences) }
 
-    /// Waits until a reader has set up the line at the default rate.
     func waitUntilSetUp() async throws {
         while terminal.speed != UInt32(B9600) {
             try Task.checkCancellation()
@@ -34,7 +33,6 @@ final class PluggedReceiver {
         terminal.unplug()
     }
 
-    /// Plugs the device in again, under another name.
     func plugIn() throws {
         let next = try PseudoTerminal()
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: next.path)

@@ -23,7 +23,6 @@ struct PrivateDrives {
     private func switchOn() throws { _ = try bench.directory.write([], to: "private") }
     private func switchOff() throws { try FileManager.default.removeItem(atPath: switchPath) }
 
-    /// Configures a private switch and these zones.
     private func configure(zones: [(centre: Fix, radius: Int)], receiver: String? = nil) throws -> String {
         let circles = zones.map {
             #"{"latitude": \#($0.centre.latitude), "longitude": \#($0.centre.longitude), "radiusMeters": \#($0.radius)}"#

@@ -131,7 +131,6 @@ import WaypostTestSupport
         #expect(history.lines.last?.text.hasPrefix("19999 ") == true)
     }
 
-    /// A fix whose coordinates are out of range isn't drawn.
     @Test(arguments: [Double.nan, .infinity, 1e300])
     func omitInvalidPositions(latitude: Double) {
         var history = RecentHistory()

@@ -66,7 +66,6 @@ import WaypostTestSupport
         #expect(!log.contains("eyJ") && !log.contains("Bearer") && !log.contains("latitude"))
     }
 
-    /// A log that is read to its end is already a recording.
     @Test func reportThatALogIsAlreadyARecording() async throws {
         let bench = try ServiceBench()
         let log = try bench.directory.write(

@@ -24,7 +24,6 @@ import WaypostTestSupport
 
     init() throws { (bench, other) = (try ServiceBench(), try ServiceBench()) }
 
-    /// Replaces the configuration file and requests a reload.
     private func reload(_ service: RunningProgram, _ edit: (inout ServiceSetup) -> Void) throws {
         _ = try bench.configure(edit)
         service.signal(SIGHUP)
@@ -192,7 +191,6 @@ import WaypostTestSupport
         }
     }
 
-    /// The service doesn't search for the baud rate again.
     @Test func remembersTheBaudRate() async throws {
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let automatic = #"{"type": "serial", "device": "\#(bench.devicePath)", "baudRate": "automatic"}"#

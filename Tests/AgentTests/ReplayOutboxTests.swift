@@ -8,7 +8,6 @@ import WaypostTestSupport
 
 @testable import WaypostCommand
 
-/// The outboxes of `waypost replay`.
 @Suite(.timeLimit(.minutes(2))) struct ReplayOutboxes {
     private let log = Fixtures.url("nmea/tunnel.nmea").path
     private let temporary: TemporaryDirectory

@@ -8,7 +8,6 @@ import WaypostTestSupport
 
 @testable import WaypostCommand
 
-/// The progress of a replay and the line that shows it.
 @Suite(.timeLimit(.minutes(1))) struct ReplayProgresses {
     @Test(
         arguments: [

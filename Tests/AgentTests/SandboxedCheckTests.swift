@@ -99,7 +99,6 @@ import WaypostTestSupport
             ])
     }
 
-    /// This test needs a machine without systemd.
     @Test(.enabled(if: (try? FileStatus(at: "/run/systemd/system")) == .some(nil), "systemd runs here"))
     func runOutsideTheSandboxWithoutSystemd() async {
         let place = await SandboxedCheck.place(for: "/etc/waypost/config.json", [])

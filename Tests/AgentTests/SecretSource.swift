@@ -7,7 +7,6 @@ import WaypostTestSupport
 
 /// An issuer of one kind that fails until it is repaired, and includes its secrets in its errors.
 final class SecretSource: Sendable {
-    /// The value of the key `authorization`.
     let authorization: String
     private let kind: Secrecy.Issuer
     private let backend: TokenBackend
@@ -56,6 +55,5 @@ final class SecretSource: Sendable {
         }
     }
 
-    /// Every token that was issued.
     var tokens: [String] { kind == .http ? backend.tokens : [token] }
 }

@@ -319,7 +319,6 @@ import WaypostTestSupport
         var evictions = Evictions()
         evictions[.thinned].count = 2
         let lines = report(monitor(), StoreSummary(ledger, evictions: evictions)).metrics().split(separator: "\n")
-        // Every reason has a label from the start.
         for reason in ["thinned", "oldest", "age", "damage", "discarded"] {
             #expect(
                 lines.contains("waypost_updates_evicted_total{reason=\"\(reason)\"} \(reason == "thinned" ? 2 : 0)"))
@@ -395,7 +394,6 @@ import WaypostTestSupport
 }
 
 @Suite struct EventLogging {
-    /// The lines that were logged.
     final class Lines: Sendable {
         private let bytes = Locked([UInt8]())
         func append(_ more: [UInt8]) { bytes.withLock { $0 += more } }

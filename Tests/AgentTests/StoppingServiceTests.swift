@@ -5,7 +5,6 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// How `waypost run` shuts down on request.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct StoppingService {
     enum Moment: CaseIterable {
         case beforeTheReceiverIsThere, whileReceiving, inBackoff, whileARequestStalls, whileTheTokenEndpointHangs

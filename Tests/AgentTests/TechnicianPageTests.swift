@@ -43,7 +43,6 @@ import Testing
         #expect(!page.contains("id=\"verdict\" role"))
     }
 
-    /// Each element that the script names exists once.
     @Test func containEachElementThatTheirScriptUses() {
         let named = Set(page.matches(of: /\$\("(\w+)"\)/).map { String($0.1) })
         let listed = Set(page.matches(of: /rows\("(\w+)", \[/).map { String($0.1) })

@@ -82,7 +82,6 @@ import WaypostTestSupport
         var format = TokenAnswerFormat()
         /// The host's clock, in seconds since the token's issue.
         var host = 5.0
-        /// Whether the host's clock is synchronized.
         var isSynchronized = false
         /// The token's remaining lifetime in seconds, if relevant.
         var life: Int?

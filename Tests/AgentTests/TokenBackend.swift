@@ -12,7 +12,6 @@ final class TokenBackend: Sendable {
         var tokens: [String] = []
     }
 
-    /// The value of `authorization.url`.
     let url: String
     private let state: Locked<State>
     private let serving: Task<Void, Never>
@@ -47,6 +46,5 @@ final class TokenBackend: Sendable {
     /// Makes the backend answer only with tokens from now on.
     func endPages() { state.withLock { $0.pagesLeft = 0 } }
 
-    /// Every token that was issued.
     var tokens: [String] { state.withLock { $0.tokens } }
 }

@@ -8,7 +8,6 @@ import WaypostTestSupport
 
 @testable import BackendAuthorization
 
-/// The verdict on a fetched token.
 @Suite struct TokenVerdicts {
     static let claims =
         #""iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","iat":1000000000,"exp":1000003600"#

@@ -50,7 +50,6 @@ import WaypostTestSupport
         #expect(variable.vehicle.vehicleID == "van-9")
         let credential = try read("\"v\"", #"{"credential": "id"}"#, environment: environment)
         #expect(credential.vehicle.vehicleID == "van-8")
-        // A credential is a secret.
         #expect(credential.settings.first { $0.path == "vehicle.vehicleId" }?.value == .string("…"))
     }
 

@@ -24,7 +24,6 @@ struct DocumentedTests {
         }
     }
 
-    /// A column of types names existing types only.
     @Test(arguments: [("docs/authorization.md", "kept by"), ("docs/architecture.md", "decided by")])
     func nameExistingTypes(page: String, column: String) throws {
         let names = Self.types(in: try Checkout.text(page), column: column)

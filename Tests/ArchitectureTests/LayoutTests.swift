@@ -51,7 +51,6 @@ import Testing
     }
 
     @Test func importsOnlyModulesAboveInTheTable() {
-        // A module imports only modules above it in the table.
         for (index, module) in modules.enumerated() {
             let later = Set(modules[index...].map(\.name))
             #expect(module.mayImport.isDisjoint(with: later), "\(module.name) imports a module below it")

@@ -4,9 +4,7 @@ import ReportedText
 import Reporting
 import Testing
 
-/// The wording of the results of `waypost check`.
 @Suite struct CheckWordings {
-    /// Each form of a result has a row.
     @Test(
         arguments: [
             (

@@ -2,7 +2,6 @@ import Conditions
 import Reporting
 import Testing
 
-/// The wording of the reasons why a recorded log can't be used, and of the remedies.
 @Suite struct LogWordings {
     private static func noFix(
         _ cause: FixAbsence.Cause, isRecorded: Bool = true, leftOut: FixAbsence.LeftOut? = nil
@@ -10,7 +9,6 @@ import Testing
         .noFix(FixAbsence(cause, isRecorded: isRecorded, leftOut: leftOut))
     }
 
-    /// Each form of a sentence has a row.
     @Test(
         arguments: [
             (.directory, "a.log is a directory; specify the logs in it"),

@@ -4,7 +4,6 @@ import Reporting
 import Testing
 import WaypostTestSupport
 
-/// The wording of the outbox's failures, warnings and repairs.
 @Suite struct OutboxWording {
     struct Case: Sendable, CustomTestStringConvertible {
         let error: OutboxError

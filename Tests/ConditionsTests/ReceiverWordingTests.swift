@@ -3,12 +3,10 @@ import ReportedText
 import Reporting
 import Testing
 
-/// The wording of a receiver's problems and of the remedies.
 @Suite struct ReceiverWordings {
     private static let gpsd = DeviceHolders(
         names: "gpsd (process 7)", remedy: "read from gpsd instead (receiver.type gpsd)")
 
-    /// Each form of a sentence has a row.
     @Test(
         arguments: [
             (.deviceMissing, "no such device", "plug the receiver in, or correct the path (ls -l /dev/serial/by-id)"),

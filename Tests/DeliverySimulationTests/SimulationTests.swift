@@ -44,7 +44,6 @@ struct Simulation {
         #expect(try await Self.run(arguments, code: 64).contains(words))
     }
 
-    /// Returns the hash that follows `trace hash` in `text`.
     private static func hash(in text: String) -> String {
         text.split(separator: "trace hash ").last.map { String($0.prefix { $0.isHexDigit }) } ?? "none"
     }

@@ -26,7 +26,6 @@ class CompletionProvider: NSObject, GMTDAuthorization {
     }
 }
 
-/// A provider in the async form.
 final class AsyncProvider: NSObject, GMTDAuthorization {
     let answer: (String) async throws -> String
 
@@ -40,7 +39,6 @@ final class AsyncProvider: NSObject, GMTDAuthorization {
 /// A provider without any completion form.
 final class EmptyProvider: NSObject, GMTDAuthorization {}
 
-/// A consumer app's provider.
 final class TripProvider: NSObject, GMTCAuthorization {
     func fetchToken(
         with authorizationContext: GMTCAuthorizationContext?,

@@ -7,7 +7,6 @@ import WaypostTestSupport
 
 /// The cost of a policy, and the error of a follower that extrapolates the last update with its speed and heading.
 @Suite(.enabled(if: !Sanitizer.isActive, "computes for a long time on one thread")) struct LiveErrors {
-    /// The result of a drive with a policy.
     struct Score {
         var updates = 0
         /// The maximum error in metres at a fix at least 5 s after the previous update, when another was allowed.

@@ -161,7 +161,6 @@ import WaypostTestSupport
         #expect(Self.filtered([fix]) == [fix])
     }
 
-    /// Returns the reported radii, rounded to millimetres.
     private static func radii(_ fixes: [Fix]) -> [Double?] {
         filtered(fixes).map { $0.horizontalAccuracyMeters.map { ($0 * 1000).rounded() / 1000 } }
     }

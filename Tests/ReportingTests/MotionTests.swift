@@ -60,7 +60,6 @@ import WaypostTestSupport
         return ride
     }()
 
-    /// A receiver's errors.
     struct Errors: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let wander, memory, speedNoise: Double

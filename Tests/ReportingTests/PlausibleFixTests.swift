@@ -142,7 +142,6 @@ import WaypostTestSupport
 
     /// The seconds of fixes after a restart, when the newest update in the outbox is of second 10, and their verdicts.
     static let restarts: [(seconds: [Double], verdicts: [FixVerdict])] = [
-        // The ordinary case.
         ([11, 12], [.accepted(overrulesEarlier: false), .accepted(overrulesEarlier: false)]),
         // The receiver repeats the last fix.
         ([10, 11], [.rejected(.notAdvancing), .accepted(overrulesEarlier: false)]),

@@ -94,7 +94,6 @@ import WaypostTestSupport
         #expect(disclosed == [false, true])
     }
 
-    /// Only an accepted fix decides whether the vehicle is in a zone.
     @Test func mayBeInAZoneUntilAFixIsAccepted() {
         var mode = PrivateMode(zones: Self.zones)
         var may = [mode.mayBeInZone]

@@ -211,7 +211,6 @@ import WaypostTestSupport
         #expect(upload.action == .quarantine(Self.newest, reason: ""))
     }
 
-    /// The switch is off, but the vehicle may be in a zone.
     @Test func waitIfTheVehicleMayBeInAZone() {
         becomePrivate()
         upload.take(.outboxRead(nil, newest: Self.newest))

@@ -169,7 +169,6 @@ import WaypostTestSupport
         #expect(gaps.contains { $0 < 10 } && gaps.contains { $0 > 29 })
     }
 
-    /// A parked vehicle reports at the heartbeat with any policy.
     @Test func theAccuracyPolicySlowsToTheHeartbeatForAParkedVehicle() {
         var ride = SimulatedRide()
         ride.stand(600)
@@ -238,7 +237,6 @@ import WaypostTestSupport
         #expect(update.horizontalAccuracyMeters == 2.5)
     }
 
-    /// Rounding again changes nothing.
     @Test func isRoundedOnlyOnce() {
         var chance = SplitMix64(seed: 1)
         for _ in 0..<10_000 {
@@ -262,7 +260,6 @@ final class FilteredPolicy {
         policy = ReportingPolicy(kind, heartbeat: heartbeat)
     }
 
-    /// Returns the update of `fix` if it is due.
     func update(of fix: Fix) -> LocationUpdate? {
         let filtered = filter.filtered(fix)
         policy.observe(filtered, filter.motion)

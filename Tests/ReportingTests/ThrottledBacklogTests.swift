@@ -88,7 +88,6 @@ import WaypostTestSupport
         }
     }
 
-    /// A server that accepts nothing receives few requests.
     @Test func sendsFewRequestsToAServerThatRejectsAll() throws {
         let course = try Self.course(maximum: .seconds(3600)) { _ in true }
         #expect(course.drained == nil)

@@ -6,7 +6,6 @@ import WaypostTestSupport
 @testable import Reporting
 
 @Suite struct TrackShape {
-    /// Returns a fix `east` and `north` metres from a fixed place.
     private static func fix(_ second: Double, _ east: Double, _ north: Double = 0, speed: Double? = nil) -> Fix {
         var fix = Fix.sample(second, north: north, speed: speed)
         fix.longitude += east / (111_195 * 0.642_787_6)

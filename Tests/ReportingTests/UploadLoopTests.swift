@@ -525,7 +525,6 @@ import WaypostTestSupport
         #expect(elapsed == seconds.map { .milliseconds(Int($0 * 1000)) })
     }
 
-    /// The observer's events in order.
     @Test func reportsItsActions() throws {
         let upload = UploadStateDriver()
         let (error, batch) = (OutboxError(.unusable), Self.light)

@@ -10,7 +10,6 @@ final class UploadStateDriver {
     enum Course: Hashable {
         /// The state waits for the given time, or for `withNetwork` if the network returns now.
         case wait(Duration, withNetwork: Duration)
-        /// The state performs this action.
         case perform(UploadAction)
         /// The state reads the outbox for the next upload.
         case readNext
@@ -37,7 +36,6 @@ final class UploadStateDriver {
         now = other.now
     }
 
-    /// The time until `dueAt`.
     var dueIn: Duration? { state.dueAt.map { $0 - now } }
 
     @discardableResult func take(_ event: UploadEvent, jitter: Double = 1) -> UploadStep {
@@ -99,7 +97,6 @@ final class UploadStateDriver {
         return course
     }
 
-    /// The current step.
     var course: Course? {
         switch action {
         case .readOutbox?: return .readNext
@@ -129,7 +126,6 @@ extension UploadEvent {
         .outboxRead(NextUpload(batch, newest: batch?.stored ?? newest))
     }
 
-    /// Returns the result of an exchange without an answer.
     static func lost(_ cause: LostExchange.Cause, _ message: ReportedText, traffic: Traffic = Traffic()) -> Self {
         let fault = DeliveryFault.unanswered(LostExchange(cause, message, origin: "https://f.example"))
         let outcome: DeliveryOutcome = cause == .cancelled ? .retry(fault, after: nil) : .unanswered(fault)

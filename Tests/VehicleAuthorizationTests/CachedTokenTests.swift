@@ -239,7 +239,6 @@ import WaypostTestSupport
         #expect(provider.networkReturns == 1)
     }
 
-    /// Waits until a background fetch has completed.
     private func settle(_ cached: CachedAuthorization) async {
         for _ in 0..<10 { await Task.yield() }
         await cached.networkReturned()

@@ -43,7 +43,6 @@ import WaypostTestSupport
         #expect(expiry.warnings == [])
     }
 
-    /// This machine's clock when the token arrived.
     enum LocalClock: Double, CaseIterable {
         case right = 1_767_571_200
         case of1970 = 0

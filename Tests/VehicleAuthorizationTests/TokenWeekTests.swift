@@ -83,7 +83,6 @@ private final class WeekIssuer: VehicleAuthorization {
 
     struct Tally {
         var (fetches, issued, failures, givenUp, lives, handedOut, maximumAtOnce) = (0, 0, 0, 0, 0, 0, 0)
-        /// Tokens that Fleet Engine rejected.
         var rejected: Set<String> = []
         var problems: [String] = []
     }

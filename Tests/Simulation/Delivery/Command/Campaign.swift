@@ -2,7 +2,6 @@ import LinuxPlatform
 
 /// A run of many worlds on a few threads, until the given hours have been simulated or a law is broken.
 struct Campaign: Sendable {
-    /// The default length of a world in hours.
     static let defaultWorldHours = 24.0
 
     var seed: UInt64

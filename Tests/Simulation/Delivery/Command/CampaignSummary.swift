@@ -1,7 +1,6 @@
 import Glibc
 import Reporting
 
-/// The figures of a campaign.
 struct CampaignSummary: CustomStringConvertible {
     let hours: Double
     private let worlds: Int
@@ -40,7 +39,6 @@ struct CampaignSummary: CustomStringConvertible {
             """
     }
 
-    /// The processor time of this process so far.
     private static var processorSeconds: Double { Double(clock()) / Double(CLOCKS_PER_SEC) }
 
     private static func sum(_ rows: [[Int]], count: Int) -> [Int] {

@@ -96,7 +96,6 @@ import LinuxPlatform
     private static func hex(_ value: UInt64) -> String { String(value, radix: 16) }
 }
 
-/// Formats a number with one decimal.
 func decimal(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
 
 extension String {

@@ -1,4 +1,3 @@
-/// The command and the options of the simulation program.
 struct SimulationOptions {
     enum Command: String, CaseIterable { case campaign, planted, world }
 

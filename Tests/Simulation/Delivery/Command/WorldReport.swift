@@ -1,6 +1,5 @@
 import Reporting
 
-/// The result of one world.
 struct WorldReport: Sendable {
     let scenario: Scenario
     let violation: Violation?
@@ -10,9 +9,7 @@ struct WorldReport: Sendable {
     let hours: Double
     let marks: [Int]
     let faults: [Int]
-    /// The outbox's ledger at the end.
     let ledger: Ledger
-    /// The kinds of fault that this world had.
     let kinds: [FaultKind]
 
     /// Runs the scenario on this thread.

@@ -14,7 +14,6 @@ struct Dice: Sendable {
         _ = next()
     }
 
-    /// The part of the world that draws.
     enum Stream: UInt64, Sendable {
         case order = 1, climate, weather, receiver, road, network, server, issuer, jitter, power, disk, companion
     }

@@ -15,7 +15,6 @@ import CSimulatedExecutor
     private var dice: Dice
     /// The probability that the next job isn't the oldest.
     private let disorder: Double
-    /// The number of jobs run so far.
     private(set) var count = 0
     /// The maximum number of jobs that were ready at once.
     private(set) var maximumLength = 0

@@ -17,10 +17,8 @@
     private var sleepers: [Int: UnsafeContinuation<Void, Never>] = unsafe [:]
     private var nextSleeper = 0
 
-    /// The time since the run began.
     var elapsed: Duration { now.offset }
 
-    /// The number of sleeping tasks.
     var sleeperCount: Int { unsafe sleepers.count }
 
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {

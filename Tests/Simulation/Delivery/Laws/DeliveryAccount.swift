@@ -97,7 +97,6 @@ struct DeliveryAccount {
         return check(found, at: now)
     }
 
-    /// Records that the process has ended.
     mutating func stop() { lateness.stop() }
 
     mutating func check(_ found: Ledger, at now: Duration) -> Breach? {
@@ -164,7 +163,6 @@ struct DeliveryAccount {
         lateness.reject(key.time, at: now)
     }
 
-    /// Whether Fleet Engine has rejected the update permanently.
     func isRejected(_ key: UpdateKey) -> Bool { rejected.contains(key) }
 
     /// Records an event after which `count` updates may be sent twice.

@@ -111,7 +111,6 @@ struct LatenessWatch {
         }
     }
 
-    /// Returns the law that will be broken before `next`.
     func overdue(before next: Duration) -> DeliveryAccount.Breach? {
         guard isRunning else { return nil }
         if let first = awaited.first, max(first.acceptedAt, settledAt) + Self.limit < next {

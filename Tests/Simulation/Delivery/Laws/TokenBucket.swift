@@ -16,6 +16,5 @@ struct TokenBucket {
         return level >= 0
     }
 
-    /// Allows `count` more events.
     mutating func give(_ count: Double) { level = min(capacity, level + count) }
 }

@@ -46,10 +46,8 @@ final class FleetEngineDouble: @unchecked Sendable {
         issuer.willUse(Self.token(of: request), for: vehicle.vehicleID)
     }
 
-    /// Records that an answer did not reach the client.
     func answerWasLost() { world.account.allowDuplicates(Self.maximumBatch) }
 
-    /// Answers a request that has arrived.
     func receive(_ request: HTTPRequest) -> HTTPResponse {
         let answer = answer(request)
         world.note(.answer, Int64(answer.status), 0, "Fleet Engine answers \(answer.status)")

@@ -16,10 +16,8 @@ final class Network: HTTPTransport, @unchecked Sendable {
     /// Whether the transport has tried the dead address family since its last answer or other failure.
     private var knowsDeadFamily = false
     private var isSlow = false
-    /// The life of the process that sends.
     private var life = ProcessLife()
 
-    /// The kept connection.
     private struct Connection {
         /// Whether the last answer on the connection was a success.
         var isGood = false
@@ -42,7 +40,6 @@ final class Network: HTTPTransport, @unchecked Sendable {
         networkChanged()
     }
 
-    /// Whether the network path works.
     var isUp: Bool { !world.holds(.outage) && !world.holds(.silentOutage) }
 
     func networkChanged() {

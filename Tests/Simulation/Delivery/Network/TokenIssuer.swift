@@ -8,7 +8,6 @@ import VehicleAuthorization
 final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
     enum Verdict { case good, dead, foreign }
 
-    /// An issued token.
     private struct Issued {
         let vehicleID: String
         let end: Duration
@@ -120,7 +119,6 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
         issued[String(text)]?.isOverdue = isDue
     }
 
-    /// Returns Fleet Engine's judgement of a token.
     func judge(_ text: Substring, for vehicleID: String) -> Verdict {
         guard let token = issued[String(text)], token.end > world.now, !token.isRevoked else { return .dead }
         return token.vehicleID == vehicleID ? .good : .foreign

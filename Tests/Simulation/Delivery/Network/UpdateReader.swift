@@ -16,7 +16,6 @@ enum UpdateReader {
         do throws(Problem) { return .success(try update(request, vehicle)) } catch { return .failure(error) }
     }
 
-    /// Returns the vehicle state in `request`.
     static func state(of request: HTTPRequest) -> String? {
         (try? JSONValue(parsing: request.body))?["vehicleState"]?.stringValue
     }

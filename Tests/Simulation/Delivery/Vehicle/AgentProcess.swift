@@ -98,13 +98,11 @@ final class AgentProcess: @unchecked Sendable {
         }
     }
 
-    /// Notifies the process of the network's return.
     func networkReturned() async {
         guard life.isAlive, world.scenario.bug != .ignoresTheNetwork else { return }
         await reporter.networkReturned()
     }
 
-    /// Makes the process read the private switch.
     func readPrivateSwitch() async { if life.isAlive { await reporter.readPrivateSwitch() } }
 
     /// Ends the process as SIGTERM does: cancels it, sends the last state within three seconds, and closes the outbox.

@@ -6,7 +6,6 @@ struct Companion: Sendable {
     let authorization: any VehicleAuthorization
     let vehicleID: String
 
-    /// Asks for tokens until cancelled.
     func run() async {
         while !Task.isCancelled {
             await world.clock.wait(for: .seconds(170))

@@ -7,7 +7,6 @@ import TimeAndChance
 ///
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 final class Receiver: FixSource, @unchecked Sendable {
-    /// The activity of the vehicle.
     enum Activity { case driving, parked, off }
 
     private let world: World
@@ -15,7 +14,6 @@ final class Receiver: FixSource, @unchecked Sendable {
     private var road: RoadTrip
     private var writer = SentenceWriter()
     var activity = Activity.off
-    /// The error of the receiver's clock.
     private var clockError = Duration.zero
     /// The number of remaining epochs with this error.
     private var wrongEpochs = 0

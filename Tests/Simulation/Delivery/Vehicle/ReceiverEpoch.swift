@@ -15,7 +15,6 @@ struct ReceiverEpoch {
     /// Whether a GSA sentence is also written.
     var isVerbose = false
 
-    /// Writes RMC and GGA, and GSA if `isVerbose`.
     func write(with writer: inout SentenceWriter) {
         writeMinimum(&writer)
         writeData(&writer)

@@ -25,7 +25,6 @@ struct RoadTrip {
         secondsToChange -= seconds
         if secondsToChange <= 0 {
             secondsToChange = dice.uniform(5...40)
-            // Sometimes there is a red light.
             target = dice.chance(0.25) ? 0 : dice.uniform(5...33)
             turn = dice.chance(0.5) ? 0 : dice.below(21) - 10
         }

@@ -28,7 +28,6 @@ final class VehicleDay: @unchecked Sendable {
         self.dice = dice
     }
 
-    /// Removes the vehicle's files.
     func remove() { environment.disk.remove() }
 
     /// Runs until all faults have ended and everything is delivered.

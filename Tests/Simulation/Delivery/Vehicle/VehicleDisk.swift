@@ -22,7 +22,6 @@ final class VehicleDisk: @unchecked Sendable {
         dice = Dice(seed: world.scenario.seed, stream: .disk)
     }
 
-    /// Removes the files.
     func remove() {
         for name in (try? FileSystem.names(inDirectory: disk.directory)) ?? [] {
             try? FileSystem.removeFile(at: "\(disk.directory)/\(name)")

@@ -4,7 +4,6 @@
 struct Weather {
     private struct Fault {
         let isPresent: Bool
-        /// The probability of a strike.
         let probability: Double
         var dice: Dice
         /// The start and end of the current or next spell.
@@ -55,7 +54,6 @@ struct Weather {
         }
     }
 
-    /// The kinds that this world has.
     var kinds: [FaultKind] { FaultKind.allCases.enumerated().filter { faults[$0.offset].isPresent }.map(\.element) }
 
     /// The number of occurrences by kind; a trait counts once.

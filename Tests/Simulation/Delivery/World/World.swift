@@ -9,7 +9,6 @@ final class World: @unchecked Sendable {
     let queue: RunQueue
     private var weather: Weather
     private var trace: Trace
-    /// The account that judges the delivery.
     var account: DeliveryAccount
     /// The first breach of a law, which ends the run.
     private(set) var violation: Violation?
@@ -26,17 +25,13 @@ final class World: @unchecked Sendable {
         account = DeliveryAccount(mayEvict: weather.has(.smallStore))
     }
 
-    /// The time since the run began.
     var now: Duration { clock.elapsed }
     var utc: UTCTime { origin.advanced(by: now) }
-    /// The time from which no fault occurs.
     var faultsEnd: Duration { weather.end }
     var traceHash: UInt64 { trace.hash }
     var eventCount: Int { trace.count }
     var faultKinds: [FaultKind] { weather.kinds }
-    /// The number of faults by kind.
     var faultCounts: [Int] { weather.counts }
-    /// The number of events by mark.
     var markCounts: [Int] { trace.counts }
 
     // MARK: Faults
