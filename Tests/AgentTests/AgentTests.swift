@@ -40,7 +40,7 @@ import WaypostTestSupport
         try await Agent(configuration, authorization: provider, cachePolicy: policy).run()
         let updates = try #require(await bench.vehicle?.updates)
         #expect(updates > 3)
-        // The final state is an update, too, and may be the second one at the same moment.
+        // The final state is also an update, and may be the second one at the same moment.
         #expect(atEveryUpdate ? provider.asked.count >= updates : provider.asked.count == 1, "\(provider.asked.count)")
     }
 
@@ -52,8 +52,8 @@ import WaypostTestSupport
         let made = Agent(configuration, authorization: provider)
         agent.withLock { $0 = made }
         try await made.run()
-        agent.withLock { $0 = nil }  // the agent holds the provider, and the provider holds this closure,
-        await made.forgetToken()  // which no longer does anything
+        agent.withLock { $0 = nil }  // the agent holds the provider, which holds the closure
+        await made.forgetToken()  // the closure now does nothing
         #expect(provider.asked.count == 2)
     }
 }

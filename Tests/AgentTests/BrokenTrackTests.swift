@@ -14,7 +14,7 @@ struct BrokenTracks {
         case jumps, gaps, backward, stops, midnights, years, talkers, texts
     }
 
-    /// More than any list or sketch in a summary holds.
+    /// The number of epochs: more than any list or sketch in a summary holds.
     private static let epochs = 10_000
 
     private let directory: TemporaryDirectory
@@ -30,15 +30,15 @@ struct BrokenTracks {
         return text
     }
 
-    private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    private static func pad(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
     /// Returns an RMC sentence `second` seconds after 2026-01-05, at whole degrees north.
     private static func position(_ second: Int, latitude: Int = 48, knots: Int = 20, talker: String = "GP") -> String {
         let time = UTCTime(millisecondsSince1970: 1_767_571_200_000 + Int64(second) * 1000)
         let (date, ofDay) = (time.civilDate, time.millisecondOfDay / 1000)
         return sentence(
-            "\(talker)RMC,\(two(ofDay / 3600))\(two(ofDay / 60 % 60))\(two(ofDay % 60)).00,A,\(latitude)00.0000,N,"
-                + "01100.0000,E,\(knots).0,90.0,\(two(date.day))\(two(date.month))\(two(date.year % 100)),,,A")
+            "\(talker)RMC,\(pad(ofDay / 3600))\(pad(ofDay / 60 % 60))\(pad(ofDay % 60)).00,A,\(latitude)00.0000,N,"
+                + "01100.0000,E,\(knots).0,90.0,\(pad(date.day))\(pad(date.month))\(pad(date.year % 100)),,,A")
     }
 
     /// Returns ZDA and GGA sentences for a minute and second after midnight.
@@ -56,7 +56,7 @@ struct BrokenTracks {
             position(number / 4 * 300 + [0, 30, 65, 150][number % 4], latitude: 10 + number / 4 % 70, knots: 0)
         case .midnights: position(number / 2 * 86_400 + 86_399 + number % 2)
         case .years:
-            dated(two(number / 60 % 60) + two(number % 60), year: ["1980", "2999", "2026"][number % 3])
+            dated(pad(number / 60 % 60) + pad(number % 60), year: ["1980", "2999", "2026"][number % 3])
         case .talkers: sentence("\(letters(number, 5)),1") + position(number, talker: "G" + letters(number, 1))
         case .texts: sentence("GPTXT,01,01,02,receiver \(number)") + position(number)
         }

@@ -2,7 +2,6 @@ import FoundationEssentials
 import LinuxPlatform
 import WaypostTestSupport
 
-/// The programs that are tested as processes.
 enum BuiltProgram {
     /// `waypost`, built together with these tests. `WAYPOST_PROGRAM` names another one, such as the installed one.
     static let waypost: String = {
@@ -19,7 +18,6 @@ enum BuiltProgram {
     /// The time after which a program is considered hanging, even on a busy machine.
     static let hangs = Duration.seconds(100)
 
-    /// Runs `waypost` with the arguments `words` until it ends.
     static func run(_ words: [String], timeLimit: Duration = hangs) async throws -> ChildProcess.Outcome {
         try await ChildProcess(
             arguments: [waypost] + words, environment: environment, timeLimit: timeLimit, outputLimit: 1 << 22
@@ -36,7 +34,7 @@ enum BuiltProgram {
         ]
     }
 
-    /// The variables of our environment that a program needs when the tests run under a tool.
+    /// The environment variables that a program needs when the tests run under a tool such as a sanitizer.
     static var environment: [String: String] {
         ProcessInfo.processInfo.environment.filter {
             ["LLVM_PROFILE_FILE", "TSAN_OPTIONS", "ASAN_OPTIONS", "LSAN_OPTIONS", "SWIFT_BACKTRACE"].contains($0.key)

@@ -53,10 +53,10 @@ import WaypostTestSupport
             "Waypost support bundle", "All is well", "waypost_build_info", #""system" : "GPS""#, "van-7", "X-Key",
             "/proc/version",
         ] {
-            #expect(all.contains(words), "it does not say: \(words)")
+            #expect(all.contains(words), "the bundle lacks: \(words)")
         }
         for words in [Self.secret, "eyJ", "Bearer", Self.elevations, "GNRMC,1"] + coordinates {
-            #expect(!all.contains(words), "it says: \(words)")
+            #expect(!all.contains(words), "the bundle contains: \(words)")
         }
         #expect(all.firstMatch(of: /[0-9]\.[0-9]{4,}/) == nil, "something looks like a coordinate")
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
@@ -118,10 +118,11 @@ import WaypostTestSupport
         #expect(
             all.contains("FAIL  configuration  \(config): ") && all.contains(#""reporting.intervalSeconds" is 10000; "#)
         )
-        #expect(all.contains("nothing listens on 127.0.0.1:1"), "it asks the service that the file names: \(all)")
+        #expect(
+            all.contains("nothing listens on 127.0.0.1:1"), "the bundle asks the service that the file names: \(all)")
     }
 
-    /// The bundle has the service's state, although its outbox hangs.
+    /// The bundle has the service's state, although the service's outbox hangs.
     @Test func areWrittenWhileTheOutboxHangs() async throws {
         let bench = try ServiceBench()
         let hang = try await HangingService.outboxThatHangs(in: bench.directory, with: .system)

@@ -15,8 +15,8 @@ import Testing
             "/dev/serial/by-id/usb-SimTech_SIM7600_…-if02-port0: receiving"
         ),
     ])
-    func omitPositionsAndSerialNumbers(text: String, struck: String) {
-        #expect(BundledText.line(text) == struck)
+    func omitPositionsAndSerialNumbers(text: String, redacted: String) {
+        #expect(BundledText.line(text) == redacted)
     }
 
     @Test func omitSecrets() {
@@ -27,8 +27,8 @@ import Testing
         #expect(shown.hasPrefix("one\n") && shown.contains("\ntwo"))
     }
 
-    /// Every value is redacted, unless its key is known to have harmless values. So the value of a misspelt key is,
-    /// too.
+    /// Every value is redacted, unless its key is known to have harmless values. So the value of a misspelt key is also
+    /// redacted.
     @Test(arguments: [
         (#"{"vehicle":{"vehicleId":"van-7"}}"#, #"{"vehicle":{"vehicleId":"van-7"}}"#),
         (#"{"authorization":{"headers":{"X-Api-Key":"s3cret"}}}"#, #"{"authorization":{"headers":{"X-Api-Key":"…"}}}"#),

@@ -40,12 +40,12 @@ struct CertificateFiles {
         try await TestCertificates.make(in: directory)
         let (certificate, key) = TestCertificates.client(in: directory)
         let lines = try check(#""clientCertificateFile": "\#(certificate)", "clientKeyFile": "\#(key)""#, at: now)
-        let told = line.map {
+        let expected = line.map {
             CheckLine(
                 $0.verdict, $0.name,
                 "authorization.clientCertificateFile \(certificate) holds a certificate that \($0.text)")
         }
-        #expect(lines.filter { $0.name == "authorization" } == [told].compactMap { $0 })
+        #expect(lines.filter { $0.name == "authorization" } == [expected].compactMap { $0 })
     }
 
     /// A file may hold several authorities. If one of them is valid, servers can be trusted.
@@ -62,7 +62,7 @@ struct CertificateFiles {
         #expect(try findings(["expired.pem", "client.pem", "ca.pem"]) == [])
         let lines = try findings(["ca.pem", "expired.pem"])
         #expect(lines.map(\.verdict) == [.fail])
-        // The later end, not that of expired.pem in 2020.
+        // The later expiry is reported, not that of expired.pem in 2020.
         #expect(lines.first?.text.contains("holds a certificate that expired on 20") == true, "\(lines)")
         #expect(lines.first?.text.contains("2020-01-02") == false, "\(lines)")
     }

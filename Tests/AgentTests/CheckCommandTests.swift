@@ -236,7 +236,7 @@ struct CheckCommand {
         }
     }
 
-    /// Swapped, of another pair, and right.
+    /// A certificate and key that are swapped, belong to different pairs, or match.
     @Test(
         .enabled(if: TestCertificates.areAvailable, "openssl is needed"),
         arguments: [
@@ -358,7 +358,7 @@ struct CheckCommand {
     func reportsThatNoFileCanBeCreated(inodes: Int) async throws {
         let place = directory.path("disk")
         unsafe mkdir(place, 0o700)
-        // The path is a directory itself.
+        // The path itself is a directory.
         try valueOrSystemError("mount") { unsafe mount("tmpfs", place, "tmpfs", 0, "size=4m,nr_inodes=\(inodes + 1)") }
         defer { unsafe umount2(place, CInt(MNT_DETACH)) }
         let (lines, ending) = try await check(
@@ -370,7 +370,7 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(words) }, "\(lines)")
     }
 
-    /// The modes permit writing, whatever else prevents it.
+    /// The directory's mode alone doesn't show whether the outbox's owner can write.
     @Test(.enabled(if: geteuid() == 0, "only root can act as another user"), arguments: [0o700, 0o500])
     func triesToWriteAsTheOutboxsOwner(mode: mode_t) async throws {
         unsafe chown(directory.path("o"), 12345, 12345)
@@ -383,7 +383,7 @@ struct CheckCommand {
         #expect(try FileSystem.names(inDirectory: directory.path("o")).isEmpty)
     }
 
-    /// In a container, a user namespace may have few users; the kernel shows all others as one.
+    /// The user namespace of a container may have few users; the kernel shows all others as one.
     @Test(.enabled(if: geteuid() == 0, "only root can act as another user"))
     func reportsThatAUserNamespaceLacksTheUser() async throws {
         unsafe chown(directory.path("o"), 12345, 12345)
@@ -411,7 +411,6 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(words) && $0.contains(") holds it; ") }, "\(lines)")
     }
 
-    /// The port is held by the service itself.
     @Test func considersThePortOfTheRunningServiceFree() async throws {
         let reserved = try LoopbackSocket.reservation()
         let config = try ServiceSetup(status: "127.0.0.1:\(reserved.port)").write(in: directory)
@@ -443,7 +442,6 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(words) }, "\(lines)")
     }
 
-    /// systemd creates the directory when the service starts.
     @Test func acceptsAStatusDirectoryThatSystemdWillCreate() async throws {
         let (lines, ending) = try await check(
             Self.good.replacing(
@@ -468,7 +466,7 @@ struct CheckCommand {
         #expect(object["passed"]?.boolValue == (code == 0) && object["online"]?.boolValue == false)
         #expect(object["configuration"]?.stringValue == config)
         let found = (object["checks"]?.arrayValue ?? []).filter {
-            !isOfTheTestsOwnDirectory($0["text"]?.stringValue ?? "")
+            !isAboutTheTestsDirectory($0["text"]?.stringValue ?? "")
                 && $0["text"]?.stringValue?.hasPrefix("sandbox not checked: ") != true
         }.map { check in
             [check["verdict"], check["name"]].map { $0?.stringValue ?? "" }.joined(separator: " ")
@@ -503,7 +501,7 @@ struct CheckCommand {
         #expect(lines.allSatisfy { $0.hasPrefix("FAIL") || $0.hasPrefix("note") }, "\(lines)")
     }
 
-    /// The quotes may belong to the value.
+    /// The check only notes the quotes, because they may belong to the value.
     @Test(
         arguments: [
             (#""\"hunter2\"""#, true), (#""Bearer 'hunter2'""#, true), (#"{"file": "DIRECTORY/quoted"}"#, true),
@@ -521,7 +519,7 @@ struct CheckCommand {
         #expect(!lines.contains { $0.contains("hunter2") })
     }
 
-    /// Fleet Engine may know the value.
+    /// The check only notes the value, because Fleet Engine may know it.
     @Test(arguments: [
         (
             #""van-7""#, #""VEHICLE_ID=van-7""#,
@@ -537,7 +535,7 @@ struct CheckCommand {
         ),
         (#""p""#, #""Vans-4711""#, #"vehicle.providerId is "Vans-4711", which looks like the project's name; write"#),
     ])
-    func notesAnUnusualId(part: String, id: String, words: String) async throws {
+    func notesAnUnusualID(part: String, id: String, words: String) async throws {
         let (lines, ending) = try await check(Self.good.replacing(part, with: id))
         #expect(ending == .exited(0))
         #expect(lines.contains { $0.hasPrefix("note  vehicle        \(words)") }, "\(lines)")
@@ -668,7 +666,7 @@ struct CheckCommand {
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// The service holds the serial line, so the check asks it. Another check of the line would be rejected.
+    /// The service holds the serial port, so the check asks the service. The check must not open the port itself.
     @Test func asksTheRunningService() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
@@ -689,7 +687,7 @@ struct CheckCommand {
         }
         let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
         let lines = String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n")
-            .filter { !isOfTheTestsOwnDirectory(String($0)) && !$0.contains(" sandbox not checked: ") }.map {
+            .filter { !isAboutTheTestsDirectory(String($0)) && !$0.contains(" sandbox not checked: ") }.map {
                 $0.prefix(19)
             }
         #expect(outcome.ending == .exited(0), "\(lines)")
@@ -698,7 +696,7 @@ struct CheckCommand {
                 "ok    configuration", "ok    service      ", "ok    outbox       ", "ok    receiver     ",
                 "ok    token        ", "ok    Fleet Engine ",
             ])
-        // The service knows nothing about another file's outbox.
+        // The service knows nothing about the outbox of another configuration file.
         let own = bench.directory.path("outbox.sqlite")
         let text = try String(contentsOfFile: config, encoding: .utf8)
         for (name, words) in [
@@ -726,7 +724,7 @@ struct CheckCommand {
         let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
         #expect(outcome.ending == .exited(78))
         let lines = String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n")
-            .filter { $0.contains("  outbox  ") && !isOfTheTestsOwnDirectory(String($0)) }
+            .filter { $0.contains("  outbox  ") && !isAboutTheTestsDirectory(String($0)) }
         #expect(lines.map { $0.prefix(4) } == ["FAIL", "skip"], "\(lines)")
         let path = bench.directory.path("none/outbox.sqlite")
         #expect(
@@ -769,7 +767,7 @@ struct CheckCommand {
         let epochs = Array(RecentDrive(epochs: 3))
         let log = try bench.directory.write(epochs.flatMap(\.sentences), to: "drive.nmea")
         let place = try #require(epochs[0].truth)
-        // To the north, by this distance.
+        // The zone's centre is 200 m north of the first fix.
         let latitude = place.latitude + 200 / 111_200
         let config = try bench.configure {
             $0.receiver = #"{"type": "file", "path": "\#(log)"}"#
@@ -783,8 +781,8 @@ struct CheckCommand {
         #expect(said.contains("\nok    receiver       fix of ") && !said.contains("ivate"), "\(said)")
     }
 
-    /// Both readers take bytes from each other, even though fixes arrive at the moment.
-    @Test func namesOtherReadersOfTheLine() async throws {
+    /// The two readers take bytes from each other, even if fixes still arrive.
+    @Test func namesOtherReadersOfThePort() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let line = try OwnedDescriptor(opening: bench.devicePath, O_RDONLY | O_NOCTTY | O_NONBLOCK)
@@ -793,7 +791,7 @@ struct CheckCommand {
         let check = try RunningProgram(
             [BuiltProgram.waypost, "check", "--online", "--config", try bench.configure()],
             environment: BuiltProgram.environment)
-        try await receiver.isSetUp()
+        try await receiver.waitUntilSetUp()
         try await check.waitUntilAtRest()
         for epoch in RecentDrive(epochs: 3) { try receiver.send(epoch) }
         _ = await check.end()
@@ -805,7 +803,7 @@ struct CheckCommand {
         )
     }
 
-    /// If nothing synchronizes this host's clock and Fleet Engine runs on it, either clock may be wrong.
+    /// If this host's clock isn't synchronized and Fleet Engine runs on this host, either clock may be wrong.
     @Test func judgesTheReceiversTime() async throws {
         let bench = try ServiceBench()
         let drive = RecentDrive(epochs: 3, ahead: .seconds(-7200)).flatMap(\.sentences)
@@ -819,15 +817,15 @@ struct CheckCommand {
             timeLimit: BuiltProgram.hangs, outputLimit: 1 << 20
         ).run()
         let output = String(decoding: outcome.standardOutput, as: UTF8.self)
-        let isKeptRight = UTCTime.synchronizedSystem != nil
-        let owner = isKeptRight ? "is synchronized" : "is not synchronized"
+        let isSynchronized = UTCTime.synchronizedSystem != nil
+        let owner = isSynchronized ? "is synchronized" : "is not synchronized"
         let line = output.split(separator: "\n").first { $0.contains("  receiver  ") }
         #expect(line?.hasPrefix("note  receiver       fix of ") == true, "\(output)")
         #expect(line?.contains("; its time is 2 h behind this machine's clock, which \(owner); ") == true, "\(output)")
         withExtendedLifetime(bench) {}
     }
 
-    /// On a terminal only, each wait shows what it waits for.
+    /// The check shows what it waits for, but only on a terminal.
     @Test func showsTheReasonForEachWait() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
@@ -838,9 +836,9 @@ struct CheckCommand {
                 BuiltProgram.waypost,
                 config,
             ], environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 })
-        let isTold = await check.output.wait { lines in lines.contains { $0.text.contains("does not exist yet") } }
-        #expect(isTold)
-        try await receiver.isSetUp()
+        let isShown = await check.output.wait { lines in lines.contains { $0.text.contains("does not exist yet") } }
+        #expect(isShown)
+        try await receiver.waitUntilSetUp()
         for epoch in RecentDrive(epochs: 3) { try receiver.send(epoch) }
         _ = await check.end()
         #expect(check.output.text.contains("receiver: waiting for a fix, up to 30 s"), "\(check.output.text)")
@@ -860,7 +858,7 @@ struct CheckCommand {
         #expect(outcome.standardError.isEmpty, "\(String(decoding: outcome.standardError, as: UTF8.self))")
         return (
             String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n").map(String.init)
-                .filter { !isOfTheTestsOwnDirectory($0) && !$0.contains(" sandbox not checked: ") }, outcome.ending
+                .filter { !isAboutTheTestsDirectory($0) && !$0.contains(" sandbox not checked: ") }, outcome.ending
         )
     }
 
@@ -874,7 +872,7 @@ struct CheckCommand {
     }
 
     /// Whether the line is about the directory for temporary files.
-    private func isOfTheTestsOwnDirectory(_ line: String) -> Bool {
+    private func isAboutTheTestsDirectory(_ line: String) -> Bool {
         (line.contains(" (tmpfs), ") || line.contains(" is in /tmp, ")) && !line.contains("/waypost-no-such-directory")
     }
 }

@@ -5,7 +5,6 @@ import ReceiverSimulator
 import Testing
 import WaypostTestSupport
 
-/// The errors and exit codes of commands that fail.
 @Suite(
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
@@ -18,7 +17,7 @@ struct CommandErrors {
         var log = Log.missing
         let code: Int32
         /// The start of the only line, after `waypost: ` and the log's path.
-        let says: String
+        let message: String
         var testDescription: String { "\(words), \(log)" }
     }
 
@@ -29,22 +28,22 @@ struct CommandErrors {
         (.cutArchive, "is a truncated archive"),
     ]
     static let cases =
-        logs.flatMap { log, says in
+        logs.flatMap { log, message in
             [
                 "fixes LOG", "fixes LOG --summary", "map LOG -o -",
                 "replay LOG --config CONFIG", "replay --json --config CONFIG LOG",
             ].map {
-                Case(words: $0, log: log, code: 65, says: says)
+                Case(words: $0, log: log, code: 65, message: message)
             }
         } + [
-            Case(words: "demo LOG", log: .missing, code: 65, says: "does not exist"),
-            Case(words: "demo LOG", log: .directory, code: 65, says: "is a directory"),
-            Case(words: "fixes LOG --explain 1", log: .missing, code: 65, says: "does not exist"),
-            Case(words: "fixes LOG --explain 1", log: .utf16, code: 65, says: "is UTF-16 text"),
-            Case(words: "replay LOG --config CONFIG", log: .prose, code: 65, says: "holds no NMEA 0183 sentence"),
-            Case(words: "fixes LOG", log: .prose, code: 65, says: "holds no NMEA 0183 sentence"),
-            Case(words: "fixes LOG --summary", log: .prose, code: 65, says: "holds no NMEA 0183 sentence"),
-            Case(words: "map LOG -o -", log: .prose, code: 65, says: "holds no NMEA 0183 sentence"),
+            Case(words: "demo LOG", log: .missing, code: 65, message: "does not exist"),
+            Case(words: "demo LOG", log: .directory, code: 65, message: "is a directory"),
+            Case(words: "fixes LOG --explain 1", log: .missing, code: 65, message: "does not exist"),
+            Case(words: "fixes LOG --explain 1", log: .utf16, code: 65, message: "is UTF-16 text"),
+            Case(words: "replay LOG --config CONFIG", log: .prose, code: 65, message: "holds no NMEA 0183 sentence"),
+            Case(words: "fixes LOG", log: .prose, code: 65, message: "holds no NMEA 0183 sentence"),
+            Case(words: "fixes LOG --summary", log: .prose, code: 65, message: "holds no NMEA 0183 sentence"),
+            Case(words: "map LOG -o -", log: .prose, code: 65, message: "holds no NMEA 0183 sentence"),
         ]
 
     @Test(arguments: cases) func nameTheLogAndTheRemedy(row: Case) async throws {
@@ -61,7 +60,7 @@ struct CommandErrors {
         #expect(outcome.ending == .exited(row.code))
         let complaint = lines(outcome.standardError)
         #expect(complaint.count == 1, "\(complaint)")
-        #expect(complaint.first?.hasPrefix("waypost: \(log) \(row.says)") == true, "\(complaint)")
+        #expect(complaint.first?.hasPrefix("waypost: \(log) \(row.message)") == true, "\(complaint)")
         let output = lines(outcome.standardOutput)
         if row.log == .cutArchive || row.words == "fixes LOG --summary" && row.log == .prose {
             #expect(!output.isEmpty, "the part that was read is missing")
@@ -145,7 +144,8 @@ struct CommandErrors {
             let complaint = lines(outcome.standardError)
             #expect(complaint.count == 4, "something is reported twice: \(complaint)")
             for key in ["vehicle.vehicleId", "receivr", "outbox.maximumMegabytes", "authorization"] {
-                #expect(complaint.contains { $0.hasPrefix("waypost: \(config): \"\(key)\" is ") }, "nothing of \(key)")
+                #expect(
+                    complaint.contains { $0.hasPrefix("waypost: \(config): \"\(key)\" is ") }, "nothing about \(key)")
             }
             #expect(outcome.standardOutput.isEmpty)
         }
@@ -192,11 +192,11 @@ struct CommandErrors {
         (["demo", "/nowhere/drive.nmea"], 65, "waypost: /nowhere/drive.nmea does not exist"),
         (["simulator", "--errors", "often"], 64, "waypost: --errors often: \"often\" must have the form STATUS:RATE"),
     ])
-    func nameTheErrorInACommandLine(words: [String], code: Int32, says: String) async throws {
+    func nameTheErrorInACommandLine(words: [String], code: Int32, message: String) async throws {
         let outcome = try await BuiltProgram.run(words)
         #expect(outcome.ending == .exited(code))
         let complaint = lines(outcome.standardError)
-        #expect(complaint.first?.hasPrefix(says) == true, "\(complaint)")
+        #expect(complaint.first?.hasPrefix(message) == true, "\(complaint)")
         // A usage error also has a line about help.
         #expect(complaint.count == (code == 64 ? 2 : 1), "\(complaint)")
         #expect(outcome.standardOutput.isEmpty)
@@ -219,7 +219,7 @@ struct CommandErrors {
                 == "waypost: --trust-key \(path): the trusted key isn't an RSA key, but tokens are signed with RS256")
     }
 
-    /// Otherwise every request for it would be answered with 404.
+    /// Every request for an invalid id would be answered with 404.
     @Test(
         arguments: [
             (
@@ -358,7 +358,6 @@ struct CommandErrors {
         }
     }
 
-    /// Returns the lines of a text.
     private func lines(_ bytes: [UInt8]) -> [String] {
         String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     }

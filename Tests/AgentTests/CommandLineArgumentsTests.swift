@@ -154,7 +154,7 @@ import WaypostTestSupport
             // Without a plan: 10 updates in all, 3 in 2 s.
             ((50, .maximum), "l.nmea  50 %  7 fixes  3 sent  2 pending  1.5/s  5 s left"),
             ((50, .times(10)), "l.nmea  20 %  7 fixes  3 sent  2 pending  1.5/s  8 s left"),
-            // Everything has been read, but not all delivered.
+            // Everything has been read, but not everything delivered.
             ((100, .maximum), "l.nmea  100 %  7 fixes  3 sent  2 pending  1.5/s  1 s left"),
         ] as [((seconds: Int, speed: ReplaySpeed)?, String)])
     func progressIsOneLine(reached: (seconds: Int, speed: ReplaySpeed)?, text: String) {
@@ -181,7 +181,7 @@ import WaypostTestSupport
                 == true, "\(said)")
     }
 
-    /// The service's address is in the named file only.
+    /// The service's address is only in the named file.
     @Test func rejectANamedFileThatIsBrokenOrMissing() throws {
         let directory = try TemporaryDirectory()
         let broken = try directory.write("{".utf8, to: "config.json")

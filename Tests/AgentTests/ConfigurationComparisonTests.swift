@@ -75,7 +75,7 @@ import WaypostTestSupport
         #expect(wait.absence(within: .seconds(30)) == .noFix(state, cause: warning, within: .seconds(30)))
     }
 
-    /// An unsynchronized clock is no basis for a judgement.
+    /// An unsynchronized clock doesn't decide whether the fix is late.
     @Test(
         arguments: [(0, true, nil), (-60, true, nil), (8000, true, -8000), (-259_200, false, nil)]
             as [(Int, Bool, Int?)])

@@ -8,7 +8,7 @@ import WaypostTestSupport
 @Suite struct ConfigurationKeys {
     @Test func areExactlyTheKeysThatAreRead() throws {
         let paths = ConfigurationKey.all.map { $0.path + ($0.type.map { " of \($0)" } ?? "") }
-        #expect(Set(paths).count == paths.count, "a key is declared in two ways")
+        #expect(Set(paths).count == paths.count, "a key is declared twice")
         for path in [
             "$schema", "vehicle", "vehicle.vehicleId", "receiver.type", "receiver.baudRate of serial",
             "receiver.device of serial", "receiver.device of gpsd", "receiver.follow of file", "receiver.port of udp",

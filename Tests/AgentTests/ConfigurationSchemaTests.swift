@@ -66,7 +66,7 @@ import WaypostTestSupport
 
     @Test func acceptEveryDocumentedConfiguration() async throws {
         let texts = try Self.documentedConfigurations()
-        #expect(texts.count > 12, "the documents' examples are not found")
+        #expect(texts.count > 12, "the examples in the documentation are not found")
         guard let rejected = try await Self.rejected(texts) else { return }
         #expect(rejected.map { texts[$0] } == [])
     }
@@ -116,7 +116,7 @@ import WaypostTestSupport
         for key in ConfigurationKey.all {
             var schema: JSONValue? = ConfigurationSchema.document
             for word in key.path.split(separator: ".").map(String.init) {
-                // A type has its own keys, next to the key `type` and below them.
+                // The keys of one type are next to the key `type`, or below such keys.
                 let ofType = schema?["allOf"]?.arrayValue?.first {
                     key.type != nil && $0["if"]?["properties"]?["type"]?["const"] == key.type.map(JSONValue.string)
                 }

@@ -392,7 +392,7 @@ import WaypostTestSupport
         ),
     ]
 
-    /// The hash is the same for vehicles with one configuration file, and doesn't depend on secrets.
+    /// The hash is the same for vehicles that share a configuration file, and doesn't depend on secrets.
     @Test func theHashIncludesNoSecrets() throws {
         func hash(_ authorization: String, reporting: String = "{}", vehicle: String = #"{"environment": "ID"}"#) throws
             -> String

@@ -24,7 +24,7 @@ import WaypostTestSupport
     }
 
     /// Returns an error in Fleet Engine's own format.
-    private static func error(_ status: Int, _ message: String = "It ends so.", details: String = "[]") -> String {
+    private static func error(_ status: Int, _ message: String = "The reason.", details: String = "[]") -> String {
         #"{"error":{"code":\#(status),"message":"\#(message)","status":"STATUS","details":\#(details)}}"#
     }
 
@@ -105,11 +105,11 @@ import WaypostTestSupport
         #expect(Condition(.everythingRejected(.sample("400"))).code == .everythingRejected)
     }
 
-    @Test func repeatWhatIsNoSecret() throws {
+    @Test func repeatTextThatIsNotSecret() throws {
         #expect(try Self.condition(400, Self.error(400, "The name is wrong.")).cause == "400 STATUS: The name is wrong")
     }
 
-    /// A server may give back what it was sent, in any part of its answer.
+    /// A server may repeat parts of the request anywhere in its answer.
     @Test(arguments: [400, 401, 403, 404, 429, 500, 501, 503])
     func omitTheTextOfTheRequest(status: Int) throws {
         for token in [TestTokens.driver(vehicleID: "van-7"), "opaque-7f3k9q-plain"] {

@@ -12,7 +12,7 @@ import Operations
         #expect(values.count == 10_000 && values.maximum == 10_000)
     }
 
-    /// Values outside the range are counted, too, and the maximum is kept exactly.
+    /// Values outside the range are also counted, and the maximum is kept exactly.
     @Test(arguments: [-1.0, 0, 1e-9, 1e12, .infinity]) func acceptAnyValue(value: Double) {
         var values = Distribution(from: 0.01, to: 1e6, step: 1.01)
         values.add(value)

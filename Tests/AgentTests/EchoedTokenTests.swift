@@ -13,7 +13,7 @@ import WaypostTestSupport
 struct EchoedTokens {
     static let token = TestTokens.driver(
         vehicleID: "van-7", issuedAt: Int(UTCTime.system.secondsSince1970))
-    /// A token that nothing distinguishes from a word.
+    /// A token that looks like an ordinary word.
     static let plainToken = [
         TestTokens.token(
             payload:
@@ -86,7 +86,7 @@ struct EchoedTokens {
             #expect(answer.text.contains("HTTP/1.1 "))
             found += Data(answer.text.utf8)
         }
-        // The commands run next to the service, and need the port that it holds.
+        // The commands run next to the service, and their configuration must name the port that the service holds.
         setup.status = address.description
         setup.receiver = #"{"type": "stdin"}"#  // the other port is the service's
         _ = try setup.write(in: directory)
@@ -103,8 +103,8 @@ struct EchoedTokens {
         found += Data((service.errors.text + service.output.text).utf8)
 
         let text = String(decoding: found, as: Unicode.ASCII.self)
-        let isTold = text.contains(Self.words(echo))
-        #expect(isTold, "nothing says: \(Self.words(echo))")
+        let isReported = text.contains(Self.words(echo))
+        #expect(isReported, "no output contains: \(Self.words(echo))")
         let pieces = Self.pieces(of: token, in: found)
         #expect(pieces.isEmpty, "\(echo): the token can be read: \(pieces)")
     }
@@ -155,8 +155,8 @@ struct EchoedTokens {
         return bytes
     }
 
-    /// Returns each run of twelve letters and digits of the token that `found` contains in the same order, in any case
-    /// or encoding.
+    /// Returns every run of twelve of the token's letters and digits that `found` contains in the same order, whatever
+    /// their case or encoding.
     static func pieces(of token: String, in found: Data) -> Set<String> {
         let length = 12
         let letters = Array(token.utf8.filter(isLetter))
@@ -175,7 +175,7 @@ struct EchoedTokens {
         UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
     }
 
-    @Test func wouldBeFound() {
+    @Test func wouldBeFoundIfTheyAppeared() {
         let found = Data("x \(Self.token.dropFirst(100).prefix(6)) \n\"\(Self.token.dropFirst(106).prefix(9))".utf8)
         #expect(Self.pieces(of: Self.token, in: found).count > 0)
         #expect(Self.pieces(of: Self.token, in: Data("nothing of it".utf8)).isEmpty)

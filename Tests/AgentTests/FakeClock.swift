@@ -8,12 +8,12 @@ import WaypostTestSupport
 /// A wrong clock for one process, made by libfaketime (Debian: faketime).
 final class FakeClock {
     static let need = Comment(
-        "libfaketime is needed, no sanitizer, and a kernel that does not call its own clock synchronised")
+        "libfaketime, no sanitizer, and a kernel that does not report its clock as synchronized are needed")
     private static let library = ["x86_64", "aarch64"].map { "/usr/lib/\($0)-linux-gnu/faketime/libfaketimeMT.so.1" }
         .first { FileManager.default.fileExists(atPath: $0) }
 
-    /// libfaketime can't fake the kernel's statement that the clock is synchronized, and Waypost trusts a clock for
-    /// which the kernel states it.
+    /// Whether libfaketime can fake the clock that Waypost uses. It can't fake the kernel's statement that the clock is
+    /// synchronized, and Waypost trusts a synchronized clock.
     static let isUsable =
         library != nil && UTCTime.synchronizedSystem == nil
         && !["TSAN_OPTIONS", "ASAN_OPTIONS"].contains { ProcessInfo.processInfo.environment[$0] != nil }
@@ -38,8 +38,8 @@ final class FakeClock {
         try FileSystem.rename(file + ".new", to: file)
     }
 
-    /// Starts the service. libfaketime adds variables to the environment of the first program, in which Swift then
-    /// can't find its arguments. So env is the first program.
+    /// Starts the service through env: libfaketime adds variables to the environment of the first program, and a Swift
+    /// program could then not find its arguments.
     func start(_ config: String) throws -> RunningProgram {
         let settings = [
             "LD_PRELOAD": Self.library ?? "", "FAKETIME_TIMESTAMP_FILE": file, "FAKETIME_NO_CACHE": "1",

@@ -5,7 +5,7 @@ import Testing
 import VehicleAuthorization
 import Operations
 
-/// What a follower prints, and when it asks again.
+/// The events that a follower prints, and the pauses until it asks again.
 @Suite struct FollowDecision {
     private static func decisions() -> FollowDecisions {
         FollowDecisions(retry: RetryPolicy(initialDelay: .seconds(1), maximumDelay: .seconds(60)))

@@ -38,7 +38,7 @@ import WaypostTestSupport
 
     @Test func areWrongAfterACornerUntilTheNextUpdate() {
         let errors = Self.errors(updates: [0, 50, 75, 120])
-        #expect(abs(errors.live.maximum - 140 * 2.0.squareRoot()) < 1, "fourteen seconds, each way")
+        #expect(abs(errors.live.maximum - 140 * 2.0.squareRoot()) < 1, "fourteen seconds on each leg")
         #expect(errors.live.count == 120)
         #expect(errors.track.maximum > 50)
     }
@@ -46,7 +46,7 @@ import WaypostTestSupport
     @Test func knowTheTrackFromItsCorner() {
         let errors = Self.errors(updates: [0, 50, 75, 120], points: [60])
         #expect(errors.track.maximum < 0.1 && errors.track.count == 120)
-        #expect(abs(errors.live.maximum - 140 * 2.0.squareRoot()) < 1, "the live error is as it was")
+        #expect(abs(errors.live.maximum - 140 * 2.0.squareRoot()) < 1, "the live error is unchanged")
     }
 
     /// A gap of one minute, after which the vehicle is elsewhere.
@@ -59,7 +59,7 @@ import WaypostTestSupport
         #expect(errors.live.count == 40, "without the first fix after the gap and the latest one")
     }
 
-    /// Nothing is reported from a private period, nor the updates that were pending when it began.
+    /// Neither the positions of a private period nor the updates that were pending at its start are reported.
     @Test func ignorePrivatePeriods() {
         let meter = FollowerMeter()
         func drive(_ seconds: ClosedRange<Int>, updates: [Int]) {

@@ -31,7 +31,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
-    func printsFixesAsTheyArriveAndCompletesTheDocumentAtTheEnd(signal: Int32) async throws {
+    func yieldFixesAtOnceAndACompleteDocumentAtTheEnd(signal: Int32) async throws {
         try append(try epoch(1).utf8, to: log)
         let program = try fixes("--format", "gpx", log)
         #expect(await program.output.line(saying: "10:30:01.000Z") != nil)
@@ -44,7 +44,7 @@ import WaypostTestSupport
         #expect(program.errors.lines.count == 1, "\(program.errors.text)")
     }
 
-    @Test func survivesRotationAndTruncation() async throws {
+    @Test func areReadAcrossRotationAndTruncation() async throws {
         let program = try fixes(log)
         #expect(await program.errors.line(saying: "live.nmea does not exist yet; waiting for it") != nil)
         try append((try epoch(1) + String(repeating: "# padding\r\n", count: 200)).utf8, to: log)
@@ -60,7 +60,7 @@ import WaypostTestSupport
         #expect(await program.terminate().ending == .exited(128 + SIGTERM))
     }
 
-    @Test func readsAPipeThroughItsWriters() async throws {
+    @Test func mayBePipesWithSeveralWriters() async throws {
         #expect(unsafe mkfifo(log, 0o600) == 0)
         let program = try fixes(Fixtures.url("nmea/midnight.nmea").path, log)
         #expect(await program.output.line(saying: "2026-04-01T00:01:59.000Z") != nil)
@@ -76,7 +76,7 @@ import WaypostTestSupport
         #expect(await program.terminate().ending == .exited(128 + SIGTERM))
     }
 
-    @Test func stopsExplainingASilentPipeAtTheFirstSignal() async throws {
+    @Test func areNoLongerExplainedAfterTheFirstSignal() async throws {
         #expect(unsafe mkfifo(log, 0o600) == 0)
         let program = try RunningProgram(
             [BuiltProgram.waypost, "fixes", "--explain", "5", log], environment: BuiltProgram.environment)
@@ -89,7 +89,7 @@ import WaypostTestSupport
         #expect(await program.terminate().ending == .exited(128 + SIGTERM))
     }
 
-    @Test func rejectsAReplayOfAPipeWithoutAWriter() async throws {
+    @Test func areNotReplayedFromAPipeWithoutAWriter() async throws {
         #expect(unsafe mkfifo(log, 0o600) == 0)
         let bench = try ServiceBench()
         let config = try bench.configure { $0.level = "error" }
@@ -101,14 +101,14 @@ import WaypostTestSupport
                 "live.nmea can't be replayed, because it must be read twice"))
     }
 
-    @Test func rejectsAnArchive() async throws {
+    @Test func mustNotBeArchives() async throws {
         try directory.write([0x1F, 0x8B, 8, 0], to: "log.gz")
         let outcome = try await BuiltProgram.run(["fixes", "--follow", directory.path("log.gz")])
         #expect(outcome.ending == .exited(64))
         #expect(String(decoding: outcome.standardError, as: UTF8.self).contains("log.gz is a gzip archive"))
     }
 
-    @Test func reportsAppendedFixesDuringAReplay() async throws {
+    @Test func areReplayedAsTheyGrow() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure { $0.level = "error" }
         try append(try epoch(1).utf8, to: log)
@@ -136,7 +136,7 @@ import WaypostTestSupport
         #expect(await service.errors.line(saying: "waiting for new lines") != nil)
         try append(new.sentences, to: log)
         #expect(await bench.arrival(of: new) != nil)
-        #expect(bench.arrivals.lines.count == 1, "existing content isn't reported")
+        #expect(bench.arrivals.lines.count == 1, "the log's earlier content isn't reported")
         #expect(await service.terminate().ending == .exited(0))
     }
 }

@@ -8,7 +8,6 @@ import WaypostTestSupport
 @testable import Operations
 @testable import Waypost
 
-/// Hanging calls, and the effect on their callers.
 @Suite(.timeLimit(.minutes(1))) struct HangingCalls {
     let progress = StageProgress(ProgressWatch(timeouts: [.store: .seconds(330)]))
     /// A gate that stays closed during a test: every task that reaches it hangs, even if cancelled.
@@ -17,7 +16,6 @@ import WaypostTestSupport
     let givenUp = Locked(0)
     var clock: MonotonicClock { MonotonicClock(manualClock) }
 
-    /// Hangs until the test is over.
     static func hang(at gate: Gate) async {
         await withCheckedContinuation { continuation in
             Task.detached { [gate] in
@@ -41,7 +39,7 @@ import WaypostTestSupport
 
     /// Lets the only current wait time out, in steps of at most `step`. If nothing waits, opens the gate, so that the
     /// test fails instead of hanging.
-    func letPatienceEnd(after expected: Duration, by step: Duration = .seconds(1)) async {
+    func letTheWaitTimeOut(after expected: Duration, by step: Duration = .seconds(1)) async {
         var left = expected
         for await sleep in manualClock.sleeps {
             #expect(sleep == min(left, step))
@@ -52,7 +50,6 @@ import WaypostTestSupport
         gate.open()
     }
 
-    /// Lets time pass until a stage stalls.
     func nextStall() -> Stall? {
         for _ in 0..<1000 {
             if let stall = progress.tick(after: .seconds(1)) { return stall }
@@ -60,20 +57,20 @@ import WaypostTestSupport
         return nil
     }
 
-    func prompt<Store: Outbox>(_ outbox: Store) -> TimeLimitedOutbox<Store> {
+    func timeLimited<Store: Outbox>(_ outbox: Store) -> TimeLimitedOutbox<Store> {
         TimeLimitedOutbox(outbox, clock: clock, progress: progress) { [givenUp] in givenUp.withLock { $0 += 1 } }
     }
 
     static func append(to outbox: TimeLimitedOutbox<some Outbox>) async -> Result<StoredUpdate, OutboxError> {
-        await .of { () throws(OutboxError) in try await outbox.append(ProgressWatches.stored.update) }
+        await .catching { () throws(OutboxError) in try await outbox.append(ProgressWatches.stored.update) }
     }
 
     /// The outbox's disk hangs: positions are sent from memory, and the outbox is used again once it answers.
     @Test func anOutboxThatBlocksIsBypassedUntilItAnswers() async throws {
-        let outbox = prompt(Self.blockingOutbox(gate))
+        let outbox = timeLimited(Self.blockingOutbox(gate))
         async let first = Self.append(to: outbox)
         for await _ in gate.arrivals.prefix(1) {}
-        await letPatienceEnd(after: .seconds(30), by: .seconds(30))
+        await letTheWaitTimeOut(after: .seconds(30), by: .seconds(30))
         guard case .failure(let error) = await first else { throw OutboxError(.unusable) }
         #expect(error == OutboxError(.silent))
         // Every other call fails at once; the upload loop sends the updates in memory.
@@ -92,16 +89,16 @@ import WaypostTestSupport
             ledger = try? await outbox.ledger()
             return ledger != nil
         }
-        #expect(ledger?.accepted == 1, "the update in progress is stored after all")
+        #expect(ledger?.accepted == 1, "the update whose append hung is stored after all")
         #expect(nextStall() == nil)
         manualClock.end()  // otherwise the timer of a finished call would retain the clock, and the clock the timer
     }
 
     /// The calls queued after the hanging one are freed together with it. Other calls that return meanwhile don't hide
-    /// it.
+    /// the hanging one.
     @Test func oneHangingCallIsNoticedAmongOthers() async throws {
         defer { gate.open() }
-        let outbox = prompt(Self.blockingOutbox(gate, hangs: 2))
+        let outbox = timeLimited(Self.blockingOutbox(gate, hangs: 2))
         async let first = Self.append(to: outbox)
         for await _ in gate.arrivals.prefix(1) {}
         async let second = Self.append(to: outbox)
@@ -123,11 +120,11 @@ import WaypostTestSupport
         let (begun, disk) = (try EventDescriptor(), try EventDescriptor())
         let settings = OutboxConfiguration(
             path: directory.path("outbox.sqlite"), maximumBytes: 1 << 20)
-        let outbox = prompt(SQLiteOutbox(settings, on: thread))
+        let outbox = timeLimited(SQLiteOutbox(settings, on: thread))
         async let hanging: Void = HangingDisk(thread).wait(for: disk, begun)
         await onThread(named: "disk") { begun.wait() }
-        async let opening = Result<Void, OutboxError>.of { () throws(OutboxError) in try await outbox.open() }
-        await letPatienceEnd(after: .seconds(5), by: .seconds(5))
+        async let opening = Result<Void, OutboxError>.catching { () throws(OutboxError) in try await outbox.open() }
+        await letTheWaitTimeOut(after: .seconds(5), by: .seconds(5))
         guard case .failure(let error) = await opening else { throw OutboxError(.unusable) }
         #expect(error == OutboxError(.silent, .opening))
         await #expect(throws: error) { try await outbox.append(ProgressWatches.stored.update) }
@@ -148,12 +145,11 @@ import WaypostTestSupport
         let gate = gate
         async let result: Void? = AbandonableCall().run(within: .seconds(3), on: clock) { await Self.hang(at: gate) }
         for await _ in gate.arrivals.prefix(1) {}
-        await letPatienceEnd(after: .seconds(3))
+        await letTheWaitTimeOut(after: .seconds(3))
         #expect(await result == nil)
         #expect(await AbandonableCall().run(within: .seconds(3), on: clock) { 7 } == 7)
     }
 
-    /// Stopping doesn't wait for a hanging task.
     @Test func aTaskThatDoesNotStopIsAbandonedAfterASecond() async throws {
         defer { gate.open() }
         let (gate, clock) = (gate, clock)
@@ -162,7 +158,7 @@ import WaypostTestSupport
         }
         for await _ in gate.arrivals.prefix(1) {}
         running.cancel()
-        await letPatienceEnd(after: .seconds(1))
+        await letTheWaitTimeOut(after: .seconds(1))
         #expect(await running.value == nil)
     }
 
@@ -211,8 +207,7 @@ import WaypostTestSupport
 }
 
 extension Result where Failure: Sendable {
-    /// Returns the result of `body`.
-    static func of(_ body: () async throws(Failure) -> Success) async -> Self {
+    static func catching(_ body: () async throws(Failure) -> Success) async -> Self {
         do throws(Failure) { return .success(try await body()) } catch { return .failure(error) }
     }
 }

@@ -32,7 +32,7 @@ import WaypostTestSupport
         #expect(
             await manager.messages.line(saying: "token source failed: token command /bin/sleep took longer") != nil
         )
-        #expect(!service.errors.text.contains("ends itself"), "nothing of this is a stage that stands still")
+        #expect(!service.errors.text.contains("ends itself"), "none of these waits is a stalled stage")
         #expect(await service.terminate().ending == .exited(0))
     }
 
@@ -49,7 +49,7 @@ import WaypostTestSupport
         #expect(await manager.messages.line(saying: "READY=1") != nil)
         #expect(await manager.messages.line(saying: "from memory only: the outbox is not open yet") != nil)
         let page = await RawExchange.get("/page.json", from: try await service.statusAddress())
-        #expect(page.body.contains("the outbox is not open yet"), "the page is there, and says so")
+        #expect(page.body.contains("the outbox is not open yet"), "the page is served, and states the reason")
         let connection = try feeder.accept()
         let epoch = try #require(RecentDrive(epochs: 1).first { _ in true })
         try connection.send(String(decoding: epoch.sentences, as: UTF8.self))
@@ -76,7 +76,7 @@ import WaypostTestSupport
     }
 
     /// Creates an outbox with an update of `time` whose opening hangs, as on a failing disk, until the descriptor is
-    /// released. The kernel blocks anyone who opens the outbox's log for writing until the holder of a lease agrees
+    /// released. The kernel blocks a process that opens the outbox's log for writing until the holder of a lease agrees
     /// (fcntl(2)).
     static func outboxThatHangs(
         in directory: TemporaryDirectory, with time: UTCTime
@@ -121,7 +121,7 @@ import WaypostTestSupport
         try connection.send(String(decoding: epoch.sentences, as: UTF8.self))
         #expect(await bench.arrival(of: epoch) != nil)
 
-        // Both wake up, and have missed nothing.
+        // The manager and the journal wake up, and have missed nothing.
         let messages = try NotifySocket(at: path, reading: manager).messages
         #expect(await messages.line(saying: "READY=1") != nil)
         let lines = try LineFlow(reading: journal)
@@ -131,7 +131,7 @@ import WaypostTestSupport
         #expect(await messages.line(saying: "STOPPING=1") != nil)
     }
 
-    /// The first signal suffices, whatever blocks the command. Here it is a reader that doesn't read the output.
+    /// The first signal suffices, whatever blocks the command. Here, a reader that doesn't read the output blocks it.
     @Test func endsAtTheFirstSignalIfItsOutputIsNotRead() async throws {
         let directory = try TemporaryDirectory()
         let pipe = directory.path("output")
@@ -156,7 +156,7 @@ import WaypostTestSupport
         return reader
     }
 
-    /// Creates a named pipe. Returns its end for reading, and one for writing without blocking.
+    /// Creates a named pipe. Returns a descriptor for reading and for writing without blocking.
     private static func pipe(at path: String) throws -> OwnedDescriptor {
         try valueOrSystemError("make pipe") { unsafe mkfifo(path, 0o600) }
         return try OwnedDescriptor(opening: path, O_RDWR | O_NONBLOCK)

@@ -4,9 +4,8 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// How `waypost` handles the environment, descriptors and limits with which it is started.
+/// How `waypost` handles the environment, descriptors and limits that it inherits.
 @Suite(.timeLimit(.minutes(1)), .serialized) struct InheritedState {
-    /// Whether the program was built without a sanitizer.
     static let isPlain = BuiltProgram.environment.keys.allSatisfy { !$0.hasSuffix("SAN_OPTIONS") }
 
     @Test(.enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"))
@@ -29,7 +28,7 @@ import WaypostTestSupport
             ]) { $1 }, timeLimit: BuiltProgram.hangs
         ).run()
         #expect(outcome.ending == .exited(0), "\(String(decoding: outcome.standardError, as: UTF8.self))")
-        #expect(try FileSystem.entry(at: keys) == nil, "the secrets of TLS are in a file")
+        #expect(try FileSystem.entry(at: keys) == nil, "TLS secrets were written to a file")
     }
 
     /// Variables that the loader and the allocator read before the program's first line are also removed.
@@ -108,8 +107,8 @@ import WaypostTestSupport
                 + "LimitNOFILE=)\n")
     }
 
-    /// The program would otherwise wait forever for a thread of its pool. Root isn't limited.
-    @Test(.enabled(if: isPlain, "sanitizers have threads of their own"), arguments: [1, 8])
+    /// The program would wait forever for a thread of its pool if it didn't check the limit. Root isn't limited.
+    @Test(.enabled(if: isPlain, "sanitizers start their own threads"), arguments: [1, 8])
     func reportsThatTheThreadLimitIsTooLow(count: Int) async throws {
         let program = geteuid() == 0 ? BuiltProgram.waypost(for: 64_998) : [BuiltProgram.waypost]
         let outcome = try await limited(
@@ -123,7 +122,7 @@ import WaypostTestSupport
     }
 
     @Test(
-        .enabled(if: geteuid() == 0, "only root can take /proc away"),
+        .enabled(if: geteuid() == 0, "only root can hide /proc"),
         .enabled(if: !Sanitizer.isActive, "a sanitizer needs /proc"))
     func reportsThatProcIsMissing() async throws {
         let outcome = try await limited("umount -l /proc", ["run"], in: ["/usr/bin/unshare", "--mount"])
@@ -150,7 +149,7 @@ import WaypostTestSupport
         ("huge", "is larger than 1 MiB; specify the configuration file, which is JSON"),
         ("/dev/zero", "is a device, not a file; specify the configuration file, which is JSON"),
     ])
-    func rejectsAnEndlessConfiguration(name: String, says: String) async throws {
+    func rejectsAnEndlessConfiguration(name: String, message: String) async throws {
         let directory = try TemporaryDirectory()
         let path = name.hasPrefix("/") ? name : directory.path(name)
         if name == "pipe" { try valueOrSystemError("make pipe") { unsafe mkfifo(path, 0o600) } }
@@ -161,11 +160,11 @@ import WaypostTestSupport
         for command in ["run", "check"] {
             let outcome = try await limited("ulimit -t 20", [command, "--config", path])
             #expect(outcome.ending == .exited(78))
-            #expect(String(decoding: outcome.standardError, as: UTF8.self) == "waypost: \(path): \(says)\n")
+            #expect(String(decoding: outcome.standardError, as: UTF8.self) == "waypost: \(path): \(message)\n")
         }
     }
 
-    /// Runs `waypost` from a shell that has set a limit; `starter` starts both.
+    /// Runs `waypost` from a shell that has set a limit. `starter` is the start of the shell's command line.
     private func limited(
         _ limit: String, _ words: [String], as program: [String] = [BuiltProgram.waypost], in starter: [String] = []
     ) async throws -> ChildProcess.Outcome {

@@ -18,7 +18,7 @@ import WaypostTestSupport
             environment: BuiltProgram.environment.merging(["TMPDIR": directory.url.path]) { $1 })
     }
 
-    /// Returns the program's last message, after checking that it ended as it should.
+    /// Returns the program's last message, after checking how the program ended.
     private func words(of program: RunningProgram, after signal: Int32) async -> String {
         program.signal(signal)
         #expect(await program.end() == .exited(128 + signal))
@@ -34,7 +34,7 @@ import WaypostTestSupport
         return writer
     }
 
-    /// Returns a provider that never answers, and a flow that receives a line when it is called.
+    /// Returns a provider that never answers, and a flow that receives a line when the provider is called.
     private func hangingProvider() throws -> (configuration: String, asked: LineFlow) {
         let path = directory.path("asked")
         let command = "echo >'\(path)'; exec sleep 45"
@@ -44,8 +44,7 @@ import WaypostTestSupport
         )
     }
 
-    /// Waits until the program has read the pipe's content.
-    private func isTaken(from writer: borrowing OwnedDescriptor) async throws {
+    private func waitUntilRead(from writer: borrowing OwnedDescriptor) async throws {
         while true {
             try Task.checkCancellation()
             var pipe = pollfd(fd: writer.raw, events: Int16(POLLIN), revents: 0)
@@ -64,14 +63,14 @@ import WaypostTestSupport
             (["fixes", "--format", "gpx"], "waypost: interrupted: 20.0 kB of log.nmea read; "),
             (["fixes", "--explain", "9999"], "waypost: interrupted: "),
         ], signals)
-    func reportTheProgressOfReadingALog(command: ([String], says: String), signal: Int32) async throws {
+    func reportTheProgressOfReadingALog(command: ([String], message: String), signal: Int32) async throws {
         let path = directory.path("log.nmea")
         let writer = try unfinishedLog(path)
         let page = directory.path("page.html")
         let program = try start(command.0.map { $0 == "page.html" ? page : $0 } + [path])
-        try await isTaken(from: writer)
+        try await waitUntilRead(from: writer)
         let said = await words(of: program, after: signal)
-        #expect(said.hasPrefix(command.says), "\(said)")
+        #expect(said.hasPrefix(command.message), "\(said)")
         #expect(!program.output.text.contains("</gpx>") && !program.output.text.contains("fixes  "))
         #expect(try FileSystem.names(inDirectory: directory.url.path) == ["log.nmea"])
     }
@@ -92,7 +91,6 @@ import WaypostTestSupport
         #expect(left.isEmpty || said.contains("--outbox \(directory.path(left[0]))/outbox.sqlite"))
     }
 
-    /// The whole log has been read, but updates are still pending.
     @Test func reportPendingUpdatesAtTheEndOfAReplay() async throws {
         let bench = try ServiceBench()
         await bench.simulator.beginOutage()
@@ -130,7 +128,6 @@ import WaypostTestSupport
         #expect(!program.output.text.contains("FAIL"))
     }
 
-    /// Results found while waiting for the receiver aren't lost.
     @Test(arguments: signals) func keepTheResultsOfChecks(signal: Int32) async throws {
         let bench = try ServiceBench()
         let fleetEngine = try RawServer(answering: ["HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"])
@@ -139,7 +136,7 @@ import WaypostTestSupport
         let config = try bench.configure { $0.endpoint = "http://\(fleetEngine.authority)" }
         let program = try start(["check", "--online", "--config", config])
         try #require(await fleetEngine.requests.first { true } != nil)
-        // This connection is served once the program has received its answer and closed.
+        // The next connection is served once the program has received its answer and closed its own.
         let address = try LocalAddress(fleetEngine.authority)
         let next = await RawExchange.send(["GET / HTTP/1.1\r\n\r\n"], to: address) { !$0.isEmpty }
         #expect(next.status.hasSuffix("404 Not Found"))

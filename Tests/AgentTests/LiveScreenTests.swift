@@ -23,10 +23,10 @@ import WaypostTestSupport
         UploadBatch(last: stored, lastIsPending: true, past: []), traffic: Traffic(), took: .zero)
     static let noToken = ReportingEvent.notPrepared(
         .noPermit(MissingPermit(AuthorizationError(.refused, "the issuer answered 403"))))
-    static let down = Result<StatusReport, AgentError>.failure(
+    static let notRunning = Result<StatusReport, AgentError>.failure(
         AgentError(.unavailable, "the service is not running: nothing listens on 127.0.0.1:9464"))
 
-    /// Returns the report of a service that received all `events` at once, and then nothing for some seconds.
+    /// Returns the report of a service that received all `events` at once, and then nothing for a few seconds.
     static func report(
         _ events: [ReportingEvent], after seconds: Int = 2, delivered: Int64 = 1, pending: Int64 = 0
     ) -> StatusReport {
@@ -41,7 +41,7 @@ import WaypostTestSupport
             durability: .full, at: uptime.now)
     }
 
-    static let well = report([.receiver(.receiving(source: "/dev/gnss")), .fix(fix), delivered])
+    static let healthy = report([.receiver(.receiving(source: "/dev/gnss")), .fix(fix), delivered])
 
     static func service(_ answers: [Result<StatusReport, AgentError>]) -> WatchedService {
         var service = WatchedService()
@@ -55,7 +55,7 @@ import WaypostTestSupport
     }
 
     @Test func showTheWholeStateInAnOrdinaryWindow() {
-        let lines = Self.screen([.success(Self.well)], 80, 24)
+        let lines = Self.screen([.success(Self.healthy)], 80, 24)
         #expect(lines.count == 24)
         #expect(lines[0].hasPrefix("Waypost ") && lines[0].hasSuffix(" 09:26:09 UTC") && lines[0].count == 80)
         #expect(lines[1] == "All is well" && lines[2] == "The last delivery was 2 s ago, and nothing is pending.")
@@ -67,7 +67,7 @@ import WaypostTestSupport
 
     @Test func showThatTheVehicleIsPrivate() {
         let hidden = Self.report([.receiver(.receiving(source: "/dev/gnss")), .fix(Self.fix), .privateModeBegan])
-        let lines = Self.screen([.success(Self.well), .success(hidden), .success(Self.well)], 80, 24)
+        let lines = Self.screen([.success(Self.healthy), .success(hidden), .success(Self.healthy)], 80, 24)
         #expect(lines.contains { $0.contains("  private mode on: ") })
         #expect(lines.contains { $0.hasSuffix("  no longer: private mode on") })
         #expect(!lines.contains { $0.hasPrefix("  private ") })
@@ -82,7 +82,7 @@ import WaypostTestSupport
                 .receiver(.waiting(source: "/dev/gnss", .deviceMissing)), .fix(Self.fix),
                 Self.noToken,
             ], after: 400, pending: 12_345)
-        let answers = [Result.success(Self.well), .success(trouble), Self.down, .success(trouble)]
+        let answers = [Result.success(Self.healthy), .success(trouble), Self.notRunning, .success(trouble)]
         let lines = Self.screen(answers, columns, rows)
         #expect(lines.count == rows)
         #expect(lines.allSatisfy { $0.count <= columns }, "\(lines)")
@@ -93,7 +93,7 @@ import WaypostTestSupport
 
     /// Foreign text, here from a server at the status address, can't control the terminal.
     @Test func showForeignTextAsText() {
-        var report = Self.well
+        var report = Self.healthy
         report.vehicle = "van\u{1B}]0;owned\u{7}\u{202E}\n7"
         report.receiver.state = "\u{1B}[2Jreceiving"
         var service = WatchedService()
@@ -107,19 +107,19 @@ import WaypostTestSupport
     }
 
     @Test func showThatTheServiceIsGoneAndKeepTheLastState() {
-        let first = Self.screen([Self.down, Self.down], 80, 24)
+        let first = Self.screen([Self.notRunning, Self.notRunning], 80, 24)
         #expect(first[1].hasPrefix("No answer since 09:26:00 UTC"))
         #expect(first[2].hasPrefix("the service is not running"))
-        let later = Self.screen([.success(Self.well), Self.down], 80, 24)
+        let later = Self.screen([.success(Self.healthy), Self.notRunning], 80, 24)
         #expect(later[1].hasPrefix("No answer since 09:26:01 UTC"))
         #expect(later.contains { $0.contains("providers/p/vehicles/van-7") })
-        let back = Self.screen([.success(Self.well), Self.down, .success(Self.well)], 80, 24)
+        let back = Self.screen([.success(Self.healthy), Self.notRunning, .success(Self.healthy)], 80, 24)
         #expect(back[1].hasPrefix("All is well"))
         #expect(back.contains("  09:26:02  the service answers again"))
         #expect(back.contains("  09:26:01  the service does not answer"))
     }
 
-    /// Each satellite is shown with its signal, by system; the used ones are marked.
+    /// Each satellite is shown with its signal, grouped by system; satellites in use are marked.
     @Test func showTheSky() {
         let gps = (1...9).map { Satellite(.gps, $0, signal: 9 + 5 * $0, isUsed: $0 == 9) }
         let satellites = gps + [Satellite(.glonass, 65)]
@@ -157,14 +157,14 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: changes) func showTheLastAnswers(change: Change) {
-        var next = Self.well
+        var next = Self.healthy
         change.edit(&next)
-        let service = Self.service([.success(Self.well), .success(next)])
+        let service = Self.service([.success(Self.healthy), .success(next)])
         #expect(service.events.map(\.text) == change.events + ["last delivery"])
     }
 
     @Test func keepABoundedNumberOfEvents() {
-        let service = Self.service((0..<1000).map { $0 % 2 == 0 ? .success(Self.well) : Self.down })
+        let service = Self.service((0..<1000).map { $0 % 2 == 0 ? .success(Self.healthy) : Self.notRunning })
         #expect(service.events.count == 200)
     }
 }

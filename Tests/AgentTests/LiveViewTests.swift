@@ -19,7 +19,8 @@ import WaypostTestSupport
         try RunningProgram([BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
     }
 
-    /// Shows the view on a terminal of 80 by 24. Prints its name, and the terminal's settings before and afterwards.
+    /// Shows the view on a terminal of 80 columns and 24 lines. Prints the terminal's name, and its settings before and
+    /// afterwards.
     ///
     /// With `job`, the view is a job of a shell that notices when it stops, and resumes it at once.
     private func startView(
@@ -88,17 +89,16 @@ import WaypostTestSupport
         expectRestored(view.output.lines.map(\.text))
     }
 
-    /// However the view ends, the terminal is restored.
-    @Test(arguments: ["control-c", "SIGTERM", "SIGINT", "SIGHUP"]) func restoresTheTerminal(by way: String)
+    @Test(arguments: ["control-c", "SIGTERM", "SIGINT", "SIGHUP"]) func restoresTheTerminal(after ending: String)
         async throws
     {
         let keys = try PseudoTerminal()
         let view = try startView(keys: keys)
         try #require(await view.output.line(saying: "No answer since ") != nil)
-        if way == "control-c" {
+        if ending == "control-c" {
             try keys.send([3])
         } else {
-            let signal = try #require(["SIGTERM": SIGTERM, "SIGINT": SIGINT, "SIGHUP": SIGHUP][way])
+            let signal = try #require(["SIGTERM": SIGTERM, "SIGINT": SIGINT, "SIGHUP": SIGHUP][ending])
             kill(try #require(pid_t(try await lastWord("process", by: view))), signal)
         }
         #expect(await view.output.line(saying: "ended with 0") != nil)
@@ -152,7 +152,6 @@ import WaypostTestSupport
         #expect(text.ranges(of: "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l").count == times)
     }
 
-    /// Returns `line` without control sequences.
     private static func plainText(_ line: String) -> String {
         String(line.replacing(/\u{1B}\[[0-9;?]*[A-Za-z]/, with: "").filter { $0 != "\r" })
     }

@@ -4,7 +4,6 @@ import WaypostTestSupport
 
 @testable import WaypostCommand
 
-/// The manual pages, formatted by man.
 @Suite struct ManualPages {
     private static func isHere(_ program: String) -> Bool { FileSystem.isAllowed(.execute, at: "/usr/bin/\(program)") }
 
@@ -37,7 +36,7 @@ import WaypostTestSupport
         #expect(outcome.ending == .exited(0), "\(String(decoding: outcome.standardOutput, as: UTF8.self))")
     }
 
-    /// As man formats them, the pages contain every command and option, spelt with characters that can be typed.
+    /// The pages that man formats contain every command and option, spelt with characters that can be typed.
     @Test(.enabled(if: isHere("man"), "man is not installed")) func documentEveryCommandAndOption() async throws {
         let directory = try TemporaryDirectory()
         let path = try await Self.page(.commands, in: directory)

@@ -6,7 +6,6 @@ import WaypostTestSupport
 
 @testable import WaypostCommand
 
-/// `waypost map`, run like by a user.
 @Suite(
     .timeLimit(.minutes(2)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
@@ -32,7 +31,7 @@ struct MapCommands {
         let message = text(outcome.standardError)
         #expect(message.hasPrefix("waypost: \(tunnel) begins at ") && message.contains(", before the previous log, "))
         #expect(try files() == ["page.html"])
-        #expect(try FileStatus(behind: page).permissions == 0o600, "a track is its owner's alone")
+        #expect(try FileStatus(behind: page).permissions == 0o600, "only its owner may read a track")
         let html = try String(contentsOf: directory.url.appending(path: "page.html"), encoding: .utf8)
         #expect(html.hasPrefix("<!doctype html>") && html.hasSuffix("</html>\n"))
         #expect(html.contains("town.nmea and 1 more") && html.contains("808"))
@@ -145,7 +144,7 @@ struct MapCommands {
         #expect(try FileSystem.entry(at: "/dev/null")?.kind == .device)
     }
 
-    /// With `-o *.nmea`, the shell expands the pattern, and the first log becomes the page's name.
+    /// The shell expands the pattern in `-o *.nmea`, and the first log becomes the page's name.
     @Test func neverReplaceAnotherFile() async throws {
         let other = try directory.write("$GPRMC,,V,,,,,,,,,,N*53\r\n".utf8, to: "other.nmea")
         let outcome = try await BuiltProgram.run(["map", "-o", other, tunnel])
@@ -164,7 +163,7 @@ struct MapCommands {
     @Test func removeTheFilesThatAKilledCommandLeft() async throws {
         let log = directory.path("log")
         unsafe mkfifo(log, 0o600)
-        let writer = try OwnedDescriptor(opening: log, O_RDWR)  // so that the commands wait for more
+        let writer = try OwnedDescriptor(opening: log, O_RDWR)  // keeps the pipe open: the commands wait for more
         let kept = try directory.write("a part of something else".utf8, to: "drive.1.part")
         let programs = try ["killed.html", "running.html"].map {
             try RunningProgram([BuiltProgram.waypost, "map", log, "-o", directory.path($0)])

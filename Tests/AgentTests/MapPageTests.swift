@@ -50,12 +50,12 @@ import WaypostTestSupport
         #expect(page.contains(">Stop 1</td>") && page.contains("class=\"stop\""))
         let town = try #require(try Self.page(Fixtures.fixes(of: "town")))
         #expect(town.contains("class=\"halt\"") && town.contains("3 under a minute") && !town.contains(">Stop 1<"))
-        // Each log has a row in the table, with its place.
+        // The start, each stop and the end have a row in the table, with a link to the place.
         let rows = town.matches(of: /<td data-label="">([^<]*)<\/td>.*?<a href/).map { String($0.output.1) }
         #expect(rows == ["Start", "Short stop", "Short stop", "Short stop", "End"])
     }
 
-    /// The warning is that of `fixes --summary`.
+    /// The warning is the same as in `fixes --summary`.
     @Test(arguments: [(2026, false), (2046, true)]) func noteDatesFrom1024WeeksAgo(year: Int, isOld: Bool) throws {
         let page = try #require(
             try Self.page(Fixtures.fixes(of: "town"), now: UTCTime(year: year, month: 11, day: 21)))
@@ -66,7 +66,7 @@ import WaypostTestSupport
     @Test func linkStartStopsAndEndToAWorldMap() throws {
         let page = try #require(try Self.page(Fixtures.fixes(of: "parking")))
         let links = page.matches(of: /<a href="https:\/\/www\.openstreetmap\.org\/[^"]*" rel="noreferrer">/)
-        #expect(links.count == 3, "a row of the table each")
+        #expect(links.count == 3, "one per row of the table")
     }
 
     @Test func includeAScriptOnlyWithAChart() throws {
@@ -79,7 +79,6 @@ import WaypostTestSupport
 
     @Test func loadNoExternalResources() throws {
         let page = try #require(try Self.page(Fixtures.fixes(of: "town")))
-        // The page loads nothing through its links.
         let loaded = page.replacing("href=\"https://www.openstreetmap.org/", with: "").replacing(
             "link.href = `https://www.openstreetmap.org/", with: "")
         for word in ["http:", "https:", "<link", "@import", "url(", "src=", "fetch(", "import(", "XMLHttpRequest"] {

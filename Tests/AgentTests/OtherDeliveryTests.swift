@@ -9,7 +9,7 @@ import WaypostTestSupport
 @testable import Operations
 @testable import Waypost
 
-/// A vehicle whose updates go to another service than Fleet Engine: only one adapter differs.
+/// A vehicle whose updates go to a service other than Fleet Engine: only one adapter differs.
 @Suite(.timeLimit(.minutes(1))) struct OtherDelivery {
     /// A service that keeps its updates as JSON lines, and rejects its first permit.
     private final class JSONLines: Delivery {

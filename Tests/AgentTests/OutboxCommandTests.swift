@@ -14,7 +14,7 @@ import WaypostTestSupport
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
 )
 struct OutboxCommands {
-    /// Creates a store with one delivered update and three in quarantine, 2 to 4.
+    /// Creates a store with one delivered update and three in quarantine, numbers 2 to 4.
     private func fill(_ bench: ServiceBench) async throws -> [LocationUpdate] {
         let outbox = try await SQLiteOutbox.open(
             OutboxConfiguration(path: bench.directory.path("outbox.sqlite"), maximumBytes: 1 << 20))
@@ -110,14 +110,14 @@ struct OutboxCommands {
     @Test func printTheirUsage() async throws {
         let directory = try TemporaryDirectory()
         let config = try ServiceSetup().write(in: directory)
-        for (words, says) in [
+        for (words, message) in [
             ("requeue", "outbox requeue needs --update N for each update, or --all"),
             ("discard --all --update 3", "outbox discard accepts --all or --update, not both"),
             ("discard --update x", "outbox discard needs --update with the number of an update, not \"x\""),
             ("list --all", "outbox list has neither --all nor --update; requeue and discard have them"),
         ] {
             let result = try await outbox(words, config)
-            #expect(result.code == 64 && result.errors.hasPrefix("waypost: \(says)"), "\(result)")
+            #expect(result.code == 64 && result.errors.hasPrefix("waypost: \(message)"), "\(result)")
         }
     }
 }

@@ -82,7 +82,6 @@ import WaypostTestSupport
             ])
     }
 
-    /// A check opens the outbox first, and changes nothing.
     @Test func areUnchangedByACheck() async throws {
         try await leaveOneUpdate(of: "van-8")
         let configuration = try Configuration(file: try ServiceSetup().write(in: directory))

@@ -105,7 +105,6 @@ import WaypostTestSupport
     }
 }
 
-/// Reports nothing.
 struct NoSource: FixSource {
     func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {}
 }

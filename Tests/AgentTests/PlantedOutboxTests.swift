@@ -48,7 +48,7 @@ struct PlantedOutbox {
         #expect(isReplaced || text(outcome.standardError).contains("FIFO"))
     }
 
-    /// In a directory such as `/tmp`, a file that others put in the reserve's place stays theirs.
+    /// A file that another user has put in the reserve's place, in a directory such as `/tmp`, is left alone.
     @Test(
         .enabled(if: geteuid() == 0, "only root can make a file of another user"),
         arguments: ["file", "link", "FIFO", "directory"])

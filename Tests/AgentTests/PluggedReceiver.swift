@@ -3,7 +3,8 @@ import Glibc
 import ReceiverSimulator
 import WaypostTestSupport
 
-/// A receiver behind a link, as udev creates it. It can be unplugged, and returns as another device.
+/// A receiver that is named by a symbolic link, as udev creates one. It can be unplugged, and returns as another
+/// device.
 final class PluggedReceiver {
     private let link: String
     private var terminal: PseudoTerminal
@@ -17,8 +18,7 @@ final class PluggedReceiver {
     func send(_ epoch: DriveEpoch) throws { try send(epoch.sentences) }
     func send(_ sentences: [UInt8]) throws { try terminal.send(sentences) }
 
-    /// Waits until a reader has set up the line at the default rate.
-    func isSetUp() async throws {
+    func waitUntilSetUp() async throws {
         while terminal.speed != UInt32(B9600) {
             try Task.checkCancellation()
             await Task.yield()
@@ -27,13 +27,12 @@ final class PluggedReceiver {
 
     deinit { removeLink() }
 
-    /// Removes the device, and first the link, because another test may soon get the device's number.
+    /// Removes the link and then the device: another test may soon get the device's number.
     func unplug() {
         removeLink()
         terminal.unplug()
     }
 
-    /// Plugs the device in again, under another name.
     func plugIn() throws {
         let next = try PseudoTerminal()
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: next.path)

@@ -23,7 +23,6 @@ struct PrivateDrives {
     private func switchOn() throws { _ = try bench.directory.write([], to: "private") }
     private func switchOff() throws { try FileManager.default.removeItem(atPath: switchPath) }
 
-    /// Configures a private switch and these zones.
     private func configure(zones: [(centre: Fix, radius: Int)], receiver: String? = nil) throws -> String {
         let circles = zones.map {
             #"{"latitude": \#($0.centre.latitude), "longitude": \#($0.centre.longitude), "radiusMeters": \#($0.radius)}"#
@@ -44,7 +43,7 @@ struct PrivateDrives {
         lines.count { $0.text.contains(words) }
     }
 
-    @Test func leavesNoTrace() async throws {
+    @Test func leaveNoTrace() async throws {
         let epochs = Array(RecentDrive(epochs: 30))
         let centre = try #require(epochs[22].truth)
         try switchOn()
@@ -74,7 +73,7 @@ struct PrivateDrives {
         // Private from the start.
         for epoch in epochs[0..<3] { #expect(try await !send(epoch)) }
         try #require(await service.errors.line(saying: "vehicle is OFFLINE") != nil)
-        try await evidence.look()
+        try await evidence.collect()
         let why = try await BuiltProgram.run(["why", "--config", config])
         #expect(why.ending == .exited(0))
         #expect(String(decoding: why.standardOutput, as: UTF8.self).contains("Private mode on, since"))
@@ -91,7 +90,7 @@ struct PrivateDrives {
         // Private by the switch.
         try switchOn()
         for epoch in epochs[10..<14] { #expect(try await !send(epoch)) }
-        try await evidence.look([["bundle", "-o", "-", "--with-positions"]])
+        try await evidence.collect([["bundle", "-o", "-", "--with-positions"]])
         try switchOff()
         try #require(await service.errors.line(saying: Self.ends, times: 2) != nil)
 
@@ -102,16 +101,16 @@ struct PrivateDrives {
             let isReported = try await send(epoch)
             if isReported { reportedEpochs.append(epoch) }
             #expect(!(isReported && isInZone.last == true))
-            if epoch.time == epochs[22].time { try await evidence.look() }
+            if epoch.time == epochs[22].time { try await evidence.collect() }
         }
         try #require(isInZone.contains(true) && isInZone.last == false)
         try #require(await bench.arrival(of: epochs[29]) != nil)
-        try await evidence.look()
+        try await evidence.collect()
         #expect(await service.terminate().ending == .exited(0))
 
         #expect(Self.count(Self.begins, in: service.errors.lines) == 3)
         #expect(Self.count(Self.ends, in: service.errors.lines) == 3)
-        // Except the first fixes after the switch is off, and those at the zone's border.
+        // Every fix is reported, except the first ones after the switch is off and those at the zone's border.
         #expect(reportedEpochs.count >= 14)
         let hidden = epochs[0..<3] + epochs[10..<14] + zip(epochs[14..<30], isInZone).filter(\.1).map(\.0)
         try await evidence.expect(
@@ -119,7 +118,7 @@ struct PrivateDrives {
     }
 
     /// A receiver that is switched on in a zone repeats its last position until it has a fix on the road.
-    @Test func leavesNoTraceInSentencesWithoutAPosition() async throws {
+    @Test func leaveNoTraceInSentencesWithoutAPosition() async throws {
         let epochs = Array(RecentDrive(epochs: 20))
         let hidden = try #require(epochs[0].truth)
         func fields(_ epoch: DriveEpoch) throws -> [Substring] {
@@ -152,9 +151,9 @@ struct PrivateDrives {
         #expect(recorded.contains(try fields(epochs[14])[3]), "the drive on the road is recorded: \(recorded)")
     }
 
-    /// An hour is private by the switch, and two parts by zones. The log is read as fast as it is reported, and every
-    /// fix is judged.
-    @Test func leavesNoTraceOfAnHour() async throws {
+    /// An hour of the drive is private because of the switch, and two parts because of zones. The log is read as fast
+    /// as it is reported, and every fix is judged.
+    @Test func leaveNoTraceOfAnHour() async throws {
         let epochs = Array(RecentDrive(epochs: 960))  // 80 minutes
         let (first, hour, last) = (epochs[..<120], epochs[120..<840], epochs[840...])
         let centres = (try #require(epochs[60].truth), try #require(epochs[900].truth))
@@ -187,13 +186,13 @@ struct PrivateDrives {
                 && Self.count(Self.withheld, in: lines.dropFirst(before)) >= hour.count - 1
         }
         try #require(isJudged)
-        try await evidence.look([["status"], ["outbox", "export"], ["bundle", "-o", "-", "--with-positions"]])
+        try await evidence.collect([["status"], ["outbox", "export"], ["bundle", "-o", "-", "--with-positions"]])
 
         try switchOff()
         try #require(await service.errors.line(saying: Self.ends, times: 2) != nil)
         try await write(last)
         try #require(await bench.arrival(of: epochs[958]) != nil)
-        try await evidence.look()
+        try await evidence.collect()
         _ = consume writer
         #expect(await service.end() == .exited(0))
 
@@ -202,8 +201,8 @@ struct PrivateDrives {
         }
         let around = first + last
         let hidden = hour + around.filter { epoch in distances(epoch).contains { $0 <= 0 } }
-        // The fix before the private hour may belong to it; the first one after it does. The vehicle leaves a zone only
-        // when it is farther outside than a fix may err.
+        // The last fix before the private hour may belong to the hour, and the first fix after the hour does. The
+        // vehicle leaves a zone only when it is farther outside than a fix may err.
         let reportedEpochs = (first.dropLast() + last.dropFirst()).filter { epoch in
             distances(epoch).allSatisfy { $0 > 100 }
         }
@@ -228,7 +227,7 @@ private struct Evidence {
 
     /// Adds the current output of the commands and the contents of the outbox, because delivered updates are
     /// overwritten in time.
-    mutating func look(_ commands: [[String]] = [["status"], ["outbox", "export"]]) async throws {
+    mutating func collect(_ commands: [[String]] = [["status"], ["outbox", "export"]]) async throws {
         for path in ["/status", "/metrics", "/healthz", "/", "/page.json", "/map"] {
             shown += await RawExchange.get(path, from: address).text
         }
@@ -242,7 +241,7 @@ private struct Evidence {
         }
     }
 
-    /// Expects that no part of `hidden` is found, and all of `reportedEpochs` is. `epochs` is the whole drive.
+    /// Expects that no part of `hidden` is found, and that all `reportedEpochs` are. `epochs` is the whole drive.
     func expect(hidden: [DriveEpoch], reportedEpochs: [DriveEpoch], of epochs: [DriveEpoch], log: String) async throws {
         let text = try Self.files(below: bench.directory.url.path) + shown + log + bench.arrivals.text
         let everything = Self.numbers(in: text)
@@ -298,7 +297,7 @@ private struct Evidence {
         return text
     }
 
-    /// Returns every number in the text with at least three decimals, cut to three and to four of them.
+    /// Returns every number in the text with at least three decimals, cut to three and to four decimals.
     private static func numbers(in text: String) -> Set<String> {
         let bytes = Array(text.utf8)
         func isDigit(_ index: Int) -> Bool {

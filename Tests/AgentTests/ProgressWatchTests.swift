@@ -25,23 +25,23 @@ import WaypostTestSupport
         return nil
     }
 
-    @Test mutating func ignoresIdleStages() {
+    @Test mutating func ignoreIdleStages() {
         #expect(pass(1000) == nil)
     }
 
     @Test(arguments: Stage.allCases)
-    mutating func noticesAStageWithoutProgress(stage: Stage) {
+    mutating func noticeAStageWithoutProgress(stage: Stage) {
         watch.reportProgress(of: stage)
         #expect(pass(500) == "30 \(stage)")
     }
 
-    @Test mutating func watchesOnlyStagesWithATimeout() {
+    @Test mutating func watchOnlyStagesWithATimeout() {
         watch = ProgressWatch(timeouts: [.store: .seconds(30)])
         watch.reportProgress(of: .token)
         #expect(pass(500) == nil)
     }
 
-    @Test mutating func isQuietWhileCallsReturn() {
+    @Test mutating func areQuietWhileCallsReturn() {
         for _ in 0..<20 {
             watch.markBusy(.token)
             #expect(pass(29) == nil)
@@ -50,7 +50,7 @@ import WaypostTestSupport
     }
 
     /// New work isn't progress: a stage that doesn't process it is noticed.
-    @Test mutating func doesNotCountNewWorkAsProgress() {
+    @Test mutating func doNotCountNewWorkAsProgress() {
         for _ in 0..<2 {
             watch.markBusy(.store)
             #expect(pass(10) == nil)
@@ -59,7 +59,7 @@ import WaypostTestSupport
         #expect(pass(10) == "10 store")
     }
 
-    @Test mutating func reportsHowLongAStageHasBeenStalled() {
+    @Test mutating func reportHowLongAStageHasBeenStalled() {
         watch.reportProgress(of: .token)
         #expect(pass(29) == nil)
         let stall = Stall(stage: .token, duration: .seconds(30))
@@ -68,7 +68,7 @@ import WaypostTestSupport
     }
 
     /// The machine was asleep, or the process was stopped: most of that time is ignored.
-    @Test mutating func ignoresTimeWhileNothingCouldRun() {
+    @Test mutating func ignoreTimeWhileNothingCouldRun() {
         watch.reportProgress(of: .store)
         #expect(watch.tick(after: .seconds(86_400)) == nil)
         #expect(watch.tick(after: .seconds(-5)) == nil)
@@ -76,7 +76,7 @@ import WaypostTestSupport
         #expect(pass(1) == "1 store")
     }
 
-    @Test func expectsTheThreadToKeepIterating() {
+    @Test func expectTheThreadToKeepIterating() {
         let progress = StageProgress(watch)
         func pass(_ seconds: Int) -> Stall? {
             (0..<seconds).lazy.compactMap { _ in progress.tick(after: .seconds(1)) }.first
@@ -91,21 +91,21 @@ import WaypostTestSupport
         #expect(pass(31)?.stage == .receiver)
     }
 
-    /// A fix has been processed once it is judged. Fixes that are dropped for newer ones are not waited for.
+    /// A fix has been processed once it is judged. The watch doesn't wait for fixes that are dropped for newer ones.
     @Test(
         arguments: [
             ([.fix(fix)], nil), ([.rejected(fix, .nullIsland)], nil),
             ([.receiver(.receiving(source: "log"))], 30), ([.accepted(stored), .idle], 30),
         ] as [([ReportingEvent], Int?)])
-    func expectsFixesToBeProcessed(events: [ReportingEvent], standsStillAfter: Int?) {
+    func expectFixesToBeProcessed(events: [ReportingEvent], stallsAfter: Int?) {
         let progress = StageProgress(ProgressWatch(timeouts: [.intake: .seconds(30)]))
         for _ in 0..<2 { progress.fixMade(Self.fix) }
         for event in events { progress.observe(event) }
         let second = (1...1000).first { _ in progress.tick(after: .seconds(1)) != nil }
-        #expect(second == standsStillAfter)
+        #expect(second == stallsAfter)
     }
 
-    @Test func expectsNothingFromAReceiverThatHasEnded() {
+    @Test func expectNothingFromAReceiverThatHasEnded() {
         let progress = StageProgress(ProgressWatch(timeouts: Self.timeouts))
         progress.turned()
         progress.fixMade(Self.fix)
@@ -119,16 +119,16 @@ import WaypostTestSupport
     static let batch = UploadBatch(last: stored, lastIsPending: true, past: [])
     static let fix = Fix(timeOfFix: stored.update.timeOfFix, latitude: 50, longitude: 10, quality: .gps)
 
-    /// The last events of the upload loop, and the time after which it counts as stalled.
+    /// The last events of the upload loop, and the time after which the loop is considered stalled.
     @Test(
         arguments: [
             ([.uploading(batch)], 30),
             ([.waiting(delay: .seconds(600))], 630),
             ([.notPrepared(.noPermit(MissingPermit(.rejected, "")))], 30),
             ([.uploading(batch), .outboxFailed(OutboxError(.full))], 30),
-            ([.idle, .outboxFailed(OutboxError(.full))], nil),  // about the maintenance of the outbox
+            ([.idle, .outboxFailed(OutboxError(.full))], nil),  // concerns the maintenance of the outbox
             ([.idle], nil),
-            ([.idle, .failed(.held(.sample("")), traffic: Traffic())], nil),  // about the vehicle's state
+            ([.idle, .failed(.held(.sample("")), traffic: Traffic())], nil),  // concerns the vehicle's state
             ([.idle, .announced(.offline, traffic: Traffic())], nil),
             ([.idle, .accepted(stored)], 30),
             ([.idle, .notStored(LocationUpdate(.sample(0)), OutboxError(.full))], 30),
@@ -137,10 +137,10 @@ import WaypostTestSupport
             ([.uploading(batch), .delivered(batch, traffic: Traffic(), took: .zero), .idle], nil),
             ([.uploading(batch), .failed(.held(.sample("")), traffic: Traffic())], 30),
         ] as [([ReportingEvent], Int?)])
-    mutating func allowsTheUploadLoopToWaitForAReason(events: [ReportingEvent], standsStillAfter: Int?) {
+    mutating func allowTheUploadLoopToWaitForAReason(events: [ReportingEvent], stallsAfter: Int?) {
         watch = ProgressWatch(timeouts: [.upload: .seconds(30)])
         for event in events { watch.record(event) }
-        #expect(pass(1000) == standsStillAfter.map { "\($0) upload" })
+        #expect(pass(1000) == stallsAfter.map { "\($0) upload" })
     }
 
     /// An exchange starts with its request, and ends with an answer or an error.
@@ -152,10 +152,10 @@ import WaypostTestSupport
             ([.uploading(batch), .accepted(stored), .notPrepared(.noPermit(MissingPermit(.rejected, "")))], 30),
             ([.waiting(delay: .seconds(600))], nil),
         ] as [([ReportingEvent], Int?)])
-    mutating func expectsAnExchangeToEnd(events: [ReportingEvent], standsStillAfter: Int?) {
+    mutating func expectAnExchangeToEnd(events: [ReportingEvent], stallsAfter: Int?) {
         watch = ProgressWatch(timeouts: [.transport: .seconds(30)])
         for event in events { watch.record(event) }
-        #expect(pass(1000) == standsStillAfter.map { "\($0) transport" })
+        #expect(pass(1000) == stallsAfter.map { "\($0) transport" })
     }
 
     /// A stalled loop is noticed, although the maintenance of the outbox and the vehicle's state continue.
@@ -164,7 +164,7 @@ import WaypostTestSupport
             .outboxFailed(OutboxError(.full)), .failed(.held(.sample("")), traffic: Traffic()),
             .announced(.offline, traffic: Traffic()),
         ] as [ReportingEvent])
-    mutating func ignoresEventsThatAreNotOfTheUploadLoop(event: ReportingEvent) {
+    mutating func ignoreEventsOutsideTheUploadLoop(event: ReportingEvent) {
         watch = ProgressWatch(timeouts: [.upload: .seconds(30)])
         watch.record(.uploading(Self.batch))
         for _ in 0..<14 {
@@ -175,7 +175,7 @@ import WaypostTestSupport
         #expect(pass(2) == "2 upload")
     }
 
-    @Test mutating func countsADeliveryAsProgressOfTheUploadLoop() {
+    @Test mutating func countADeliveryAsProgressOfTheUploadLoop() {
         watch.record(.uploading(Self.batch))
         #expect(pass(29) == nil)
         watch.record(.delivered(Self.batch, traffic: Traffic(), took: .zero))

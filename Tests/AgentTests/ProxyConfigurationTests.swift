@@ -28,7 +28,7 @@ import WaypostTestSupport
         #expect(proxy.origin == "socks5h://10.0.0.1:1080" && proxy.key == "upload.proxy")
         #expect(proxy.login == HTTPProxy.Login(user: "van", password: "hush-4711"))
         guard case .http(_, let trust) = configuration.authorization else {
-            Issue.record("another provider was read")
+            Issue.record("the provider isn't of type http")
             return
         }
         #expect(trust.proxy?.origin == "http://p:3128" && trust.proxy?.login == nil)
@@ -70,9 +70,9 @@ import WaypostTestSupport
             "upload.proxy\" is a string; use an object in braces, such as { \"url\": \"http://proxy.example.com"
         ),
     ])
-    func reportsErrors(proxy: String, says: String) {
+    func reportsErrors(proxy: String, message: String) {
         let problems = Configurations.problems(Self.text(upload: proxy))
-        #expect(problems.count == 1 && problems[0].hasPrefix("config.json: \"\(says)"), "\(problems)")
+        #expect(problems.count == 1 && problems[0].hasPrefix("config.json: \"\(message)"), "\(problems)")
         #expect(!problems.joined().contains("hush") && !problems.joined().contains("4711"))
     }
 

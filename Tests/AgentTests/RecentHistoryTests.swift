@@ -33,14 +33,14 @@ import WaypostTestSupport
         history.note(pending: 9, at: .seconds(119))
         var minutes = history.minutes(at: .seconds(130))
         #expect(minutes.count == 60)
-        #expect(minutes.prefix(57).allSatisfy { $0 == nil }, "before the start")
+        #expect(minutes.prefix(57).allSatisfy { $0 == nil }, "there is nothing before the start")
         #expect(minutes[57] == RecentHistory.Minute(delivered: 4))
         #expect(minutes[58] == RecentHistory.Minute(failed: 2, pending: 9))
         #expect(minutes[59] == RecentHistory.Minute())
 
         history.note(Self.delivered(1), at: .seconds(3600))
         minutes = history.minutes(at: .seconds(3659))
-        #expect(minutes[0] == RecentHistory.Minute(failed: 2, pending: 9), "the first minute is out")
+        #expect(minutes[0] == RecentHistory.Minute(failed: 2, pending: 9), "the first minute has been dropped")
         #expect(minutes[59] == RecentHistory.Minute(delivered: 1))
         #expect(history.minutes(at: .seconds(20_000)).allSatisfy { $0 == RecentHistory.Minute() })
     }
@@ -48,7 +48,7 @@ import WaypostTestSupport
     @Test func knowWhenNothingWasDelivered() {
         var history = RecentHistory()
         history.note(Self.failed, at: .seconds(100))
-        #expect(history.outages(at: .seconds(104)).isEmpty, "the next attempt may make it good")
+        #expect(history.outages(at: .seconds(104)).isEmpty, "the next attempt may still deliver")
         #expect(history.outages(at: .seconds(105)) == [.seconds(100) ... .seconds(105)])
         history.note(Self.noToken, at: .seconds(150))
         history.note(Self.delivered(0), at: .seconds(200))
@@ -56,7 +56,8 @@ import WaypostTestSupport
         history.note(Self.delivered(1), at: .seconds(302))
         #expect(history.outages(at: .seconds(3700)) == [.seconds(100) ... .seconds(200)])
         #expect(
-            history.outages(at: .seconds(3750)) == [.seconds(150) ... .seconds(200)], "the part within the last hour")
+            history.outages(at: .seconds(3750)) == [.seconds(150) ... .seconds(200)],
+            "only the part within the last hour")
         #expect(history.outages(at: .seconds(3801)).isEmpty)
     }
 
@@ -130,7 +131,6 @@ import WaypostTestSupport
         #expect(history.lines.last?.text.hasPrefix("19999 ") == true)
     }
 
-    /// A fix whose coordinates are out of range isn't drawn.
     @Test(arguments: [Double.nan, .infinity, 1e300])
     func omitInvalidPositions(latitude: Double) {
         var history = RecentHistory()

@@ -10,7 +10,7 @@ import WaypostTestSupport
 
 /// A run of the real service, recorded by `--record`.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct RecordedServices {
-    /// Drives through an outage, and returns the directory and what the receiver sent.
+    /// Drives through an outage. Returns the directory and the bytes that the receiver sent.
     private static func record(_ bench: ServiceBench) async throws -> (place: String, sent: [UInt8]) {
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let place = bench.directory.path("drive")
@@ -46,7 +46,7 @@ import WaypostTestSupport
         let lines = recorded.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let sentences = lines.filter { $0.first != UInt8(ascii: "#") }.joined(separator: [UInt8(ascii: "\n")])
         #expect(Array(sentences) == sent)
-        #expect(lines.contains { $0.starts(with: "# \(UTCTime.system)".utf8.prefix(12)) }, "a time is there")
+        #expect(lines.contains { $0.starts(with: "# \(UTCTime.system)".utf8.prefix(12)) }, "no line contains the time")
 
         let original = try bench.directory.write(sent, to: "sent.nmea")
         let fixes = try await Self.output(["fixes", receiver])
@@ -61,12 +61,11 @@ import WaypostTestSupport
         let log = String(
             decoding: try Data(contentsOf: URL(filePath: place + "/log-000001.txt")), as: UTF8.self)
         for words in ["# waypost ", " info: waypost ", " debug: accepted update 12 of 20", " warning: "] {
-            #expect(log.contains(words), "\(words) is missing in \(log)")
+            #expect(log.contains(words), "\(words) is missing from \(log)")
         }
         #expect(!log.contains("eyJ") && !log.contains("Bearer") && !log.contains("latitude"))
     }
 
-    /// A log that is read to its end is already a recording.
     @Test func reportThatALogIsAlreadyARecording() async throws {
         let bench = try ServiceBench()
         let log = try bench.directory.write(

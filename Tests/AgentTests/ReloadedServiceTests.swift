@@ -14,7 +14,8 @@ import WaypostTestSupport
 @testable import Operations
 @testable import Waypost
 
-/// `waypost run` that receives another configuration while it runs, and executes itself again with it.
+/// `waypost run`, which receives another configuration while it runs, and executes itself again with that
+/// configuration.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ReloadedService {
     let bench: ServiceBench
     /// Another Fleet Engine, with an issuer whose tokens only it accepts.
@@ -23,7 +24,6 @@ import WaypostTestSupport
 
     init() throws { (bench, other) = (try ServiceBench(), try ServiceBench()) }
 
-    /// Replaces the configuration file and requests a reload.
     private func reload(_ service: RunningProgram, _ edit: (inout ServiceSetup) -> Void) throws {
         _ = try bench.configure(edit)
         service.signal(SIGHUP)
@@ -55,7 +55,7 @@ import WaypostTestSupport
         return try JSONValue(parsing: listing.standardOutput)
     }
 
-    /// The process stays the same. It reports to its first Fleet Engine that the vehicle has stopped.
+    /// The process stays the same, and reports to its first Fleet Engine that the vehicle has stopped.
     @Test func deliversToTheServerOfTheNewConfiguration() async throws {
         let (service, receiver) = try await start()
         try receiver.send(epochs[0])
@@ -100,7 +100,7 @@ import WaypostTestSupport
         #expect(await bench.arrival(of: epochs[2]) != nil)
         let report = try await BuiltProgram.run(["status", "--json", "--config", bench.directory.path("config.json")])
         #expect(try JSONValue(parsing: report.standardOutput)["ledger"]?["accepted"]?.integerValue == 1)
-        #expect(await bench.vehicle?.vehicleState == "ONLINE", "a reload is no stop")
+        #expect(await bench.vehicle?.vehicleState == "ONLINE", "a reload isn't a stop")
         #expect(FileLock.holder(at: bench.directory.path("outbox.sqlite.lock")) == nil)
         #expect(await service.terminate().ending == .exited(0))
         let said = manager.messages.lines.map(\.text).filter { ["READY=1", "RELOADING=1", "STOPPING=1"].contains($0) }
@@ -191,7 +191,6 @@ import WaypostTestSupport
         }
     }
 
-    /// The service doesn't search for the baud rate again.
     @Test func remembersTheBaudRate() async throws {
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let automatic = #"{"type": "serial", "device": "\#(bench.devicePath)", "baudRate": "automatic"}"#
@@ -247,10 +246,10 @@ import WaypostTestSupport
             _ = try bench.directory.write(text.utf8, to: "config.json")
             service.signal(SIGHUP)
             try #require(await manager.messages.line(saying: "READY=1", times: number + 2) != nil)
-            let isTold = await service.errors.wait { lines in
+            let isReported = await service.errors.wait { lines in
                 lines.contains { $0.text.contains("reload rejected: ") && $0.text.contains(words) }
             }
-            #expect(isTold, "\(service.errors.lines.last?.text ?? "nothing") instead of \(words)")
+            #expect(isReported, "\(service.errors.lines.last?.text ?? "nothing") instead of \(words)")
             try receiver.send(epochs[number])
             try #require(await bench.arrival(of: epochs[number]) != nil)
         }

@@ -8,7 +8,6 @@ import WaypostTestSupport
 
 @testable import WaypostCommand
 
-/// The outboxes of `waypost replay`.
 @Suite(.timeLimit(.minutes(2))) struct ReplayOutboxes {
     private let log = Fixtures.url("nmea/tunnel.nmea").path
     private let temporary: TemporaryDirectory
@@ -30,7 +29,7 @@ import WaypostTestSupport
     }
 
     /// Returns the files that the replays left in the directory for temporary files.
-    private func left() throws -> [String] { try FileSystem.names(inDirectory: temporary.url.path) }
+    private func remainingFiles() throws -> [String] { try FileSystem.names(inDirectory: temporary.url.path) }
 
     @Test func areNewForEachReplay() async throws {
         let bench = try ServiceBench()
@@ -39,10 +38,11 @@ import WaypostTestSupport
             let (ending, errors, output) = try await replay([], config)
             #expect(ending == .exited(0) && errors.isEmpty, "\(errors)")
             #expect(output.contains("ledger: accepted 43 = delivered 43 + pending 0"), "\(output)")
-            #expect(try left().isEmpty)
+            #expect(try remainingFiles().isEmpty)
             #expect(await bench.vehicle?.fixTimes.count == 43 * round)
         }
-        #expect(try FileSystem.entry(at: bench.directory.path("outbox.sqlite")) == nil, "that path is the service's")
+        #expect(
+            try FileSystem.entry(at: bench.directory.path("outbox.sqlite")) == nil, "that path belongs to the service")
     }
 
     @Test func areInTheDefaultDirectoryIfTheirOwnIsMissing() async throws {
@@ -55,7 +55,7 @@ import WaypostTestSupport
             timeLimit: BuiltProgram.hangs, outputLimit: 1 << 20
         ).run()
         #expect(outcome.ending == .exited(0))
-        #expect(try left().isEmpty)
+        #expect(try remainingFiles().isEmpty)
     }
 
     @Test func areContinuedIfNamed() async throws {
@@ -82,7 +82,7 @@ import WaypostTestSupport
             environment: BuiltProgram.environment.merging(["TMPDIR": temporary.url.path]) { $1 })
         try #require(await stopped.errors.line(saying: " error: token ") != nil)
         #expect(await stopped.terminate().ending == .exited(128 + SIGTERM))
-        let directory = try #require(try left().first)
+        let directory = try #require(try remainingFiles().first)
         let outbox = temporary.path("\(directory)/outbox.sqlite")
         let kept = try #require(await stopped.errors.line(saying: " not delivered, but kept; "))
         let count = try #require(kept.text.firstMatch(of: /(\d+) updates? not/).flatMap { Int($0.1) })
@@ -114,7 +114,7 @@ import WaypostTestSupport
             timeLimit: BuiltProgram.hangs, outputLimit: 1 << 20
         ).run()
         #expect(outcome.ending == .exited(65))
-        #expect(try left().isEmpty)
+        #expect(try remainingFiles().isEmpty)
     }
 
     /// A replay must not move a real vehicle by accident.

@@ -8,16 +8,15 @@ import WaypostTestSupport
 
 @testable import WaypostCommand
 
-/// The progress of a replay and the line that shows it.
 @Suite(.timeLimit(.minutes(1))) struct ReplayProgresses {
     @Test(
         arguments: [
             // A paced replay follows its plan, even in a gap of the log.
             (10, 100, 10, .times(1), 0.1, 90), (60, 100, 20, .times(1), 0.2, 80), (100, 100, 1, .times(10), 0.1, 9),
-            // A late replay counts what it has read.
+            // A replay that is late counts the part that it has read.
             (30, 100, 50, .times(10), 0.3, 0),
             (100, 100, 11, .times(10), 1, 0),
-            // Without a plan, the share is that of the log read.
+            // Without a plan, the share is the part of the log that has been read.
             (0, 100, 1, .maximum, 0, 0), (25, 100, 1, .maximum, 0.25, 0), (0, 0, 0, .maximum, 1, 0),
         ] as [(Int, Int, Int, ReplaySpeed, Double, Int)])
     func areAccurate(reached: Int, length: Int, elapsed: Int, speed: ReplaySpeed, share: Double, left: Int) {
@@ -71,7 +70,7 @@ import WaypostTestSupport
         #expect(line.text(width: width) == text)
     }
 
-    /// Without a terminal, a line says why the replay doesn't end, and how to end it.
+    /// If there is no terminal, a line says why the replay doesn't end, and how to end it.
     @Test func nameThePendingUpdatesThatDelayTheirEnd() async throws {
         let directory = try TemporaryDirectory()
         let config = try ServiceSetup(level: "error").write(in: directory)

@@ -15,7 +15,7 @@ import WaypostTestSupport
 
 @testable import WaypostCommand
 
-/// The whole pipeline with real parts: receiver log, SQLite, libcurl, and the simulator on loopback.
+/// The whole pipeline with real components: receiver log, SQLite, libcurl, and the simulator on loopback.
 @Suite struct Replays {
     struct Case: CustomTestStringConvertible {
         let name: String
@@ -37,7 +37,7 @@ import WaypostTestSupport
             name: "trips, token outage", service: .onDemandTrips, faults: [("--token-outage", "3")]),
     ]
 
-    @Test(arguments: cases) func deliversEverythingAccepted(row: Case) async throws {
+    @Test(arguments: cases) func deliverEverythingAccepted(row: Case) async throws {
         let directory = try TemporaryDirectory()
         let log = try directory.write(Drive(.town, duration: .seconds(300)).flatMap(\.sentences), to: "drive.nmea")
 
@@ -78,8 +78,8 @@ import WaypostTestSupport
         #expect(record.order.pastLocationsOutOfOrder == 0)
     }
 
-    /// The plan dates the fixes, and not the moment at which a busy machine comes to read them.
-    @Test(arguments: ["max", "400"]) func sendsTheSameDistancesEachTimeOnABusyMachine(speed: String) async throws {
+    /// The times of fixes follow from the plan, not from the moments at which a busy machine reads them.
+    @Test(arguments: ["max", "400"]) func sendTheSameDistancesEachTimeOnABusyMachine(speed: String) async throws {
         let log = Fixtures.url("nmea/town.nmea").path
         let load = try (1...3).map { _ in try RunningProgram(["/bin/sh", "-c", "while :; do :; done"]) }
         defer { for program in load { program.kill() } }
@@ -103,7 +103,7 @@ import WaypostTestSupport
         (Ledger(accepted: 3, delivered: 2), false, "DOES NOT BALANCE"),
         (Ledger(), false, "No update was accepted, although fixes were read"),
     ])
-    func reportsItsResult(ledger: Ledger, isComplete: Bool, words: String) throws {
+    func reportTheirResults(ledger: Ledger, isComplete: Bool, words: String) throws {
         var counts = DeliveryCounts()
         counts.fixes = 600
         counts.requests = 20
@@ -123,7 +123,8 @@ import WaypostTestSupport
         #expect(json["requestsPerHour"]?.doubleValue == 200 && json["bytesPerHour"]?.doubleValue == 320_000)
         #expect(json["bytesWrittenPerHour"]?.doubleValue == 1_805_000)
         #expect(summary.text.contains("per hour of driving: 200 requests, 320 kB; 1805 kB written to the disk\n"))
-        #expect(json["liveErrorMetersP50"] == nil && !summary.text.contains("follower"), "of many vehicles")
+        #expect(
+            json["liveErrorMetersP50"] == nil && !summary.text.contains("follower"), "many vehicles have no follower")
     }
 
     @Test(
@@ -142,7 +143,7 @@ import WaypostTestSupport
                 "No update was accepted, although fixes were read"
             ),
         ] as [(Int, Int, [String: Int], Ledger, Bool, String, String)])
-    func accountsForEachFix(
+    func accountForEachFix(
         fixes: Int, withheld: Int, rejected: [String: Int], ledger: Ledger, isComplete: Bool, words: String,
         verdict: String
     ) throws {
@@ -157,7 +158,7 @@ import WaypostTestSupport
         #expect(json["rejectedFixes"]?["jump"]?.doubleValue == rejected["jump"].map(Double.init))
     }
 
-    @Test func reportsThatTheTimeOfTheLogGoesBack() async throws {
+    @Test func reportThatTheTimeOfTheLogGoesBack() async throws {
         let lines = try String(contentsOfFile: Fixtures.url("nmea/town.nmea").path, encoding: .utf8)
         let bench = try ServiceBench()
         let reversed = lines.split(separator: "\r\n").reversed().map { "\($0)\r\n" }.joined()
@@ -169,7 +170,7 @@ import WaypostTestSupport
         withExtendedLifetime(bench) {}
     }
 
-    @Test func reportsTheErrorThatAFollowerSees() throws {
+    @Test func reportTheErrorThatAFollowerSees() throws {
         var errors = FollowerErrors()
         for second in 0...60 {
             var fix = Fix.sample(Double(second), north: second < 30 ? 0 : Double(second - 30) * 2, speed: 0)
@@ -181,7 +182,8 @@ import WaypostTestSupport
             counts: DeliveryCounts(), ledger: Ledger(accepted: 3, delivered: 3), duration: .seconds(1),
             driven: .seconds(60), errors: errors, bytesWritten: 0)
         let json = try JSONValue(parsing: Array(summary.json.utf8))
-        #expect(json["bytesWrittenPerHour"] == nil && json["requestsPerHour"] != nil, "a directory in memory")
+        #expect(
+            json["bytesWrittenPerHour"] == nil && json["requestsPerHour"] != nil, "no bytes for a directory in memory")
         #expect(json["liveErrorMetersP50"]?.doubleValue == 0 && json["greatestLiveErrorMeters"]?.doubleValue == 58)
         #expect((51.9...52.6).contains(json["liveErrorMetersP95"]?.doubleValue ?? 0))
         #expect(json["greatestTrackErrorMeters"]?.doubleValue == 0)

@@ -221,7 +221,7 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// If the outbox can't be opened, the vehicle is reported anyway. The outbox is used once it can be opened.
+    /// If the outbox can't be opened, positions are reported anyway. The outbox is used once it can be opened.
     @Test(
         .enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"),
         arguments: ["read-only", "a directory"])

@@ -26,7 +26,7 @@ import WaypostTestSupport
             ),
             ("CapabilityBoundingSet=", ["--property=CapabilityBoundingSet="]), ("InaccessiblePaths=", []),
             ("StateDirectory=waypost", ["--property=StateDirectory=waypost"]),
-            // Otherwise the end of the check would remove the service's directory.
+            // If the check had this directory, the end of the check would remove the service's directory.
             ("RuntimeDirectory=waypost", []), ("Restart=always", []), ("SystemCallFilter=read write", []),
             (#"Environment="A=b c" D=e"#, [#"--property=Environment="A=b c" D=e"#]),
             ("EnvironmentFiles=/etc/van.env (ignore_errors=yes)", ["--property=EnvironmentFile=-/etc/van.env"]),
@@ -99,7 +99,6 @@ import WaypostTestSupport
             ])
     }
 
-    /// The tests run without systemd, or not as root.
     @Test(.enabled(if: (try? FileStatus(at: "/run/systemd/system")) == .some(nil), "systemd runs here"))
     func runOutsideTheSandboxWithoutSystemd() async {
         let place = await SandboxedCheck.place(for: "/etc/waypost/config.json", [])

@@ -3,7 +3,7 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// Secrets that a running service, and the commands next to it, must not disclose, with any issuer of tokens.
+/// Secrets that neither a running service nor the commands next to it may disclose, with any issuer of tokens.
 @Suite(
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
@@ -49,7 +49,7 @@ struct Secrecy {
         let written = try Self.written(["state", "recording"], in: bench.directory)
         found += written.text
         #expect(await service.terminate().ending == .exited(0))
-        let recorded = try Self.written(["recording"], in: bench.directory)  // every few seconds, at the end
+        let recorded = try Self.written(["recording"], in: bench.directory)  // written every few seconds and at the end
         found += service.errors.text + service.output.text + recorded.text
 
         // There was an event to report, and it was reported.
@@ -57,7 +57,7 @@ struct Secrecy {
             "SQLite format 3", "GNRMC", "token rejected", "Fleet Engine busy", "ok       fits",
         ] {
             let isThere = found.contains(words)
-            #expect(isThere, "nothing says: \(words)")
+            #expect(isThere, "no output contains: \(words)")
         }
         let open = written.open + recorded.open
         #expect(open.isEmpty, "others may read \(open)")
@@ -71,7 +71,7 @@ struct Secrecy {
         }
         for words in ["Bearer", "Please log in", Self.clientSecret] {
             let isThere = found.contains(words)
-            #expect(!isThere, "it says: \(words)")
+            #expect(!isThere, "the output contains: \(words)")
         }
     }
 
@@ -82,7 +82,8 @@ struct Secrecy {
             ["check", "--online"], ["config"], ["config", "--json"], ["token"], ["outbox", "list"],
             ["outbox", "export"], ["bundle", "-o", "-", "--with-positions"],
         ] {
-            // The service holds the receiver, or it is silent. With an empty input, the command needn't wait for it.
+            // The service holds the receiver, or the receiver is silent. With empty input, the command needn't wait for
+            // it.
             let withoutReceiver = config + ".check"
             let silent = try String(contentsOf: URL(filePath: config), encoding: .utf8)
                 .replacing(/"receiver": \{[^}]*\}/, with: #""receiver": {"type": "stdin"}"#)

@@ -7,7 +7,6 @@ import WaypostTestSupport
 
 /// An issuer of one kind that fails until it is repaired, and includes its secrets in its errors.
 final class SecretSource: Sendable {
-    /// The value of the key `authorization`.
     let authorization: String
     private let kind: Secrecy.Issuer
     private let backend: TokenBackend
@@ -19,7 +18,7 @@ final class SecretSource: Sendable {
         directory = try TemporaryDirectory()
         backend = try TokenBackend(of: bench.simulator, pages: .max)
         let issuer = try LocalAddress(String(bench.simulator.baseURL.origin.dropFirst("http://".count)))
-        // The simulator's faults affect tokens, too.
+        // The simulator's faults also affect tokens.
         var found: String?
         for _ in 0..<50 where found == nil {
             let answer = await RawExchange.get("/token/driver/van-7", from: issuer)
@@ -56,6 +55,5 @@ final class SecretSource: Sendable {
         }
     }
 
-    /// Every token that was issued.
     var tokens: [String] { kind == .http ? backend.tokens : [token] }
 }

@@ -28,10 +28,8 @@ final class ServiceBench: Sendable {
 
     deinit { serving.cancel() }
 
-    /// The device in the configuration.
     var devicePath: String { ServiceSetup.device(in: directory) }
 
-    /// Fleet Engine's record of the vehicle.
     var vehicle: VehicleRecord? {
         get async {
             await simulator.record.vehicles[ResourceName(provider: "p", service: .onDemandTrips, id: "van-7")]
@@ -46,7 +44,6 @@ final class ServiceBench: Sendable {
         return try setup.write(in: directory)
     }
 
-    /// Starts the service.
     func start(
         environment: [String: String] = [:], _ edit: (inout ServiceSetup) -> Void = { _ in }
     ) throws -> RunningProgram {
@@ -55,7 +52,6 @@ final class ServiceBench: Sendable {
             environment: BuiltProgram.environment.merging(environment) { $1 })
     }
 
-    /// Waits until Fleet Engine has received the position of `epoch`.
     func arrival(of epoch: DriveEpoch) async -> LineFlow.Line? {
         await arrivals.line(saying: "\"time\":\"\(epoch.time)\"")
     }

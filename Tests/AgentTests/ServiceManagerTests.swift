@@ -11,7 +11,7 @@ import WaypostTestSupport
         #expect(manager.messages.lines.first?.text == "READY=1")
         try #require(await manager.messages.line(saying: "WATCHDOG=1", times: 5) != nil)
         let beats = manager.messages.lines.filter { $0.text == "WATCHDOG=1" }
-        // Without a request there would be one per 10 s.
+        // If no interval were requested, there would be one message per 10 s.
         #expect(beats[0].arrivedAt.duration(to: beats[4].arrivedAt) < .seconds(20))
         #expect(await manager.messages.line(saying: "STATUS=no fix yet") != nil)
         #expect(await service.terminate().ending == .exited(0))

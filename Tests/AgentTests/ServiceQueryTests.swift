@@ -33,7 +33,7 @@ import WaypostTestSupport
         let verdict = try JSONValue(parsing: whyJSON.standardOutput)
         #expect(verdict["well"]?.boolValue == true && verdict["conditions"]?.arrayValue?.isEmpty == true)
         #expect(verdict["vehicle"]?.stringValue == "providers/p/vehicles/van-7" && whyJSON.ending == .exited(0))
-        // However long these commands take, the receiver must not have fallen silent.
+        // The receiver must not fall silent, however long these commands take.
         try receiver.send(drive[1])
         let page = try await BuiltProgram.run(["status", "--config", config])
         let text = String(decoding: page.standardOutput, as: UTF8.self)
@@ -98,7 +98,7 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// A process that shows no sign of being stopped.
+    /// The process of a service that hangs, and isn't merely stopped.
     @Test func reportAHangingService() {
         let words = Operations.RunningService.reasonForSilence(
             at: .loopback(host: "127.0.0.1", port: 9464), of: HoldingProcess(processID: getpid(), command: "waypost"),

@@ -7,16 +7,14 @@ struct ServiceSetup {
     var tokenURL = "http://127.0.0.1:1/token"
     /// The value of `authorization`; `nil` uses one with `tokenURL`.
     var authorization: String?
-    /// The value of `consumerAuthorization`, if any.
     var consumerAuthorization: String?
     var endpoint = "http://127.0.0.1:1"
-    /// The path of the outbox in the directory.
     var outbox = "outbox.sqlite"
     var status = "127.0.0.1:0"
     var level = "debug"
     /// `text` or `json`.
     var logFormat = "text"
-    /// The section `receiver`; a serial line by default.
+    /// The section `receiver`; a serial port by default.
     var receiver: String?
     /// Additional members of `vehicle` and `reporting`.
     var vehicle = ""
@@ -24,7 +22,6 @@ struct ServiceSetup {
     /// The first and the maximum delay between attempts, in seconds.
     var retryDelay = 0.05
 
-    /// Returns the path of the configured device in the directory.
     static func device(in directory: TemporaryDirectory) -> String { directory.path("receiver") }
 
     /// Writes the configuration to `directory`. Returns the file's path.

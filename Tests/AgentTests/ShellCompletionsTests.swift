@@ -42,7 +42,7 @@ import WaypostTestSupport
         ("outbox re\t--a\t", ["outbox", "requeue", "--all"]), ("help simu\t", ["help", "simulator"]),
         ("simulator --token-sh\tgui\t", ["simulator", "--token-shape", "guide"]),
         ("completions fi\t", ["completions", "fish"]), ("status --wa\t", ["status", "--watch"]),
-        // An option that is already present isn't offered again, so only one other remains.
+        // An option that is already present isn't offered again, so only one option remains.
         ("status --watch --js\t--co\t", ["status", "--watch", "--json", "--config"]),
     ]
 

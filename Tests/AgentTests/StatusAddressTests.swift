@@ -7,7 +7,6 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-/// The status address of a running service, over HTTP.
 @Suite(.timeLimit(.minutes(1))) struct StatusAddress {
     @Test(arguments: ["127.0.0.1:0", "unix"]) func reportsTheStateOfTheService(kind: String) async throws {
         let bench = try ServiceBench()
@@ -58,7 +57,6 @@ import WaypostTestSupport
 }
 
 extension RunningProgram {
-    /// Returns the service's status address, once it has started.
     func statusAddress() async throws -> LocalAddress {
         let line = try #require(await errors.line(saying: "; status at "))
         let start = try #require(line.text.firstRange(of: "; status at ")).upperBound

@@ -43,15 +43,15 @@ import WaypostTestSupport
     }
 
     /// The receiver is three days behind according to Fleet Engine's clock or a synchronized host clock. An
-    /// unsynchronized clock and a recording are no basis for this.
+    /// unsynchronized clock and a recording don't show this.
     @Test(
         arguments: [
-            (isLive: true, isSynchronized: true, server: false, lag: 259_200, isTold: true),
+            (isLive: true, isSynchronized: true, server: false, lag: 259_200, isReported: true),
             (true, false, true, 259_200, true), (true, false, false, 259_200, false), (true, true, false, 3600, false),
             (true, true, false, -7200, true), (false, true, true, 259_200, false),
-        ] as [(isLive: Bool, isSynchronized: Bool, server: Bool, lag: Int, isTold: Bool)])
+        ] as [(isLive: Bool, isSynchronized: Bool, server: Bool, lag: Int, isReported: Bool)])
     func reportsTheLagOfTheReceiver(
-        row: (isLive: Bool, isSynchronized: Bool, server: Bool, lag: Int, isTold: Bool)
+        row: (isLive: Bool, isSynchronized: Bool, server: Bool, lag: Int, isReported: Bool)
     ) {
         let present = UTCTime(year: 2026, month: 11, day: 23)
         let host: (@Sendable () -> UTCTime)? = row.isLive ? { @Sendable in present } : nil
@@ -62,11 +62,11 @@ import WaypostTestSupport
             .fix(Fix(timeOfFix: present.advanced(by: .seconds(-row.lag)), latitude: 1, longitude: 1)))
         let report = report(monitor)
         let codes = report.conditions.map(\.code)
-        #expect(codes.contains(ConditionCode.receiverTimeWrong.rawValue) == row.isTold)
+        #expect(codes.contains(ConditionCode.receiverTimeWrong.rawValue) == row.isReported)
         // An unsynchronized host clock is the one to correct.
         #expect(
             codes.contains(ConditionCode.hostClockWrong.rawValue) == (row.isLive && !row.isSynchronized && !row.server))
-        #expect((OnlineCheck.receiver(of: report).verdict == .fail) == row.isTold || !row.isTold)
+        #expect((OnlineCheck.receiver(of: report).verdict == .fail) == row.isReported || !row.isReported)
     }
 
     /// The end of standard input is reported if unusable fixes arrived.
@@ -118,9 +118,10 @@ import WaypostTestSupport
         #expect(report(monitor).headline.hasPrefix("last fix 0 s ago; "))
         monitor.observe(.receiver(.waiting(source: "/dev/x", .deviceMissing)))
         #expect(report(monitor).receiver.kind == "waiting")
-        let told = report(monitor).headline
+        let headline = report(monitor).headline
         #expect(
-            told == "last fix 0 s ago; nothing delivered yet; 0 pending; receiver unavailable: /dev/x: no such device")
+            headline
+                == "last fix 0 s ago; nothing delivered yet; 0 pending; receiver unavailable: /dev/x: no such device")
         let sample = #"waypost_condition{code="receiver_unavailable",severity="error",stage="receiver"} 1"#
         #expect(report(monitor).metrics().split(separator: "\n").contains(Substring(sample)))
     }
@@ -131,7 +132,7 @@ import WaypostTestSupport
         #expect(report(monitor).receiver.sky == nil && report(monitor).receiver.satellitesInView == nil)
         let galileo = Satellite(.galileo, 7, elevation: 40, azimuth: 250, signal: 41, isUsed: true)
         monitor.observe(.sky(Sky([Satellite(.gps, 5, elevation: 9, azimuth: 10), galileo])))
-        #expect(report(monitor).receiver.satellitesUsed == 1, "before a fix says it")
+        #expect(report(monitor).receiver.satellitesUsed == 1, "before a fix states the number")
         var fix = Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)
         (fix.hdop, fix.horizontalAccuracyMeters, fix.satellitesUsed) = (0.94, 4.256, 12)
         monitor.observe(.fix(fix))
@@ -186,7 +187,8 @@ import WaypostTestSupport
         #expect(token()?.expiresAt == nil && token()?.lastRejectionSecondsAgo == 61)
     }
 
-    /// Fleet Engine's clock is right. The receiver's is used if Fleet Engine's hasn't been seen for ten minutes.
+    /// Fleet Engine's clock is trusted. The receiver's time is used if Fleet Engine's hasn't been received for ten
+    /// minutes.
     @Test func reportsTheLeadOfTheHostsClock() {
         let present = UTCTime(year: 2026, month: 1, day: 5)
         let monitor = monitor { present }
@@ -202,7 +204,7 @@ import WaypostTestSupport
         clock.advance(by: .seconds(600))
         monitor.observe(fix(-7))
         #expect(report(monitor).host.clockOffsetSeconds == 7)
-        #expect(report(self.monitor()).host.clockOffsetSeconds == nil, "for a recorded log")
+        #expect(report(self.monitor()).host.clockOffsetSeconds == nil, "the offset is unknown for a recorded log")
     }
 
     /// The age of pending updates is counted by the receiver's time, whatever the host's clock shows.
@@ -225,14 +227,14 @@ import WaypostTestSupport
         #expect(host.freeDiskBytes == 5000 && host.residentBytes == 18_000_000)
     }
 
-    /// From 80 % on, until it is below 75 %.
+    /// The outbox is nearly full from 80 % on, until it is below 75 %.
     @Test func reportsThatTheOutboxIsNearlyFull() {
         let monitor = monitor()
-        for (used, isTold) in [(79, false), (80, true), (76, true), (74, false), (79, false)] as [(Int64, Bool)] {
+        for (used, isReported) in [(79, false), (80, true), (76, true), (74, false), (79, false)] as [(Int64, Bool)] {
             monitor.note(
                 StoreExtent(
                     bytes: 0, usedBytes: used, maximumBytes: 100, freeDiskBytes: nil, oldestPending: nil))
-            #expect(report(monitor).conditions.isEmpty != isTold, "\(used)")
+            #expect(report(monitor).conditions.isEmpty != isReported, "\(used)")
         }
     }
 
@@ -246,7 +248,7 @@ import WaypostTestSupport
             monitor.observe(.delivered(batch, traffic: Traffic(), took: .zero))
         }
         deliver(3)
-        #expect(monitor.snapshot.delivery.delays == DeliveryDelays(), "no fix states the present time yet")
+        #expect(monitor.snapshot.delivery.delays == DeliveryDelays(), "no fix states the current time yet")
         monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
         for age in [0, 1, 2, 60, 61, 86_400, 86_401, -5] { deliver(age) }
         deliver(7, isPending: false)
@@ -302,7 +304,7 @@ import WaypostTestSupport
         var watch = EvictionWatch(since: evictions)
         #expect(watch.conditions(of: evictions).isEmpty, "earlier evictions don't count")
         evictions[.discarded].count = 3
-        #expect(watch.conditions(of: evictions).isEmpty, "the user who discarded them knows")
+        #expect(watch.conditions(of: evictions).isEmpty, "the user who discarded the updates knows")
         evictions[.thinned].count = 120
         #expect(watch.conditions(of: evictions).map(\.code) == [.updatesThinned])
         evictions[.oldest].count = 756
@@ -317,7 +319,6 @@ import WaypostTestSupport
         var evictions = Evictions()
         evictions[.thinned].count = 2
         let lines = report(monitor(), StoreSummary(ledger, evictions: evictions)).metrics().split(separator: "\n")
-        // Every reason has a label from the start.
         for reason in ["thinned", "oldest", "age", "damage", "discarded"] {
             #expect(
                 lines.contains("waypost_updates_evicted_total{reason=\"\(reason)\"} \(reason == "thinned" ? 2 : 0)"))
@@ -335,7 +336,7 @@ import WaypostTestSupport
         #expect(lines.contains("waypost_build_info{version=\"\(Release.version)\",vehicle=\"v\",configuration=\"\"} 1"))
     }
 
-    /// In any state; the full set includes all of the short one.
+    /// The fleet profile is limited in any state, and the full profile includes all of its series.
     @Test func theFleetProfileHasAtMostTwelveSeries() throws {
         let monitor = monitor { UTCTime(year: 2026, month: 1, day: 5) }
         monitor.note(loadedAt: .system)
@@ -393,7 +394,6 @@ import WaypostTestSupport
 }
 
 @Suite struct EventLogging {
-    /// The lines that were logged.
     final class Lines: Sendable {
         private let bytes = Locked([UInt8]())
         func append(_ more: [UInt8]) { bytes.withLock { $0 += more } }
@@ -514,10 +514,10 @@ import WaypostTestSupport
             "<6>/dev/x: open at 9600 baud, waiting for the first sentence", "<6>/dev/x: receiving",
             "<6>/dev/x: receiving",
         ]
-        #expect(lines.all == round + round, "and no more within ten minutes")
+        #expect(lines.all == round + round, "no other line follows within ten minutes")
     }
 
-    /// With the coordinates swapped, the zone would be 200 km away.
+    /// The zone would be 200 km away if its coordinates were swapped.
     @Test func warnsOfAPrivateZoneWithSwappedCoordinatesUntilAFixIsNear() {
         let zones = [(48.1, 11.5), (11.5, 48.1)].map {
             PrivateZone(latitude: $0.0, longitude: $0.1, radiusMeters: 100)

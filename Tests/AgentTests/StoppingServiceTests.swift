@@ -5,7 +5,6 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-/// How `waypost run` shuts down on request.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct StoppingService {
     enum Moment: CaseIterable {
         case beforeTheReceiverIsThere, whileReceiving, inBackoff, whileARequestStalls, whileTheTokenEndpointHangs
@@ -52,7 +51,7 @@ import WaypostTestSupport
         }
     }
 
-    /// The signal is the same as for a reload, which a user may request from `waypost run` in a terminal, too.
+    /// The signal of a closing terminal is the same as that for a reload, which also works in a terminal.
     @Test func shutsDownCleanlyWhenTheTerminalCloses() async throws {
         let bench = try ServiceBench()
         let terminal = try PseudoTerminal()
@@ -79,7 +78,7 @@ import WaypostTestSupport
         try #require(await manager.messages.line(saying: "READY=1") != nil)
         service.signal(SIGTERM)
         try #require(await manager.messages.line(saying: "STOPPING=1") != nil)
-        // A second signal within a tenth of a second counts as the same request, so the test repeats it until the
+        // A second signal within a tenth of a second is treated as the same request, so the test repeats it until the
         // service reacts.
         let hasEnded = Locked(false)
         async let ending = service.terminate()

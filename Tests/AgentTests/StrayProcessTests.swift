@@ -14,7 +14,7 @@ import WaypostTestSupport
         #"setsid sh -c 'echo $$ >STRAY; echo >UP; exec sleep 45' & read up <UP; exit 3"#,
         // The process has its own session, has lost its parent, and holds the command's output open.
         #"(setsid sh -c 'setsid sh -c "echo \$\$ >STRAY; echo >UP; exec sleep 45" &' &); read up <UP; exit 3"#,
-        // The same, while the command exceeds its timeout.
+        // The stray process has its own session, and the command exceeds its timeout.
         #"(setsid sh -c 'echo $$ >STRAY; exec sleep 45' &); exec sleep 45"#,
         "set -m; sh -c 'echo $$ >STRAY; exec sleep 45' & wait",
     ])
@@ -49,7 +49,7 @@ import WaypostTestSupport
         try expectGone(in: directory)
     }
 
-    /// Only root can end a process that has become root. There must not be one more of them after each attempt.
+    /// Only root can end a process that has become root. The number of such processes must not grow with each attempt.
     @Test(.enabled(if: geteuid() == 0, "only root can make a set-user-id program"), arguments: [0, 2])
     func ofAnotherUserPreventTheCommandFromStarting(hidden: Int) async throws {
         let directory = try TemporaryDirectory()
@@ -92,7 +92,7 @@ import WaypostTestSupport
         #expect(kill(second, SIGKILL) == 0)
     }
 
-    /// A new process takes the place of each one that is killed. So all must be stopped before the first is killed.
+    /// Every killed process is replaced by a new one, so all must be stopped before the first is killed.
     ///
     /// The limit is that of a user without other processes. If the test fails, the processes end by themselves.
     @Test(.enabled(if: geteuid() == 0, "only root can become a user with a limit of processes"))
@@ -127,7 +127,7 @@ import WaypostTestSupport
         #expect(!words.contains("running"), "\(words)")
     }
 
-    /// With the numbers of another namespace, no stray process would be found, and others could be killed.
+    /// The process ids of another namespace would hide every stray process, and other processes could be killed.
     @Test(.enabled(if: geteuid() == 0, "only root can make a namespace"))
     func areLeftToTheSystemIfProcBelongsToAnotherNamespace() async throws {
         let directory = try TemporaryDirectory()
@@ -153,7 +153,7 @@ import WaypostTestSupport
         await service.end()
     }
 
-    /// The first process of a container inherits every orphan. Waypost kills none of them, and reaps those that have
+    /// The first process of a container inherits every orphan. Waypost kills no orphan, and reaps the orphans that have
     /// ended.
     @Test(.enabled(if: geteuid() == 0, "only root can make a namespace"))
     func areCollectedByTheFirstProcessOfAContainer() async throws {
@@ -174,8 +174,8 @@ import WaypostTestSupport
         #expect(words.hasPrefix("waypost: token command /bin/sh failed with status 3: both;"), "\(words)")
     }
 
-    /// Children from before the program's own start belong to someone else.
-    @Test func doNotIncludeChildrenFromBeforeTheProgramStarted() async throws {
+    /// Children that the program inherits from a shell that executes it are not ended.
+    @Test func doNotIncludeChildrenOlderThanTheProgram() async throws {
         let directory = try TemporaryDirectory()
         let config = try configure("exit 3", in: directory)
         let script = """

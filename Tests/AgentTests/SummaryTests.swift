@@ -12,7 +12,7 @@ import WaypostTestSupport
         return FixesSummary(logs: logs, total: total, now: now).text
     }
 
-    /// In January 2027.
+    /// A time in January 2027.
     private static let now = UTCTime(millisecondsSince1970: 1_800_000_000_000)
 
     /// A log of 2006 may be genuine, or from a receiver whose week number has rolled over.
@@ -25,8 +25,8 @@ import WaypostTestSupport
         ]
         let text = try await Self.text(try directory.write(lines.joined().utf8, to: "drive.log"))
         let plain = text.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
-        let doubt = words.map { plain.contains("if the log was recorded 1024 weeks later, \($0)") }
-        #expect(doubt ?? !plain.contains("1024 weeks"), "\(text)")
+        let isNoted = words.map { plain.contains("if the log was recorded 1024 weeks later, \($0)") }
+        #expect(isNoted ?? !plain.contains("1024 weeks"), "\(text)")
     }
 
     @Test func hasOneSectionPerLog() async throws {
@@ -71,7 +71,7 @@ import WaypostTestSupport
             "fixes        none in 0 epochs\n",
             "warnings     antenna line open: reported by the receiver; check the antenna's plug and cable (2\n",
         ] {
-            #expect(text.contains(words), "no \"\(words)\" in \(text)")
+            #expect(text.contains(words), "\"\(words)\" is missing from \(text)")
         }
     }
 

@@ -1,7 +1,7 @@
 import Testing
 @testable import Operations
 
-/// The technician's page.
+/// The page that the status address serves to technicians.
 @Suite struct TechnicianPages {
     let page = TechnicianPage.html(nonce: "4711")
 
@@ -19,7 +19,7 @@ import Testing
     @Test func followTheirOwnSecurityPolicy() {
         #expect(page.ranges(of: "<style nonce=\"4711\">").count == 1 && page.ranges(of: "<style").count == 1)
         #expect(page.ranges(of: "<script nonce=\"4711\">").count == 1 && page.ranges(of: "<script").count == 1)
-        #expect(!page.contains(#/ on[a-z]+="/#), "no handler within an element")
+        #expect(!page.contains(#/ on[a-z]+="/#), "no element has a handler")
         #expect(!page.contains(" style=\""))
         #expect(!page.contains("eval(") && !page.contains("Function("))
     }
@@ -30,7 +30,8 @@ import Testing
         #expect(!page.contains("insertAdjacentHTML") && !page.contains("outerHTML") && !page.contains("document.write"))
     }
 
-    /// If the address has a password, such as behind a proxy, a browser refuses requests relative to it.
+    /// If the page's address contains a password, for example because of a proxy, a browser refuses requests relative
+    /// to that address.
     @Test func omitThePasswordFromRequestAddresses() {
         #expect(page.ranges(of: "fetch(").count == 1 && page.contains("fetch(new URL(path, here)"))
         #expect(page.contains("here.username = here.password = \"\""))
@@ -42,7 +43,6 @@ import Testing
         #expect(!page.contains("id=\"verdict\" role"))
     }
 
-    /// Each element that the script names exists once.
     @Test func containEachElementThatTheirScriptUses() {
         let named = Set(page.matches(of: /\$\("(\w+)"\)/).map { String($0.1) })
         let listed = Set(page.matches(of: /rows\("(\w+)", \[/).map { String($0.1) })

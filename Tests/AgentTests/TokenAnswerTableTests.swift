@@ -9,18 +9,18 @@ import VehicleAuthorization
 import Operations
 import WaypostTestSupport
 
-/// Every form of a backend's answer, the careful handling of each, and the proof that the service and `waypost token`
-/// both do that.
+/// Every form of a backend's answer and its right handling. The tests prove that the service and `waypost token` both
+/// handle each form this way.
 @Suite struct TokenAnswerTable {
     enum Fate: Sendable {
         case used
         /// The token is used, and a warning is reported.
-        case doubted(Doubt)
-        case refused(Reason)
+        case warned(Warning)
+        case rejected(Reason)
     }
 
     /// A warning of the service, without the part that every row would repeat.
-    enum Doubt: Sendable, Hashable {
+    enum Warning: Sendable, Hashable {
         case claim(ClaimWarning)
         case stated(Int, own: Int)
         case unreadable, dateBeforeIssue, dateAfterExpiry, unjudged
@@ -32,9 +32,9 @@ import WaypostTestSupport
             switch warning {
             case .shortLivedTokens(_, let lifetime, _): self = .shortLived(Int(lifetime.components.seconds))
             case .longLivedTokens: self = .longLived
-            case .questionableToken(let doubt):
-                switch doubt.fact {
-                case .claims(let doubt, _): self = .claim(doubt)
+            case .questionableToken(let token):
+                switch token.fact {
+                case .claims(let claim, _): self = .claim(claim)
                 case .expiry(.stated(_, let seconds, let own), _): self = .stated(seconds, own: own)
                 case .expiry(.unreadable, _): self = .unreadable
                 case .expiry(.otherFormat(_, let format, _), _): self = .otherFormat(format)
@@ -82,19 +82,18 @@ import WaypostTestSupport
         var format = TokenAnswerFormat()
         /// The host's clock, in seconds since the token's issue.
         var host = 5.0
-        /// Whether the host's clock is synchronized.
-        var isKeptRight = false
+        var isSynchronized = false
         /// The token's remaining lifetime in seconds, if relevant.
         var life: Int?
         let fate: Fate
 
         init(
             _ name: String, _ body: String, _ fate: Fate, life: Int? = nil, format: TokenAnswerFormat? = nil,
-            date: Double? = nil, host: Double = 5, isKeptRight: Bool = false, status: Int = 200,
+            date: Double? = nil, host: Double = 5, isSynchronized: Bool = false, status: Int = 200,
             headers: [(String, String)] = []
         ) {
             (self.name, self.body, self.fate, self.life, self.host) = (name, Array(body.utf8), fate, life, host)
-            self.isKeptRight = isKeptRight
+            self.isSynchronized = isSynchronized
             (self.status, self.headers, self.format) = (status, headers, format ?? TokenAnswerFormat())
             if let date {
                 let time = UTCTime(millisecondsSince1970: Int64((date + issued) * 1000))
@@ -107,7 +106,7 @@ import WaypostTestSupport
         var testDescription: String { name }
     }
 
-    /// 2026-01-05T00:00:00Z.
+    /// The time of issue of all tokens: 2026-01-05T00:00:00Z.
     static let issued = 1_767_571_200.0
     static let good = claims()
     static let audience = "https://fleetengine.googleapis.com/"
@@ -136,10 +135,10 @@ import WaypostTestSupport
     private static func httpDate(_ time: UTCTime) -> String {
         let (year, month, day) = time.civilDate
         let names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        func pad(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let second = time.millisecondOfDay / 1000
         return
-            "Mon, \(two(day)) \(names[month - 1]) \(year) \(two(second / 3600)):\(two(second / 60 % 60)):\(two(second % 60)) GMT"
+            "Mon, \(pad(day)) \(names[month - 1]) \(year) \(pad(second / 3600)):\(pad(second / 60 % 60)):\(pad(second % 60)) GMT"
     }
 
     /// The values of the expiry's key.
@@ -155,53 +154,53 @@ import WaypostTestSupport
         Row("RFC 3339 with milliseconds", answer(expiry: #""2026-01-05T01:00:00.000Z""#), .used),
         Row("RFC 3339 with an offset", answer(expiry: #""2026-01-05T03:00:00+02:00""#), .used),
         Row("RFC 3339 with microseconds", answer(expiry: #""2026-01-05T01:00:00.123456+00:00""#), .used),
-        Row("protobuf's span", answer(expiry: #""3600s""#), .used),
-        Row("protobuf's span with a fraction", answer(expiry: #""3599.500s""#), .used),
+        Row("a protobuf duration", answer(expiry: #""3600s""#), .used),
+        Row("a protobuf duration with a fraction", answer(expiry: #""3599.500s""#), .used),
         Row("null", answer(expiry: "null"), .used),
         Row("no key", answer(), .used, life: 3595),
         Row(
             "true", answer(expiry: "true"),
-            .doubted(.unreadable)),
-        Row("false", answer(expiry: "false"), .doubted(.unreadable)),
-        Row("an empty string", answer(expiry: #""""#), .doubted(.unreadable)),
-        Row("a word", answer(expiry: #""never""#), .doubted(.unreadable)),
-        Row("an object", answer(expiry: #"{"seconds":3600}"#), .doubted(.unreadable)),
-        Row("an array", answer(expiry: "[3600]"), .doubted(.unreadable)),
-        Row("a date without offset", answer(expiry: #""2026-01-05T01:00:00""#), .doubted(.unreadable)),
-        Row("a date with a blank", answer(expiry: #""2026-01-05 01:00:00""#), .doubted(.unreadable)),
-        Row("an HTTP date", answer(expiry: #""Mon, 05 Jan 2026 01:00:00 GMT""#), .doubted(.unreadable)),
-        Row("minutes", answer(expiry: #""60m""#), .doubted(.unreadable)),
-        Row("ISO 8601 span", answer(expiry: #""PT1H""#), .doubted(.unreadable)),
-        Row("zero", answer(expiry: "0"), .doubted(.unreadable)),
-        Row("negative", answer(expiry: "-1"), .doubted(.unreadable)),
-        Row("huge", answer(expiry: "1e300"), .doubted(.unreadable)),
-        Row("not a number", answer(expiry: #""nan""#), .doubted(.unreadable)),
+            .warned(.unreadable)),
+        Row("false", answer(expiry: "false"), .warned(.unreadable)),
+        Row("an empty string", answer(expiry: #""""#), .warned(.unreadable)),
+        Row("a word", answer(expiry: #""never""#), .warned(.unreadable)),
+        Row("an object", answer(expiry: #"{"seconds":3600}"#), .warned(.unreadable)),
+        Row("an array", answer(expiry: "[3600]"), .warned(.unreadable)),
+        Row("a date without an offset", answer(expiry: #""2026-01-05T01:00:00""#), .warned(.unreadable)),
+        Row("a date with a blank", answer(expiry: #""2026-01-05 01:00:00""#), .warned(.unreadable)),
+        Row("an HTTP date", answer(expiry: #""Mon, 05 Jan 2026 01:00:00 GMT""#), .warned(.unreadable)),
+        Row("minutes", answer(expiry: #""60m""#), .warned(.unreadable)),
+        Row("an ISO 8601 duration", answer(expiry: #""PT1H""#), .warned(.unreadable)),
+        Row("zero", answer(expiry: "0"), .warned(.unreadable)),
+        Row("a negative number", answer(expiry: "-1"), .warned(.unreadable)),
+        Row("a huge number", answer(expiry: "1e300"), .warned(.unreadable)),
+        Row("not a number", answer(expiry: #""nan""#), .warned(.unreadable)),
         Row(
-            "an hour ago", answer(expiry: "1767567600"), .doubted(.stated(-3605, own: 3595)),
+            "an hour ago", answer(expiry: "1767567600"), .warned(.stated(-3605, own: 3595)),
             life: 3595),
-        Row("milliseconds past", answer(expiry: "1767567600000"), .doubted(.stated(-3605, own: 3595))),
-        Row("RFC 3339 past", answer(expiry: #""2026-01-04T23:00:00Z""#), .doubted(.stated(-3605, own: 3595))),
-        Row("the time of issue", answer(expiry: "1767571200"), .doubted(.stated(-5, own: 3595)), life: 3595),
-        Row("half of exp", answer(expiry: "1800"), .doubted(.stated(1800, own: 3595)), life: 3595),
-        Row("twice exp", answer(expiry: "7200"), .doubted(.stated(7200, own: 3595)), life: 3595),
-        Row("minutes as seconds", answer(expiry: "60"), .doubted(.stated(60, own: 3595)), life: 3595),
-        Row("milliseconds from now", answer(expiry: "3600000"), .doubted(.stated(3_600_000, own: 3595)), life: 3595),
-        Row("microseconds since 1970", answer(expiry: "1767574800000000"), .doubted(.unreadable)),
+        Row("milliseconds in the past", answer(expiry: "1767567600000"), .warned(.stated(-3605, own: 3595))),
+        Row("RFC 3339 in the past", answer(expiry: #""2026-01-04T23:00:00Z""#), .warned(.stated(-3605, own: 3595))),
+        Row("the time of issue", answer(expiry: "1767571200"), .warned(.stated(-5, own: 3595)), life: 3595),
+        Row("half of exp", answer(expiry: "1800"), .warned(.stated(1800, own: 3595)), life: 3595),
+        Row("twice exp", answer(expiry: "7200"), .warned(.stated(7200, own: 3595)), life: 3595),
+        Row("minutes as seconds", answer(expiry: "60"), .warned(.stated(60, own: 3595)), life: 3595),
+        Row("milliseconds from now", answer(expiry: "3600000"), .warned(.stated(3_600_000, own: 3595)), life: 3595),
+        Row("microseconds since 1970", answer(expiry: "1767574800000000"), .warned(.unreadable)),
         Row(
             "wrong format: milliseconds", answer(expiry: "1767574800"),
-            .doubted(.otherFormat(.epochMilliseconds)),
+            .warned(.otherFormat(.epochMilliseconds)),
             format: format("VEHICLE_TOKEN_KEY", "TOKEN_EXPIRATION", .epochMilliseconds)),
         Row(
-            "wrong format: seconds", answer(expiry: "3600"), .doubted(.otherFormat(.epochSeconds)),
+            "wrong format: seconds", answer(expiry: "3600"), .warned(.otherFormat(.epochSeconds)),
             format: format("VEHICLE_TOKEN_KEY", "TOKEN_EXPIRATION", .epochSeconds)),
         Row(
-            "wrong format: from now", answer(expiry: "1767574800"), .doubted(.otherFormat(.secondsFromNow)),
+            "wrong format: from now", answer(expiry: "1767574800"), .warned(.otherFormat(.secondsFromNow)),
             format: format("VEHICLE_TOKEN_KEY", "TOKEN_EXPIRATION", .secondsFromNow)),
         Row(
-            "RFC 3339 whatever the format", answer(expiry: #""2026-01-05T01:00:00Z""#), .used,
+            "RFC 3339 with any format", answer(expiry: #""2026-01-05T01:00:00Z""#), .used,
             format: format("VEHICLE_TOKEN_KEY", "TOKEN_EXPIRATION", .secondsFromNow)),
         Row("nested", #"{"d":{"t":"\#(good)","ttl":3600}}"#, .used, format: format("d.t", "d.ttl")),
-        Row("the token once more", answer(expiry: "\"\(good)\""), .doubted(.unreadable)),
+        Row("the token again", answer(expiry: "\"\(good)\""), .warned(.unreadable)),
     ]
 
     /// The positions and forms of the token.
@@ -231,249 +230,254 @@ import WaypostTestSupport
         Row("201", answer(), .used, status: 201),
         Row("text/plain", good, .used, headers: [("Content-Type", "text/plain")]),
         Row("wrong media type", answer(), .used, headers: [("Content-Type", "text/html; charset=utf-8")]),
-        Row("another key", #"{"jwt":"\#(good)","exp":1}"#, .refused(.missingKey(.tokenUnder("jwt")))),
+        Row("another key", #"{"jwt":"\#(good)","exp":1}"#, .rejected(.missingKey(.tokenUnder("jwt")))),
         Row(
             "nested, not configured", #"{"data":{"VEHICLE_TOKEN_KEY":"\#(good)"}}"#,
-            .refused(.missingKey(.tokenUnder("data.VEHICLE_TOKEN_KEY")))),
+            .rejected(.missingKey(.tokenUnder("data.VEHICLE_TOKEN_KEY")))),
         Row(
-            "key in other case", #"{"vehicle_token_key":"\#(good)"}"#,
-            .refused(.missingKey(.tokenUnder("vehicle_token_key")))),
-        Row("no keys", "{}", .refused(.missingKey(.nothing))),
-        Row("a null token", #"{"VEHICLE_TOKEN_KEY":null}"#, .refused(.answer(.notAString(kind: "null", .nothing)))),
+            "the key in another case", #"{"vehicle_token_key":"\#(good)"}"#,
+            .rejected(.missingKey(.tokenUnder("vehicle_token_key")))),
+        Row("no keys", "{}", .rejected(.missingKey(.nothing))),
+        Row("a null token", #"{"VEHICLE_TOKEN_KEY":null}"#, .rejected(.answer(.notAString(kind: "null", .nothing)))),
         Row(
-            "a number as token", #"{"VEHICLE_TOKEN_KEY":7}"#, .refused(.answer(.notAString(kind: "an integer", .other)))
+            "a number as the token", #"{"VEHICLE_TOKEN_KEY":7}"#,
+            .rejected(.answer(.notAString(kind: "an integer", .other)))
         ),
-        Row("an empty token", answer(""), .refused(.answer(.emptyToken))),
-        Row("blanks as token", answer("  "), .refused(.answer(.emptyToken))),
-        Row("Bearer alone", answer("Bearer "), .refused(.answer(.notAToken(.notThreeParts(1), .underKey)))),
-        Row("an array", "[\"\(good)\"]", .refused(.answer(.notAnObject(kind: "an array")))),
-        Row("a number", "7", .refused(.otherText)),
-        Row("nothing", "", .refused(.answer(.nothing(isNull: false)))),
-        Row("blanks", " \n\n", .refused(.answer(.nothing(isNull: false)))),
-        Row("a page", "<!DOCTYPE html><p>Sign in", .refused(.answer(.page))),
-        Row("XML", "<?xml version=\"1.0\"?><token/>", .refused(.answer(.page))),
-        Row("a word", "denied", .refused(.otherText)),
-        Row("cut JSON", String(answer().dropLast(2)), .refused(.invalidJSON(.other))),
-        Row("two objects", answer() + answer(), .refused(.invalidJSON(.other))),
-        Row("the key twice", #"{"VEHICLE_TOKEN_KEY":"a","VEHICLE_TOKEN_KEY":"b"}"#, .refused(.invalidJSON(.other))),
-        Row("single quotes", "{'VEHICLE_TOKEN_KEY':'\(good)'}", .refused(.invalidJSON(.singleQuotes))),
+        Row("an empty token", answer(""), .rejected(.answer(.emptyToken))),
+        Row("blanks as the token", answer("  "), .rejected(.answer(.emptyToken))),
+        Row("Bearer alone", answer("Bearer "), .rejected(.answer(.notAToken(.notThreeParts(1), .underKey)))),
+        Row("an array", "[\"\(good)\"]", .rejected(.answer(.notAnObject(kind: "an array")))),
+        Row("a number", "7", .rejected(.otherText)),
+        Row("nothing", "", .rejected(.answer(.nothing(isNull: false)))),
+        Row("blanks", " \n\n", .rejected(.answer(.nothing(isNull: false)))),
+        Row("an HTML page", "<!DOCTYPE html><p>Sign in", .rejected(.answer(.page))),
+        Row("XML", "<?xml version=\"1.0\"?><token/>", .rejected(.answer(.page))),
+        Row("a word", "denied", .rejected(.otherText)),
+        Row("cut JSON", String(answer().dropLast(2)), .rejected(.invalidJSON(.other))),
+        Row("two objects", answer() + answer(), .rejected(.invalidJSON(.other))),
+        Row("the key twice", #"{"VEHICLE_TOKEN_KEY":"a","VEHICLE_TOKEN_KEY":"b"}"#, .rejected(.invalidJSON(.other))),
+        Row("single quotes", "{'VEHICLE_TOKEN_KEY':'\(good)'}", .rejected(.invalidJSON(.singleQuotes))),
         Row(
             "an error object", #"{"error":"denied"}"#,
-            .refused(.missingKey(.reportedError))),
+            .rejected(.missingKey(.reportedError))),
         Row(
             "two parts", answer("\(good.split(separator: ".").prefix(2).joined(separator: "."))"),
-            .refused(.answer(.notAToken(.notThreeParts(2), .underKey)))),
+            .rejected(.answer(.notAToken(.notThreeParts(2), .underKey)))),
         Row(
             "a cut signature", answer(String(good.dropLast(42))),
-            .refused(.answer(.shortSignature(bytes: 225, .underKey)))),
+            .rejected(.answer(.shortSignature(bytes: 225, .underKey)))),
         Row(
             "no signature", answer(good.split(separator: ".").prefix(2).joined(separator: ".") + "."),
-            .refused(.answer(.unsigned(.underKey)))),
-        Row("not base64url", answer("a$.b.c"), .refused(.answer(.notAToken(.notBase64URL(part: "header"), .underKey)))),
-        Row("an API key", answer("AIzaSyD"), .refused(.answer(.notAToken(.notThreeParts(1), .underKey)))),
+            .rejected(.answer(.unsigned(.underKey)))),
+        Row(
+            "not base64url", answer("a$.b.c"),
+            .rejected(.answer(.notAToken(.notBase64URL(part: "header"), .underKey)))),
+        Row("an API key", answer("AIzaSyD"), .rejected(.answer(.notAToken(.notThreeParts(1), .underKey)))),
         Row(
             "a line break inside", answer(good.prefix(60) + "\\n" + good.dropFirst(60)),
-            .refused(.answer(.lookalike(.broken, .underKey)))),
-        Row("gzip", bytes: [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3], .refused(.answer(.gzip))),
-        Row("UTF-16", bytes: answer().utf16.flatMap { [UInt8($0), 0] }, .refused(.answer(.utf16))),
+            .rejected(.answer(.lookalike(.broken, .underKey)))),
+        Row("gzip", bytes: [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3], .rejected(.answer(.gzip))),
+        Row("UTF-16", bytes: answer().utf16.flatMap { [UInt8($0), 0] }, .rejected(.answer(.utf16))),
         Row(
-            "bytes of no text", bytes: [0, 1, 2, 3], .refused(.otherText)),
-        Row("zeros", bytes: [0, 0, 0, 0], .refused(.answer(.nothing(isNull: false)))),
+            "bytes that aren't text", bytes: [0, 1, 2, 3], .rejected(.otherText)),
+        Row("zeros", bytes: [0, 0, 0, 0], .rejected(.answer(.nothing(isNull: false)))),
     ]
 
     /// The token's claims, and the time of its arrival.
     static let tokens: [Row] = [
         Row(
             "exp in quotes", answer(claims(["exp": "\"1767574800\""])),
-            .doubted(.claim(.quoted(claim: "exp"))), life: 3595),
+            .warned(.claim(.quoted(claim: "exp"))), life: 3595),
         Row(
-            "iat in quotes", answer(claims(["iat": "\"1767571200\""])), .doubted(.claim(.quoted(claim: "iat"))),
+            "iat in quotes", answer(claims(["iat": "\"1767571200\""])), .warned(.claim(.quoted(claim: "iat"))),
             life: 3595),
-        Row("no exp", answer(claims(["exp": nil])), .doubted(.claim(.missing(claim: "exp")))),
+        Row("no exp", answer(claims(["exp": nil])), .warned(.claim(.missing(claim: "exp")))),
         Row(
             "no exp, but a duration", answer(claims(["exp": nil]), expiry: "3600"),
-            .doubted(.claim(.missing(claim: "exp"))), life: 3600),
+            .warned(.claim(.missing(claim: "exp"))), life: 3600),
         Row(
             "no exp, an expired statement next to the token", answer(claims(["exp": nil]), expiry: "1767567600"),
-            .refused(.expired(.overWhenGiven(.statement)))),
-        Row("no iat", answer(claims(["iat": nil])), .doubted(.claim(.missing(claim: "iat"))), life: 3595),
-        Row("no iat, host in 1970", answer(claims(["iat": nil])), .doubted(.unjudged), host: -1.7e9),
-        Row("neither", answer(claims(["iat": nil, "exp": nil])), .doubted(.claim(.missing(claim: "exp")))),
+            .rejected(.expired(.overWhenGiven(.statement)))),
+        Row("no iat", answer(claims(["iat": nil])), .warned(.claim(.missing(claim: "iat"))), life: 3595),
+        Row("no iat, host clock in 1970", answer(claims(["iat": nil])), .warned(.unjudged), host: -1.7e9),
+        Row("neither", answer(claims(["iat": nil, "exp": nil])), .warned(.claim(.missing(claim: "exp")))),
         Row(
             "exp in milliseconds", answer(claims(["exp": "1767574800000"])),
-            .doubted(.claim(.milliseconds(claim: "exp", 1_767_574_800_000)))),
+            .warned(.claim(.milliseconds(claim: "exp", 1_767_574_800_000)))),
         Row(
             "iat in milliseconds", answer(claims(["iat": "1767571200000"])),
-            .doubted(.claim(.milliseconds(claim: "iat", 1_767_571_200_000))), life: 3595),
+            .warned(.claim(.milliseconds(claim: "iat", 1_767_571_200_000))), life: 3595),
         Row(
             "exp in microseconds", answer(claims(["exp": "1767574800000000"])),
-            .doubted(.claim(.noTime(claim: "exp", 1_767_574_800_000_000)))),
-        Row("exp null", answer(claims(["exp": "null"])), .doubted(.claim(.missing(claim: "exp")))),
+            .warned(.claim(.noTime(claim: "exp", 1_767_574_800_000_000)))),
+        Row("exp null", answer(claims(["exp": "null"])), .warned(.claim(.missing(claim: "exp")))),
         Row(
             "exp as a date", answer(claims(["exp": #""2026-01-05T01:00:00Z""#])),
-            .doubted(.claim(.noNumber(claim: "exp")))),
+            .warned(.claim(.noNumber(claim: "exp")))),
         Row("iat zero", answer(claims(["iat": "0"])), .used, life: 3595),
         Row("exp with a fraction", answer(claims(["exp": "1767574800.5"])), .used),
         Row(
             "exp before iat", answer(claims(["exp": "1767571100"])),
-            .refused(.expired(.endsBeforeIssue)), date: 0),
+            .rejected(.expired(.endsBeforeIssue)), date: 0),
         Row("six minutes", answer(claims(["exp": "1767571560"])), .used, life: 355),
         Row(
             "four minutes", answer(claims(["exp": "1767571440"])),
-            .doubted(.shortLived(235)), life: 235),
+            .warned(.shortLived(235)), life: 235),
         Row(
             "two hours", answer(claims(["exp": "1767578400"])),
-            .doubted(.longLived), life: 7195),
-        Row("58 minutes old", answer(), .doubted(.shortLived(120)), life: 120, host: 3480),
-        Row("58 minutes old by Date", answer(), .doubted(.shortLived(120)), life: 120, date: 3480, host: 3480),
-        Row("a host an hour fast", answer(), .used, life: 3600, host: 3601),
+            .warned(.longLived), life: 7195),
+        Row("58 minutes old", answer(), .warned(.shortLived(120)), life: 120, host: 3480),
+        Row("58 minutes old by Date", answer(), .warned(.shortLived(120)), life: 120, date: 3480, host: 3480),
+        Row("a host clock an hour fast", answer(), .used, life: 3600, host: 3601),
         Row(
-            "a right host after its end", answer(),
-            .refused(.expired(.overWhenGiven(.synchronizedHost))),
-            host: 8000, isKeptRight: true),
+            "a synchronized host clock after expiry", answer(),
+            .rejected(.expired(.overWhenGiven(.synchronizedHost))),
+            host: 8000, isSynchronized: true),
         Row(
-            "a right host after its end, and Date", answer(), .used, life: 3600, date: 0, host: 8000, isKeptRight: true),
-        Row("a right host in its life", answer(), .used, life: 1800, host: 1800, isKeptRight: true),
-        Row("a host an hour slow", answer(), .used, life: 3600, host: -3600),
-        Row("a host in 1970", answer(), .used, life: 3600, host: -1.7e9),
-        Row("a host in 2080", answer(), .used, life: 3600, host: 1.7e9),
-        Row("a host half an hour fast, and Date", answer(), .used, life: 3600, date: 0, host: 1800),
+            "a synchronized host clock after expiry, and Date", answer(), .used, life: 3600, date: 0, host: 8000,
+            isSynchronized: true),
+        Row("a synchronized host clock before expiry", answer(), .used, life: 1800, host: 1800, isSynchronized: true),
+        Row("a host clock an hour slow", answer(), .used, life: 3600, host: -3600),
+        Row("a host clock in 1970", answer(), .used, life: 3600, host: -1.7e9),
+        Row("a host clock in 2080", answer(), .used, life: 3600, host: 1.7e9),
+        Row("a host clock half an hour fast, and Date", answer(), .used, life: 3600, date: 0, host: 1800),
         Row(
             "Date in 1970", answer(),
-            .doubted(.dateBeforeIssue),
+            .warned(.dateBeforeIssue),
             life: 3595, date: -issued),
         Row(
-            "Date two hours ahead", answer(), .doubted(.dateAfterExpiry), life: 3595,
+            "Date two hours ahead", answer(), .warned(.dateAfterExpiry), life: 3595,
             date: 7200),
         Row(
-            "Date two hours ahead, host in 1970", answer(), .doubted(.dateAfterExpiry), life: 3600, date: 7200,
+            "Date two hours ahead, host clock in 1970", answer(), .warned(.dateAfterExpiry), life: 3600, date: 7200,
             host: -1.7e9),
         Row(
-            "Date two hours behind", answer(), .doubted(.dateBeforeIssue), life: 3595,
+            "Date two hours behind", answer(), .warned(.dateBeforeIssue), life: 3595,
             date: -7200),
         Row("Date a minute behind", answer(), .used, life: 3600, date: -60),
         Row("an unreadable Date", answer(), .used, headers: [("Date", "today")]),
         Row(
             "expired by both clocks", answer(),
-            .refused(.expired(.overWhenGiven(.issuer))),
+            .rejected(.expired(.overWhenGiven(.issuer))),
             date: 7200, host: 7200),
-        Row("in its last second", answer(), .refused(.expired(.overWhenReceived(context))), date: 3599, host: 3599),
+        Row("in its last second", answer(), .rejected(.expired(.overWhenReceived(context))), date: 3599, host: 3599),
         Row(
             "no authorization claim", answer(claims(["authorization": nil])),
-            .doubted(.claim(.noAuthorization(claim: "vehicleid")))),
+            .warned(.claim(.noAuthorization(claim: "vehicleid")))),
         Row(
             "authorization as text", answer(claims(["authorization": "\"v\""])),
-            .doubted(.claim(.authorizationIsNoObject(kind: "a string", claim: "vehicleid")))),
+            .warned(.claim(.authorizationIsNoObject(kind: "a string", claim: "vehicleid")))),
         Row(
             "authorization outside its claim", answer(claims(["authorization": nil, "vehicleid": "\"v\""])),
-            .doubted(.claim(.outsideAuthorization(claim: "vehicleid")))),
+            .warned(.claim(.outsideAuthorization(claim: "vehicleid")))),
         Row(
             "a misspelled claim", answer(claims(["authorization": #"{"vehicleId":"v"}"#])),
-            .refused(.claims(.misspelled("vehicleId", claim: "vehicleid")))),
+            .rejected(.claims(.misspelled("vehicleId", claim: "vehicleid")))),
         Row(
             "the vehicle with its path", answer(claims(["authorization": #"{"vehicleid":"providers/p/vehicles/v"}"#])),
-            .refused(.claims(.wholePath))),
+            .rejected(.claims(.wholePath))),
         Row(
-            "the vehicle in other letters", answer(claims(["authorization": #"{"vehicleid":"V"}"#])),
-            .refused(.claims(.otherCase("V")))),
+            "the vehicle in another case", answer(claims(["authorization": #"{"vehicleid":"V"}"#])),
+            .rejected(.claims(.otherCase("V")))),
         Row(
             "an identity token",
             answer(
                 claims(["authorization": nil, "aud": "\"x\"", "iss": "\"https://accounts.google.com\""])),
-            .refused(.claims(.identityToken(issuer: "accounts.google.com", expected: audience)))),
+            .rejected(.claims(.identityToken(issuer: "accounts.google.com", expected: audience)))),
         Row(
             "a login's token",
             answer(
                 claims([
                     "authorization": nil, "aud": "\"account\"", "iss": "\"https://sso.example.com/realms/fleet\"",
                 ])),
-            .refused(.claims(.identityToken(issuer: "sso.example.com", expected: audience)))),
+            .rejected(.claims(.identityToken(issuer: "sso.example.com", expected: audience)))),
         Row(
             "for another vehicle", answer(claims(["authorization": #"{"vehicleid":"w"}"#])),
-            .refused(.claims(.otherSubject(["w"])))),
+            .rejected(.claims(.otherSubject(["w"])))),
         Row(
             "for the vehicle with a space", answer(claims(["authorization": #"{"vehicleid":"v "}"#])),
-            .refused(.claims(.otherSubject(["v "])))),
+            .rejected(.claims(.otherSubject(["v "])))),
         Row(
             "for a delivery vehicle, the other claim null",
             answer(claims(["authorization": #"{"vehicleid":null,"deliveryvehicleid":"v"}"#])),
-            .refused(.claims(.otherService(has: .deliveryvehicleid)))),
+            .rejected(.claims(.otherService(has: .deliveryvehicleid)))),
         Row(
             "for a delivery vehicle", answer(claims(["authorization": #"{"deliveryvehicleid":"v"}"#])),
-            .refused(.claims(.otherService(has: .deliveryvehicleid)))),
+            .rejected(.claims(.otherService(has: .deliveryvehicleid)))),
         Row(
             "a list of vehicles", answer(claims(["authorization": #"{"vehicleid":["v"]}"#])),
-            .refused(.claims(.notAString(claim: "vehicleid", kind: "a list")))),
+            .rejected(.claims(.notAString(claim: "vehicleid", kind: "a list")))),
         Row(
             "for a trip", answer(claims(["authorization": #"{"tripid":"t"}"#])),
-            .refused(.claims(.noSubject(claim: "vehicleid")))),
-        Row("a server's", answer(claims(["authorization": #"{"vehicleid":"*"}"#])), .doubted(.claim(.serverToken))),
+            .rejected(.claims(.noSubject(claim: "vehicleid")))),
+        Row("a server token", answer(claims(["authorization": #"{"vehicleid":"*"}"#])), .warned(.claim(.serverToken))),
         Row(
-            "an empty claim", answer(claims(["authorization": "{}"])), .refused(.claims(.noSubject(claim: "vehicleid")))
+            "an empty claim", answer(claims(["authorization": "{}"])),
+            .rejected(.claims(.noSubject(claim: "vehicleid")))
         ),
-        Row("no issuer", answer(claims(["iss": nil])), .doubted(.claim(.noAccount(claim: "iss")))),
-        Row("no subject", answer(claims(["sub": nil])), .doubted(.claim(.noAccount(claim: "sub")))),
+        Row("no issuer", answer(claims(["iss": nil])), .warned(.claim(.noAccount(claim: "iss")))),
+        Row("no subject", answer(claims(["sub": nil])), .warned(.claim(.noAccount(claim: "sub")))),
         Row(
-            "another subject", answer(claims(["sub": #""b@p""#])), .doubted(.claim(.twoAccounts))),
-        Row("no audience", answer(claims(["aud": nil])), .refused(.claims(.noAudience(expected: audience)))),
+            "another subject", answer(claims(["sub": #""b@p""#])), .warned(.claim(.twoAccounts))),
+        Row("no audience", answer(claims(["aud": nil])), .rejected(.claims(.noAudience(expected: audience)))),
         Row(
             "another audience", answer(claims(["aud": "\"https://example.com/\""])),
-            .refused(.claims(.audience(["https://example.com/"], expected: audience)))),
+            .rejected(.claims(.audience(["https://example.com/"], expected: audience)))),
         Row(
-            "an audience without slash", answer(claims(["aud": "\"https://fleetengine.googleapis.com\""])),
-            .doubted(.claim(.noSlash(expected: audience)))),
+            "an audience without its slash", answer(claims(["aud": "\"https://fleetengine.googleapis.com\""])),
+            .warned(.claim(.noSlash(expected: audience)))),
         Row("several audiences", answer(claims(["aud": #"["x","https://fleetengine.googleapis.com/"]"#])), .used),
         Row(
             "not before tomorrow", answer(claims(["nbf": "1767657600"])),
-            .refused(.claims(.notYetValid(seconds: 86_400)))),
+            .rejected(.claims(.notYetValid(seconds: 86_400)))),
         Row("not before iat", answer(claims(["nbf": "1767571200"])), .used),
         Row(
             "an empty kid", answer(claims(header: #"{"alg":"RS256","kid":""}"#)),
-            .doubted(.claim(.noKeyID))),
-        Row("no kid", answer(claims(header: #"{"alg":"RS256"}"#)), .doubted(.claim(.noKeyID))),
+            .warned(.claim(.noKeyID))),
+        Row("no kid", answer(claims(header: #"{"alg":"RS256"}"#)), .warned(.claim(.noKeyID))),
         Row(
             "unsigned", answer(claims(header: #"{"alg":"none"}"#)),
-            .refused(.claims(.algorithm("none")))),
+            .rejected(.claims(.algorithm("none")))),
         Row(
             "unsigned, without a signature",
             answer(claims(header: #"{"alg":"none"}"#).split(separator: ".").prefix(2).joined(separator: ".") + "."),
-            .refused(.claims(.algorithm("none")))),
+            .rejected(.claims(.algorithm("none")))),
         Row(
             "HS256", answer(claims(header: #"{"alg":"HS256","kid":"1"}"#)),
-            .refused(.claims(.algorithm("HS256")))),
-        Row("no alg", answer(claims(header: #"{"kid":"1"}"#)), .refused(.claims(.algorithm(nil)))),
+            .rejected(.claims(.algorithm("HS256")))),
+        Row("no alg", answer(claims(header: #"{"kid":"1"}"#)), .rejected(.claims(.algorithm(nil)))),
         Row("more claims", answer(claims(["scope": "\"x\"", "jti": "\"7\""])), .used),
     ]
 
     /// Answers without a usable token.
     static let statuses: [Row] = [
-        Row("204", "", .refused(.answer(.nothing(isNull: false))), status: 204),
+        Row("204", "", .rejected(.answer(.nothing(isNull: false))), status: 204),
         Row(
-            "301", "", .refused(.status(301, .redirect(to: "https://x.example.com"))),
+            "301", "", .rejected(.status(301, .redirect(to: "https://x.example.com"))),
             status: 301, headers: [("Location", "https://x.example.com/a")]),
         Row(
             "302 to itself", "",
-            .refused(.status(302, .redirectToItself)),
+            .rejected(.status(302, .redirectToItself)),
             status: 302, headers: [("Location", "/t")]),
         Row(
-            "302 to itself as a whole", "", .refused(.status(302, .redirectToItself)),
+            "302 to itself as a whole", "", .rejected(.status(302, .redirectToItself)),
             status: 302, headers: [("Location", "https://backend.example.com/t")]),
-        Row("302", "", .refused(.status(302, .redirect(to: nil))), status: 302),
-        Row("400", answer(), .refused(.status(400, nil)), status: 400),
-        Row("401", "", .refused(.status(401, nil)), status: 401),
-        Row("403", "", .refused(.status(403, nil)), status: 403),
-        Row("404", "", .refused(.status(404, nil)), status: 404),
-        Row("405", "", .refused(.status(405, .allowedMethods([]))), status: 405),
+        Row("302", "", .rejected(.status(302, .redirect(to: nil))), status: 302),
+        Row("400", answer(), .rejected(.status(400, nil)), status: 400),
+        Row("401", "", .rejected(.status(401, nil)), status: 401),
+        Row("403", "", .rejected(.status(403, nil)), status: 403),
+        Row("404", "", .rejected(.status(404, nil)), status: 404),
+        Row("405", "", .rejected(.status(405, .allowedMethods([]))), status: 405),
         Row(
-            "405 with Allow", "", .refused(.status(405, .allowedMethods(["POST"]))), status: 405,
+            "405 with Allow", "", .rejected(.status(405, .allowedMethods(["POST"]))), status: 405,
             headers: [("Allow", "POST")]),
-        Row("410", "", .refused(.status(410, nil)), status: 410),
-        Row("422", "", .refused(.status(422, nil)), status: 422),
+        Row("410", "", .rejected(.status(410, nil)), status: 410),
+        Row("422", "", .rejected(.status(422, nil)), status: 422),
         Row(
-            "429", "", .refused(.status(429, nil)), status: 429,
+            "429", "", .rejected(.status(429, nil)), status: 429,
             headers: [("Retry-After", "30")]),
-        Row("500 with a token", answer(), .refused(.status(500, nil)), status: 500),
-        Row("503", "", .refused(.status(503, nil)), status: 503),
+        Row("500 with a token", answer(), .rejected(.status(500, nil)), status: 500),
+        Row("503", "", .rejected(.status(503, nil)), status: 503),
     ]
 
     static let rows = expiries + places + tokens + statuses
@@ -490,9 +494,9 @@ import WaypostTestSupport
                 for (name, value) in row.headers { headers.append(name, value) }
                 return HTTPResponse(status: row.status, headers: headers, body: row.body)
             }, environment: [:], wallClock: { Self.issued + row.host },
-            present: { row.isKeptRight ? Self.issued + row.host : nil })
+            present: { row.isSynchronized ? Self.issued + row.host : nil })
 
-        // The service, wired like in production.
+        // The service, wired as in production.
         let lines = Locked([String]())
         let log = LogWriter(level: .debug, format: .text, isReadByJournal: false) { bytes in
             lines.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
@@ -505,7 +509,7 @@ import WaypostTestSupport
         } catch { service = .failure(error) }
         let said = lines.withLock { $0 }
 
-        // The command.
+        // The command `waypost token`.
         let command: Result<TokenReport, AuthorizationError>
         do throws(AuthorizationError) {
             command = .success(
@@ -516,13 +520,13 @@ import WaypostTestSupport
 
         switch row.fate {
         case .used: try expectUse(row, service, command, remarks: [], said: said)
-        case .doubted(let doubt):
+        case .warned(let warning):
             let report = try command.get()
-            #expect(report.verdict.warnings.map(Doubt.init).contains(doubt), "\(report.verdict)")
+            #expect(report.verdict.warnings.map(Warning.init).contains(warning), "\(report.verdict)")
             try expectUse(row, service, command, remarks: report.verdict.remarks, said: said)
-        case .refused(let reason):
+        case .rejected(let reason):
             guard case .failure(let error) = service else {
-                Issue.record("the service uses it: \(said)")
+                Issue.record("the service uses the token: \(said)")
                 return
             }
             #expect(Reason(error.fault) == reason, "\(error.fault)")
@@ -547,10 +551,10 @@ import WaypostTestSupport
         // The command states the lifetime that the service uses.
         let shown = report.lines.first { $0.name == "life" }?.text
         #expect(shown == (token.lifetime.map { "\($0.spoken) left" } ?? "not stated"))
-        // This applies only if there is a usable one.
+        // The token's `exp` applies only if it is usable.
         let stated = report.lines.first { $0.name == "stated" }?.text ?? ""
         let isUsable = report.verdict.warnings.allSatisfy { warning in
-            switch Doubt(warning) {
+            switch Warning(warning) {
             case .claim(.missing("exp")), .claim(.noNumber("exp")), .claim(.noTime("exp", _)),
                 .claim(.milliseconds("exp", _)):
                 false

@@ -12,7 +12,6 @@ final class TokenBackend: Sendable {
         var tokens: [String] = []
     }
 
-    /// The value of `authorization.url`.
     let url: String
     private let state: Locked<State>
     private let serving: Task<Void, Never>
@@ -44,9 +43,8 @@ final class TokenBackend: Sendable {
 
     deinit { serving.cancel() }
 
-    /// Ends the pages.
+    /// Makes the backend answer only with tokens from now on.
     func endPages() { state.withLock { $0.pagesLeft = 0 } }
 
-    /// Every token that was issued.
     var tokens: [String] { state.withLock { $0.tokens } }
 }

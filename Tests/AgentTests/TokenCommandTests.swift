@@ -69,7 +69,7 @@ struct TokenCommands {
                 + "the issuer must set vehicleid"
         ),
     ])
-    func failIfTheTokenIsNotForTheVehicle(subject: String, says: String) async throws {
+    func failIfTheTokenIsNotForTheVehicle(subject: String, message: String) async throws {
         let bench = try ServiceBench()
         let config = try bench.configure {
             $0.authorization = """
@@ -78,10 +78,10 @@ struct TokenCommands {
                 """
         }
         let (page, _) = try await run(["token"], config, exit: 1)
-        #expect(page.hasSuffix("\n\(says)\n"), "\(page)")
+        #expect(page.hasSuffix("\n\(message)\n"), "\(page)")
         let (token, errors) = try await run(["token", "--raw"], config, exit: 1)
         #expect(token.split(separator: ".").count == 3)
-        #expect(errors == "waypost: \(says.dropFirst(9))\n")
+        #expect(errors == "waypost: \(message.dropFirst(9))\n")
     }
 
     /// An endpoint for consumer tokens, the exit code, and the start and end of the last line.
@@ -105,7 +105,7 @@ struct TokenCommands {
         let last = page.split(separator: "\n").last
         #expect(last?.hasPrefix(begins) == true && last?.hasSuffix(ends) == true, "\(page)")
         if exit == 0 { #expect(page.contains("\nrole     consumer of trip trip 7\n")) }
-        // The driver's token is the same as before.
+        // The driver's token is unchanged.
         #expect(try await run(["token"], config, exit: 0).output.hasSuffix("fits providers/p/vehicles/van-7\n"))
     }
 
@@ -151,7 +151,7 @@ struct TokenCommands {
             "the token for vehicle van-7 has the iat nan, which isn't a time; the"
         ),
     ])
-    func tolerateInvalidTimes(times: String, says: String) async throws {
+    func tolerateInvalidTimes(times: String, message: String) async throws {
         let directory = try TemporaryDirectory()
         let token = TestTokens.token(
             payload:
@@ -160,7 +160,7 @@ struct TokenCommands {
         let path = try directory.write(token.utf8, to: "token", mode: 0o600)
         let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: directory)
         let (page, _) = try await run(["token"], config, exit: 0)
-        #expect(page.contains(says), "\(page)")
+        #expect(page.contains(message), "\(page)")
     }
 
     @Test func warnAboutAServerToken() async throws {
@@ -228,10 +228,10 @@ struct TokenCommands {
         let token = TestTokens.driver(vehicleID: "van-7", issuedAt: Int(Date().timeIntervalSince1970) - 7200)
         let path = try directory.write(token.utf8, to: "token", mode: 0o600)
         let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: directory)
-        let isKeptRight = UTCTime.synchronizedSystem != nil
-        let (page, _) = try await run(["token"], config, exit: isKeptRight ? 1 : 0)
+        let isSynchronized = UTCTime.synchronizedSystem != nil
+        let (page, _) = try await run(["token"], config, exit: isSynchronized ? 1 : 0)
         let words =
-            isKeptRight
+            isSynchronized
             ? " by this host's clock, which is synchronized; " : ", if it is this host's clock that is wrong\n"
         #expect(page.contains(words), "\(page)")
     }
@@ -244,7 +244,7 @@ struct TokenCommands {
                 $0.tokenURL = bench.simulator.baseURL.origin + url
             }
             let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
-            #expect(outcome.ending == .exited(69))  // because standard input is empty
+            #expect(outcome.ending == .exited(69))  // standard input is empty
             return String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n")
                 .first { $0.contains("  token  ") }.map(String.init)
         }
@@ -262,7 +262,7 @@ struct TokenCommands {
         ("/nowhere/{tripId}", "note  trip token     ", "try an existing trip: waypost token --trip ID"),
         ("/token/consumer/other", "FAIL  trip token     ", "is for trip other; check the trip id and the endpoint"),
     ])
-    func ofATripAreOneLineOfTheOnlineCheck(path: String, begins: String, says: String) async throws {
+    func ofATripAreOneLineOfTheOnlineCheck(path: String, begins: String, message: String) async throws {
         let bench = try ServiceBench()
         let config = try bench.configure {
             $0.receiver = #"{"type": "stdin"}"#
@@ -273,7 +273,7 @@ struct TokenCommands {
         let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
         let line = String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n")
             .first { $0.contains("  trip token  ") }
-        #expect(line?.hasPrefix(begins) == true && line?.contains(says) == true, "\(line ?? "")")
+        #expect(line?.hasPrefix(begins) == true && line?.contains(message) == true, "\(line ?? "")")
     }
 
     private func run(

@@ -8,7 +8,6 @@ import WaypostTestSupport
 
 @testable import BackendAuthorization
 
-/// The verdict on a fetched token.
 @Suite struct TokenVerdicts {
     static let claims =
         #""iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","iat":1000000000,"exp":1000003600"#
@@ -68,7 +67,7 @@ import WaypostTestSupport
         #expect(report.summary.hasSuffix(note.map { "; note: \($0)" } ?? " left"), "\(report.summary)")
     }
 
-    /// The wrong claims, and the last line.
+    /// The wrong claim, its value, and the last line of the report.
     @Test(
         arguments: [
             ("iat", "1000000000", "ok fits VEHICLE"),
@@ -120,7 +119,7 @@ import WaypostTestSupport
         #expect((report.rejectionReason == nil) == line.hasPrefix("ok"))
     }
 
-    /// The first fault is the reason, the others are notes, so that the backend needs only one fix.
+    /// The first fault is the reason, and the others are notes, so that the backend need be fixed only once.
     @Test func listEveryFaultOfTheToken() throws {
         let configuration = try Configurations.read(Configurations.smallest)
         let payload =

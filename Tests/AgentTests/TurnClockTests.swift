@@ -18,7 +18,7 @@ import WaypostTestSupport
             try await clock.sleep(for: .milliseconds(deadline))
             return begun.duration(to: clock.now)
         }
-        // Not beyond that, because a woken task reads the clock a little later.
+        // Time advances no further than that, because a woken task reads the clock a little later.
         let turns = Task { [base] in
             for await wait in base.sleeps where begun.duration(to: clock.now) < .milliseconds(woken) {
                 base.advance(by: wait)
@@ -55,7 +55,7 @@ import WaypostTestSupport
         early.cancel()
         await #expect(throws: CancellationError.self) { try await early.value }
         #expect(clock.sleepers == 0)
-        base.end()  // the timer fires once more
+        base.end()  // the timer fires again
     }
 
     @Test func doNotSleepUntilAPastTime() async throws {

@@ -50,7 +50,6 @@ import WaypostTestSupport
         #expect(variable.vehicle.vehicleID == "van-9")
         let credential = try read("\"v\"", #"{"credential": "id"}"#, environment: environment)
         #expect(credential.vehicle.vehicleID == "van-8")
-        // A credential is a secret.
         #expect(credential.settings.first { $0.path == "vehicle.vehicleId" }?.value == .string("…"))
     }
 
@@ -92,7 +91,7 @@ import WaypostTestSupport
         #expect(
             command.map(\.path) == ["authorization.command[0]", "authorization.command[2]", "authorization.command"])
         #expect(!"\(configuration.settings)".contains("hush"))
-        // An argument may be a secret, but every user can read these files.
+        // A warning, because an argument may be a secret and every user can read these files.
         #expect(
             configuration.warnings.contains { $0.description.hasPrefix("authorization.command[2] comes from a file") })
         let rejected = configuration.warnings.filter { !$0.mayBeRight }
@@ -109,10 +108,10 @@ import WaypostTestSupport
         ("hush\u{1B}[2J", "holds a control character; remove it"),
         (String(repeating: "hush", count: 17_000), "is larger than 64 KiB; use the file that holds the value"),
     ])
-    func rejectTextThatIsNotOneLine(content: String, says: String) throws {
+    func rejectTextThatIsNotOneLine(content: String, message: String) throws {
         let path = try directory.write(content.utf8, to: "id")
         let problem = problem("\"v\"", #"{"file": "DIRECTORY/id"}"#)
-        #expect(problem == "\"vehicle.vehicleId\" comes from the file \(path), which \(says)")
+        #expect(problem == "\"vehicle.vehicleId\" comes from the file \(path), which \(message)")
     }
 
     @Test func requireUTF8() throws {
@@ -124,14 +123,14 @@ import WaypostTestSupport
     /// Reading never blocks.
     @Test func areReadFromRegularFilesOnly() throws {
         try #require(unsafe mkfifo(directory.path("fifo"), 0o600) == 0)
-        for (place, says) in [
+        for (place, message) in [
             ("DIRECTORY/none", "doesn't exist; write the value to it, or correct the path"),
             ("DIRECTORY/fifo/none", "doesn't exist; write the value to it, or correct the path"),
             ("DIRECTORY", "is a directory, not a file; use the file that holds the value"),
             ("DIRECTORY/fifo", "is a FIFO, not a file; use the file that holds the value"),
             ("/dev/zero", "is a device, not a file; use the file that holds the value"),
         ] {
-            #expect(problem("\"v\"", #"{"file": "\#(place)"}"#).hasSuffix(", which \(says)"), "\(place)")
+            #expect(problem("\"v\"", #"{"file": "\#(place)"}"#).hasSuffix(", which \(message)"), "\(place)")
         }
     }
 
@@ -154,10 +153,10 @@ import WaypostTestSupport
         (#"{"credential": "../id"}"#, "credential ../id, which isn't a valid credential name; write the name "),
         (#"{"credential": ".."}"#, "credential .., which isn't a valid credential name; write the name "),
     ])
-    func nameAMissingVariableOrCredential(reference: String, says: String) {
+    func nameAMissingVariableOrCredential(reference: String, message: String) {
         let environment = ["EMPTY": "", "CREDENTIALS_DIRECTORY": directory.url.path]
         let problem = problem("\"v\"", reference, environment: environment)
-        #expect(problem.hasPrefix("\"vehicle.vehicleId\" comes from the \(says)"), "\(problem)")
+        #expect(problem.hasPrefix("\"vehicle.vehicleId\" comes from the \(message)"), "\(problem)")
     }
 
     @Test func haveNoCredentialsOutsideTheService() {
@@ -226,15 +225,15 @@ import WaypostTestSupport
             #""log.level" comes from the file DIRECTORY/key, whose value is not allowed; use "error""#
         ),
     ])
-    func nameKeyPlaceAndRemedy(find: String, replacement: String, says: String) throws {
+    func nameKeyPlaceAndRemedy(find: String, replacement: String, message: String) throws {
         try directory.write("hush".utf8, to: "key")
         try directory.write("hu/sh".utf8, to: "slash")
         let problem = problem(find, replacement)
-        #expect(problem.hasPrefix(says.replacing("DIRECTORY", with: directory.url.path)), "\(problem)")
+        #expect(problem.hasPrefix(message.replacing("DIRECTORY", with: directory.url.path)), "\(problem)")
         #expect(!problem.contains("hush"))
     }
 
-    /// Otherwise the outbox would replace the file.
+    /// The outbox would replace such a file.
     @Test func neverReadAFileThatWaypostWrites() throws {
         try directory.write("van-7".utf8, to: "o.sqlite")
         let problem = problem(

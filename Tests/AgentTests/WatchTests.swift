@@ -59,7 +59,7 @@ struct Watches {
         try #require(outcome.ending == .exited(0))
     }
 
-    @Test func followsATripToItsEnd() async throws {
+    @Test func followATripToItsEnd() async throws {
         defer { serving.cancel() }
         let config = try configure(consumer: consumer)
         let watch = try RunningProgram(
@@ -75,7 +75,7 @@ struct Watches {
         #expect(record.recentTokens.filter { $0.kind == "consumer" }.map(\.id) == ["trip 7"])
     }
 
-    @Test(arguments: FleetService.allCases) func followsAVehicleUntilStopped(service: FleetService) async throws {
+    @Test(arguments: FleetService.allCases) func followAVehicleUntilStopped(service: FleetService) async throws {
         defer { serving.cancel() }
         let config = try configure(service: service, consumer: nil)
         try await drive(config)
@@ -92,7 +92,7 @@ struct Watches {
         #expect(snapshot["status"]?.stringValue == (service == .onDemandTrips ? "ONLINE" : nil))
     }
 
-    @Test func reportsAProblemAndContinues() async throws {
+    @Test func reportAProblemAndContinue() async throws {
         defer { serving.cancel() }
         let config = try configure(consumer: consumer)
         let watch = try RunningProgram(
@@ -104,7 +104,7 @@ struct Watches {
     }
 
     /// A server that tries to control the user's terminal.
-    @Test func printsNoControlSequences() async throws {
+    @Test func printNoControlSequences() async throws {
         defer { serving.cancel() }
         let asked = Locked(0)
         let server = try HTTPService(listeningOn: LocalAddress("127.0.0.1:0"), limits: HTTPServiceLimits()) { _ in
@@ -140,15 +140,15 @@ struct Watches {
         (["--trip", "t"], Int32(78), "has no \"consumerAuthorization\""), (["--vehicle", "a/b"], 78, "contains \"/\""),
         ([], 64, "needs --trip ID or --vehicle ID"), (["--trip", "t", "--vehicle", "v"], 64, "not both"),
     ])
-    func rejectsTargetsThatCannotBeFollowed(words: [String], code: Int32, says: String) async throws {
+    func rejectTargetsThatCannotBeFollowed(words: [String], code: Int32, message: String) async throws {
         defer { serving.cancel() }
         let outcome = try await BuiltProgram.run(["watch", "--config", try configure(consumer: nil)] + words)
         #expect(outcome.ending == .exited(code))
         let complaint = String(decoding: outcome.standardError, as: UTF8.self)
-        #expect(complaint.contains(says), "\(complaint)")
+        #expect(complaint.contains(message), "\(complaint)")
     }
 
-    @Test func rejectsTripsOfScheduledTasks() throws {
+    @Test func rejectTripsOfScheduledTasks() throws {
         defer { serving.cancel() }
         let configuration = try Configuration(
             file: try configure(service: .scheduledTasks, consumer: consumer))

@@ -157,7 +157,7 @@ import WaypostTestSupport
 
                 The next attempt is in 250 s.
                 """.replacing("250 s", with: Duration.seconds(250).spoken))
-        #expect(!report.isHealthy == false, "for a minute")
+        #expect(!report.isHealthy == false, "the state is still healthy after a minute")
     }
 
     @Test(
@@ -198,7 +198,7 @@ import WaypostTestSupport
         #expect(first["remedy"]?.stringValue?.hasPrefix("plug the receiver in") == true)
     }
 
-    /// Conditions that come from another source than an event.
+    /// Conditions whose source isn't an event.
     @Test func showsTheServicesNotices() {
         let (monitor, _) = Self.monitor([(0, .fix(Self.fix)), (0, Self.delivered)], until: 0)
         func codes() -> [ConditionCode] { monitor.snapshot.conditions.visible(at: .zero).map(\.code) }
@@ -218,7 +218,7 @@ import WaypostTestSupport
         #expect(codes() == [])
     }
 
-    /// An outage of minutes is a reason for a supervisor to act, a moment isn't.
+    /// An outage of minutes is a reason for a supervisor to act; a momentary one isn't.
     @Test(
         arguments: [
             ([(0, .fix(fix)), (0, delivered)], 299, true), ([(0, .fix(fix)), (0, delivered)], 300, false),

@@ -4,8 +4,9 @@ import ReceiverSimulator
 import Testing
 import WaypostTestSupport
 
-/// `waypost run` on a host whose clock is wrong or is set during the run: a real process under libfaketime. Its timers
-/// remain right, as they do on such a host. `make clock-test` does the same for longer, with tokens that expire.
+/// `waypost run` on a host whose clock is wrong or is set during the run: a real process under libfaketime. The
+/// process's timers remain right, as on such a host. `make clock-test` tests the same for longer, with tokens that
+/// expire.
 @Suite(.serialized, .timeLimit(.minutes(1)), .enabled(if: FakeClock.isUsable, FakeClock.need)) struct WrongClock {
     @Test(arguments: ["@1970-01-01 00:01:00", "@2080-01-01 00:00:00"])
     func hasNoEffectOnDelivery(setting: String) async throws {
@@ -20,7 +21,7 @@ import WaypostTestSupport
             // At this distance from the host's clock, a time is accepted once three fixes confirm it.
             if number < 2 {
                 try #require(
-                    await isRejected(
+                    await metricsContain(
                         "waypost_fixes_rejected_total{reason=\"unconfirmed_time\"} \(number + 1)\n", address)
                 )
             } else {
@@ -48,7 +49,7 @@ import WaypostTestSupport
                 try receiver.send(epoch)
                 guard number < 2 else { break }
                 let words = "waypost_fixes_rejected_total{reason=\"\(reason)\"} \(number + 1)\n"
-                try #require(await isRejected(words, address))
+                try #require(await metricsContain(words, address))
             }
             let hasArrived = await bench.arrivals.wait { lines in
                 lines.contains { $0.text.contains("\(drive[2].time)") && $0.text.contains("\"kind\":\"last\"") }
@@ -58,8 +59,8 @@ import WaypostTestSupport
         }
     }
 
-    /// Polls the metrics until they contain `words`, or the test times out.
-    private func isRejected(_ words: String, _ address: LocalAddress) async -> Bool {
+    /// Polls the metrics until they contain `words`, or the test times out. Returns whether they do.
+    private func metricsContain(_ words: String, _ address: LocalAddress) async -> Bool {
         while !Task.isCancelled {
             let answer = await RawExchange.get("/metrics", from: address)
             if answer.text.contains(words) { return true }

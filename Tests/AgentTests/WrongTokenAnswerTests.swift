@@ -62,7 +62,6 @@ struct WrongTokenAnswers {
         ] { try await expectOneLine(of: origin) }
     }
 
-    /// Runs `waypost token` against `origin`.
     private func expectOneLine(of origin: String) async throws {
         let directory = try TemporaryDirectory()
         let keyFile = try directory.write(Self.secret.utf8, to: "key", mode: 0o600)

@@ -1,7 +1,6 @@
 import Foundation
 import WaypostTestSupport
 
-/// The files of the checkout.
 enum Checkout {
     static let root = Fixtures.checkout
 
@@ -18,7 +17,6 @@ enum Checkout {
             .map { SourceFile(path: "\(directory)/\($0)", text: try text("\(directory)/\($0)")) }
     }
 
-    /// Returns the names of the directories directly in `directory`.
     static func directories(in directory: String) throws -> [String] {
         let place = root.appending(path: directory)
         return try FileManager.default.contentsOfDirectory(atPath: place.path).sorted().filter {

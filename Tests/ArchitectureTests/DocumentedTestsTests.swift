@@ -1,7 +1,7 @@
 import Testing
 import WaypostTestSupport
 
-/// The tests and types that pages name exist.
+/// The tests and types that the documentation names exist.
 @Suite(.enabled(if: !Sanitizer.isActive, "only reads the sources"))
 struct DocumentedTests {
     @Test(arguments: ["docs/authorization.md"])
@@ -24,7 +24,6 @@ struct DocumentedTests {
         }
     }
 
-    /// A column of types names existing types only.
     @Test(arguments: [("docs/authorization.md", "kept by"), ("docs/architecture.md", "decided by")])
     func nameExistingTypes(page: String, column: String) throws {
         let names = Self.types(in: try Checkout.text(page), column: column)

@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: modules.map(\.name))
-    func isDeclared(module name: String) throws {
+    func declaresEachModule(module name: String) throws {
         let module = try #require(modules.first { $0.name == name })
         let package = try Checkout.text("Package.swift")
         #expect(package.contains("\"\(name)\""), "Package.swift does not declare \(name)")
@@ -37,7 +37,7 @@ import Testing
     ]
 
     @Test(arguments: modules.map(\.name))
-    func hasTests(module name: String) throws {
+    func hasTestsForEachModule(module name: String) throws {
         let directory = "Tests/\(Self.testedTogether[name] ?? name)Tests"
         let hasTests = try Checkout.sources(below: directory).contains { $0.code.contains { $0.contains("@Test") } }
         #expect(hasTests, "\(directory) holds no test")
@@ -51,14 +51,13 @@ import Testing
     }
 
     @Test func importsOnlyModulesAboveInTheTable() {
-        // A module imports only modules above it in the table.
         for (index, module) in modules.enumerated() {
             let later = Set(modules[index...].map(\.name))
             #expect(module.mayImport.isDisjoint(with: later), "\(module.name) imports a module below it")
         }
     }
 
-    /// One suite in each file is named after it, in the plural if the singular is the name of a type.
+    /// Each file has a suite that is named after the file, in the plural if the singular is the name of a type.
     @Test func namesSuitesAfterTheirFiles() throws {
         let files = try Checkout.sources(below: "Tests").filter { $0.code.contains { $0.contains("@Test") } }
         #expect(files.count > 150, "the tests are not where this test looks for them")

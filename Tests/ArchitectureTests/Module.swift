@@ -30,7 +30,8 @@ let modules: [Module] = [
     Module("Core", "HTTPMessages", ["TimeAndChance", "ReportedText"]),
     Module("Core", "GNSS", ["TimeAndChance", "ReportedText", "CMath"]),
     Module("Core", "VehicleAuthorization", ["ReportedText", "StrictJSON"]),
-    // Talks to providers written against Foundation, re-exports it for them, and is the only module that may import it.
+    // Talks to providers written against Foundation. It re-exports Foundation for them, and no other module may import
+    // it.
     Module(
         "Core", "DriverAuthorization",
         ["ReportedText", "VehicleAuthorization", "Foundation", "FoundationNetworking", "Synchronization"]),
@@ -43,7 +44,7 @@ let modules: [Module] = [
     // The appearance of every page that shows a track.
     Module("Core", "TrackDrawing", ["TimeAndChance", "ReportedText", "GNSS", "CMath"]),
 
-    // Each handles one external system.
+    // Each adapter handles one external system.
     Module("Adapters", "LinuxPlatform", ["TimeAndChance", "ReportedText", "CLinux", "Glibc", "Synchronization"]),
     Module(
         "Adapters", "GNSSReceiver",

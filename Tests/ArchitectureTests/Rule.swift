@@ -1,4 +1,4 @@
-/// A rule for source files. It is a pure function of the file, so that tests can show that each rule fails when broken.
+/// A rule for source files. It is a pure function of the file, so that tests can show that each rule detects a breach.
 struct Rule: Sendable {
     let name: String
     /// Returns the violations in a file; empty if there are none.
@@ -43,7 +43,7 @@ extension Rule {
     private static let mayBeUnchecked: Set<String> = [
         "Sources/Adapters/LinuxPlatform/Threads/Locked.swift",
         "Sources/Adapters/LinuxPlatform/Threads/ThreadExecutor.swift",
-        // The bytes are written only at the beginning and the end.
+        // The bytes are written only when a secret is created and when it is overwritten at the end.
         "Sources/Core/VehicleAuthorization/SecretText.swift",
         // Several threads use libcurl's handles, under libcurl's own rules.
         "Sources/Adapters/CurlTransport/CurlMulti.swift",
@@ -112,7 +112,8 @@ extension Rule {
         "Sources/Command/WaypostCommand/Commands/StatusCommand.swift",
     ]
 
-    /// Files that write text to a terminal or log directly: our own, or foreign text that is a `ReportedText` already.
+    /// Files that write text to a terminal or log directly: Waypost's own text, or foreign text that is already a
+    /// `ReportedText`.
     private static let mayClean: Set<String> = [
         "Sources/Adapters/LinuxPlatform/Terminal/StandardOutput.swift",
         "Sources/Operations/Operations/Log/LogWriter.swift",

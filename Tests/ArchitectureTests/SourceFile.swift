@@ -2,7 +2,6 @@
 struct SourceFile: Sendable {
     /// The path relative to the checkout, such as `Sources/Core/GNSS/Fix.swift`.
     let path: String
-    /// The lines, unchanged.
     let lines: [String]
 
     init(path: String, text: String) {

@@ -54,7 +54,7 @@ struct Sources {
         ("structured concurrency", "Sources/Agent/Waypost/A.swift", "Task.detached { }"),
         ("structured concurrency", "Sources/Agent/Waypost/A.swift", "DispatchQueue.main.async { }"),
     ])
-    func areCaught(rule name: String, path: String, text: String) throws {
+    func areCaughtWhenTheyBreakARule(rule name: String, path: String, text: String) throws {
         let rule = try #require(rules.first { $0.name == name })
         #expect(rule.violations(SourceFile(path: path, text: text)).count == 1)
     }
@@ -73,7 +73,7 @@ struct Sources {
         ("conditions", "Sources/Core/Conditions/A.swift", "Condition(.diskFull, \"no room; check the disk\")"),
         ("conditions", "Sources/Adapters/GNSSReceiver/A.swift", "throw FixSourceError(log: name, .directory)"),
     ])
-    func areIgnoredWhereTheRuleDoesNotApply(rule name: String, path: String, text: String) throws {
+    func areIgnoredIfTheRuleDoesNotApply(rule name: String, path: String, text: String) throws {
         let rule = try #require(rules.first { $0.name == name })
         #expect(rule.violations(SourceFile(path: path, text: text)).isEmpty)
     }

@@ -4,9 +4,7 @@ import ReportedText
 import Reporting
 import Testing
 
-/// The only place that words the results of `waypost check`.
 @Suite struct CheckWordings {
-    /// One row for each form of a sentence.
     @Test(
         arguments: [
             (

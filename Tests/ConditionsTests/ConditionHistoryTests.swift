@@ -103,7 +103,9 @@ import WaypostTestSupport
         #expect(conditions.takeLines(at: .seconds(100)).map(\.code) == [.noSatellites])
         #expect(conditions.visible(at: .seconds(100)).map(\.since) == [.seconds(10)])
         conditions.raise(Condition(.receiverUnavailable, "unplugged"), on: .receiver, at: .seconds(101))
-        #expect(conditions.visible(at: .seconds(102)).map(\.code) == [.receiverUnavailable], "which explains it")
+        #expect(
+            conditions.visible(at: .seconds(102)).map(\.code) == [.receiverUnavailable],
+            "this condition explains the missing fix")
         conditions.restart(.noPosition, on: .fixes, at: .seconds(103))
         conditions.clear(.receiver, at: .seconds(103))
         #expect(conditions.visible(at: .seconds(104)).isEmpty)

@@ -2,7 +2,6 @@ import Conditions
 import Reporting
 import Testing
 
-/// The only place that words why a recorded log can't be used, and the remedy.
 @Suite struct LogWordings {
     private static func noFix(
         _ cause: FixAbsence.Cause, isRecorded: Bool = true, leftOut: FixAbsence.LeftOut? = nil
@@ -10,7 +9,6 @@ import Testing
         .noFix(FixAbsence(cause, isRecorded: isRecorded, leftOut: leftOut))
     }
 
-    /// One row for each form of a sentence.
     @Test(
         arguments: [
             (.directory, "a.log is a directory; specify the logs in it"),

@@ -4,7 +4,6 @@ import Reporting
 import Testing
 import WaypostTestSupport
 
-/// The wording of the outbox's failures, warnings and repairs.
 @Suite struct OutboxWording {
     struct Case: Sendable, CustomTestStringConvertible {
         let error: OutboxError
@@ -107,7 +106,7 @@ import WaypostTestSupport
         .noReserve("/o.reserve is a directory, not a file", remedy: "move it away"),
     ]
 
-    /// A warning ends by its code, so another warning with the same code would end with it.
+    /// A warning is ended by its code, so another warning with the same code would end at the same time.
     @Test func hasACodeForEachWarning() {
         let conditions = Self.warnings.map { Condition($0) }
         #expect(Set(conditions.map(\.code)).count == Self.warnings.count)

@@ -3,12 +3,10 @@ import ReportedText
 import Reporting
 import Testing
 
-/// The only place that words the problems of a receiver, and the remedies.
 @Suite struct ReceiverWordings {
     private static let gpsd = DeviceHolders(
         names: "gpsd (process 7)", remedy: "read from gpsd instead (receiver.type gpsd)")
 
-    /// One row for each form of a sentence.
     @Test(
         arguments: [
             (.deviceMissing, "no such device", "plug the receiver in, or correct the path (ls -l /dev/serial/by-id)"),
@@ -79,7 +77,7 @@ import Testing
         #expect("\(ReceiverState.waiting(source: "line", fault))" == "line: \(cause); \(remedy)")
     }
 
-    /// A receiver is reported as silent once. The duration of its silence is counted up whenever it is shown.
+    /// A receiver is reported as silent only once, but the duration of its silence is up to date whenever it is shown.
     @Test func countTheTimeThatAReceiverIsSilent() {
         let state = ReceiverState.waiting(source: "line", .silent(.file, .seconds(5), alsoOpenIn: nil))
         let sentence = state.sentence(after: .seconds(73))

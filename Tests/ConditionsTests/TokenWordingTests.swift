@@ -3,7 +3,6 @@ import ReportedText
 import Testing
 import VehicleAuthorization
 
-/// The only place that words why there is no token, and the remedy.
 @Suite struct TokenWordings {
     private static let endpoint = TokenOrigin(
         .endpoint, "https://b.example/t", tokenKey: "jwt", subject: .vehicle(id: "van-7", taskID: nil),
@@ -21,7 +20,6 @@ import VehicleAuthorization
         .rejected(origin, EndpointRejection(status: status, detail: detail, isPage: isPage))
     }
 
-    /// One row for each form of a sentence.
     @Test(
         arguments: [
             (.incompleteContext(AuthorizationContext(vehicleID: "")), "no vehicle id is set", "set vehicle.vehicleId"),
@@ -168,7 +166,6 @@ import VehicleAuthorization
         #expect("\(AuthorizationError(fault))" == (remedy.isEmpty ? cause : "\(cause); \(remedy)"))
     }
 
-    /// Each detail and each status has a remedy.
     @Test func nameARemedyForEachStatus() {
         for code in 300..<600 where !(200..<300).contains(code) {
             #expect(!Self.status(code).wording.remedy.isEmpty, "\(code)")

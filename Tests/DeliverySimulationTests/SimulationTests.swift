@@ -4,7 +4,7 @@ import Testing
 import WaypostTestSupport
 
 /// The simulation itself: it is reproducible, and its laws find planted bugs.
-@Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
+@Suite(.enabled(if: !Sanitizer.isOfThreads, "the simulation runs on one thread"))
 struct Simulation {
     @Test func givesTheSameRunForTheSameSeed() async throws {
         let first = try await Self.run("world", "--seed", "5", "--hours", "1")
@@ -37,13 +37,13 @@ struct Simulation {
     }
 
     @Test(arguments: [
-        ([], "give one of"), (["world", "--seed", "x"], "x is no seed"), (["world", "--without", "luck"], "fullDisk"),
+        ([], "give one of"), (["world", "--seed", "x"], "x isn't a valid seed"),
+        (["world", "--without", "luck"], "fullDisk"),
     ])
     func explainsInvalidArguments(arguments: [String], words: String) async throws {
         #expect(try await Self.run(arguments, code: 64).contains(words))
     }
 
-    /// Returns the hash after `trace hash`.
     private static func hash(in text: String) -> String {
         text.split(separator: "trace hash ").last.map { String($0.prefix { $0.isHexDigit }) } ?? "none"
     }
@@ -52,7 +52,7 @@ struct Simulation {
         try await run(words, code: code)
     }
 
-    /// Runs the program that was built together with these tests. Returns its standard output.
+    /// Runs the `DeliverySimulation` that was built together with these tests. Returns its standard output.
     private static func run(_ words: [String], code: Int32 = 0) async throws -> String {
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let beside = URL(filePath: tests).deletingLastPathComponent().appending(path: "DeliverySimulation").path
@@ -61,7 +61,7 @@ struct Simulation {
         var environment = ProcessInfo.processInfo.environment.filter {
             ["LLVM_PROFILE_FILE", "TSAN_OPTIONS", "SWIFT_BACKTRACE"].contains($0.key)
         }
-        // The end of a world leaks its waiting tasks; leaks of the parts are found by their own tests.
+        // Tasks that still wait at the end of a world leak. The components' own tests find their leaks.
         environment["ASAN_OPTIONS"] = "detect_leaks=0"
         let outcome = try await ChildProcess(
             arguments: [program] + words, environment: environment, timeLimit: .seconds(240), outputLimit: 1 << 24

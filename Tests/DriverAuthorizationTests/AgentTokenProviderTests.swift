@@ -11,7 +11,7 @@ import WaypostTestSupport
         })
 
     @Test(arguments: [("van-7", "token of van-7" as String?), ("none", nil)])
-    func callBackWithTokenOrError(vehicleID: String, token: String?) async {
+    func callBackWithATokenOrAnError(vehicleID: String, token: String?) async {
         let (answers, taker) = AsyncStream.makeStream(of: (String?, Bool).self, bufferingPolicy: .bufferingNewest(2))
         provider.fetchToken(with: GMTDAuthorizationContext(vehicleID: vehicleID)) { token, error in
             taker.yield((token, error is AuthorizationError))
@@ -23,7 +23,7 @@ import WaypostTestSupport
         #expect(all.map(\.1) == [token == nil])
     }
 
-    @Test func needsAContext() async {
+    @Test func needAContext() async {
         let error = await #expect(throws: AuthorizationError.self) { try await provider.fetchToken(with: nil) }
         #expect(error?.code == .missingContext)
     }
@@ -33,7 +33,7 @@ import WaypostTestSupport
         await #expect(throws: ProviderContractError.emptyAnswer) { try await TripProvider().fetchToken(with: nil) }
     }
 
-    /// Called like in the tests of an iOS app, in any language mode.
+    /// The provider is called as in the tests of an iOS app, in any language mode.
     @Test func acceptAHandlerThatKeepsTheToken() {
         var received: String?
         TripProvider().fetchToken(with: GMTCAuthorizationContext(tripID: "trip")) { token, _ in received = token }

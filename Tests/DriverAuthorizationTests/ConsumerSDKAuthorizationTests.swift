@@ -61,7 +61,7 @@ import WaypostTestSupport
         })
 
     @Test(arguments: [("trip-7", "token of trip trip-7" as String?), ("none", nil)])
-    func callsBackWithTokenOrError(tripID: String, token: String?) async {
+    func callsBackWithATokenOrAnError(tripID: String, token: String?) async {
         let (answers, taker) = AsyncStream.makeStream(of: (String?, Bool).self, bufferingPolicy: .bufferingNewest(2))
         provider.fetchToken(with: GMTCAuthorizationContext(tripID: tripID)) { token, error in
             taker.yield((token, error is AuthorizationError))

@@ -58,7 +58,7 @@ import WaypostTestSupport
                 == .seconds(1800))
     }
 
-    /// The arguments of its callback, and the caller's result.
+    /// The arguments of the provider's callback, and the caller's result.
     @Test(
         arguments: [
             (nil, false, .emptyAnswer),
@@ -170,10 +170,10 @@ import WaypostTestSupport
                 group.addImmediateTask { try? await provider.token(for: AuthorizationContext(vehicleID: id)).value }
             }
             for await _ in entries.prefix(10) {
-                // Time enough for the others to arrive.
+                // Gives the other calls time to arrive.
                 for _ in 0..<100 { await Task.yield() }
                 #expect(waiting.withLock { $0.count } == 1)
-                // Only one, because its answer may start the next call at once.
+                // Only one call is answered, because its answer may start the next call at once.
                 let answer = waiting.withLock { $0.popLast() }
                 answer?()
             }
@@ -281,12 +281,12 @@ import WaypostTestSupport
         let wait = await #expect(throws: AuthorizationError.self) { try await held.value }
         #expect(wait?.fault == .providerFailed(.heldUp(.seconds(30))))
         #expect(reports.withLock { $0 }.map { $0.contains("it blocks the thread that calls it") } == [true])
-        // While it is stuck it isn't called again, and the caller gets an error at once.
+        // While the provider is stuck, it isn't called again, and the caller gets an error at once.
         let other = AuthorizationContext(vehicleID: "van-8")
         let second = await #expect(throws: AuthorizationError.self) { try await provider.token(for: other) }
         #expect(second?.fault == .providerFailed(.busy))
         opening.signal()
-        // After it returns it is usable again; its late answer is dropped.
+        // Once the provider returns, it is usable again; its late answer is dropped.
         var token: AuthorizationToken?
         while token == nil, !Task.isCancelled { token = try? await provider.token(for: other) }
         #expect(token?.value == "token of van-8")
@@ -303,7 +303,7 @@ import WaypostTestSupport
             }, clock: ManualClock())
         try await withThrowingTaskGroup(of: String.self) { group in
             for id in ["a", "a", "a", "b"] {
-                // At once, so that all of them have asked before the gate opens.
+                // The tasks start at once, so that all of them have asked before the gate opens.
                 group.addImmediateTask { try await provider.token(for: AuthorizationContext(vehicleID: id)).value }
             }
             for await _ in gate.arrivals { break }
@@ -316,7 +316,7 @@ import WaypostTestSupport
     }
 
     /// A driver signs out while the provider still works on a call for that driver, whose caller has gone. The next
-    /// driver doesn't get its answer. A queued call is made later, and belongs to the next driver.
+    /// driver doesn't get the answer to that call. A queued call is made later, and belongs to the next driver.
     @Test func discardTokensRequestedBeforeTokensWereForgotten() async throws {
         let (entries, entering) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(4))
         let calls = Locked([(id: String, completion: Completion)]())

@@ -3,8 +3,8 @@ import DriverAuthorization
 /// The result of a provider's callback, in Swift 6 mode.
 typealias Completion = @Sendable (String?, (any Error)?) -> Void
 
-/// A provider like one of an iOS driver app: completion style, `NSObject`, its own mutable cache, written without Linux
-/// in mind.
+/// A provider like that of an iOS driver app: completion style, `NSObject`, its own mutable cache, written without
+/// Linux in mind.
 class CompletionProvider: NSObject, GMTDAuthorization {
     enum Failure: Error {
         case missingAuthorizationContext
@@ -26,7 +26,6 @@ class CompletionProvider: NSObject, GMTDAuthorization {
     }
 }
 
-/// The provider in the other form.
 final class AsyncProvider: NSObject, GMTDAuthorization {
     let answer: (String) async throws -> String
 
@@ -40,7 +39,6 @@ final class AsyncProvider: NSObject, GMTDAuthorization {
 /// A provider without any completion form.
 final class EmptyProvider: NSObject, GMTDAuthorization {}
 
-/// A consumer app's provider.
 final class TripProvider: NSObject, GMTCAuthorization {
     func fetchToken(
         with authorizationContext: GMTCAuthorizationContext?,

@@ -4,7 +4,7 @@ import Testing
 @Suite struct ServerRoutes {
     typealias Family = ServerRoute.AddressFamily
 
-    /// Statuses of answers, and the numbers of those that end their connection, from 1.
+    /// The statuses of answers, and the positions, from 1, of the answers that end their connection.
     @Test(arguments: [
         ([503, 503, 503, 503, 503], [2, 4]), ([500, 502, 504], [2]), ([421, 503, 421], [2]),
         ([503, 200, 503, 429, 503], []), ([503, 400, 503], []), ([404, 429, 401, 408], []),
@@ -23,8 +23,8 @@ import Testing
 
     enum Event: Sendable { case failed(Family), answered(Int), notResolved(Bool), notConnected(Bool), networkChanged }
 
-    /// Events, and the only family that the next connection may use after each. `notResolved` and `notConnected`
-    /// include whether the exchange is repeated.
+    /// Events, and the only family that the next connection may use after each. `notResolved` and `notConnected` state
+    /// whether the exchange is repeated.
     @Test(
         arguments: [
             ([.failed(.ipv6), .answered(200), .answered(503)], [.ipv4, .ipv4, .ipv4]),
@@ -35,7 +35,7 @@ import Testing
                 [.failed(.ipv6), .answered(200), .notConnected(false), .failed(.ipv4)],
                 [.ipv4, .ipv4, .ipv4, nil]
             ),
-            // The name has lost its address of the family. The fault of the other one may be over, or not.
+            // The name no longer has an address of the family. The fault of the other family may be over or not.
             (
                 [.failed(.ipv6), .answered(200), .notResolved(true), .failed(.ipv6)],
                 [.ipv4, .ipv4, nil, .ipv4]
@@ -68,8 +68,8 @@ import Testing
         #expect(seen == families)
     }
 
-    /// Codes, the duration of the exchange in seconds, and whether that counts against the family of a connection that
-    /// isn't established yet.
+    /// Error codes, the duration of the exchange in seconds, and whether the failure counts against the address family
+    /// of a connection that isn't established yet.
     @Test(
         arguments: [
             (.connectionFailed, 0, true), (.connectionLost, 0, true), (.tlsFailed, 0, true), (.timedOut, 1, true),

@@ -51,7 +51,7 @@ import VehicleAuthorization
         return ReportedText("got <\(echo)>", without: secrets, limit: 10_000).description
     }
 
-    /// In base64 a secret looks different after one, two or three other bytes.
+    /// A secret in base64 looks different after one, two or three other bytes.
     @Test(
         arguments: (0...2).flatMap(chains).flatMap { chain in ["", "u:", "us:", "use:"].map { (chain, $0) } }
             + chains(of: 3).map { ($0, "us:") })
@@ -59,7 +59,7 @@ import VehicleAuthorization
         let pairs = [
             ("k3y.With/Ab+cd=", "q8n.Zxcv/Bn+mj="), ("Pass\"word\\1", "Word\"pass\\2"), ("short", "pause"),
         ]
-        // For deeper encodings one pair is enough.
+        // For deeper encodings, one pair of secrets is enough.
         for (secret, other) in chain.count < 3 ? pairs[...] : pairs[..<1] {
             let shown = Self.redactedText("\(before)\(secret), end", chain, without: [secret])
             #expect(shown == Self.redactedText("\(before)\(other), end", chain, without: [other]))
@@ -67,7 +67,7 @@ import VehicleAuthorization
         }
     }
 
-    /// Even if they aren't among the known secrets.
+    /// Bearer values and tokens are removed even if they aren't among the known secrets.
     @Test(arguments: (0...2).flatMap(chains) + chains(of: 3).filter { !$0.contains(.base64Lines) })
     func areRemovedIfTheyAreBearerValuesOrTokens(chain: [Encoding]) {
         for label in ["Bearer ", "authorization: bearer ", "api_key=", "\"token\": \"", "", "Key"] {
@@ -83,7 +83,7 @@ import VehicleAuthorization
         #expect(ReportedText("<\(echo)>", without: ["<>?>~~?>?>~?"]).description == "<…>")
     }
 
-    /// A text that partly looks like an encoding is also read unchanged.
+    /// Text that partly looks encoded is also searched unchanged.
     @Test(arguments: [
         ("corr%ecthorse%batterystaple", "corr%ecthorse%batterystaple"), ("%41%42%43%44", "%41%42%43%44"),
         ("1abc", "%41abc"), ("nabc", "\\nabc"), ("a\\nb\\tc", "a\\nb\\tc"),

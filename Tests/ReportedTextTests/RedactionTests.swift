@@ -70,7 +70,7 @@ import WaypostTestSupport
         #expect(ReportedText(text, without: [Self.token, "a-key.With/Signs"]).description == text)
     }
 
-    /// A cut would leave a part that can't be recognised.
+    /// A cut before the redaction would leave a part of a secret that can't be recognised.
     @Test(arguments: 200...320)
     func precedeCuts(length: Int) {
         let shown = ReportedText(String(repeating: "a b", count: length / 3) + Self.token).description
@@ -134,7 +134,7 @@ import WaypostTestSupport
         #expect(text.description == "status 7: Bearer …; Bearer … and [\"Bearer …\"]")
     }
 
-    /// The time for a long text is bounded; otherwise these would take hours.
+    /// The time for a long text is bounded; otherwise these texts would take hours.
     @Test(
         .timeLimit(.minutes(2)), .enabled(if: !Sanitizer.isActive, "a sanitizer multiplies the time"),
         arguments: [

@@ -17,8 +17,8 @@ import Testing
         #expect(seen == limits)
     }
 
-    /// The past locations and duration of each delivery in milliseconds, and the limit after it. A server that is slow
-    /// for any size gets full batches, even after an abort.
+    /// The number of past locations and the duration in milliseconds of each delivery, and the limit after it. A server
+    /// that is slow for any size gets full batches, even after an abort.
     @Test(
         arguments: [
             ([(8, 12_000), (5, 12_010), (20, 11_800), (50, 12_000)], [5, 20, 50, 50]),
@@ -52,7 +52,7 @@ import Testing
         var size = BatchSize(maximum: 50)
         size.didDeliver(past: 7, took: .milliseconds(10))
         #expect(size.limit == 8)
-        // A slow delivery of a live position alone says nothing about batches.
+        // The slow delivery of a single live position says nothing about batches.
         size.didDeliver(past: 0, took: .seconds(9))
         #expect(size.limit == 8)
     }

@@ -128,8 +128,8 @@ import WaypostTestSupport
             })
     }
 
-    /// A failure (`nil`: a lost connection), how often it occurs, the waits in seconds, and the discarded tokens. Each
-    /// rejected token is discarded, so every probe of a hold has one request and one new token.
+    /// A failure (`nil`: a lost connection), how often it occurs, the waits in seconds, and the number of discarded
+    /// tokens. Each rejected token is discarded, so every probe of a hold has one request and one new token.
     @Test(
         arguments: [
             (503, "UNAVAILABLE", 5, [1, 2, 4, 8, 16], 0), (nil, "", 2, [1, 2], 0), (401, "UNAUTHENTICATED", 1, [], 1),
@@ -148,7 +148,7 @@ import WaypostTestSupport
         #expect(transport.requests.prefix(times + 1).map { $0.headers["Authorization"] } == tokens)
     }
 
-    /// A provider or transport that reports a cancellation, although the reporter isn't cancelled, counts as a failure.
+    /// If a provider or transport reports a cancellation although the reporter isn't cancelled, that is a failure.
     @Test func retriesAfterACancellationOfAnotherTask() async throws {
         let provider = ScriptedAuthorization { (_, asked) throws(AuthorizationError) in
             guard asked > 2 else { throw AuthorizationError(.cancelled, "the worker was restarted") }
@@ -164,7 +164,7 @@ import WaypostTestSupport
 
     @Test func quarantinesOnlyTheRejectedUpdate() async throws {
         let transport = ScriptedTransport { request in
-            // The fix of second 3 is rejected in any place.
+            // The fix of second 3 is rejected at any position in a batch.
             String(decoding: request.body, as: UTF8.self).contains("10:00:03Z")
                 ? Self.refusal(400, "INVALID_ARGUMENT") : Self.delivered
         }
@@ -174,7 +174,7 @@ import WaypostTestSupport
         #expect(await outbox.quarantinedReasons.keys.sorted() == [3])
     }
 
-    /// After a change of the API, for example, the updates aren't the reason for the rejections.
+    /// The updates may not be the reason for the rejections, for example after a change to the API.
     @Test func keepsTheBacklogWhenEverythingIsRejected() async throws {
         let transport = ScriptedTransport(failing: 13, then: Self.delivered) {
             Self.refusal(400, "FAILED_PRECONDITION")
@@ -234,7 +234,7 @@ import WaypostTestSupport
         #expect(bodies.allSatisfy { $0.contains("10:00:01Z") })
         #expect(!bodies[0].contains("timeSinceUpdate"))
         #expect(bodies[1].contains("timeSinceUpdate"))
-        #expect(await outbox.reads <= bodies.count + 1, "one read per heartbeat")
+        #expect(await outbox.reads <= bodies.count + 1, "the outbox is read once per heartbeat")
         #expect(try await outbox.ledger() == Ledger(accepted: 1, delivered: 1))
     }
 

@@ -6,18 +6,17 @@ import WaypostTestSupport
 @testable import Reporting
 
 /// The cost of a policy, and the error of a follower that extrapolates the last update with its speed and heading.
-@Suite(.enabled(if: !Sanitizer.isActive, "computes for long on one thread")) struct LiveErrors {
-    /// The result of a drive with a policy.
+@Suite(.enabled(if: !Sanitizer.isActive, "computes for a long time on one thread")) struct LiveErrors {
     struct Score {
         var updates = 0
         /// The maximum error in metres at a fix at least 5 s after the previous update, when another was allowed.
         var worst = 0.0
-        /// The second of the drive with this error.
+        /// The second of the drive at which this error occurs.
         var worstAt = 0.0
 
         init(_ drive: TestDrive, _ kind: ReportingPolicy.Kind) {
             var plausibility = Plausibility(earliest: nil)
-            let policy = JudgedDrive(kind)
+            let policy = FilteredPolicy(kind)
             var reported: LocationUpdate?
             var last: Fix?
             for fix in drive.fixes where plausibility.judge(fix, latest: nil).isAccepted {
@@ -45,44 +44,44 @@ import WaypostTestSupport
         }
     }
 
-    /// The limits for a policy: its updates as a share of those of an interval of ten seconds, for the mean and for
-    /// each drive, and the error of a follower in metres.
-    struct Promise: Sendable {
+    /// The limits for a policy: its number of updates relative to an interval of ten seconds, on average and for each
+    /// drive, and the error of a follower in metres.
+    struct Bounds: Sendable {
         let policy: ReportingPolicy.Kind
         let meanShare: Double
         let share: Double
         let meters: Double
     }
 
-    private static let promises = [
-        Promise(
+    private static let allBounds = [
+        Bounds(
             policy: .accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)), meanShare: 0.55, share: 0.65,
             meters: 60),
-        Promise(
+        Bounds(
             policy: .accuracy(liveToleranceMeters: 100, maximumInterval: .seconds(60)), meanShare: 0.33, share: 0.4,
             meters: 120),
     ]
 
-    private static func judge(_ drives: [TestDrive], _ promise: Promise) {
+    private static func judge(_ drives: [TestDrive], _ bounds: Bounds) {
         let shares = drives.map { drive in
-            let score = Score(drive, promise.policy)
+            let score = Score(drive, bounds.policy)
             let fixed = Score(drive, .interval(.seconds(10)))
             let share = Double(score.updates) / Double(fixed.updates)
-            #expect(share <= promise.share, "\(drive): \(score.updates) updates of \(fixed.updates)")
-            #expect(score.worst <= promise.meters, "\(drive): \(score.worst) m after \(score.worstAt) s")
+            #expect(share <= bounds.share, "\(drive): \(score.updates) updates of \(fixed.updates)")
+            #expect(score.worst <= bounds.meters, "\(drive): \(score.worst) m after \(score.worstAt) s")
             return share
         }
         #expect(
-            shares.reduce(0, +) <= promise.meanShare * Double(shares.count), "\(zip(drives.map(\.description), shares))"
+            shares.reduce(0, +) <= bounds.meanShare * Double(shares.count), "\(zip(drives.map(\.description), shares))"
         )
     }
 
     @Test(
-        .enabled(if: Fixtures.recordedDrives != nil, "no recorded drives next to the checkout"), arguments: promises)
-    func areBoundedOnRecordedDrives(promise: Promise) { Self.judge(TestDrive.recorded, promise) }
+        .enabled(if: Fixtures.recordedDrives != nil, "no recorded drives next to the checkout"), arguments: allBounds)
+    func areBoundedOnRecordedDrives(bounds: Bounds) { Self.judge(TestDrive.recorded, bounds) }
 
-    @Test(arguments: promises) func areBoundedOnGeneratedDrives(promise: Promise) {
-        Self.judge((1...2).flatMap { TestDrive.generated(seed: $0) }, promise)
+    @Test(arguments: allBounds) func areBoundedOnGeneratedDrives(bounds: Bounds) {
+        Self.judge((1...2).flatMap { TestDrive.generated(seed: $0) }, bounds)
     }
 
     /// The tolerance holds at any rate of fixes, with about the same number of updates.

@@ -13,7 +13,7 @@ import WaypostTestSupport
     /// The drift of a parked receiver in metres north of its place.
     private static let wander = [0, 3, -2, 6, 4, -5, 8, -7, 2, 9, -3, 1].map { Double($0) }
 
-    /// For the first minute the vehicle may be at a traffic light, so its fixes are reported unchanged.
+    /// The vehicle may be at a traffic light for the first minute, so its fixes are reported unchanged.
     @Test func keepAParkedVehicleInOnePlace() {
         let fixes = (0..<180).map { Fix.sample(Double($0), north: Self.wander[$0 % 12], speed: 0.1) }
         let filtered = Self.filtered(fixes)
@@ -67,7 +67,8 @@ import WaypostTestSupport
         #expect(filtered.dropFirst(61).allSatisfy { $0.speedMetersPerSecond == 0 && $0.headingDegrees == nil })
     }
 
-    /// A vehicle that has stood for some time moves on by ten metres at these speeds, with or without stated speeds.
+    /// A vehicle that has been standing for a while moves on by ten metres at these speeds, with or without stated
+    /// speeds.
     @Test(arguments: [1.0, 1.5, 2], [true, false])
     func followAParkedVehicleThatIsShunted(metersPerSecond: Double, statesSpeed: Bool) {
         for seconds in stride(from: 64.0, to: 124, by: 6) {
@@ -124,8 +125,8 @@ import WaypostTestSupport
 
     /// Speeds at intervals of a second with a course of 90 degrees, and the reported headings.
     static let headings: [([Double], [Double?])] = [
-        ([2, 1.2, 0.8, 0.6], [90, 90, 90, 90]),  // creeping keeps the course it had
-        ([1.2, 1.2], [nil, nil]),  // never fast enough to know one
+        ([2, 1.2, 0.8, 0.6], [90, 90, 90, 90]),  // creeping keeps the earlier course
+        ([1.2, 1.2], [nil, nil]),  // never fast enough for a course
         ([2, 0.4, 0.2], [90, nil, nil]),
         ([2, 0.4, 1.2, 1.6], [90, nil, 90, 90]),
     ]
@@ -160,7 +161,6 @@ import WaypostTestSupport
         #expect(Self.filtered([fix]) == [fix])
     }
 
-    /// Returns the reported radii, rounded to millimetres.
     private static func radii(_ fixes: [Fix]) -> [Double?] {
         filtered(fixes).map { $0.horizontalAccuracyMeters.map { ($0 * 1000).rounded() / 1000 } }
     }

@@ -5,7 +5,7 @@ import WaypostTestSupport
 
 /// The times and places of a vehicle's stops.
 @Suite struct Motions {
-    /// Speeds at intervals of a second, and the vehicle's motion: moving, creeping, standing or parked, by its letter.
+    /// Speeds at intervals of a second, and the initials of the vehicle's motion: moving, creeping, standing or parked.
     static let rows: [(name: String, speeds: [Double?], kinds: String)] = [
         ("moving", [3, 2, 1.2, 1], "mmmm"),
         ("slower than motion from the start", [1.2, 0.8, 1.4], "ccc"),
@@ -60,7 +60,6 @@ import WaypostTestSupport
         return ride
     }()
 
-    /// A receiver's errors.
     struct Errors: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let wander, memory, speedNoise: Double
@@ -96,7 +95,8 @@ import WaypostTestSupport
         var lasts: Bool { from.timeOfFix.duration(to: to.timeOfFix) >= .seconds(8) }
     }
 
-    /// Returns the true stops: each lasts from standstill to walking pace. A few metres don't separate two of them.
+    /// Returns the true stops: each lasts from standstill to walking pace. Stops that are only a few metres apart are
+    /// one stop.
     private static func trueStops(_ places: [Fix], _ speeds: [Double]) -> [Stand] {
         var stands: [Stand] = []
         var wasStanding = false
@@ -117,7 +117,8 @@ import WaypostTestSupport
         return stands.filter(\.lasts)
     }
 
-    /// Expects that exactly the true stops are found, each exact to a second, or a fix, and to 5 m.
+    /// Expects that exactly the true stops are found, each accurate to one second (or one fix, if fixes are rarer) and
+    /// to 5 m.
     private static func compare(_ fixes: [Fix], with places: [Fix], speeds: [Double]) {
         var (classifier, found) = (MotionClassifier(), [Stand]())
         for fix in fixes {
@@ -136,7 +137,7 @@ import WaypostTestSupport
             #expect(match != nil, "no stop is found from \(stand.from.timeOfFix) on")
             guard let match else { continue }
             let late = stand.to.timeOfFix.duration(to: match.to.timeOfFix)
-            #expect(abs(late / tolerance) <= 1, "moves off \(late) after \(stand.to.timeOfFix)")
+            #expect(abs(late / tolerance) <= 1, "moves off \(late) later than \(stand.to.timeOfFix)")
             #expect(match.from.distance(to: stand.from) <= 5 && match.to.distance(to: stand.to) <= 5)
         }
         #expect(found.count(where: \.lasts) == truth.count)
@@ -169,7 +170,7 @@ import WaypostTestSupport
     }
 
     /// Vehicles in slow traffic are never parked, and a vehicle on a ferry moves.
-    @Test func doNotIncludeStopsInTrafficOrOnAFerry() {
+    @Test func areNotParkedInTrafficOrOnAFerry() {
         var traffic = SimulatedRide()
         for _ in 0..<40 {
             traffic.go(2, acceleration: 1)
@@ -191,7 +192,7 @@ import WaypostTestSupport
         #expect(crossing.dropFirst(330).allSatisfy { $0 == .moving })
     }
 
-    /// The motion of a receiver that states no speed follows from the track: a little later, but as reliably.
+    /// The motion of a receiver that states no speed follows from the track: a little later, but just as reliably.
     @Test func areFoundWithoutASpeed() {
         var (derived, classifier) = (DerivedMotion(), MotionClassifier())
         let kinds = Self.ride.fixes(wander: 0.5, statesSpeed: false).map { fix -> Motion.Kind? in

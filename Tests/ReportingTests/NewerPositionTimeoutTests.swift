@@ -13,7 +13,7 @@ import Testing
             // A connection to a server that is always slow isn't abandoned each time.
             (60, [.aborted, .aborted, .aborted, .delivered(12), .delivered(12)], [6, 12, 24, 24, 24]),
             (15, [.delivered(12)], [15]),
-            // One to a fast server is.
+            // A connection to a fast server is abandoned.
             (60, [.aborted, .aborted, .delivered(1)], [6, 12, 3]), (60, [.delivered(2), .delivered(1)], [4, 3]),
             (60, [.aborted, .aborted, .startedAgain], [6, 12, 3]),
         ] as [(Int, [Event], [Int])])

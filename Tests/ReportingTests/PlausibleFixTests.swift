@@ -28,7 +28,7 @@ import WaypostTestSupport
             testDescription: "no earlier time",
             fixes: [(.sample(10), nil), (.sample(10), .notAdvancing), (.sample(9), .notAdvancing), (.sample(11), nil)]),
         Sequence(
-            testDescription: "a jump after three fixes agree",
+            testDescription: "a jump, after three fixes agree",
             fixes: [
                 (.sample(0), nil), (.sample(1, north: 5000), .jump(meters: 5000)), (.sample(2, north: 20), nil),
                 (.sample(3, north: 90_000), .jump(meters: 89_980)), (.sample(4, north: 90_010), .jump(meters: 89_990)),
@@ -53,20 +53,20 @@ import WaypostTestSupport
                 (.sample(3), nil),
             ]),
         Sequence(
-            testDescription: "a first fix far from the host's clock after three agree",
+            testDescription: "a first fix far from the host's clock, after three fixes agree",
             expected: UTCTime(year: 1970, month: 1, day: 1),
             fixes: [
                 (.sample(0), .unconfirmedTime), (.sample(1), .unconfirmedTime), (.sample(2), nil), (.sample(3), nil),
             ]),
         Sequence(
-            testDescription: "a first place far from a wrong newest after three agree",
+            testDescription: "a first place far from a wrong newest update, after three fixes agree",
             newest: .sample(0, north: 111_000),
             fixes: [
                 (.sample(4), .jump(meters: 111_000)), (.sample(5), .jump(meters: 111_000)), (.sample(6), nil),
                 (.sample(7), nil),
             ]),
         Sequence(
-            testDescription: "a night in the garage after three fixes agree",
+            testDescription: "a night in the garage, after three fixes agree",
             fixes: [
                 (.sample(0), nil), (.sample(50_000), .unconfirmedTime), (.sample(50_001), .unconfirmedTime),
                 (.sample(50_002), nil),
@@ -118,7 +118,7 @@ import WaypostTestSupport
     /// The distance and speed one second after a fix with 10 m/s and an accuracy of 5 m, and the rejection.
     static let seconds: [(north: Double, speed: Double?, rejection: FixRejection?)] = [
         (10, 10, nil), (0, 0, nil), (25, 20, nil), (35, 10, nil),
-        // A garage exit: at these speeds it can't have moved that far.
+        // The exit of a garage: at these speeds, the vehicle can't have moved that far.
         (50, 10, .jump(meters: 50)), (80, nil, nil), (100, nil, .jump(meters: 100)),
         (10, 60, .acceleration(metersPerSecondSquared: 50)),
     ]
@@ -142,7 +142,6 @@ import WaypostTestSupport
 
     /// The seconds of fixes after a restart, when the newest update in the outbox is of second 10, and their verdicts.
     static let restarts: [(seconds: [Double], verdicts: [FixVerdict])] = [
-        // The ordinary case.
         ([11, 12], [.accepted(overrulesEarlier: false), .accepted(overrulesEarlier: false)]),
         // The receiver repeats the last fix.
         ([10, 11], [.rejected(.notAdvancing), .accepted(overrulesEarlier: false)]),
@@ -163,7 +162,8 @@ import WaypostTestSupport
         #expect(seconds.map { plausibility.verdict(on: .sample($0)) } == verdicts)
     }
 
-    /// Four seconds after the newest update in the outbox, and after a night.
+    /// A first fix four seconds after the newest update in the outbox, or after a night; its distance north, and the
+    /// rejection.
     @Test(arguments: [(4.0, 111_000.0, FixRejection.jump(meters: 111_000)), (4, 300, nil), (50_000, 111_000, nil)])
     func excludeAFirstFixFarFromTheOutboxsNewest(second: Double, north: Double, rejection: FixRejection?) {
         let plausibility = Box(
@@ -174,7 +174,8 @@ import WaypostTestSupport
         #expect(next == nil)
     }
 
-    /// Speeds and intervals of fixes, also faster than any road vehicle. `stated` is a factor of the true speed.
+    /// Speeds and intervals of fixes, including speeds beyond those of any road vehicle. `stated` is a factor of the
+    /// true speed.
     @Test(arguments: [(89.0, 2.0), (100, 1), (250, 1), (250, 0.2), (89, 15), (30, 2)])
     func includeAnySpeedThatThreeFixesConfirm(speed: Double, spacing: Double) {
         for stated in [nil, 0, 1] as [Double?] {
@@ -189,7 +190,7 @@ import WaypostTestSupport
         }
     }
 
-    /// The receiver states no radius, or no speed either: the track shows both.
+    /// The receiver states no radius, and in one case no speed. The track shows both.
     @Test(arguments: [12.0, nil], [60.0, 200])
     func excludeOutliersThatTheTrackContradicts(speed: Double?, meters: Double) {
         let fixes = (0..<60).map { second in

@@ -14,7 +14,7 @@ import WaypostTestSupport
             ([150, 110, 95, 60, 105, 109, 111, 105], [true, true, false, false, false, false, true, true]),
             ([0, 108, 112], [false, false, true]),
         ] as [([Double], [Bool])])
-    func endsOnlyBeyondTheBorderOfAZone(meters: [Double], disclosed: [Bool]) {
+    func endOnlyBeyondTheBorderOfAZone(meters: [Double], disclosed: [Bool]) {
         var mode = PrivateMode(zones: Self.zones)
         var seen: [Bool] = []
         for meters in meters { seen.append(mode.mayDisclose(.sample(0, north: meters, accuracy: 5))) }
@@ -23,7 +23,7 @@ import WaypostTestSupport
 
     /// The accuracy of a fix, and the distance from the centre at which the vehicle leaves the zone.
     @Test(arguments: [(1, 112), (40, 142), (5000, 202), (nil, 127)] as [(Double?, Double)])
-    func considersTheErrorOfEachFix(accuracy: Double?, meters: Double) {
+    func considerTheErrorOfEachFix(accuracy: Double?, meters: Double) {
         var mode = PrivateMode(zones: Self.zones)
         _ = mode.mayDisclose(.sample(0, accuracy: accuracy))
         let isDisclosedAtTheBorder = mode.mayDisclose(.sample(0, north: meters - 4, accuracy: accuracy))
@@ -32,8 +32,8 @@ import WaypostTestSupport
         #expect(isDisclosedBeyond)
     }
 
-    /// The first fix after the switch is turned off may be from before.
-    @Test func followsItsSwitch() {
+    /// The first fix after the switch is turned off may belong to the private period.
+    @Test func followTheirSwitch() {
         var mode = PrivateMode(zones: [])
         var disclosed: [Bool] = []
         for isOn in [false, true, true, false, false, true] {
@@ -50,7 +50,7 @@ import WaypostTestSupport
         arguments: [
             (2000, [true, true, true]), (2001, [false, false, true]), (3_600_000, [false, false, true]),
         ] as [(Int, [Bool])])
-    func isOnAfterAGapBetweenReadings(milliseconds: Int, expected: [Bool]) {
+    func areOnAfterAGapBetweenReadings(milliseconds: Int, expected: [Bool]) {
         var mode = PrivateMode(zones: [])
         mode.observe(isSwitchedOn: false, at: .seconds(10), isPolled: true)
         var disclosed: [Bool] = []
@@ -63,8 +63,8 @@ import WaypostTestSupport
         #expect(!mode.isPrivate)
     }
 
-    /// If the switch is only read at each fix, such as in a replay, a pause of the receiver means nothing.
-    @Test func ignoresGapsOfASwitchThatIsNotPolled() {
+    /// If the switch is only read at each fix, as in a replay, a pause of the receiver means nothing.
+    @Test func ignoreGapsOfASwitchThatIsNotPolled() {
         var mode = PrivateMode(zones: [])
         for second in [0, 10, 100] {
             mode.observe(isSwitchedOn: false, at: .seconds(second))
@@ -74,7 +74,7 @@ import WaypostTestSupport
     }
 
     /// A rejected fix neither begins nor ends private mode, and isn't disclosed.
-    @Test func ignoresRejectedFixes() {
+    @Test func ignoreRejectedFixes() {
         var mode = PrivateMode(zones: Self.zones)
         var disclosed = [mode.mayDisclose(.sample(0), isAccepted: false)]
         #expect(!mode.isPrivate)
@@ -84,17 +84,16 @@ import WaypostTestSupport
         #expect(disclosed == [false, false, false])
     }
 
-    @Test func staysOnInAZoneWhenItIsSwitchedOff() {
+    @Test func stayOnInAZoneWhenTheSwitchIsTurnedOff() {
         var mode = PrivateMode(zones: Self.zones)
         mode.observe(isSwitchedOn: true)
         _ = mode.mayDisclose(.sample(0))
         mode.observe(isSwitchedOn: false)
-        #expect(mode.isPrivate, "until a fix says where it is")
+        #expect(mode.isPrivate, "until a fix states where the vehicle is")
         let disclosed = [mode.mayDisclose(.sample(1, north: 9000)), mode.mayDisclose(.sample(2, north: 9000))]
         #expect(disclosed == [false, true])
     }
 
-    /// Only an accepted fix decides whether the vehicle is in a zone.
     @Test func mayBeInAZoneUntilAFixIsAccepted() {
         var mode = PrivateMode(zones: Self.zones)
         var may = [mode.mayBeInZone]

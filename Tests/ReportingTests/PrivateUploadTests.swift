@@ -5,7 +5,7 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// The uploads of a private vehicle: its presence offline, and updates that were pending before.
+/// The uploads of a private vehicle: its offline presence, and updates that were already pending.
 @Suite struct PrivateUploads {
     private static let newest = StoredUpdate.sample(9)
     private static let waiting = UploadBatch(last: newest, lastIsPending: true, past: [.sample(8)])
@@ -16,7 +16,7 @@ import WaypostTestSupport
 
     init() throws {
         upload = UploadStateDriver()
-        upload.goOn()
+        upload.runToNextRead()
         upload.take(.outboxRead(nil, newest: nil))
     }
 
@@ -34,7 +34,7 @@ import WaypostTestSupport
         upload.take(.privateModeBegan)
         #expect(upload.action == .announce(.offline))
         upload.take(.announced(.delivered))
-        #expect(upload.course == .goOn)
+        #expect(upload.course == .readNext)
         #expect(upload.state.presence == .offline)
         upload.take(.privateModeEnded(mayBePrivate: false))
         #expect(upload.state.presence == .online)
@@ -49,7 +49,7 @@ import WaypostTestSupport
         #expect(upload.action == .announce(.offline))
     }
 
-    /// The answer to the announcement, and the pause before the next, which is that of any request.
+    /// The answer to the announcement, and the pause before the next one, which is the same as for any request.
     @Test(
         arguments: [
             (.announced(.retry(.sample(""), after: .seconds(120))), .seconds(121)),
@@ -65,7 +65,7 @@ import WaypostTestSupport
         #expect(upload.dueIn == pause)
     }
 
-    /// The announcement keeps the interval of a throttled delivery, also if a heartbeat is overdue.
+    /// The announcement keeps the interval of a throttled delivery even if a heartbeat is overdue.
     @Test func keepTheIntervalOfAThrottledDelivery() {
         upload.take(.updateStored(nil))
         upload.send(Self.waiting)
@@ -73,10 +73,10 @@ import WaypostTestSupport
         upload.now += .seconds(58)
         upload.send(Self.waiting)
         upload.take(.answered(DeliveryResult(.throttled(.sample(""), after: nil))), jitter: 0)
-        upload.goOn()
+        upload.runToNextRead()
         upload.send(Self.waiting)
         upload.take(.answered(DeliveryResult(.unanswered(.sample("")))))
-        upload.goOn()
+        upload.runToNextRead()
         upload.take(.outboxRead(Self.waiting, newest: nil))
         #expect(upload.action == .wait)
         upload.take(.privateModeBegan)
@@ -88,7 +88,7 @@ import WaypostTestSupport
         #expect(upload.action == .announce(.offline))
     }
 
-    /// A failure after the announcement leads to the first delay again.
+    /// A failure after the announcement is followed by the initial delay again.
     @Test func forgetFailuresAfterTheAnnouncement() {
         upload.take(.privateModeBegan)
         for _ in 0..<5 {
@@ -110,7 +110,7 @@ import WaypostTestSupport
         deliver(upload)
         upload.now += .seconds(100)
         for (batch, newest) in [(nil, Self.newest), (Self.repetition, nil)] as [(UploadBatch?, StoredUpdate?)] {
-            upload.goOn()
+            upload.runToNextRead()
             upload.take(.outboxRead(batch, newest: newest))
             #expect(upload.action == .wait)
         }
@@ -119,7 +119,7 @@ import WaypostTestSupport
         #expect(upload.state.presence == .online)
     }
 
-    /// The exchange in progress, which reports it online, is completed first.
+    /// The exchange in progress, which reports the vehicle online, is completed first.
     @Test func announceOfflineAfterTheExchangeInProgress() {
         upload.take(.updateStored(nil))
         upload.send(Self.waiting)
@@ -145,7 +145,7 @@ import WaypostTestSupport
         deliver(upload)
         for (batch, newest) in [(nil, Self.newest), (Self.repetition, nil)] as [(UploadBatch?, StoredUpdate?)] {
             upload.now += .seconds(100)
-            upload.goOn()
+            upload.runToNextRead()
             upload.take(.outboxRead(batch, newest: newest))
             #expect(upload.action == .wait)
         }
@@ -156,7 +156,7 @@ import WaypostTestSupport
         upload.take(.privateModeBegan)
         upload.take(.outboxRead(nil, newest: nil))
         upload.take(.announced(.delivered))
-        upload.goOn()
+        upload.runToNextRead()
         upload.take(.outboxFailed(OutboxError(.unusable)))
         #expect(upload.action == .wait)
     }
@@ -181,8 +181,8 @@ import WaypostTestSupport
         upload.send(Self.repetition)
         upload.take(.answered(DeliveryResult(.held(.sample("")))))
         for _ in 0..<2 {
-            upload.goOn()
-            // The outbox returns the newest alone, and is read again.
+            upload.runToNextRead()
+            // The outbox returns only the newest update, and is read again.
             upload.take(.outboxRead(UploadBatch(last: Self.newest, lastIsPending: false, past: []), newest: nil))
             #expect(upload.action == .readOutbox(BatchRequest(maximumPastLocations: 1, withBacklog: true)))
             upload.take(.outboxRead(Self.repetition, newest: nil))
@@ -192,13 +192,13 @@ import WaypostTestSupport
         }
     }
 
-    /// The newest is finally sent alone, so that repeated rejections lead to one update.
+    /// The newest update is sent alone in the end, so that repeated rejections single out one update.
     @Test(arguments: [.unknown, .on(owesOffline: false)] as [UploadPrivacy])
     func findTheRejectedUpdate(privacy: UploadPrivacy) throws {
         let upload = UploadStateDriver(privacy: privacy)
         var sent: [Int] = []
         for _ in 0..<9 {
-            upload.goOn()
+            upload.runToNextRead()
             guard case .readOutbox(let request)? = upload.action else { break }
             let past = (0..<min(request.maximumPastLocations, 8)).map { StoredUpdate.sample(Int64($0)) }
             upload.take(.outboxRead(UploadBatch(last: Self.newest, lastIsPending: true, past: past), newest: nil))
@@ -211,7 +211,6 @@ import WaypostTestSupport
         #expect(upload.action == .quarantine(Self.newest, reason: ""))
     }
 
-    /// The switch is off, but the vehicle may be in a zone.
     @Test func waitIfTheVehicleMayBeInAZone() {
         becomePrivate()
         upload.take(.outboxRead(nil, newest: Self.newest))
@@ -221,8 +220,8 @@ import WaypostTestSupport
         #expect(upload.state.presence == .unknown)
     }
 
-    /// Otherwise a full outbox in memory would have no room for the next position. Requeued updates are not new
-    /// positions.
+    /// If they weren't delivered, a full outbox in memory would have no room for the next position. Requeued updates
+    /// are not new positions.
     @Test func deliverPendingUpdatesAfterPrivateMode() {
         becomePrivate()
         upload.take(.outboxRead(Self.repetition, newest: nil))
@@ -234,11 +233,11 @@ import WaypostTestSupport
             #expect(upload.action == .wait)
             upload.now += .seconds(100)
             upload.take(event)
-            #expect(upload.course == .goOn)
+            #expect(upload.course == .readNext)
         }
     }
 
-    /// The last position from before isn't repeated; the next upload is an ordinary one.
+    /// The last position before private mode isn't repeated; the next upload is an ordinary one.
     @Test func continueWithANewPosition() {
         becomePrivate()
         upload.take(.outboxRead(nil, newest: nil))

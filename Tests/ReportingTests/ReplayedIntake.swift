@@ -4,9 +4,9 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// The reports of a drive, by the same steps as `ReportingState`, and a follower's view of them.
+/// The updates of a drive, produced by the same steps as in `ReportingState`, and a follower's view of them.
 struct ReplayedIntake {
-    /// An update with its shape points in front.
+    /// An update, preceded by its shape points.
     struct Report {
         let places: [LocationUpdate]
         var update: LocationUpdate { places[places.count - 1] }

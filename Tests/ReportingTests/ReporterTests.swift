@@ -120,7 +120,7 @@ import WaypostTestSupport
         #expect(try await slow.ledger() == Ledger(accepted: 2, pending: 2))
     }
 
-    /// The oldest beyond 1,024 are dropped. The others are stored in as many commits as they need.
+    /// Beyond 1,024 updates, the oldest are dropped. The others are stored in as many commits as they need.
     @Test func keepABoundedNumberOfUpdatesInMemory() async throws {
         let reporter = try reporter()
         await outbox.failAppends(with: OutboxError(.busy))
@@ -132,7 +132,7 @@ import WaypostTestSupport
     }
 
     /// The switch may have been on while the process was frozen, so the fix that the receiver has buffered is dropped.
-    @Test func discloseNothingFromAPeriodInWhichTheyWereFrozen() async throws {
+    @Test func discloseNothingBufferedWhileTheyWereFrozen() async throws {
         let clock = ManualClock()
         let reporter = try reporter(clock: clock, privateSwitch: { false })
         await reporter.readPrivateSwitch(isPolled: true)

@@ -11,7 +11,7 @@ import WaypostTestSupport
         seconds: Double, every spacing: Double = 1, interval: Int = 10, heartbeat: Int = 60,
         speed: (Double) -> Double?
     ) -> [Double] {
-        let policy = JudgedDrive(.interval(.seconds(interval)), heartbeat: .seconds(heartbeat))
+        let policy = FilteredPolicy(.interval(.seconds(interval)), heartbeat: .seconds(heartbeat))
         var north = 0.0
         var result: [Double] = []
         for step in 0...Int(seconds / spacing) {
@@ -66,17 +66,17 @@ import WaypostTestSupport
     }
 
     @Test func detectMotionByPositionWithoutASpeed() {
-        let policy = JudgedDrive(.interval(.seconds(10)))
+        let policy = FilteredPolicy(.interval(.seconds(10)))
         var times: [Int] = []
         for second in 0..<200 where policy.isDue(.sample(Double(second), north: Double(second) * 15)) {
             times.append(second)
         }
-        // The first update has no motion. The track shows it from the third fix on.
+        // The first update has no motion. The track shows the motion from the third fix on.
         #expect(times == [0] + Array(stride(from: 5, to: 200, by: 10)))
     }
 
     @Test func reportAtOnceAfterASilence() {
-        let policy = JudgedDrive(.interval(.seconds(10)))
+        let policy = FilteredPolicy(.interval(.seconds(10)))
         #expect(policy.isDue(.sample(0, speed: 10)))
         #expect(!policy.isDue(.sample(1, speed: 10)))
         #expect(policy.isDue(.sample(500, north: 4000, speed: 10)))
@@ -128,12 +128,12 @@ import WaypostTestSupport
 
     /// Returns the seconds at which a ride is reported with a tolerance of 50 m and 30 s.
     private static func reportedByAccuracy(_ ride: SimulatedRide, every spacing: Double = 1) -> [Double] {
-        let policy = JudgedDrive(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
+        let policy = FilteredPolicy(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
         let fixes = ride.fixes(every: spacing, wander: 0, speedNoise: 0)
         return fixes.enumerated().filter { policy.isDue($0.element) }.map { Double($0.offset) * spacing }
     }
 
-    @Test(arguments: [0.1, 1, 2]) func byAccuracyReportRarelyOnAStraightRoad(spacing: Double) {
+    @Test(arguments: [0.1, 1, 2]) func theAccuracyPolicyReportsRarelyOnAStraightRoad(spacing: Double) {
         var ride = SimulatedRide()
         ride.go(20, acceleration: 1.5)
         let start = Self.reportedByAccuracy(ride, every: spacing).count
@@ -149,7 +149,9 @@ import WaypostTestSupport
             ("it turns off", 5, 0, 18, 8.0), ("it brakes for a light", 7.5, -2, 0, 9), ("it speeds up", 10, 1.5, 0, 10),
             ("it drives on", 10, 0, 0, 30),
         ] as [(String, Double, Double, Double, Double)])
-    func byAccuracyReportAChange(name: String, seconds: Double, acceleration: Double, turning: Double, within: Double) {
+    func theAccuracyPolicyReportsAChange(
+        name: String, seconds: Double, acceleration: Double, turning: Double, within: Double
+    ) {
         var ride = SimulatedRide()
         ride.go(10, acceleration: 1.5)
         ride.go(50)
@@ -160,39 +162,39 @@ import WaypostTestSupport
         #expect(next <= 60 + within, "\(name): \(times)")
     }
 
-    @Test func byAccuracyKeepTheMaximumError() {
+    @Test func theAccuracyPolicyKeepsTheMaximumError() {
         let times = Self.reportedByAccuracy(SimulatedRide.round(stops: 20, seed: 5), every: 0.2)
         let gaps = zip(times, times.dropFirst()).map { $1 - $0 }
         #expect(gaps.allSatisfy { (4.899...60.001).contains($0) })
         #expect(gaps.contains { $0 < 10 } && gaps.contains { $0 > 29 })
     }
 
-    /// A parked vehicle reports at the heartbeat with any policy.
-    @Test func byAccuracySlowToTheHeartbeatForAParkedVehicle() {
+    @Test func theAccuracyPolicySlowsToTheHeartbeatForAParkedVehicle() {
         var ride = SimulatedRide()
         ride.stand(600)
         #expect(Self.reportedByAccuracy(ride).filter { $0 > 120 }.count == 8)
     }
 
-    @Test func byAccuracyNeedNoSpeed() {
-        let policy = JudgedDrive(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
+    @Test func theAccuracyPolicyNeedsNoSpeed() {
+        let policy = FilteredPolicy(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
         let times = (0..<100).filter { policy.isDue(.sample(Double($0), north: Double($0) * 15)) }
         // The track shows speed and heading from the third fix on.
         #expect(times.count <= 6 && zip(times, times.dropFirst()).allSatisfy { $1 - $0 <= 30 })
     }
 
     @Test func continueAfterAClockIsSetBack() {
-        let policy = JudgedDrive(.interval(.seconds(10)))
+        let policy = FilteredPolicy(.interval(.seconds(10)))
         #expect(policy.isDue(.sample(5000, speed: 10)))
         #expect(policy.isDue(.sample(0, speed: 10)))
         #expect(!policy.isDue(.sample(1, speed: 10)))
         #expect(policy.isDue(.sample(10, speed: 10)))
     }
 
-    /// Fixes from before the clock was set back don't count for a manoeuvre.
-    @Test func byAccuracyContinueAfterAClockIsSetBack() {
+    /// Fixes that arrived before the clock was set back don't count towards a manoeuvre.
+    @Test func theAccuracyPolicyContinuesAfterAClockIsSetBack() {
         let ride = SimulatedRide.round(stops: 5, seed: 3).fixes(every: 1, wander: 0, speedNoise: 0)
-        let policies = (0..<2).map { _ in JudgedDrive(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
+        let policies = (0..<2).map { _ in
+            FilteredPolicy(.accuracy(liveToleranceMeters: 50, maximumInterval: .seconds(30)))
         }
         for second in 0..<3 {
             _ = policies[0].isDue(.sample(100_000 + Double(second), north: Double(second) * 10, speed: 10))
@@ -220,8 +222,8 @@ import WaypostTestSupport
         #expect(LocationUpdate(fix).altitudeMeters == expected)
     }
 
-    /// The update is rounded once, so that the stored and the sent one are equal.
-    @Test func isRoundedToTheCentimeter() {
+    /// The update is rounded once, so that the stored and the sent update are equal.
+    @Test func isRoundedToTheCentimetre() {
         var fix = Fix.sample(0)
         fix.latitude = 48.117_333_349_9
         fix.longitude = -11.516_666_666_666_667
@@ -235,7 +237,6 @@ import WaypostTestSupport
         #expect(update.horizontalAccuracyMeters == 2.5)
     }
 
-    /// Rounding again changes nothing.
     @Test func isRoundedOnlyOnce() {
         var chance = SplitMix64(seed: 1)
         for _ in 0..<10_000 {
@@ -250,8 +251,8 @@ import WaypostTestSupport
     }
 }
 
-/// A policy with the motion filter in front of it.
-final class JudgedDrive {
+/// A reporting policy whose fixes pass the motion filter first.
+final class FilteredPolicy {
     private var policy: ReportingPolicy
     private var filter = MotionFilter()
 
@@ -259,7 +260,6 @@ final class JudgedDrive {
         policy = ReportingPolicy(kind, heartbeat: heartbeat)
     }
 
-    /// Returns the update of `fix` if it is due.
     func update(of fix: Fix) -> LocationUpdate? {
         let filtered = filter.filtered(fix)
         policy.observe(filtered, filter.motion)

@@ -4,7 +4,7 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// The intake of the state: the consequences of fixes and of the outbox's answers.
+/// The intake of `ReportingState`: the consequences of fixes and of the outbox's answers.
 @Suite struct ReportingStates {
     private static let full = OutboxError(.full)
     private static let request = BatchRequest(maximumPastLocations: 8, withBacklog: true)
@@ -62,7 +62,7 @@ import WaypostTestSupport
         #expect(state.handle(.retryStoring, at: .seconds(2), jitter: 1).append?.updates == first.updates)
     }
 
-    /// If the outbox doesn't answer, the newest updates wait, and the dropped older ones are reported.
+    /// If the outbox doesn't answer, the newest updates wait, and the number of dropped older updates is reported.
     @Test func reportDroppedUpdates() {
         var state = Self.state()
         var dropped = 0

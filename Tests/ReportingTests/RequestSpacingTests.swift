@@ -7,13 +7,14 @@ import WaypostTestSupport
 
 /// Fixes that follow a request too soon, and their effect on a vehicle's requests.
 @Suite struct RequestSpacings {
-    /// The seconds since the start of the request with the last position (`nil` if that doesn't count); the fix's own
-    /// time and its arrival, in seconds after a fix of second 0 that arrived at 0; and whether it is too soon.
+    /// The seconds since the start of the request with the last position (`nil` if that request doesn't count); the
+    /// fix's own time and its arrival, in seconds after a fix of second 0 that arrived at 0; and whether it is too
+    /// soon.
     static let rows: [(name: String, sinceRequest: Double?, second: Double, at: Double, isTooSoon: Bool)] = [
         ("nothing was sent", nil, 5, 5, false),
         ("the request started a moment after its fix", 4.97, 5, 5, false),
-        ("as inexact as the times of fixes may be", 4.9, 5, 5, false),
-        ("more than a tenth of a second", 4.89, 5, 5, true),
+        ("a tenth of a second too soon, which is tolerated", 4.9, 5, 5, false),
+        ("more than a tenth of a second too soon", 4.89, 5, 5, true),
         ("the request waited for its token", 3.9, 5, 5, true),
         ("the next fix", 4.9, 6, 6, false),
         ("the previous fix was late", 2, 5, 5, true),
@@ -36,7 +37,7 @@ import WaypostTestSupport
         #expect(!RequestSpacing.recordedLog.isTooSoon(fix, at: now, sinceRequest: elapsed))
     }
 
-    /// A late fix doesn't make the next ones look like a drive that is played faster.
+    /// A late fix doesn't make the next fixes look like a drive that is played faster.
     @Test func compareWithTheYoungestFix() {
         var spacing = RequestSpacing.live
         spacing.didReport(.sample(0), at: .seconds(100))
@@ -49,11 +50,11 @@ import WaypostTestSupport
         var interval = 5
         var spacing = RequestSpacing.live
         /// The delay of fix number n in milliseconds.
-        var fixIsLate: (Int) -> Int = { _ in 0 }
-        /// The time for the token of request number n, from 0, in milliseconds.
-        var tokenTakes: (Int) -> Int = { _ in 0 }
+        var fixDelay: (Int) -> Int = { _ in 0 }
+        /// The time that request number n, counted from 0, waits for its token, in milliseconds.
+        var tokenDelay: (Int) -> Int = { _ in 0 }
         /// The milliseconds until the answer to request number n, and whether it is accepted.
-        var answer: (Int) -> (after: Int, isTaken: Bool) = { _ in (100, true) }
+        var answer: (Int) -> (after: Int, isAccepted: Bool) = { _ in (100, true) }
         /// Updates that are pending at the start, at most one.
         var waiting: [StoredUpdate] = []
 
@@ -72,7 +73,7 @@ import WaypostTestSupport
             for now in stride(from: 0, to: seconds * 1000, by: 10) {
                 upload.now = .milliseconds(now)
                 if upload.action == nil { take(.started, at: now) }
-                if fixes * 1000 + fixIsLate(fixes) <= now {
+                if fixes * 1000 + fixDelay(fixes) <= now {
                     let fix = Fix.sample(10_000 + Double(fixes), north: Double(fixes) * 15, speed: 15)
                     policy.observe(fix, nil)
                     let elapsed = reported.flatMap { upload.state.timeSinceSent($0, at: upload.now) }
@@ -100,18 +101,18 @@ import WaypostTestSupport
                         }
                         take(.outboxRead(batch, newest: newest), at: now)
                     case .prepare?:
-                        guard now >= actionSince + tokenTakes(tokens) else { break steps }
+                        guard now >= actionSince + tokenDelay(tokens) else { break steps }
                         tokens += 1
                         take(.prepared, at: now)
                     case .send(let batch, let seconds)?:
                         let answer = answer(sent)
                         guard now >= actionSince + answer.after else { break steps }
                         sent += 1
-                        if answer.isTaken, batch.lastIsPending || seconds == nil {
+                        if answer.isAccepted, batch.lastIsPending || seconds == nil {
                             requests.append((actionSince, Int(batch.stored?.sequence ?? 0) - 10_000))
                         }
                         take(
-                            answer.isTaken
+                            answer.isAccepted
                                 ? .answered(DeliveryResult(.delivered))
                                 : .lost(.timedOut, "no answer"), at: now)
                     case .acknowledge(let batch, _)?:
@@ -132,15 +133,15 @@ import WaypostTestSupport
         zip(requests, requests.dropFirst()).map { $1.at - $0.at }
     }
 
-    /// The fix of second 5 would follow after 3.9 s. The one of second 6 is reported instead, and then every fifth.
+    /// The fix of second 5 would follow after 3.9 s. The fix of second 6 is reported instead, and then every fifth one.
     @Test func shiftTheIntervalAfterATokenWait() throws {
-        let requests = try Course(tokenTakes: { $0 == 0 ? 1100 : 0 }).requests(seconds: 60)
+        let requests = try Course(tokenDelay: { $0 == 0 ? 1100 : 0 }).requests(seconds: 60)
         #expect(requests.first?.at == 1100)
         #expect(requests.map(\.second) == [0] + Array(stride(from: 6, to: 60, by: 5)))
         #expect(Self.gaps(requests).allSatisfy { $0 >= 4900 })
         #expect(requests.dropFirst().allSatisfy { $0.at == $0.second * 1000 })
 
-        let recorded = try Course(spacing: .recordedLog, tokenTakes: { $0 == 0 ? 1100 : 0 }).requests(seconds: 60)
+        let recorded = try Course(spacing: .recordedLog, tokenDelay: { $0 == 0 ? 1100 : 0 }).requests(seconds: 60)
         #expect(Self.gaps(recorded).first == 3900)  // too close without the spacing
     }
 
@@ -148,10 +149,10 @@ import WaypostTestSupport
     @Test(arguments: [5, 7, 10, 30], [300, 1100, 4200, 12_000, 31_000])
     func keepTheSpacingAfterAnyWait(interval: Int, wait: Int) throws {
         for number in [0, 1, 5] {
-            let requests = try Course(interval: interval, tokenTakes: { $0 == number ? wait : 0 }).requests(
+            let requests = try Course(interval: interval, tokenDelay: { $0 == number ? wait : 0 }).requests(
                 seconds: 240)
             #expect(Self.gaps(requests).allSatisfy { $0 >= 4900 }, "\(requests)")
-            // All positions but the one that waited are fresh.
+            // Every position is fresh, except the one that waited.
             #expect(requests.count { $0.at - $0.second * 1000 > 200 } <= 1, "\(requests)")
             #expect(requests.count >= (240 - wait / 1000 - interval) / interval - 1)
         }
@@ -159,15 +160,15 @@ import WaypostTestSupport
 
     /// The interval is a little longer with a provider that is always slow.
     @Test func allowAProviderThatIsAlwaysSlow() throws {
-        let requests = try Course(tokenTakes: { _ in 1100 }).requests(seconds: 120)
+        let requests = try Course(tokenDelay: { _ in 1100 }).requests(seconds: 120)
         #expect(Self.gaps(requests).allSatisfy { (4900...7200).contains($0) })
         #expect(requests.allSatisfy { $0.at - $0.second * 1000 == 1100 })
     }
 
-    /// Delays of some milliseconds, such as on a loaded machine.
+    /// Delays of a few milliseconds, as on a loaded machine.
     @Test(arguments: [5, 6, 10]) func tolerateOrdinaryJitter(interval: Int) throws {
         let requests = try Course(
-            interval: interval, fixIsLate: { ($0 * 37) % 50 }, tokenTakes: { $0 == 0 ? 0 : ($0 * 53) % 40 }
+            interval: interval, fixDelay: { ($0 * 37) % 50 }, tokenDelay: { $0 == 0 ? 0 : ($0 * 53) % 40 }
         ).requests(seconds: 600)
         #expect(requests.map(\.second) == Array(stride(from: 0, to: 600, by: interval)))
     }
@@ -176,13 +177,14 @@ import WaypostTestSupport
         let old = StoredUpdate(sequence: 9000, update: LocationUpdate(.sample(9000)))
         // The request is in progress from 0 to 400 ms, and the first fix arrives at 500 ms.
         let requests = try Course(
-            fixIsLate: { _ in 500 }, answer: { ($0 == 0 ? 400 : 100, true) }, waiting: [old]
+            fixDelay: { _ in 500 }, answer: { ($0 == 0 ? 400 : 100, true) }, waiting: [old]
         ).requests(seconds: 30)
         #expect(requests.map(\.second) == [-1000] + Array(stride(from: 0, to: 30, by: 5)))
     }
 
-    /// During an outage positions are reported at their interval. The first request after it delays the next one.
-    @Test(arguments: [0, 700, 4000]) func keepTheIntervalInAnOutage(takes timeout: Int) throws {
+    /// During an outage, positions are reported at their interval. The first request after the outage delays the next
+    /// one.
+    @Test(arguments: [0, 700, 4000]) func keepTheIntervalInAnOutage(timeout: Int) throws {
         for end in 6...14 {
             // Attempts 2 and on, up to `end`, fail after `timeout`.
             let requests = try Course(answer: { (2..<end).contains($0) ? (timeout, false) : (100, true) })

@@ -5,7 +5,8 @@ import TimeAndChance
 
 @testable import Reporting
 
-/// On random tracks, the reported track stays within the tolerance of every fix. `SHAPE_TRACKS` sets their number.
+/// On random tracks, the reported track stays within the tolerance of every fix. `SHAPE_TRACKS` sets the number of
+/// tracks.
 @Suite struct ShapeBound {
     private static let tracks = ProcessInfo.processInfo.environment["SHAPE_TRACKS"].flatMap { Int($0) } ?? 400
 

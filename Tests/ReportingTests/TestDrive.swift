@@ -48,7 +48,8 @@ struct TestDrive: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns the fixes of a table of times, places and other fields; of several receivers, those of the first.
+    /// Returns the fixes in a table of times, places and other fields. If the table has several receivers, only the
+    /// first one's fixes are returned.
     private static func table(_ bytes: [UInt8]) -> [Fix] {
         let rows = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
             .map { $0.split(separator: ",", omittingEmptySubsequences: false) }
@@ -96,11 +97,11 @@ extension Fixtures {
 struct SimulatedRide: Sendable {
     struct Moment: Sendable {
         let second: Double
-        /// Metres from the start.
+        /// The position in metres from the start.
         let east, north: Double
-        /// Metres per second.
+        /// The speed in metres per second.
         let speed: Double
-        /// Degrees from north.
+        /// The heading in degrees from north.
         let heading: Double
     }
 

@@ -4,7 +4,7 @@ import WaypostTestSupport
 
 @testable import Reporting
 
-/// A backlog and a server that accepts nine requests of ten: the upload state in simulated time, with a new position
+/// A backlog and a server that accepts nine of ten requests: the upload state in simulated time, with a new position
 /// every ten seconds.
 @Suite struct ThrottledBacklog {
     private static let backlog = 545
@@ -78,7 +78,7 @@ import WaypostTestSupport
     @Test(arguments: [(nil, 50, 30), (2, 50, 30), (30, 50, 90), (nil, 8, 120), (nil, 2, 420)] as [(Int?, Int, Int)])
     func drainsIfOneAnswerInTenIs429(after seconds: Int?, past: Int, limit: Int) throws {
         let after = seconds.map { Duration.seconds($0) }
-        // All ten positions of the first 429.
+        // Each of the ten possible positions of the first 429.
         for first in 1...10 {
             let course = try Self.course(after: after, past: past) { $0 % 10 == first % 10 }
             let drained = try #require(course.drained)
@@ -88,7 +88,6 @@ import WaypostTestSupport
         }
     }
 
-    /// A server that accepts nothing receives few requests.
     @Test func sendsFewRequestsToAServerThatRejectsAll() throws {
         let course = try Self.course(maximum: .seconds(3600)) { _ in true }
         #expect(course.drained == nil)

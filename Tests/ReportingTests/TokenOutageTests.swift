@@ -30,8 +30,8 @@ import WaypostTestSupport
 
     @Test func losesNoUpdatesAndSendsFewRequests() async throws {
         let reporter = try reporter()
-        // Before the reporter starts: with nothing pending, it would sleep until its heartbeat in addition to all
-        // waits.
+        // The first update is accepted before the reporter starts. With nothing pending, the reporter would sleep until
+        // its heartbeat in addition to all waits.
         try await accept(0)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await reporter.deliver() }
@@ -61,13 +61,13 @@ import WaypostTestSupport
         let ledger = try await outbox.ledger()
         #expect(ledger.accepted == accepted.count && ledger.delivered == accepted.count && ledger.balances)
 
-        // No update lost, older ones in order, and the live position first.
+        // No update is lost, older updates are in order, and the live position is first.
         #expect(Set(seen.deliveries.flatMap { [$0.last] + $0.past }) == accepted)
         let past = seen.deliveries.flatMap(\.past)
         #expect(past == past.sorted() && past.count == Set(past).count)
         // An update may be sent before this test has recorded its acceptance.
         #expect(seen.deliveries.allSatisfy { $0.last >= $0.newest })
-        // The probe that succeeds carries the newest alone.
+        // The probe that succeeds carries only the newest update.
         #expect(seen.deliveries.first?.past.isEmpty == true && seen.deliveries.dropFirst().first?.past.first == 0)
 
         // The endpoint got few requests while it failed, and one per probe while its tokens were rejected.

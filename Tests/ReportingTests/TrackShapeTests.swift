@@ -6,7 +6,6 @@ import WaypostTestSupport
 @testable import Reporting
 
 @Suite struct TrackShape {
-    /// Returns a fix `east` and `north` metres from a fixed place.
     private static func fix(_ second: Double, _ east: Double, _ north: Double = 0, speed: Double? = nil) -> Fix {
         var fix = Fix.sample(second, north: north, speed: speed)
         fix.longitude += east / (111_195 * 0.642_787_6)
@@ -20,7 +19,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Fixes, the last of which becomes an update, and the seconds of its shape points.
+    /// Fixes, the last of which becomes an update, and the seconds of the update's shape points.
     static let cases: [(name: String, fixes: [Fix], points: [Double])] = [
         ("a straight road", drive(0...10) { ($0 * 14, 0) }, []),
         ("a standing vehicle", drive(0...60) { _ in (0, 0) }, []),
@@ -32,7 +31,7 @@ import WaypostTestSupport
         ("moving off", drive(0...10) { (max(0, $0 - 6) * 8, 0) }, [6]),
         ("braking from 14 m/s to a stand", drive(0...10) { (14 * $0 - 0.7 * $0 * $0, 0) }, [5]),
         (
-            "a gap: the last fix before it and the first after it",
+            "a gap: the last fix before it and the first one after it",
             drive(0...5) { ($0 * 14, 0) } + drive(47...50) { ($0 * 14, 300) }, [5, 47]
         ),
         ("a gap that the update ends", drive(0...5) { ($0 * 14, 0) } + [fix(50, 900)], [5]),
@@ -68,13 +67,13 @@ import WaypostTestSupport
         #expect(shape.take().map { start.duration(to: $0.timeOfFix) / .seconds(1) } == points, "\(name)")
     }
 
-    /// The receiver's distances from the parking place at intervals of a second, whether the vehicle counts as parked,
-    /// and the seconds of the shape points.
+    /// The receiver's distances from the parking place at intervals of a second, whether the vehicle is treated as
+    /// parked, and the seconds of the shape points.
     static let parked: [(name: String, rows: [(east: Double, isParked: Bool)], points: [Double])] = [
         ("drift that returns", [3, 8, 12, 7, 2, 0].map { ($0, true) }, []),
         ("drift that stays", [3, 8, 12, 12, 12, 12].map { ($0, true) }, []),
         (
-            "moving off before the speed says so",
+            "moving off before the speed shows it",
             [0, 0, 0, 4, 9].map { ($0, true) } + [16, 24, 33].map { ($0, false) }, [4]
         ),
         (
@@ -115,7 +114,7 @@ import WaypostTestSupport
     }
 
     /// After a wrong clock is recognised, none of its fixes become shape points.
-    @Test func isForgottenIfItWasWrong() {
+    @Test func isForgottenIfTheClockWasWrong() {
         var shape = ShapePoints(meters: 5)
         for fix in Self.drive(100...110, { (min($0, 105) * 14, max(0, $0 - 105) * 14) }) { shape.add(fix) }
         shape.forget()

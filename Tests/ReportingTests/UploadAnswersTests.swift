@@ -51,10 +51,10 @@ import WaypostTestSupport
         let batch = UploadBatch.sample(past: 0)
         for probe in 1...4 {
             let course = upload.receive(.prepareAgain(.sample("401")), to: batch, jitter: 0)
-            #expect(course == (probe == 1 ? .goOn : .wait(.seconds(30))))
+            #expect(course == (probe == 1 ? .readNext : .wait(.seconds(30))))
         }
         #expect(upload.receive(.delivered, to: batch, jitter: 0) == Self.acknowledged(batch))
-        #expect(upload.receive(.prepareAgain(.sample("403")), to: batch, jitter: 0) == .goOn)
+        #expect(upload.receive(.prepareAgain(.sample("403")), to: batch, jitter: 0) == .readNext)
     }
 
     /// Outcomes (`nil`: no token), jitters and the resulting steps. After a hold, the waits of an outage continue.
@@ -62,13 +62,13 @@ import WaypostTestSupport
         let batch = UploadBatch.sample(past: 3)
         let outage = DeliveryOutcome.retry(.sample("503"), after: nil)
         let rows: [(DeliveryOutcome?, Double, Course)] = [
-            (outage, 1, .wait(.seconds(1))), (.prepareAgain(.sample("401")), 1, .goOn),
+            (outage, 1, .wait(.seconds(1))), (.prepareAgain(.sample("401")), 1, .readNext),
             (.prepareAgain(.sample("401")), 0, .wait(.seconds(30))),
             (.prepareAgain(.sample("403")), 1, .wait(.seconds(60))),
             (.held(.sample("404")), 0, .wait(.seconds(30))), (.held(.sample("404")), 0.5, .wait(.seconds(90))),
             (nil, 1, Self.forNetwork(1)), (nil, 1, Self.forNetwork(2)), (nil, 1, Self.forNetwork(4)),
             (outage, 1, .wait(.seconds(2))), (nil, 1, Self.forNetwork(1)), (outage, 1, .wait(.seconds(4))),
-            (.delivered, 1, .goOn),
+            (.delivered, 1, .readNext),
             (outage, 1, .wait(.seconds(1))),
         ]
         for (outcome, jitter, course) in rows {
@@ -87,7 +87,7 @@ import WaypostTestSupport
         let tooLarge = DeliveryOutcome.tooLarge(.sample("413"))
         var past = 50
         while past > 0 {
-            #expect(upload.receive(tooLarge, to: .sample(past: past), jitter: 1) == .goOn)
+            #expect(upload.receive(tooLarge, to: .sample(past: past), jitter: 1) == .readNext)
             #expect(upload.nextLimit == past / 2)
             past /= 2
         }
@@ -97,7 +97,7 @@ import WaypostTestSupport
         #expect(upload.nextLimit == 0)
         #expect(upload.receive(.delivered, to: alone, jitter: 1) == Self.acknowledged(alone))
         #expect(upload.nextLimit == 1)
-        // With a repeated newest, one older update is the minimum.
+        // If the newest update is a repetition, one older update is the minimum.
         let repetition = UploadBatch.sample(past: 1, lastIsPending: false)
         #expect(upload.receive(tooLarge, to: repetition, jitter: 1) == Self.forNetwork(1))
     }
@@ -112,7 +112,7 @@ import WaypostTestSupport
         var past = 50
         while true {
             let course = upload.receive(.rejected(.sample("400")), to: .sample(past: past), jitter: 0)
-            guard course == .goOn, let limit = upload.nextLimit else {
+            guard course == .readNext, let limit = upload.nextLimit else {
                 #expect(course == Self.quarantined(1000, "400"))
                 break
             }
@@ -125,9 +125,9 @@ import WaypostTestSupport
 
     @Test func findARejectedPastLocationAfterARepeatedNewest() {
         var past = 8
-        var course: Course? = .goOn
+        var course: Course? = .readNext
         var requests = 0
-        while course == .goOn {
+        while course == .readNext {
             course = upload.receive(
                 .rejected(.sample("400")), to: .sample(past: past, lastIsPending: false), jitter: 0)
             past = upload.nextLimit ?? 0
@@ -141,15 +141,15 @@ import WaypostTestSupport
         let front = StoredUpdate.sample(2000).update
         let alone = UploadBatch(unstored: front, past: [])
         let both = UploadBatch(unstored: front, past: [.sample(1)])
-        #expect(upload.receive(.rejected(.sample("400")), to: both, jitter: 0) == .goOn)
+        #expect(upload.receive(.rejected(.sample("400")), to: both, jitter: 0) == .readNext)
         #expect(upload.nextLimit == 0)
-        #expect(upload.receive(.delivered, to: alone, jitter: 0) == .goOn)
+        #expect(upload.receive(.delivered, to: alone, jitter: 0) == .readNext)
         #expect(upload.nextLimit == 1)
         #expect(upload.receive(.rejected(.sample("400")), to: both, jitter: 0) == Self.quarantined(1, "400"))
     }
 
-    /// After three rejections in a row, the updates can't be the reason. They are kept, and retried at increasing
-    /// intervals.
+    /// After three rejections in a row, the updates can't be the reason. The updates are kept, and retried at
+    /// increasing intervals.
     @Test func keepTheRestWhenEverythingIsRejected() throws {
         let upload = UploadStateDriver(heartbeat: .seconds(3600))
         let alone = UploadBatch.sample(past: 0)
@@ -159,7 +159,7 @@ import WaypostTestSupport
         for _ in 1...3 { #expect(reject(alone) == Self.quarantined(1000, "400")) }
         // Only the older updates may be rejected, so the newest is sent without them, but not at once.
         #expect(reject(.sample(past: 1)) == .wait(.seconds(1)))
-        #expect(reject(.sample(past: 1), took: .seconds(2)) == .goOn)
+        #expect(reject(.sample(past: 1), took: .seconds(2)) == .readNext)
         #expect(upload.nextLimit == 0)
         // The older updates wait as long as for a probe.
         upload.take(.outboxRead(.sample(past: 0, lastIsPending: false), newest: nil))
@@ -185,7 +185,7 @@ import WaypostTestSupport
         _ = upload.receive(.held(.sample("404")), to: .sample(past: 0), jitter: 0)
         #expect(upload.nextLimit == 0)
         for _ in 1...3 {
-            #expect(upload.receive(.rejected(.sample("400")), to: repetition, jitter: 0) == .goOn)
+            #expect(upload.receive(.rejected(.sample("400")), to: repetition, jitter: 0) == .readNext)
             #expect(upload.nextLimit == 1)
         }
         #expect(upload.receive(.rejected(.sample("400")), to: repetition, jitter: 0) == .wait(.seconds(30)))
@@ -262,7 +262,7 @@ import WaypostTestSupport
 
     @Test func countFailuresOfTheOutboxSeparately() {
         for seconds in [1, 2, 4] {
-            upload.goOn()
+            upload.runToNextRead()
             let step = upload.take(.outboxFailed(OutboxError(.full)))
             #expect(upload.course == .wait(.seconds(seconds)))
             let waiting = ReportingEvent.waiting(delay: .seconds(seconds))
@@ -273,7 +273,7 @@ import WaypostTestSupport
     }
 
     private func receiveNoToken(retryAfter: Duration?, jitter: Double) -> Course? {
-        upload.goOn()
+        upload.runToNextRead()
         upload.take(.outboxRead(.sample(past: 0), newest: nil))
         upload.take(.notPrepared(.noPermit(MissingPermit(.unavailable, "", retryAfter: retryAfter))), jitter: jitter)
         return upload.course

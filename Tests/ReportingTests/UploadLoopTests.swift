@@ -8,12 +8,12 @@ import WaypostTestSupport
 /// waits.
 @Suite struct UploadLoop {
     struct Row: Sendable {
-        /// Seconds since the start.
+        /// The time of the event in seconds since the start.
         let at: Double
         let event: UploadEvent
-        /// `nil` if the action in progress continues.
+        /// The resulting action; `nil` if the action in progress continues.
         let action: UploadAction?
-        /// Seconds since the start.
+        /// The time until which the state waits, in seconds since the start; `nil` if it doesn't wait.
         let due: Double?
 
         init(_ at: Double, _ event: UploadEvent, _ action: UploadAction?, due: Double? = nil) {
@@ -158,7 +158,7 @@ import WaypostTestSupport
             Row(5, .prepared, send(light)),
         ]
 
-    /// Answers of append and acknowledgement, after which the outbox need not be read.
+    /// Answers to appends and acknowledgements, after which the outbox need not be read.
     private static let answers: KeyValuePairs<String, [Row]> = [
         "an update that is accepted while nothing is pending is sent at once": sendingAccepted + [
             Row(6, answered(.delivered), .acknowledge(light)),
@@ -166,7 +166,7 @@ import WaypostTestSupport
             Row(15, .updateStored(next(alone(1001))), .prepare),
             Row(15, .prepared, send(alone(1001))),
             Row(16, answered(.delivered), .acknowledge(alone(1001))),
-            // An update accepted while the result is recorded. The answer may lack it.
+            // An update is accepted while the result is being recorded, so the answer may lack this update.
             Row(16, .updateStored(next(alone(1002))), nil),
             Row(16, .resultRecorded(next(nil, newest: 1001)), read(8)),
         ],
@@ -289,7 +289,7 @@ import WaypostTestSupport
             Row(4, unavailable, .wait, due: 5),
             Row(4.5, .networkReturned, read(8)),
         ],
-        "without an answer, the network's return ends the wait, and a new position does not": exchanging(light) + [
+        "without an answer, the network's return ends the wait, but a new position doesn't": exchanging(light) + [
             Row(4, failed(.timedOut), .wait, due: 5),
             Row(5, .timeReached, read(8)),
             Row(5, found(light), .prepare),
@@ -363,7 +363,7 @@ import WaypostTestSupport
             Row(2, .networkReturned, nil, due: 4),
             Row(3, answered(.delivered), .acknowledge(light)),
         ],
-        "an answer counts although the exchange was just aborted": exchanging(light) + [
+        "an answer is used although the exchange was just aborted": exchanging(light) + [
             Row(2, .networkReturned, nil, due: 4),
             Row(4, .timeReached, .abortExchange),
             Row(4, answered(.delivered), .acknowledge(light)),
@@ -377,7 +377,7 @@ import WaypostTestSupport
         "a newer position may have waited before the exchange started": preparing(heavy) + [
             Row(0, offered, nil),
             Row(0.1, .prepared, send(heavy), due: 3.1),
-            // The earlier time applies.
+            // The earlier of the two times applies.
             Row(1, .networkReturned, nil, due: 3),
         ],
         "the timeout doubles with each abort, regardless of the batch, until a delivery": exchanging(light) + [
@@ -401,32 +401,32 @@ import WaypostTestSupport
     ]
 
     private static let cancellations: KeyValuePairs<String, [Row]> = [
-        "before the start": [Row(0, .cancelled, .finish)],
-        "while there is nothing to send": [
+        "cancelled before the start": [Row(0, .cancelled, .finish)],
+        "cancelled while there is nothing to send": [
             Row(0, .started, read(8)), Row(0, found(nil), .wait, due: 60), Row(3, .cancelled, .finish),
         ],
-        "during a backoff": exchanging(light) + [
+        "cancelled during a backoff": exchanging(light) + [
             Row(2, answered(.retry(.sample("503"), after: nil)), .wait, due: 3), Row(2, .cancelled, .finish),
         ],
-        "while the outbox is read": [
+        "cancelled while the outbox is read": [
             Row(0, .started, read(8)), Row(0, .cancelled, nil), Row(0, found(light), .finish),
         ],
-        "while a token is fetched": preparing(light) + [
+        "cancelled while a token is fetched": preparing(light) + [
             Row(1, .cancelled, nil),
             Row(1, unavailable, .finish),
         ],
-        "with a new token": preparing(light) + [
+        "cancelled with a new token": preparing(light) + [
             Row(1, .cancelled, nil),
             Row(1, .prepared, .finish),
         ],
-        "during an exchange": exchanging(light) + [
+        "cancelled during an exchange": exchanging(light) + [
             Row(2, .cancelled, nil), Row(2, failed(.cancelled), .finish),
         ],
-        "during an exchange whose answer arrives anyway": exchanging(light) + [
+        "cancelled during an exchange whose answer arrives anyway": exchanging(light) + [
             Row(2, .cancelled, nil), Row(2, answered(.delivered), .acknowledge(light)), Row(2, .cancelled, nil),
             Row(2, .resultRecorded(nil), .finish),
         ],
-        "during an exchange that fails": exchanging(light) + [
+        "cancelled during an exchange that fails": exchanging(light) + [
             Row(2, .cancelled, nil), Row(2, answered(.retry(.sample("503"), after: nil)), .finish),
         ],
     ]
@@ -525,7 +525,6 @@ import WaypostTestSupport
         #expect(elapsed == seconds.map { .milliseconds(Int($0 * 1000)) })
     }
 
-    /// The observer's events in order.
     @Test func reportsItsActions() throws {
         let upload = UploadStateDriver()
         let (error, batch) = (OutboxError(.unusable), Self.light)
@@ -535,7 +534,7 @@ import WaypostTestSupport
             (.started, []),
             (.outboxRead(nil, newest: nil), [.idle]),
             (.updateStored(nil), []),
-            // Reported once, until an upload.
+            // `idle` is reported only once until the next upload.
             (.outboxRead(nil, newest: nil), []),
             (.updateStored(nil), []),
             (Self.outboxFails, [.outboxFailed(error), waiting(1)]),

@@ -3,8 +3,8 @@ import Testing
 @testable import Reporting
 
 @Suite struct UploadPaces {
-    /// The rate, the past locations of a batch sent at second 10, and the time until the next may be sent, in
-    /// milliseconds.
+    /// The rate, the number of past locations of a batch sent at second 10, and the time until the next batch may be
+    /// sent, in milliseconds.
     @Test(
         arguments: [(100.0, 50, 500), (10, 50, 5000), (100, 0, 0), (2000, 50, 25), (nil, 50, 0)]
             as [(Double?, Int, Int)])
@@ -13,7 +13,7 @@ import Testing
         pace.willSend(past: past, at: .seconds(10))
         #expect(pace.timeToBacklog(at: .seconds(10)) == .milliseconds(milliseconds))
         #expect(pace.timeToBacklog(at: .seconds(16)) == .zero)
-        // The live position doesn't wait for it.
+        // The live position doesn't wait for the backlog.
         #expect(pace.timeToUpload(at: .seconds(10)) == .zero)
     }
 

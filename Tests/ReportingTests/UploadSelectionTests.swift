@@ -19,14 +19,14 @@ import WaypostTestSupport
         upload.take(.updateNotStored(Self.update(second), overrulesStored: overrulesStored))
     }
 
-    /// Returns the batch that is sent if the outbox has these updates; `nil` if none is.
+    /// Returns the batch that is sent if the outbox has these updates; `nil` if nothing is sent.
     private func selected(_ pending: UploadBatch?, newest: StoredUpdate? = UploadSelections.newest) -> UploadBatch? {
         selected(after: .outboxRead(pending, newest: newest))
     }
 
     private func selected(after event: UploadEvent) -> UploadBatch? {
         if upload.action == .wait { upload.take(.updateStored(nil)) }
-        upload.goOn()
+        upload.runToNextRead()
         upload.take(event)
         guard upload.action == .prepare else { return nil }
         upload.take(.prepared)
@@ -78,7 +78,7 @@ import WaypostTestSupport
         #expect(selected(Self.batch) == UploadBatch(unstored: Self.update(12), past: [Self.newest]))
         deliver()
         upload.take(.resultRecorded(nil))
-        // The position is repeated at the heartbeat only.
+        // The position is repeated only at the heartbeat.
         #expect(selected(nil) == nil)
     }
 
@@ -104,7 +104,7 @@ import WaypostTestSupport
         #expect(selected(nil)?.last == Self.update(12))
     }
 
-    /// The limit is that of a batch of the outbox: eight at first, none for a probe.
+    /// The limit is the same as for a batch from the outbox: eight at first, zero for a probe.
     @Test func limitThePastLocationsOfAnUnstoredPosition() {
         let pending = UploadBatch(last: Self.newest, lastIsPending: true, past: (0...7).map { .sample($0) })
         offer(12)
@@ -144,7 +144,7 @@ import WaypostTestSupport
     /// The outbox doesn't know yet that its newest update is wrong.
     @Test func startWithAnOverrulingPositionUntilTheOutboxHasIt() {
         for second in [1.0, 2] {
-            // The wrong position is being sent, whose delivery must not remove the right one.
+            // The wrong position is being sent. Its delivery must not remove the right one.
             _ = selected(Self.batch)
             offer(second, overrulesStored: true)
             deliver()

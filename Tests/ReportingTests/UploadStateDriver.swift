@@ -8,12 +8,11 @@ import WaypostTestSupport
 final class UploadStateDriver {
     /// The step after an answer.
     enum Course: Hashable {
-        /// The state waits for the first time, or for the second if the network returns now.
+        /// The state waits for the given time, or for `withNetwork` if the network returns now.
         case wait(Duration, withNetwork: Duration)
-        /// The state performs this action.
         case perform(UploadAction)
         /// The state reads the outbox for the next upload.
-        case goOn
+        case readNext
 
         static func wait(_ delay: Duration) -> Self { .wait(delay, withNetwork: delay) }
     }
@@ -37,7 +36,6 @@ final class UploadStateDriver {
         now = other.now
     }
 
-    /// The time until `dueAt`.
     var dueIn: Duration? { state.dueAt.map { $0 - now } }
 
     @discardableResult func take(_ event: UploadEvent, jitter: Double = 1) -> UploadStep {
@@ -53,7 +51,7 @@ final class UploadStateDriver {
     }
 
     /// Completes the action in progress and lets time pass over every wait, until the state reads the outbox.
-    func goOn() {
+    func runToNextRead() {
         for _ in 0..<100 {
             switch action {
             case nil: take(.started)
@@ -73,7 +71,7 @@ final class UploadStateDriver {
     /// The number of past locations that the next upload may carry.
     var nextLimit: Int? {
         let next = UploadStateDriver(self)
-        next.goOn()
+        next.runToNextRead()
         guard case .readOutbox(let request)? = next.action else { return nil }
         return request.withBacklog ? request.maximumPastLocations : 0
     }
@@ -81,7 +79,7 @@ final class UploadStateDriver {
     /// Continues until the outbox's updates are sent. Returns the batch that is sent.
     @discardableResult func send(_ pending: UploadBatch?, newest: StoredUpdate? = nil) -> UploadBatch? {
         repeat {
-            goOn()
+            runToNextRead()
             take(.outboxRead(pending, newest: newest))
         } while action == .wait
         take(.prepared)
@@ -99,10 +97,9 @@ final class UploadStateDriver {
         return course
     }
 
-    /// The present step.
     var course: Course? {
         switch action {
-        case .readOutbox?: return .goOn
+        case .readOutbox?: return .readNext
         case .wait?:
             guard let dueIn else { return nil }
             let other = UploadStateDriver(self)
@@ -115,7 +112,7 @@ final class UploadStateDriver {
 }
 
 extension UploadAction {
-    /// Returns an acknowledgement with a fixed request, to compare acknowledgements without regard to their requests.
+    /// Returns an acknowledgement with a fixed request, so that acknowledgements compare equal whatever their requests.
     static func acknowledge(_ batch: UploadBatch) -> Self {
         .acknowledge(batch, next: BatchRequest(maximumPastLocations: 0, withBacklog: false))
     }
@@ -129,7 +126,6 @@ extension UploadEvent {
         .outboxRead(NextUpload(batch, newest: batch?.stored ?? newest))
     }
 
-    /// Returns the result of an exchange without an answer.
     static func lost(_ cause: LostExchange.Cause, _ message: ReportedText, traffic: Traffic = Traffic()) -> Self {
         let fault = DeliveryFault.unanswered(LostExchange(cause, message, origin: "https://f.example"))
         let outcome: DeliveryOutcome = cause == .cancelled ? .retry(fault, after: nil) : .unanswered(fault)
@@ -138,14 +134,14 @@ extension UploadEvent {
 }
 
 extension StoredUpdate {
-    /// Returns the update of the second `sequence`, with that number.
+    /// Returns the update of second `sequence`, with `sequence` as its number.
     static func sample(_ sequence: Int64) -> Self {
         StoredUpdate(sequence: sequence, update: LocationUpdate(.sample(Double(sequence))))
     }
 }
 
 extension UploadBatch {
-    /// Returns a batch that is led by update 1000, with `past` others from number 1.
+    /// Returns a batch that is led by update 1000, with `past` past locations from number 1.
     static func sample(past: Int, lastIsPending: Bool = true) -> Self {
         UploadBatch(
             last: .sample(1000), lastIsPending: lastIsPending, past: (0..<past).map { .sample(Int64($0 + 1)) })

@@ -11,7 +11,7 @@ import VehicleAuthorization
         if let bytes { #expect(Base64.urlEncoded(bytes) == text) }
     }
 
-    /// RFC 4648, section 10.
+    /// The examples of RFC 4648, section 10.
     @Test(arguments: [
         ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
         ("foobar", "Zm9vYmFy"), ("\u{FB}\u{FF}", "w7vDvw=="), ("o>?", "bz4/"),

@@ -15,7 +15,7 @@ import WaypostTestSupport
         }
     }
 
-    /// Returns an issuer of tokens that are valid for an hour, and all different.
+    /// Returns an issuer whose tokens are all different, and valid for an hour.
     private func issuer(
         lifetime: Int = 3600, gate: Gate? = nil
     ) -> ScriptedAuthorization {
@@ -116,7 +116,7 @@ import WaypostTestSupport
         }
         gate.open()
         #expect(try await cached.token(for: van7).lifetime == .seconds(3480), "the lifetime counts from the call")
-        #expect(provider.asked.count == 1, "while a call hangs no other is made")
+        #expect(provider.asked.count == 1, "while a call hangs, no other one is made")
     }
 
     @Test func areRefreshedInTheBackground() async throws {
@@ -239,7 +239,6 @@ import WaypostTestSupport
         #expect(provider.networkReturns == 1)
     }
 
-    /// Waits until a background fetch has completed.
     private func settle(_ cached: CachedAuthorization) async {
         for _ in 0..<10 { await Task.yield() }
         await cached.networkReturned()

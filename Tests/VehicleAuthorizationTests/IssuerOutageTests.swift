@@ -1,8 +1,8 @@
 import Testing
 import VehicleAuthorization
 
-/// An issuer fails for a while: how long are there no updates? The rules of reuse are tested in simulated time, with an
-/// update every five seconds.
+/// An issuer fails for a while: for how long are there no updates? The rules about reusing tokens are tested in
+/// simulated time, with an update every five seconds.
 @Suite struct IssuerOutages {
     private static let interval = 5
 
@@ -10,7 +10,7 @@ import VehicleAuthorization
     enum Begin: CaseIterable, Sendable {
         /// Just after the token was fetched.
         case afterRenewal
-        /// Just before the next one would be requested, at the latest.
+        /// Just before the latest time at which the next token would be requested.
         case atRenewal
     }
 
@@ -28,19 +28,20 @@ import VehicleAuthorization
                 let outage = from..<from + seconds
                 let (silent, asked) = Self.drive(life: minutes * 60, outage: outage, failure: failure)
                 let end = minutes * 60 - 10
-                // The maximum wait between two tries, a hanging one, and an update.
+                // The maximum wait between two attempts, the time of a hanging attempt, and two intervals of updates.
                 let late = 60 + failure.rawValue + 2 * Self.interval
                 let most = outage.upperBound + late <= end ? 0 : max(0, outage.upperBound - end) + late
                 #expect(
                     silent <= most, "\(minutes) min, \(seconds) s, \(begin), \(failure): \(silent) s, \(asked) fetches")
-                // docs/authorization.md states it.
+                // docs/authorization.md promises this.
                 if failure == .refuses, end >= outage.upperBound + 60 { #expect(silent == 0) }
                 #expect(asked <= 10 + seconds / 30 + (outage.upperBound + 3600) / renewal, "\(asked) fetches")
             }
         }
     }
 
-    /// Fifty-five minutes of outage just after a token of an hour was fetched, or twenty-eight at any time of its life.
+    /// An outage of fifty-five minutes just after a token for an hour was fetched, or of twenty-eight minutes at any
+    /// time of the token's life.
     @Test(arguments: [(1, 55), (300, 54), (900, 44), (1439, 35), (1800, 28)])
     func areBridgedByATokenOfAnHour(from: Int, minutes: Int) {
         for failure in Failure.allCases {
@@ -49,7 +50,7 @@ import VehicleAuthorization
         }
     }
 
-    /// Drives until an hour after the outage. Returns the number of seconds without an update, and of requests to the
+    /// Drives until an hour after the outage. Returns the numbers of seconds without an update and of requests to the
     /// issuer.
     private static func drive(life: Int, outage: Range<Int>, failure: Failure) -> (silent: Int, asked: Int) {
         let van = AuthorizationContext(vehicleID: "v")
@@ -88,8 +89,8 @@ import VehicleAuthorization
         return (silent, asked)
     }
 
-    /// Returns a table of nine cells: `cells` for each lifetime and outage.
-    @Test func matchTheTable() {
+    /// Prints the seconds without an update for each lifetime, start and length of the outage.
+    @Test func printTheTable() {
         var lines: [String] = []
         for begin in Begin.allCases {
             for (minutes, renewal) in Self.lives {

@@ -128,7 +128,7 @@ import WaypostTestSupport
         }
     }
 
-    /// `nbf` compared with the token's own `iat`, with ten minutes of tolerance for clocks. An implausible `iat`
+    /// `nbf` is compared with the token's own `iat`, with ten minutes of tolerance for clocks. An implausible `iat`
     /// decides nothing.
     @Test(
         arguments: [
@@ -153,7 +153,7 @@ import WaypostTestSupport
         #expect(token.warnings == [])
     }
 
-    /// Header, claims next to the audience, the service's claim, the fault, and the warnings.
+    /// The header, the claims in addition to the audience, the service's claim, the fault, and the warnings.
     @Test(
         arguments: [
             (#""alg":"none","kid":"k""#, #""authorization":{"vehicleid":"v"}"#, nil, .algorithm("none"), []),
@@ -179,17 +179,17 @@ import WaypostTestSupport
             ),
         ] as [(String, String, ClaimRules.VehicleClaim?, ClaimFault?, [ClaimWarning])])
     func mustBeSignedForItsService(
-        header: String, claims: String, claim: ClaimRules.VehicleClaim?, problem: ClaimFault?, doubts: [ClaimWarning]
+        header: String, claims: String, claim: ClaimRules.VehicleClaim?, problem: ClaimFault?, warnings: [ClaimWarning]
     ) throws {
         let audience = #""iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","iat":1000,"exp":4600"#
         let token = try JSONWebToken(TestTokens.token(payload: "{\(audience),\(claims)}", header: "{\(header)}"))
         let rules = ClaimRules(vehicleClaim: claim)
         let context = AuthorizationContext(vehicleID: "v")
         #expect(rules.problem(of: token, for: context) == problem)
-        #expect(rules.warnings(about: token, for: context) == doubts)
+        #expect(rules.warnings(about: token, for: context) == warnings)
     }
 
-    /// Times that are missing, in quotes, or invalid cause warnings, and the token is sent.
+    /// Times that are missing, in quotes or invalid cause warnings, but the token is sent.
     @Test(
         arguments: [
             ("1000", []), ("\"1000\"", [.quoted(claim: "iat")]), ("null", [.missing(claim: "iat")]),
@@ -198,13 +198,13 @@ import WaypostTestSupport
             ("1e13", [.noTime(claim: "iat", 1e13)]), ("-1767571200000", [.noTime(claim: "iat", -1_767_571_200_000)]),
             ("\"soon\"", [.noNumber(claim: "iat")]),
         ] as [(String, [ClaimWarning])])
-    func shouldStateTimes(iat: String, doubts: [ClaimWarning]) throws {
+    func shouldStateTimes(iat: String, warnings: [ClaimWarning]) throws {
         let claims =
             #""iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","authorization":{"vehicleid":"v"},"exp":4600"#
         let token = try JSONWebToken(TestTokens.token(payload: "{\(claims),\"iat\":\(iat)}"))
         let context = AuthorizationContext(vehicleID: "v")
         #expect(ClaimRules().problem(of: token, for: context) == nil)
-        #expect(ClaimRules().warnings(about: token, for: context) == doubts)
+        #expect(ClaimRules().warnings(about: token, for: context) == warnings)
     }
 
     @Test func ofAnotherVehicleAreRejectedWithoutBeingShown() {

@@ -11,7 +11,7 @@ import Testing
         #expect(SecretText("").text == "" && SecretText(text).count == text.utf8.count)
     }
 
-    /// The former memory is read through the kernel, independent of the allocator.
+    /// The freed memory is read through the kernel, independently of the allocator.
     @Test func areOverwrittenWhenTheLastOwnerReleasesThem() throws {
         let word = "never-to-be-found-again."
         var token: AuthorizationToken? = AuthorizationToken(

@@ -8,7 +8,7 @@ import VehicleAuthorization
         AuthorizationToken(value: value, lifetime: seconds.map { .seconds($0) })
     }
 
-    /// Stores `token` in `cache`, fetched at once.
+    /// Stores `token` in `cache`, after a fetch that took no time.
     @discardableResult
     private func fetch(
         _ cache: inout TokenCache, _ token: AuthorizationToken, at moment: Int
@@ -123,15 +123,15 @@ import VehicleAuthorization
         #expect(kind(cache.request(van7, now: .zero)) == "fetch")
     }
 
-    /// Seconds after the first fetch. An issuer that signs twice within a second returns the same token, which isn't a
-    /// fault.
+    /// The seconds after the first fetch, and whether a warning is expected. An issuer that signs twice within a second
+    /// returns the same token, which isn't a fault.
     @Test(arguments: [(0, false), (1, false), (2, true), (600, true)])
-    func warnIfTheRejectedTokenIsIssuedAgain(second: Int, isTold: Bool) {
+    func warnIfTheRejectedTokenIsIssuedAgain(second: Int, expectsWarning: Bool) {
         var cache = cache(holding: token(3600, "same"))
         cache.discard(token(3600, "same"), for: van7)
         _ = cache.request(van7, now: .seconds(second))
         let warnings = fetch(&cache, token(3600, "same"), at: second).warnings
-        #expect(warnings == (isTold ? [.rejectedTokenAgain(van7)] : []))
+        #expect(warnings == (expectsWarning ? [.rejectedTokenAgain(van7)] : []))
         #expect(kind(cache.request(van7, now: .seconds(second))) == "use")
     }
 
@@ -139,47 +139,47 @@ import VehicleAuthorization
         var cache = TokenCache()
         let counts = (0..<3).map { number in
             _ = cache.request(van7, now: .zero)
-            // A different lifetime each time is the same warning.
+            // A different lifetime each time doesn't make the warning new.
             return fetch(&cache, token(60 + number, "\(number)"), at: 0).warnings.count
         }
         #expect(counts == [1, 0, 0])
         _ = cache.request(van7, now: .seconds(599))
         #expect(fetch(&cache, token(61), at: 599).warnings == [])
         _ = cache.request(van7, now: .seconds(600))
-        #expect(fetch(&cache, token(62), at: 600).warnings.count == 1, "and again each ten minutes")
+        #expect(fetch(&cache, token(62), at: 600).warnings.count == 1, "and again every ten minutes")
     }
 
     /// Topics that are no longer reported make room for new ones.
     @Test func warnAboutNewTopicsAfterManyOthers() {
         var cache = TokenCache()
-        func doubt(_ words: String, at second: Int) -> Int {
+        func warningCount(_ words: String, at second: Int) -> Int {
             _ = cache.request(van7, now: .seconds(second))
-            let doubt = TokenWarning.claims(.missing(claim: words), van7)
-            let token = AuthorizationToken(value: words, lifetime: .seconds(3600), reuse: .zero, warnings: [doubt])
+            let warning = TokenWarning.claims(.missing(claim: words), van7)
+            let token = AuthorizationToken(value: words, lifetime: .seconds(3600), reuse: .zero, warnings: [warning])
             return fetch(&cache, token, at: second).warnings.count
         }
         let letters = (0..<2000).map { number in
             String(String.UnicodeScalarView((0..<11).map { number >> $0 & 1 == 0 ? "a" : "b" }))
         }
-        #expect(letters.reduce(0) { $0 + doubt($1, at: 0) } == 1024)
-        #expect(doubt("x", at: 599) == 0 && doubt("x", at: 600) == 1)
+        #expect(letters.reduce(0) { $0 + warningCount($1, at: 0) } == 1024)
+        #expect(warningCount("x", at: 599) == 0 && warningCount("x", at: 600) == 1)
     }
 
-    private static func doubt(_ seconds: Int) -> TokenWarning {
+    private static func expiryWarning(_ seconds: Int) -> TokenWarning {
         .expiry(.dateAfterExpiry(seconds: seconds), TokenOrigin(.file, "X"))
     }
 
-    /// A changed figure isn't a new warning. A warning shortens the reuse, and replaces the one about an unknown
-    /// lifetime.
+    /// A changed figure doesn't make a warning new. A warning shortens the reuse of the token, and replaces the warning
+    /// about an unknown lifetime.
     @Test func reportAWarningOnceRegardlessOfItsFigures() {
         var cache = TokenCache()
         let warningsPerCall = (0..<3).map { number in
             _ = cache.request(van7, now: .zero)
-            let doubtful = AuthorizationToken(
-                value: "\(number)", lifetime: nil, reuse: .seconds(100), warnings: [Self.doubt(number)])
-            return fetch(&cache, doubtful, at: 0).warnings
+            let questionable = AuthorizationToken(
+                value: "\(number)", lifetime: nil, reuse: .seconds(100), warnings: [Self.expiryWarning(number)])
+            return fetch(&cache, questionable, at: 0).warnings
         }
-        #expect(warningsPerCall == [[.questionableToken(Self.doubt(0))], [], []])
+        #expect(warningsPerCall == [[.questionableToken(Self.expiryWarning(0))], [], []])
         #expect(kind(cache.request(van7, now: .seconds(99))) == "use")
         #expect(kind(cache.request(van7, now: .seconds(100))) == "useAndRefresh")
         #expect(kind(cache.request(van7, now: .seconds(101))) == "use", "while the fetch hangs")
@@ -219,7 +219,7 @@ import VehicleAuthorization
         #expect(kind(cache.request(van7, now: .seconds(next))) == "fetch")
     }
 
-    /// Number of the failure, `retryAfter`, and the wait after it with jitter 1 and 0.
+    /// The number of the failure, its `retryAfter`, and the wait after it with jitter 1 and 0.
     @Test(
         arguments: [
             (1, nil, 2, 1), (2, nil, 4, 2), (3, nil, 8, 4), (5, nil, 32, 16), (6, nil, 60, 30), (100, nil, 60, 30),
@@ -272,23 +272,24 @@ import VehicleAuthorization
         #expect(warnings == [.oldTokenAgain(van7, minimumLife: .seconds(300))])
         _ = cache.request(van7, now: .seconds(3601))
         guard case .failure(let error) = fetch(&cache, token(3600), at: 3601).answer else {
-            Issue.record("a dead token was taken")
+            Issue.record("an expired token was accepted")
             return
         }
         #expect(error.fault == .expired(nil, .overWhenReceived(van7)))
     }
 
     @Test(arguments: [(2, true), (1, false), (0, false)])
-    func rejectATokenInItsLastSecond(life: Int, isTaken: Bool) {
+    func rejectATokenInItsLastSecond(life: Int, isAccepted: Bool) {
         var cache = TokenCache()
         _ = cache.request(van7, now: .zero)
         switch fetch(&cache, token(life), at: 0).answer {
-        case .success: #expect(isTaken)
-        case .failure(let error): #expect(!isTaken && error.code == .unusableAnswer, "\(error)")
+        case .success: #expect(isAccepted)
+        case .failure(let error): #expect(!isAccepted && error.code == .unusableAnswer, "\(error)")
         }
     }
 
-    /// Lifetime when the fetch began, its duration, the lifetime for its waiters, and the time of the next fetch.
+    /// The lifetime when the fetch began, the duration of the fetch, the lifetime for its waiters, and the time of the
+    /// next fetch.
     @Test(
         arguments: [
             (3600, 10, 3590, 3590), (320, 10, 310, 310), (310, 20, 290, 300), (20, 10, 10, 19), (20, 20, nil, 21),
@@ -305,8 +306,8 @@ import VehicleAuthorization
         #expect(["fetch", "wait"].contains(kind(later.request(van7, now: .seconds(next)))))
     }
 
-    /// A fleet that started together: the renewals are far apart, and half of the lifetime is left for a failing
-    /// issuer.
+    /// A fleet that started together: the renewals are far apart, and half of the lifetime is left in case the issuer
+    /// fails.
     @Test(arguments: [(3600, 1440, 1800), (900, 360, 450), (360, 48, 60)])
     func renewAtAJitteredTimeBeforeHalfTheLifetime(life: Int, earliest: Int, latest: Int) {
         for (jitter, moment) in [(0.0, earliest), (1, latest)] {

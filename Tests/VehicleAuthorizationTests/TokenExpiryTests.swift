@@ -6,7 +6,7 @@ import WaypostTestSupport
     /// 2026-01-05T00:00:00Z, when all tokens in these tests are issued.
     static let issued = 1_767_571_200.0
 
-    /// Returns a number next to the token.
+    /// Returns an expiry that is stated as a number next to the token.
     private func number(_ value: Double?) -> StatedExpiry? {
         value.map { StatedExpiry(key: "TTL", text: "\($0)", meaning: .number($0)) }
     }
@@ -20,7 +20,7 @@ import WaypostTestSupport
             (issued + 60, .epochSeconds, 60), ((issued + 60) * 1000, .epochMilliseconds, 60),
             (0.5, .secondsFromNow, 0),
         ])
-    func ofAnOpaqueTokenIsTheIssuersStatement(stated: Double, format: ExpirationFormat, seconds: Int) {
+    func ofAnOpaqueTokenAreStatedByTheIssuer(stated: Double, format: ExpirationFormat, seconds: Int) {
         let expiry = TokenExpiry(
             token: nil, stated: number(stated), format: format, issuerTime: nil, localTime: Self.issued)
         #expect(expiry.lifetime?.components.seconds == Int64(seconds))
@@ -35,7 +35,7 @@ import WaypostTestSupport
 
     // Separate tables, because Swift 6.2 can't infer them as arguments of the attribute.
     @Test(arguments: localTimes, statedForAnHour)
-    func ofAWebTokenDoesNotDependOnThisMachinesClock(localTime: Double, stated: (Double, ExpirationFormat)) throws {
+    func ofAWebTokenDoNotDependOnThisMachinesClock(localTime: Double, stated: (Double, ExpirationFormat)) throws {
         let token = try claims(#"{"iat":\#(Int(Self.issued)),"exp":\#(Int(Self.issued) + 3600)}"#)
         let expiry = TokenExpiry(
             token: token, stated: number(stated.0), format: stated.1, issuerTime: nil, localTime: localTime)
@@ -43,7 +43,6 @@ import WaypostTestSupport
         #expect(expiry.warnings == [])
     }
 
-    /// This machine's clock when the token arrived.
     enum LocalClock: Double, CaseIterable {
         case right = 1_767_571_200
         case of1970 = 0
@@ -60,33 +59,33 @@ import WaypostTestSupport
         let format: ExpirationFormat
         /// The lifetime in seconds by each local clock if neither `iat` nor `Date` states the time: right, 1970, 2080,
         /// an hour fast, an hour slow.
-        let unwitnessed: [Int?]
+        let byLocalClock: [Int?]
 
         var testDescription: String { "\(format) \(stated.map { "\($0)" } ?? "nothing"), exp: \(hasExp)" }
     }
 
-    /// By no clock is a lifetime over or endless, but it may be unknown (`nil`).
+    /// No clock makes a lifetime expired or endless, but the lifetime may be unknown (`nil`).
     static let byExp: [Int?] = [3600, nil, nil, nil, nil]
     static let byLength: [Int?] = [3600, 3600, 3600, 3600, 3600]
     static let styles: [Style] = [
-        Style(hasExp: true, stated: nil, format: .automatic, unwitnessed: byExp),
-        Style(hasExp: true, stated: 3600, format: .automatic, unwitnessed: byLength),
-        Style(hasExp: true, stated: issued + 3600, format: .automatic, unwitnessed: byExp),
-        Style(hasExp: true, stated: (issued + 3600) * 1000, format: .automatic, unwitnessed: byExp),
-        Style(hasExp: true, stated: 3600, format: .secondsFromNow, unwitnessed: byLength),
-        Style(hasExp: true, stated: issued + 3600, format: .epochSeconds, unwitnessed: byExp),
-        Style(hasExp: true, stated: (issued + 3600) * 1000, format: .epochMilliseconds, unwitnessed: byExp),
-        Style(hasExp: false, stated: 3600, format: .automatic, unwitnessed: byLength),
-        Style(hasExp: false, stated: issued + 3600, format: .automatic, unwitnessed: byExp),
-        Style(hasExp: false, stated: (issued + 3600) * 1000, format: .automatic, unwitnessed: byExp),
-        Style(hasExp: false, stated: 3600, format: .secondsFromNow, unwitnessed: byLength),
-        Style(hasExp: false, stated: issued + 3600, format: .epochSeconds, unwitnessed: byExp),
-        Style(hasExp: false, stated: (issued + 3600) * 1000, format: .epochMilliseconds, unwitnessed: byExp),
+        Style(hasExp: true, stated: nil, format: .automatic, byLocalClock: byExp),
+        Style(hasExp: true, stated: 3600, format: .automatic, byLocalClock: byLength),
+        Style(hasExp: true, stated: issued + 3600, format: .automatic, byLocalClock: byExp),
+        Style(hasExp: true, stated: (issued + 3600) * 1000, format: .automatic, byLocalClock: byExp),
+        Style(hasExp: true, stated: 3600, format: .secondsFromNow, byLocalClock: byLength),
+        Style(hasExp: true, stated: issued + 3600, format: .epochSeconds, byLocalClock: byExp),
+        Style(hasExp: true, stated: (issued + 3600) * 1000, format: .epochMilliseconds, byLocalClock: byExp),
+        Style(hasExp: false, stated: 3600, format: .automatic, byLocalClock: byLength),
+        Style(hasExp: false, stated: issued + 3600, format: .automatic, byLocalClock: byExp),
+        Style(hasExp: false, stated: (issued + 3600) * 1000, format: .automatic, byLocalClock: byExp),
+        Style(hasExp: false, stated: 3600, format: .secondsFromNow, byLocalClock: byLength),
+        Style(hasExp: false, stated: issued + 3600, format: .epochSeconds, byLocalClock: byExp),
+        Style(hasExp: false, stated: (issued + 3600) * 1000, format: .epochMilliseconds, byLocalClock: byExp),
     ]
 
-    /// Every style with every clock, with `iat` as a number, as a string, and without; with and without `Date`.
+    /// Every style with every clock, with `iat` as a number, as a string, or missing; with and without `Date`.
     @Test(arguments: styles, Array(zip(LocalClock.allCases, 0...)))
-    func doesNotDependOnUnneededClocks(style: Style, clock: (local: LocalClock, column: Int)) throws {
+    func doNotDependOnUnneededClocks(style: Style, clock: (local: LocalClock, column: Int)) throws {
         let end = Int(Self.issued) + 3600
         for iat in [#""iat":\#(Int(Self.issued)),"#, #""iat":"\#(Int(Self.issued))","#, ""] {
             for date in [Self.issued, nil] {
@@ -95,19 +94,20 @@ import WaypostTestSupport
                     token: token, stated: number(style.stated), format: style.format, issuerTime: date,
                     localTime: clock.local.rawValue)
                 let isWitnessed = !iat.isEmpty || date != nil
-                let expected = isWitnessed ? 3600 : style.unwitnessed[clock.column]
+                let expected = isWitnessed ? 3600 : style.byLocalClock[clock.column]
                 #expect(expiry.lifetime == expected.map { .seconds($0) }, "iat \(iat), Date \(date ?? -1)")
                 #expect(expiry.warnings.isEmpty == (expiry.lifetime != nil))
             }
         }
     }
 
-    /// This machine's clock since the issue if it is synchronized, the issuer's clock, and the remaining lifetime.
+    /// The time since the issue by this machine's clock if the clock is synchronized, the issuer's clock, and the
+    /// remaining lifetime.
     @Test(
         arguments: [
             (3599, nil, 3600), (3600, nil, 0), (8000, nil, -4400), (8000, 0, 3600), (nil, nil, 3600), (-1e9, nil, 3600),
         ] as [(Double?, Double?, Int)])
-    func hasPassedOnlyByASynchronizedClock(present: Double?, date: Double?, seconds: Int) throws {
+    func havePassedOnlyByASynchronizedClock(present: Double?, date: Double?, seconds: Int) throws {
         for iat in [#""iat":\#(Int(Self.issued)),"#, ""] {
             let expiry = TokenExpiry(
                 token: try claims("{\(iat)\"exp\":\(Int(Self.issued) + 3600)}"), stated: nil, format: .automatic,
@@ -117,11 +117,12 @@ import WaypostTestSupport
         }
     }
 
-    /// A clock that is minutes off is still better than none. The lifetime by it is never longer than an hour.
+    /// A clock that is minutes off is still better than none. Such a clock never makes the lifetime longer than an
+    /// hour.
     @Test(
         arguments: [(-1800, nil), (-601, nil), (-600, 3600), (-300, 3600), (60, 3540), (1800, 1800), (3599, 1)]
             as [(Double, Int?)])
-    func acceptsAPlausibleLocalClock(offset: Double, seconds: Int?) throws {
+    func acceptAPlausibleLocalClock(offset: Double, seconds: Int?) throws {
         let expiry = TokenExpiry(
             token: try claims(#"{"exp":\#(Int(Self.issued) + 3600)}"#), stated: nil, format: .automatic,
             issuerTime: nil, localTime: Self.issued + offset)
@@ -131,7 +132,7 @@ import WaypostTestSupport
 
     /// An implausible `iat` doesn't make a token immortal.
     @Test(arguments: [#""iat":0,"#, #""iat":1767571200000,"#, #""iat":"never","#, #""iat":-1e300,"#])
-    func ignoresAnInvalidIat(iat: String) throws {
+    func ignoreAnInvalidIat(iat: String) throws {
         let token = try claims("{\(iat)\"exp\":\(Int(Self.issued) + 3600)}")
         for (local, seconds) in [(Self.issued, 3600 as Int?), (0, nil)] {
             let expiry = TokenExpiry(
@@ -141,7 +142,7 @@ import WaypostTestSupport
     }
 
     /// A statement next to a token whose own `exp` is an hour ahead, the maximum seconds until its renewal, and the
-    /// warning. None of them ends the token.
+    /// warning. No such statement ends the token.
     @Test(
         arguments: [
             (.number(1800), .secondsFromNow, 1800, .stated(1800)), (.number(20), .secondsFromNow, 60, .stated(20)),
@@ -153,9 +154,9 @@ import WaypostTestSupport
             (.time(issued + 3600), .secondsFromNow, nil, nil), (.time(issued + 1800), .automatic, 1800, .stated(1800)),
             (.span(3600), .epochMilliseconds, nil, nil), (.span(-5), .automatic, 300, .stated(-5)),
             (.span(1e300), .automatic, nil, .unreadable),
-        ] as [(StatedExpiry.Meaning, ExpirationFormat, Int?, Doubt?)])
-    func isNotAffectedByUnusableStatementsNextToTheToken(
-        meaning: StatedExpiry.Meaning, format: ExpirationFormat, reuse: Int?, doubt: Doubt?
+        ] as [(StatedExpiry.Meaning, ExpirationFormat, Int?, Warning?)])
+    func areNotAffectedByUnusableStatementsNextToTheToken(
+        meaning: StatedExpiry.Meaning, format: ExpirationFormat, reuse: Int?, warning: Warning?
     ) throws {
         let token = try claims(#"{"iat":\#(Int(Self.issued)),"exp":\#(Int(Self.issued) + 3600)}"#)
         let stated = StatedExpiry(key: "TTL", text: "soon", meaning: meaning)
@@ -163,7 +164,7 @@ import WaypostTestSupport
         #expect(expiry.lifetime == .seconds(3600))
         #expect(expiry.reuse == reuse.map { .seconds($0) })
         let expected: ExpiryWarning? =
-            switch doubt {
+            switch warning {
             case .stated(let seconds): .stated(stated, seconds: seconds, own: 3600)
             case .otherFormat: .otherFormat(stated, format, hasOwn: true)
             case .unreadable: .unreadable(stated, hasOwn: true)
@@ -172,10 +173,10 @@ import WaypostTestSupport
         #expect(expiry.statedWarning == expected)
     }
 
-    enum Doubt: Sendable { case stated(Int), otherFormat, unreadable }
+    enum Warning: Sendable { case stated(Int), otherFormat, unreadable }
 
-    /// `Date` and this machine's clock, in seconds since `iat`, of a token of an hour: its lifetime, and whether a
-    /// warning shortens its reuse. It has expired only if both clocks are past its end.
+    /// `Date` and this machine's clock, in seconds since the `iat` of a token for an hour; the token's lifetime, and
+    /// whether a warning shortens its reuse. The token has expired only if both clocks are past its end.
     @Test(
         arguments: [
             (nil, 0, 3600, false), (nil, 3480, 120, false), (nil, -1, 3600, false), (nil, 3600, 3600, false),
@@ -183,7 +184,7 @@ import WaypostTestSupport
             (-599, 1800, 3600, false), (-1e9, 1800, 1800, false), (-1e9, -1e9, 3600, false), (7200, 60, 3540, true),
             (7200, -1e9, 3600, true), (7200, 7200, -3600, false), (3600, 3600, 0, false),
         ] as [(Double?, Double, Int, Bool)])
-    func countsTheAgeByTheMostReliableClock(date: Double?, local: Double, life: Int, isShort: Bool) throws {
+    func countTheAgeByTheMostReliableClock(date: Double?, local: Double, life: Int, isShort: Bool) throws {
         let expiry = TokenExpiry(
             token: try claims(#"{"iat":\#(Int(Self.issued)),"exp":\#(Int(Self.issued) + 3600)}"#), stated: nil,
             format: .automatic, issuerTime: date.map { Self.issued + $0 }, localTime: Self.issued + local)
@@ -198,7 +199,7 @@ import WaypostTestSupport
             (#"{"iat":1000,"exp":4600}"#, 5000, -400), (#"{"exp":4600}"#, 1600, 3000), (#"{"iat":1000}"#, 1600, nil),
             (#"{"iat":"1000","exp":"4600"}"#, 1000, 3600), (#"{"iat":1e300,"exp":4600}"#, 1600, 3000),
         ])
-    func countsTheAgeByTheIssuersClock(payload: String, issuerTime: Double, seconds: Int64?) throws {
+    func countTheAgeByTheIssuersClock(payload: String, issuerTime: Double, seconds: Int64?) throws {
         let expiry = TokenExpiry(
             token: try claims(payload), stated: nil, format: .automatic, issuerTime: issuerTime, localTime: 9e9)
         #expect(expiry.lifetime?.components.seconds == seconds)
@@ -208,7 +209,7 @@ import WaypostTestSupport
     @Test(
         arguments: ["1e300", "-1e300", "\"inf\"", "\"-inf\"", "\"nan\"", "1000"],
         ["1e300", "-1e300", "\"inf\"", "\"-inf\"", "\"nan\"", "4600"])
-    func survivesClaimsWithoutTimes(iat: String, exp: String) throws {
+    func surviveClaimsWithoutTimes(iat: String, exp: String) throws {
         let payload = #"{"iat":\#(iat),"exp":\#(exp)}"#
         let isSound = iat == "1000" && exp == "4600"
         for stated in [nil, 3600.0, 1e300, -1e300, .nan, .infinity] {
@@ -227,7 +228,7 @@ import WaypostTestSupport
             (TestTokens.driver(vehicleID: "v", lifetime: 900), 0.0, 900 as Int64?),
             (TestTokens.driver(vehicleID: "v", lifetime: 900), 1_000_000_600, 300), ("opaque", 0, nil),
         ])
-    func isReadFromTheTokenItself(value: String, localTime: Double, seconds: Int64?) {
+    func areReadFromTheTokenItself(value: String, localTime: Double, seconds: Int64?) {
         #expect(TokenExpiry.lifetime(ofToken: value, localTime: localTime)?.components.seconds == seconds)
     }
 }

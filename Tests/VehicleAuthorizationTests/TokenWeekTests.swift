@@ -5,7 +5,7 @@ import TimeAndChance
 import VehicleAuthorization
 import WaypostTestSupport
 
-/// One simulated week: a thousand callers and twenty vehicles use an issuer that is slow, fails and makes errors. Fleet
+/// A simulated week: a thousand callers and twenty vehicles use an issuer that is slow, fails and makes errors. Fleet
 /// Engine rejects tokens, callers are cancelled, and the network returns.
 @Suite(.timeLimit(.minutes(5))) struct TokenWeek {
     private static let week = Duration.seconds(7 * 86_400)
@@ -32,15 +32,15 @@ import WaypostTestSupport
         let tally = issuer.tally
         #expect(issuer.answered == asked, "every caller is answered")
         #expect(tally.problems.prefix(5) == [])
-        #expect(tally.mostAtOnce == 1, "one fetch per vehicle at a time")
+        #expect(tally.maximumAtOnce == 1, "one fetch per vehicle at a time")
         #expect(tally.fetches == tally.issued + tally.failures + tally.givenUp)
-        #expect(tally.issued <= tally.lives + tally.refused.count)
+        #expect(tally.issued <= tally.lives + tally.rejected.count)
         // Every planned event happened.
-        #expect(tally.lives > 2000 && tally.failures > 200 && tally.refused.count > 200 && tally.handedOut > 50_000)
+        #expect(tally.lives > 2000 && tally.failures > 200 && tally.rejected.count > 200 && tally.handedOut > 50_000)
     }
 
-    /// Advances time until `total` callers are answered and every fetch has ended. It does so only while each fetch in
-    /// progress sleeps, so that time doesn't overtake running callers, or fetches that the issuer hasn't received.
+    /// Advances time until `total` callers are answered and every fetch has ended. Time advances only while each fetch
+    /// in progress sleeps, so that it doesn't overtake running callers, or fetches that the issuer hasn't received.
     private func passTime(
         _ clock: ManualClock, _ cached: CachedAuthorization, _ issuer: WeekIssuer, until total: Int
     ) async {
@@ -73,7 +73,7 @@ import WaypostTestSupport
     }
 }
 
-/// The issuer of that week. It records all tokens, and judges every fetch and every answer.
+/// The issuer of the simulated week. It records all tokens, and judges every fetch and every answer.
 private final class WeekIssuer: VehicleAuthorization {
     struct Issue {
         let vehicleID: String
@@ -82,9 +82,8 @@ private final class WeekIssuer: VehicleAuthorization {
     }
 
     struct Tally {
-        var (fetches, issued, failures, givenUp, lives, handedOut, mostAtOnce) = (0, 0, 0, 0, 0, 0, 0)
-        /// Tokens that Fleet Engine rejected.
-        var refused: Set<String> = []
+        var (fetches, issued, failures, givenUp, lives, handedOut, maximumAtOnce) = (0, 0, 0, 0, 0, 0, 0)
+        var rejected: Set<String> = []
         var problems: [String] = []
     }
 
@@ -95,7 +94,7 @@ private final class WeekIssuer: VehicleAuthorization {
         var running: [String: Int] = [:]
         var issues: [String: Issue] = [:]
         var newest: [String: String] = [:]
-        /// Tokens whose discard has returned, with their position in that order.
+        /// The tokens whose discard has returned, with their position in the order of the returns.
         var dropped: [String: Int] = [:]
     }
 
@@ -134,7 +133,7 @@ private final class WeekIssuer: VehicleAuthorization {
         if delay > .zero {
             do { try await clock.sleep(for: delay) } catch {
                 state.withLock { $0.tally.givenUp += 1 }
-                throw AuthorizationError(.cancelled, "nobody waits")
+                throw AuthorizationError(.cancelled, "no caller waits")
             }
         }
         switch fate {
@@ -156,19 +155,19 @@ private final class WeekIssuer: VehicleAuthorization {
         }
     }
 
-    /// Draws the outcome of a fetch. Records a fetch without a reason: its vehicle's token was neither rejected nor at
-    /// two fifths of its life.
+    /// Draws the outcome of a fetch. Records a problem if the fetch has no reason: the vehicle's token was neither
+    /// rejected nor at two fifths of its life.
     private func begin(
         _ state: inout State, _ vehicleID: String, at now: Duration
     ) -> (number: Int, fate: Fate, delay: Duration, isDue: Bool) {
         state.tally.fetches += 1
         state.running[vehicleID, default: 0] += 1
-        state.tally.mostAtOnce = max(state.tally.mostAtOnce, state.running[vehicleID, default: 0])
+        state.tally.maximumAtOnce = max(state.tally.maximumAtOnce, state.running[vehicleID, default: 0])
         var isDue = true
         if let newest = state.newest[vehicleID], let issue = state.issues[newest] {
             // A fetch that took 20 s leaves less than the lifetime.
             isDue = now - issue.fetchedAt >= (issue.lifetime - .seconds(20)) * 0.4
-            if !isDue, !state.tally.refused.contains(newest) {
+            if !isDue, !state.tally.rejected.contains(newest) {
                 state.tally.problems.append("\(vehicleID) fetched after \(now - issue.fetchedAt)")
             }
         }
@@ -180,7 +179,7 @@ private final class WeekIssuer: VehicleAuthorization {
         return (state.tally.fetches, fate, delay, isDue)
     }
 
-    func recordRejection(of token: AuthorizationToken) { state.withLock { _ = $0.tally.refused.insert(token.value) } }
+    func recordRejection(of token: AuthorizationToken) { state.withLock { _ = $0.tally.rejected.insert(token.value) } }
 
     func recordDrop(of token: AuthorizationToken) { state.withLock { $0.dropped[token.value] = $0.dropped.count } }
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// The hooks of libswift_Concurrency (swift/Runtime/Concurrency.h); declared here because no header of them is
+// The hooks of libswift_Concurrency (swift/Runtime/Concurrency.h). They are declared here because that header isn't
 // installed.
 #define SWIFT_CALL __attribute__((swiftcall))
 
@@ -53,7 +53,7 @@ static SWIFT_CALL void enqueue_with_deadline(
     original(seconds, nanoseconds, tolerance, tolerance_nanoseconds, clock, job);
 }
 
-// Before there is a second thread that could read them.
+// Runs before a second thread could read the hooks.
 __attribute__((constructor)) static void install(void) {
     swift_task_enqueueGlobal_hook = enqueue;
     swift_task_enqueueGlobalWithDelay_hook = enqueue_with_delay;

@@ -2,8 +2,7 @@ import LinuxPlatform
 
 /// A run of many worlds on a few threads, until the given hours have been simulated or a law is broken.
 struct Campaign: Sendable {
-    /// The default length of a world in hours.
-    static let usualWorldHours = 24.0
+    static let defaultWorldHours = 24.0
 
     var seed: UInt64
     var hours: Double
@@ -17,8 +16,8 @@ struct Campaign: Sendable {
         (without, bug, threads) = (options.without, options.bug, options.threads)
     }
 
-    /// Returns the worlds in order of their seeds, up to the first in which a law was broken. `progress` receives the
-    /// numbers of finished worlds and of all worlds.
+    /// Returns the worlds' reports in order of their seeds, up to the first with a broken law. `progress` receives the
+    /// number of finished worlds and the total.
     func run(progress: @Sendable @escaping (Int, Int) -> Void = { _, _ in }) async throws -> [WorldReport] {
         let count = max(1, Int((hours / worldHours).rounded(.up)))
         let length = min(hours, worldHours)

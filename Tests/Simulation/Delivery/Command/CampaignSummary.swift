@@ -1,7 +1,6 @@
 import Glibc
 import Reporting
 
-/// The figures of a campaign.
 struct CampaignSummary: CustomStringConvertible {
     let hours: Double
     private let worlds: Int
@@ -21,7 +20,7 @@ struct CampaignSummary: CustomStringConvertible {
         hash = reports.reduce(0) { ($0 ^ $1.hash) &* 0x100_0000_01B3 }
     }
 
-    /// The kinds of fault that never occurred, so their laws were not tested.
+    /// The kinds of fault that never occurred, so that the laws about them were not tested.
     var missingFaults: Set<FaultKind> { Set(FaultKind.allCases.filter { faults[$0.rawValue] == 0 }) }
 
     var description: String {
@@ -29,8 +28,8 @@ struct CampaignSummary: CustomStringConvertible {
         let rate = hours / max(took.inSeconds, 0.001)
         return """
             \(decimal(hours)) vehicle hours in \(worlds) worlds took \(decimal(took.inSeconds)) s: \
-            \(decimal(rate)) h/s, \(Int(rate * 3600)) times real time; \(decimal(hours / Self.processorSeconds)) hours \
-            a second of processor time
+            \(decimal(rate)) h/s, \(Int(rate * 3600)) times real time; \
+            \(decimal(hours / Self.processorSeconds)) hours per second of processor time
             \(count(.fix)) fixes, \(count(.accepted)) accepted, \(count(.request)) requests, \(count(.token)) tokens, \
             \(count(.start)) starts, \(count(.cut)) power cuts, \(count(.kill)) kills, \(count(.stop)) stops, \
             \(count(.notStored)) not stored; at the end \(ledger.accepted) accepted = \(ledger.delivered) delivered + \
@@ -40,7 +39,6 @@ struct CampaignSummary: CustomStringConvertible {
             """
     }
 
-    /// The processor time of this process so far.
     private static var processorSeconds: Double { Double(clock()) / Double(CLOCKS_PER_SEC) }
 
     private static func sum(_ rows: [[Int]], count: Int) -> [Int] {

@@ -13,14 +13,14 @@ struct Shrinker {
         for kind in report.kinds {
             var smaller = report.scenario
             smaller.without.insert(kind)
-            try take(smaller)
+            try keepIfFailing(smaller)
         }
         try shorten()
         // Kinds that this world doesn't have need not be excluded.
         let had = Set(try WorldReport(of: Scenario(seed: report.scenario.seed, hours: 0.001)).kinds)
         var plain = report.scenario
         plain.without.formIntersection(had)
-        try take(plain)
+        try keepIfFailing(plain)
     }
 
     private mutating func shorten() throws {
@@ -29,13 +29,13 @@ struct Shrinker {
         for hours in [needed / 4, needed / 2, needed, needed + 0.02] where hours < report.scenario.hours {
             var shorter = report.scenario
             shorter.hours = hours
-            if try take(shorter) { return }
+            if try keepIfFailing(shorter) { return }
         }
     }
 
-    /// Keeps `scenario` if it breaks the same law. Returns whether it does.
+    /// Keeps `scenario` if it breaks the same law. Returns whether `scenario` was kept.
     @discardableResult
-    private mutating func take(_ scenario: Scenario) throws -> Bool {
+    private mutating func keepIfFailing(_ scenario: Scenario) throws -> Bool {
         let smaller = try WorldReport(of: scenario)
         guard smaller.violation?.law == law else { return false }
         report = smaller

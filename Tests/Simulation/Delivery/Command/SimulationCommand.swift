@@ -1,31 +1,32 @@
 import Glibc
 import LinuxPlatform
 
-/// Simulates many days of vehicles, with the real parts in a simulated world.
+/// Simulates many days of driving, with Waypost's real components in a simulated world.
 ///
 ///     scripts/simulate campaign --hours 10000 --seed 1 [--world-hours 24] [--without KIND,...] [--threads 2]
 ///     scripts/simulate planted [--planted NAME] [--hours 1000] [--seed 1]
 ///     scripts/simulate world --seed N --hours 24 [--without KIND,...] [--planted NAME] [--trace]
 @main enum SimulationCommand {
     static func main() async {
-        keepHashingTheSame()
+        ensureDeterministicHashing()
         do {
             let options = try SimulationOptions(CommandLine.arguments.dropFirst())
-            let isWell =
+            let succeeded =
                 switch options.command {
                 case .campaign: try await campaign(options)
                 case .planted: try await planted(options)
                 case .world: try world(options)
                 }
-            exit(isWell ? 0 : 1)
+            exit(succeeded ? 0 : 1)
         } catch {
             print("DeliverySimulation: \(error)")
             exit(64)
         }
     }
 
-    /// Makes the order of sets and dictionaries independent of the process. Swift reads the variable before `main`.
-    private static func keepHashingTheSame() {
+    /// Makes the order of sets and dictionaries the same in every process. Swift reads the variable before `main`, so
+    /// the program executes itself again.
+    private static func ensureDeterministicHashing() {
         guard unsafe getenv("SWIFT_DETERMINISTIC_HASHING") == nil else { return }
         unsafe setenv("SWIFT_DETERMINISTIC_HASHING", "1", 1)
         unsafe execv("/proc/self/exe", CommandLine.unsafeArgv)
@@ -38,15 +39,15 @@ import LinuxPlatform
         let summary = CampaignSummary(reports, took: ContinuousClock.now - start)
         print(summary)
         guard let failed = reports.last, failed.violation != nil else {
-            let isFull = summary.hours < 1000 || summary.missingFaults.subtracting(options.without).isEmpty
-            if !isFull { print("never fell: \(summary.missingFaults.map(\.name).sorted())") }
-            return isFull
+            let isComplete = summary.hours < 1000 || summary.missingFaults.subtracting(options.without).isEmpty
+            if !isComplete { print("never occurred: \(summary.missingFaults.map(\.name).sorted())") }
+            return isComplete
         }
         try printFailure(failed)
         return false
     }
 
-    /// Prints the progress after each hundredth of the worlds, if standard error is a terminal.
+    /// Prints the progress after every 1 % of the worlds, if standard error is a terminal.
     private static func showProgress(done: Int, all: Int) {
         guard StandardError.isTerminal, done % max(1, all / 100) == 0 else { return }
         StandardError.writeNow(Array("\r\(done) of \(all) worlds\(done == all ? "\n" : "")".utf8))
@@ -61,7 +62,7 @@ import LinuxPlatform
         print("          \(shrinker.report.violation?.description ?? "")")
     }
 
-    /// Runs a campaign for each planted bug. Returns whether each was found.
+    /// Runs a campaign for each planted bug. Returns whether every bug was found.
     private static func planted(_ options: SimulationOptions) async throws -> Bool {
         var isEachFound = true
         for bug in options.bug.map({ [$0] }) ?? PlantedBug.allCases {
@@ -83,9 +84,9 @@ import LinuxPlatform
     /// Runs one world. Returns whether no law was broken.
     private static func world(_ options: SimulationOptions) throws -> Bool {
         let scenario = Scenario(
-            seed: options.seed, hours: options.hours ?? Campaign.usualWorldHours, without: options.without,
+            seed: options.seed, hours: options.hours ?? Campaign.defaultWorldHours, without: options.without,
             bug: options.bug)
-        let report = try WorldReport(of: scenario, tell: options.tellsEvents ? { print($0) } : nil)
+        let report = try WorldReport(of: scenario, output: options.printsEvents ? { print($0) } : nil)
         print("faults: \(report.kinds.map(\.name).joined(separator: " "))")
         print(report.violation.map { "BROKEN \($0)" } ?? "all laws held for \(decimal(report.hours)) h")
         print("trace hash \(hex(report.hash))")
@@ -95,7 +96,6 @@ import LinuxPlatform
     private static func hex(_ value: UInt64) -> String { String(value, radix: 16) }
 }
 
-/// Returns the number with one digit after the point.
 func decimal(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
 
 extension String {

@@ -1,4 +1,3 @@
-/// The options of the command.
 struct SimulationOptions {
     enum Command: String, CaseIterable { case campaign, planted, world }
 
@@ -9,9 +8,9 @@ struct SimulationOptions {
     var hours: Double?
     var without: Set<FaultKind> = []
     var bug: PlantedBug?
-    var worldHours = Campaign.usualWorldHours
+    var worldHours = Campaign.defaultWorldHours
     var threads = 2
-    var tellsEvents = false
+    var printsEvents = false
 
     init(_ arguments: ArraySlice<String>) throws(Problem) {
         guard let command = arguments.first.flatMap(Command.init) else {
@@ -21,30 +20,32 @@ struct SimulationOptions {
         var rest = arguments.dropFirst()
         while let option = rest.popFirst() {
             if option == "--trace" {
-                tellsEvents = true
+                printsEvents = true
                 continue
             }
             guard let value = rest.popFirst() else { throw Problem(description: "\(option) needs a value") }
-            try take(option, value)
+            try apply(option, value)
         }
     }
 
-    private mutating func take(_ option: String, _ value: String) throws(Problem) {
+    private mutating func apply(_ option: String, _ value: String) throws(Problem) {
         switch option {
         case "--seed":
-            guard let seed = UInt64(value) else { throw Problem(description: "\(value) is no seed") }
+            guard let seed = UInt64(value) else { throw Problem(description: "\(value) isn't a valid seed") }
             self.seed = seed
         case "--hours": hours = try Self.hours(value)
         case "--world-hours": worldHours = try Self.hours(value)
         case "--threads":
-            guard let threads = Int(value), threads > 0 else { throw Problem(description: "\(value) are no threads") }
+            guard let threads = Int(value), threads > 0 else {
+                throw Problem(description: "\(value) isn't a number of threads")
+            }
             self.threads = threads
         case "--without":
             if value == "all" { without = Set(FaultKind.allCases) }
             for name in value.split(separator: ",") where value != "all" {
                 guard let kind = FaultKind.allCases.first(where: { $0.name == name }) else {
                     throw Problem(
-                        description: "there is no fault \(name); there are " + Self.list(FaultKind.allCases.map(\.name))
+                        description: "unknown fault \(name); known faults: " + Self.list(FaultKind.allCases.map(\.name))
                     )
                 }
                 without.insert(kind)
@@ -53,16 +54,16 @@ struct SimulationOptions {
             if value == "all" { return }
             guard let bug = PlantedBug(rawValue: value) else {
                 throw Problem(
-                    description: "there is no bug \(value); there are " + Self.list(PlantedBug.allCases.map(\.rawValue))
+                    description: "unknown bug \(value); known bugs: " + Self.list(PlantedBug.allCases.map(\.rawValue))
                 )
             }
             self.bug = bug
-        default: throw Problem(description: "there is no option \(option)")
+        default: throw Problem(description: "unknown option \(option)")
         }
     }
 
     private static func hours(_ text: String) throws(Problem) -> Double {
-        guard let hours = Double(text), hours > 0 else { throw Problem(description: "\(text) are no hours") }
+        guard let hours = Double(text), hours > 0 else { throw Problem(description: "\(text) isn't a number of hours") }
         return hours
     }
 

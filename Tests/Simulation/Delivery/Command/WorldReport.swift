@@ -1,6 +1,5 @@
 import Reporting
 
-/// The result of one world.
 struct WorldReport: Sendable {
     let scenario: Scenario
     let violation: Violation?
@@ -10,14 +9,12 @@ struct WorldReport: Sendable {
     let hours: Double
     let marks: [Int]
     let faults: [Int]
-    /// The outbox's ledger at the end.
     let ledger: Ledger
-    /// The kinds of fault that this world had.
     let kinds: [FaultKind]
 
     /// Runs the scenario on this thread.
-    init(of scenario: Scenario, tell: ((String) -> Void)? = nil) throws {
-        let world = World(scenario, tell: tell)
+    init(of scenario: Scenario, output: ((String) -> Void)? = nil) throws {
+        let world = World(scenario, output: output)
         let day = try VehicleDay(world)
         world.run { await day.run() }
         day.remove()

@@ -1,4 +1,4 @@
-/// A heap of deadlines, earliest first; of equal ones, the one that was inserted first.
+/// A heap of deadlines, ordered by time; equal deadlines are in order of insertion.
 struct DeadlineHeap {
     struct Entry {
         let deadline: VirtualClock.Instant

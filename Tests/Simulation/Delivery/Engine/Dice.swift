@@ -1,7 +1,7 @@
 import TimeAndChance
 
-/// The random numbers of a run. Each part of the world has its own stream, so that the number of draws of one part
-/// doesn't affect the others.
+/// The random numbers of a run. Each part of the world has its own stream, so that the draws of one part don't affect
+/// the other parts.
 struct Dice: Sendable {
     private var generator: SplitMix64
 
@@ -14,7 +14,6 @@ struct Dice: Sendable {
         _ = next()
     }
 
-    /// The part of the world that draws.
     enum Stream: UInt64, Sendable {
         case order = 1, climate, weather, receiver, road, network, server, issuer, jitter, power, disk, companion
     }
@@ -31,7 +30,7 @@ struct Dice: Sendable {
 
     mutating func uniform(_ range: ClosedRange<Double>) -> Double { generator.uniform(range) }
 
-    /// Draws from `range`, mostly small values: the share of the range is the product of three draws.
+    /// Draws from `range`, mostly small values: the position within the range is the product of three draws.
     mutating func skewed(_ range: ClosedRange<Double>) -> Double {
         let share = unit() * unit() * unit()
         return range.lowerBound + share * (range.upperBound - range.lowerBound)

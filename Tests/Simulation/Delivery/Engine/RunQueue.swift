@@ -6,7 +6,7 @@ import CSimulatedExecutor
 @safe final class RunQueue: SerialExecutor, @unchecked Sendable {
     @unsafe private struct Entry {
         let job: UnownedJob
-        /// Whether the job belongs to an actor with this queue as its executor; all others are jobs of the pool.
+        /// Whether the job belongs to an actor whose executor is this queue; otherwise it is a job of the thread pool.
         let isOwn: Bool
     }
 
@@ -15,17 +15,16 @@ import CSimulatedExecutor
     private var dice: Dice
     /// The probability that the next job isn't the oldest.
     private let disorder: Double
-    /// The number of jobs run so far.
     private(set) var count = 0
     /// The maximum number of jobs that were ready at once.
-    private(set) var longest = 0
+    private(set) var maximumLength = 0
 
     init(seed: UInt64, disorder: Double) {
         dice = Dice(seed: seed, stream: .order)
         self.disorder = disorder
     }
 
-    /// Enqueues a job of an actor with this queue as its executor.
+    /// Enqueues a job of an actor whose executor is this queue.
     func enqueue(_ job: consuming ExecutorJob) { unsafe add(Entry(job: UnownedJob(job), isOwn: true)) }
 
     /// Makes this queue the executor of all tasks that are started on this thread while `body` runs.
@@ -63,7 +62,7 @@ import CSimulatedExecutor
 
     @unsafe private func add(_ entry: Entry) {
         unsafe entries.append(entry)
-        longest = unsafe max(longest, entries.count - head)
+        maximumLength = unsafe max(maximumLength, entries.count - head)
     }
 }
 

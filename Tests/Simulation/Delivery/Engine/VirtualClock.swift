@@ -1,4 +1,4 @@
-/// A clock that doesn't advance while a job is ready, and then jumps to the next deadline.
+/// A clock that stands still while any job is ready, and otherwise jumps to the next deadline.
 ///
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 @safe final class VirtualClock: Clock, @unchecked Sendable {
@@ -17,10 +17,8 @@
     private var sleepers: [Int: UnsafeContinuation<Void, Never>] = unsafe [:]
     private var nextSleeper = 0
 
-    /// The time since the run began.
     var elapsed: Duration { now.offset }
 
-    /// The number of sleeping tasks.
     var sleeperCount: Int { unsafe sleepers.count }
 
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
@@ -44,7 +42,7 @@
     /// Sleeps for `duration`, or until the task is cancelled.
     func wait(for duration: Duration) async { try? await sleep(for: duration) }
 
-    /// When the next sleeper is due; `nil` if there are no sleepers.
+    /// The time at which the next sleeper is due; `nil` if there are no sleepers.
     var nextDeadline: Instant? {
         while let first = deadlines.first {
             if unsafe sleepers[first.sleeper] != nil { return first.deadline }
@@ -53,7 +51,7 @@
         return nil
     }
 
-    /// Jumps to `deadline` and wakes all sleepers that are due then, in order of their deadlines.
+    /// Jumps to `deadline`. Wakes all sleepers that are due by then, in order of their deadlines.
     func jump(to deadline: Instant) {
         now = max(now, deadline)
         while let first = deadlines.first, first.deadline <= now {

@@ -1,36 +1,36 @@
 import Reporting
 import TimeAndChance
 
-/// The simulation's own account of every update: accepted by the outbox, and seen by Fleet Engine.
+/// The simulation's own account of every update that the outbox accepted or Fleet Engine received.
 ///
-/// It judges the laws that follow from counting, and passes events to the laws on time. A judgement is `nil` if no law
-/// is broken.
+/// The account judges the laws about numbers, and passes events to `LatenessWatch`, which judges the laws about time. A
+/// judgement is `nil` if no law is broken.
 struct DeliveryAccount {
     typealias Breach = (law: Law, detail: String)
 
-    /// The fate of an update, or of several equal ones: a receiver whose clock was set back repeats the positions of a
-    /// parked vehicle.
+    /// The fate of an update, or of several equal updates: a receiver whose clock was set back repeats the positions of
+    /// a parked vehicle.
     private struct Fate {
-        /// The number of times that it was accepted.
+        /// The number of times that the outbox has accepted the update.
         var accepted: Int64 = 0
-        /// The number of times that Fleet Engine has received it.
+        /// The number of times that Fleet Engine has received the update.
         var seen: Int64 = 0
-        /// Whether it was sent from memory. If it is stored later, it is sent again.
+        /// Whether the update was sent from memory. If it is stored later, it is sent again.
         var wasSentUnstored = false
-        /// The number of overruling updates before it.
+        /// The number of overruling updates that preceded this one.
         var overrules: Int
     }
 
     private var updates: [UpdateKey: Fate] = [:]
-    /// The last sequence of the outbox.
+    /// The outbox's last sequence number.
     private(set) var accepted: Int64 = 0
-    /// The number of updates in appends that failed or were cut off, and that may be on the disk anyway.
+    /// The number of updates that may be on the disk although their appends failed or were cut off.
     private(set) var doubtful: Int64 = 0
     /// The number of accepted updates that Fleet Engine has.
     private var seen: Int64 = 0
     /// The number of updates that Fleet Engine has although they may not be stored.
     private var seenDoubtful: Int64 = 0
-    /// The number of updates in the append in progress that the outbox did not accept at their time.
+    /// The number of shape points in the current append that the outbox had failed to store earlier.
     private var late: Int64 = 0
     private var duplicates = 0
     /// The number of updates that may be sent twice after lost answers, power cuts and disk failures.
@@ -44,14 +44,14 @@ struct DeliveryAccount {
     private var lateness = LatenessWatch()
     private(set) var ledger = Ledger()
     private let mayEvict: Bool
-    private var refused: Set<UpdateKey> = []
+    private var rejected: Set<UpdateKey> = []
 
     /// - Parameter mayEvict: whether the outbox is small enough to become full.
     init(mayEvict: Bool) { self.mayEvict = mayEvict }
 
     // MARK: The vehicle's side
 
-    /// Records that an append has begun, which may or may not end.
+    /// Records the start of an append, which may fail or be cut off.
     mutating func begin(_ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool) {
         doubtful += Int64(shapePoints.count + 1)
         late = Int64(shapePoints.count { updates[UpdateKey($0)] != nil })
@@ -78,18 +78,18 @@ struct DeliveryAccount {
             ? nil : (.acceptedSurvives, "update \(stored.sequence) was accepted after \(accepted)")
     }
 
-    /// Records that the outbox did not accept the update, which is sent from memory once.
+    /// Records that the outbox could not store the update, which is sent from memory once.
     mutating func offer(_ update: LocationUpdate, overrulingEarlier: Bool = false, at now: Duration) {
         let key = UpdateKey(update)
         if updates[key] == nil { updates[key] = Fate(overrules: overrules.count) }
         lateness.accept(update.timeOfFix, isStored: false, overrules: overrulingEarlier, at: now)
     }
 
-    /// Judges the ledger that a new process has found.
+    /// Judges the ledger that a new process finds.
     mutating func open(_ found: Ledger, at now: Duration) -> Breach? {
         let range = accepted...(accepted + doubtful)
         guard range.contains(found.accepted) else {
-            return (.acceptedSurvives, "\(accepted) updates were accepted, the store knows of \(found.accepted)")
+            return (.acceptedSurvives, "\(accepted) updates were accepted, but the store has \(found.accepted)")
         }
         (accepted, doubtful) = (found.accepted, 0)
         if isFloorDoubtful { floor = nil }
@@ -97,23 +97,24 @@ struct DeliveryAccount {
         return check(found, at: now)
     }
 
-    /// Records that the process has ended.
     mutating func stop() { lateness.stop() }
 
     mutating func check(_ found: Ledger, at now: Duration) -> Breach? {
         ledger = found
-        lateness.pending(found.pending, of: found.accepted, at: now)
+        lateness.recordPending(found.pending, of: found.accepted, at: now)
         guard found.balances else { return (.ledgerBalances, "\(found)") }
         guard found.delivered <= seen + seenDoubtful else {
-            return (.deliveredWasSeen, "\(found.delivered) count as delivered, Fleet Engine has \(seen + seenDoubtful)")
+            return (
+                .deliveredWasSeen, "\(found.delivered) count as delivered, but Fleet Engine has \(seen + seenDoubtful)"
+            )
         }
         guard found.accepted >= accepted, found.accepted <= accepted + doubtful else {
-            return (.acceptedSurvives, "\(accepted) updates were accepted, the ledger says \(found.accepted)")
+            return (.acceptedSurvives, "\(accepted) updates were accepted, but the ledger has \(found.accepted)")
         }
-        guard found.quarantined <= Int64(refused.count) else {
+        guard found.quarantined <= Int64(rejected.count) else {
             return (
                 .quarantineIsRefused,
-                "\(found.quarantined) are in quarantine, Fleet Engine has refused \(refused.count)"
+                "\(found.quarantined) are quarantined, but Fleet Engine has rejected \(rejected.count)"
             )
         }
         guard found.evicted == 0 || mayEvict else {
@@ -145,36 +146,35 @@ struct DeliveryAccount {
         // The request was in progress when its position was overruled.
         if let fate = updates[last], fate.overrules < overrules.count, last.time > overrules.time { return nil }
         if let floor, last.time < floor {
-            return (.neverBackwards, "the last location is of \(last.time), the previous one was of \(floor)")
+            return (.neverBackwards, "the last location is of \(last.time), but the previous one was of \(floor)")
         }
         if floor.map({ $0 < last.time }) ?? true {
             (floor, isFloorDoubtful) = (last.time, updates[last]?.accepted == 0)
         }
         guard duplicates <= allowedDuplicates else {
-            return (.fewDuplicates, "\(duplicates) past locations came twice, \(allowedDuplicates) may have")
+            return (.fewDuplicates, "\(duplicates) past locations came twice, but only \(allowedDuplicates) may")
         }
         return nil
     }
 
     /// Records that Fleet Engine rejects the update permanently.
-    mutating func refuse(_ key: UpdateKey, at now: Duration) {
-        refused.insert(key)
-        lateness.refuse(key.time, at: now)
+    mutating func reject(_ key: UpdateKey, at now: Duration) {
+        rejected.insert(key)
+        lateness.reject(key.time, at: now)
     }
 
-    /// Whether Fleet Engine has rejected the update permanently.
-    func isRefused(_ key: UpdateKey) -> Bool { refused.contains(key) }
+    func isRejected(_ key: UpdateKey) -> Bool { rejected.contains(key) }
 
     /// Records an event after which `count` updates may be sent twice.
     mutating func allowDuplicates(_ count: Int) { allowedDuplicates += count }
 
     // MARK: Time
 
-    mutating func trouble(until time: Duration) { lateness.trouble(until: time) }
+    mutating func allowDelay(until time: Duration) { lateness.allowDelay(until: time) }
 
-    mutating func privateTime(until end: Duration) { lateness.privateTime(until: end) }
+    mutating func beginPrivateTime(until end: Duration) { lateness.beginPrivateTime(until: end) }
 
-    /// Returns the law on time that will be broken before the next event, at `next`.
+    /// Returns the law about time that will be broken before `next`, the time of the next event.
     func overdue(before next: Duration) -> Breach? { lateness.overdue(before: next) }
 
     /// Whether every accepted update is delivered or quarantined.

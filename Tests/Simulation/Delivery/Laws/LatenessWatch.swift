@@ -1,7 +1,7 @@
 import TimeAndChance
 
-/// Judges the laws on time. They apply while the path works: the vehicle's process runs, and any delay that the retry
-/// rules allow after a fault is over.
+/// Judges the laws about time. These laws apply while the path works: the vehicle's process runs, and every delay that
+/// the retry rules allow after a fault is over.
 struct LatenessWatch {
     /// The maximum time until a position arrives, and between two requests.
     static let limit = Duration.seconds(60)
@@ -18,7 +18,8 @@ struct LatenessWatch {
 
     /// The accepted positions that are newer than any received by Fleet Engine, in order of time.
     private var awaited: [Awaited] = []
-    /// The newest position that Fleet Engine has; `nil` before the first, and while an earlier one may overrule it.
+    /// The newest position that Fleet Engine has; `nil` before the first position, and after an overruling update until
+    /// another position arrives.
     private var newestReceived: UTCTime?
     /// The time from which the path works; in the future while a delay is allowed.
     private var settledAt = Duration.zero
@@ -26,10 +27,10 @@ struct LatenessWatch {
     private var hasPosition = false
     private var lastHeard = Duration.zero
     private var pendingSince: Duration?
-    /// The numbers of accepted and of pending updates at that time.
+    /// The numbers of accepted and pending updates at `pendingSince`.
     private var pendingFrom: (accepted: Int64, count: Int64) = (0, 0)
     private var pendingCount: Int64 = 0
-    /// The maximum number of pending updates since the last trouble.
+    /// The maximum number of pending updates since the last fault.
     private var backlog: Int64 = 0
 
     var isCaughtUp: Bool { awaited.isEmpty }
@@ -46,12 +47,12 @@ struct LatenessWatch {
         awaited.removeAll { !$0.isStored }
     }
 
-    mutating func trouble(until time: Duration) {
+    mutating func allowDelay(until time: Duration) {
         settledAt = max(settledAt, time)
         backlog = max(backlog, pendingCount)
     }
 
-    /// Records that the outbox has accepted `count` updates at once that it had rejected earlier.
+    /// Records that the outbox has accepted, at once, `count` updates that it had failed to store earlier.
     mutating func storeLate(_ count: Int64, at now: Duration) {
         settledAt = max(settledAt, now)
         backlog += count
@@ -59,10 +60,10 @@ struct LatenessWatch {
 
     /// Records that the vehicle is private until `end`. Until then, nothing is repeated or sent from memory, and no new
     /// position is sent until one is accepted.
-    mutating func privateTime(until end: Duration) {
+    mutating func beginPrivateTime(until end: Duration) {
         hasPosition = false
         awaited.removeAll { !$0.isStored }
-        trouble(until: end)
+        allowDelay(until: end)
     }
 
     mutating func accept(_ time: UTCTime, isStored: Bool, overrules: Bool, at now: Duration) {
@@ -86,7 +87,7 @@ struct LatenessWatch {
         awaited.removeFirst(rest)
     }
 
-    mutating func refuse(_ time: UTCTime, at now: Duration) {
+    mutating func reject(_ time: UTCTime, at now: Duration) {
         lastHeard = now
         awaited.removeAll { $0.time == time }
     }
@@ -94,8 +95,8 @@ struct LatenessWatch {
     /// Records that `count` of the `accepted` updates are pending.
     ///
     /// With a slow server some updates are always pending, because the drive adds new ones. So the time starts again
-    /// once that many have been delivered, unless the number has grown.
-    mutating func pending(_ count: Int64, of accepted: Int64, at now: Duration) {
+    /// once as many updates as were pending have been delivered, unless more are pending now.
+    mutating func recordPending(_ count: Int64, of accepted: Int64, at now: Duration) {
         pendingCount = count
         if pendingSince != nil, accepted - count >= pendingFrom.accepted, count <= pendingFrom.count + 2 {
             pendingSince = nil
@@ -110,26 +111,25 @@ struct LatenessWatch {
         }
     }
 
-    /// Returns the law that will be broken before `next`.
     func overdue(before next: Duration) -> DeliveryAccount.Breach? {
         guard isRunning else { return nil }
         if let first = awaited.first, max(first.acceptedAt, settledAt) + Self.limit < next {
             return (
                 .notLate,
                 "the position of \(first.time), accepted at \(first.acceptedAt.clockText), has not arrived; the path "
-                    + "works since \(settledAt.clockText)"
+                    + "has worked since \(settledAt.clockText)"
             )
         }
         if hasPosition, max(lastHeard, settledAt) + Self.limit + Self.slowExchange < next {
             return (
                 .neverSilent,
-                "nothing was heard since \(lastHeard.clockText); the path works since \(settledAt.clockText)"
+                "nothing was received since \(lastHeard.clockText); the path has worked since \(settledAt.clockText)"
             )
         }
         if let pendingSince, max(pendingSince, settledAt) + Self.limit + Self.exchange * Int(backlog) < next {
             return (
                 .backlogShrinks,
-                "\(pendingCount) are pending; some are since \(pendingSince.clockText), the path works since "
+                "\(pendingCount) are pending, some since \(pendingSince.clockText); the path has worked since "
                     + settledAt.clockText
             )
         }

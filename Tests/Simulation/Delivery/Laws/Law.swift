@@ -2,7 +2,7 @@
 enum Law: String, CaseIterable, Sendable {
     /// accepted = delivered + pending + evicted + quarantined, so that an operator can account for every position.
     case ledgerBalances
-    /// Fleet Engine has every update that counts as delivered: no acknowledgement is invented.
+    /// Fleet Engine has every update that the ledger counts as delivered: no acknowledgement is invented.
     case deliveredWasSeen
     /// An accepted update survives every end of the process and every power cut.
     case acceptedSurvives
@@ -14,15 +14,15 @@ enum Law: String, CaseIterable, Sendable {
     case onlyWhatWasAccepted
     /// Every request has the form that Fleet Engine requires.
     case wellFormed
-    /// A token is sent for its own vehicle only.
+    /// A token is used only for its own vehicle.
     case ownToken
-    /// A token is valid, and renewed while five minutes remain, if its life was longer.
+    /// A token is valid when it is sent, and is renewed while five minutes of its life remain if it had more.
     case tokenMargin
-    /// At most one fetch per vehicle is in progress, no matter how many tasks ask.
+    /// At most one fetch per vehicle is in progress, however many tasks ask for a token.
     case oneFetch
-    /// A failing backend doesn't receive more requests.
+    /// Failures don't make Waypost ask the token backend more often.
     case fewFetches
-    /// A failing server doesn't receive more requests, which would also use up a metered link.
+    /// Failures don't make Waypost send requests more often, which would also use up a metered link.
     case fewAttempts
     /// While the path works, Fleet Engine receives the newest accepted position within 60 s.
     case notLate

@@ -9,13 +9,12 @@ struct TokenBucket {
         (self.capacity, self.interval, level) = (capacity, interval, capacity)
     }
 
-    /// Counts an event. Returns `false` if it exceeds the limit.
+    /// Counts an event. Returns `false` if the event exceeds the limit.
     mutating func take(at now: Duration) -> Bool {
         level = min(capacity, level + (now - filledAt) / interval) - 1
         filledAt = now
         return level >= 0
     }
 
-    /// Allows `count` more events.
     mutating func give(_ count: Double) { level = min(capacity, level + count) }
 }

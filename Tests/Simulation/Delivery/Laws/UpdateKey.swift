@@ -4,7 +4,7 @@ import TimeAndChance
 /// The identity of an update in a request: its time and place.
 struct UpdateKey: Hashable {
     let time: UTCTime
-    /// Latitude and longitude are in units of 10⁻⁷ degrees.
+    /// The latitude and the longitude in units of 10⁻⁷ degrees.
     let latitude: Int64
     let longitude: Int64
 

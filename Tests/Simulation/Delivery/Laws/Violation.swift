@@ -1,4 +1,3 @@
-/// The breach of a law.
 struct Violation: Error, Sendable, CustomStringConvertible {
     let law: Law
     /// The time since the run began.

@@ -3,8 +3,8 @@ import GNSS
 import HTTPMessages
 import TimeAndChance
 
-/// A Fleet Engine that accepts well-formed and authorized requests, and fails at times. It reports every request to the
-/// account, which judges the laws.
+/// A simulated Fleet Engine that accepts well-formed and authorized requests, and fails at times. It reports every
+/// request to the account, which judges the laws.
 ///
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 final class FleetEngineDouble: @unchecked Sendable {
@@ -12,7 +12,7 @@ final class FleetEngineDouble: @unchecked Sendable {
     private let issuer: TokenIssuer
     private let vehicle: VehicleName
     private var dice: Dice
-    /// The maximum number of locations per request in a world that limits it.
+    /// The maximum number of locations per request in a world with such a limit.
     private let locationLimit: Int
     private var attempts = TokenBucket(capacity: 40, interval: .seconds(1))
     /// The updates that are always rejected.
@@ -20,7 +20,7 @@ final class FleetEngineDouble: @unchecked Sendable {
     private var judged: Set<UpdateKey> = []
 
     /// The maximum number of locations in a batch, all of which are repeated after a lost answer.
-    static let batch = 51
+    static let maximumBatch = 51
 
     init(_ world: World, issuer: TokenIssuer, vehicle: VehicleName) {
         self.world = world
@@ -39,17 +39,15 @@ final class FleetEngineDouble: @unchecked Sendable {
     /// Records that the client is about to send `request`, whether it arrives or not.
     func willSend(_ request: HTTPRequest) {
         world.note(.request, Int64(request.body.count), 0, "request of \(request.body.count) bytes")
-        world.require(.fewAttempts, attempts.take(at: world.now), "attempts come faster than one a second")
+        world.require(.fewAttempts, attempts.take(at: world.now), "attempts come faster than one per second")
         world.require(
             .privateIsSilent, !world.isKnownPrivate || UpdateReader.state(of: request) != "ONLINE",
             "a private vehicle is reported as online")
         issuer.willUse(Self.token(of: request), for: vehicle.vehicleID)
     }
 
-    /// Records that an answer did not reach the client.
-    func answerWasLost() { world.account.allowDuplicates(Self.batch) }
+    func answerWasLost() { world.account.allowDuplicates(Self.maximumBatch) }
 
-    /// Answers a request that has arrived.
     func receive(_ request: HTTPRequest) -> HTTPResponse {
         let answer = answer(request)
         world.note(.answer, Int64(answer.status), 0, "Fleet Engine answers \(answer.status)")
@@ -58,44 +56,44 @@ final class FleetEngineDouble: @unchecked Sendable {
 
     private func answer(_ request: HTTPRequest) -> HTTPResponse {
         if world.holds(.serverError) {
-            world.trouble(for: .seconds(61))
+            world.allowDelay(for: .seconds(61))
             return refusal(dice.element(of: [500, 502, 503, 504]), "UNAVAILABLE", "try again")
         }
         if world.strikes(.tooManyRequests) { return busy() }
         let token = issuer.judge(Self.token(of: request), for: vehicle.vehicleID)
         if token != .good || world.strikes(.refusedToken) {
             if token == .good { issuer.revoke(Self.token(of: request)) }
-            world.trouble(for: .seconds(66))
+            world.allowDelay(for: .seconds(66))
             return token == .foreign
                 ? refusal(403, "PERMISSION_DENIED", "vehicle") : refusal(401, "UNAUTHENTICATED", "token")
         }
         if world.holds(.missingVehicle) {
-            world.trouble(for: .seconds(301))  // the pauses between probes grow to five minutes
+            world.allowDelay(for: .seconds(301))  // the pauses between probes grow to five minutes
             return refusal(404, "NOT_FOUND", "no such vehicle")
         }
         switch UpdateReader.read(request, for: vehicle) {
         case .failure(let problem):
-            world.breach(.wellFormed, problem.words)
+            world.recordBreach(.wellFormed, problem.words)
             return refusal(400, "INVALID_ARGUMENT", problem.words)
-        case .success(let update): return take(update)
+        case .success(let update): return accept(update)
         }
     }
 
-    private func take(_ update: UpdateReader.Update) -> HTTPResponse {
+    private func accept(_ update: UpdateReader.Update) -> HTTPResponse {
         guard let last = update.last else { return delivered }
         if world.has(.smallRequestsOnly), update.past.count + 1 > locationLimit {
             return HTTPResponse(status: 413, body: Array("<html>413 Request Entity Too Large</html>".utf8))
         }
-        let refused = (update.past + [last]).filter(isPoisonous)
-        guard refused.isEmpty else {
+        let rejected = (update.past + [last]).filter(isPoisonous)
+        guard rejected.isEmpty else {
             // Each step of the search for the rejected update costs a slow answer.
-            if world.holds(.slowAnswer) { world.trouble(for: .seconds(60)) }
-            if update.past.isEmpty { world.account.refuse(last, at: world.now) }
-            for key in refused { world.account.refuse(key, at: world.now) }
-            return refusal(400, "INVALID_ARGUMENT", "location \(refused.count)")
+            if world.holds(.slowAnswer) { world.allowDelay(for: .seconds(60)) }
+            if update.past.isEmpty { world.account.reject(last, at: world.now) }
+            for key in rejected { world.account.reject(key, at: world.now) }
+            return refusal(400, "INVALID_ARGUMENT", "location \(rejected.count)")
         }
         if let breach = world.account.receive(last: last, past: update.past, at: world.now) {
-            world.breach(breach.law, breach.detail)
+            world.recordBreach(breach.law, breach.detail)
         }
         attempts.give(2)  // this request, and another for the backlog
         return delivered
@@ -110,7 +108,7 @@ final class FleetEngineDouble: @unchecked Sendable {
     private func busy() -> HTTPResponse {
         let seconds = dice.below(20) == 0 ? 30 + dice.below(900) : 1 + dice.below(30)
         // The requested wait, and then longer intervals, which shrink with each accepted upload.
-        world.trouble(for: .seconds(min(seconds, 600) + 700))
+        world.allowDelay(for: .seconds(min(seconds, 600) + 700))
         var answer = refusal(429, "RESOURCE_EXHAUSTED", "quota")
         answer.headers["Retry-After"] = "\(seconds)"
         return answer

@@ -8,26 +8,24 @@ final class Network: HTTPTransport, @unchecked Sendable {
     private let world: World
     private let server: FleetEngineDouble
     private var dice: Dice
-    /// Whether the kept connection is dead, which the client can't know.
+    /// Whether the kept connection is dead without the client's knowledge.
     private var isHalfOpen = false
     private var connection: Connection?
     /// The real transport's choice of address family and connection.
     private var route = ServerRoute()
-    /// Whether the transport has met the dead family since its last answer or other failure.
+    /// Whether the transport has tried the dead address family since its last answer or other failure.
     private var knowsDeadFamily = false
     private var isSlow = false
-    /// The life of the process that sends.
     private var life = ProcessLife()
 
-    /// The kept connection.
     private struct Connection {
-        /// Whether the last answer on it was a success.
+        /// Whether the last answer on the connection was a success.
         var isGood = false
-        /// Whether its server is being taken out of service and answers only errors.
+        /// Whether the connection's server is being taken out of service and answers only with errors.
         var isDrained = false
     }
 
-    /// The maximum delay after a failed exchange: its own time, and the maximum wait.
+    /// The maximum delay after a failed exchange: the exchange's own time plus the maximum wait.
     private static let consequence = Duration.seconds(15 + 16)
 
     init(_ world: World, server: FleetEngineDouble) {
@@ -42,7 +40,6 @@ final class Network: HTTPTransport, @unchecked Sendable {
         networkChanged()
     }
 
-    /// Whether the network path works.
     var isUp: Bool { !world.holds(.outage) && !world.holds(.silentOutage) }
 
     func networkChanged() {
@@ -66,7 +63,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
             isHalfOpen = false
             throw failure(.timedOut, "no answer on an old connection")
         }
-        try requireWay()
+        try requireConnectivity()
         if world.holds(.captivePortal) { return try await portal() }
         // Always drawn, so that excluding a kind doesn't affect other draws.
         let isLost = world.strikes(.lostRequest)
@@ -75,7 +72,7 @@ final class Network: HTTPTransport, @unchecked Sendable {
         try await connect(request)
         try await travel()
         if isReset, !isAnswerLost { throw failure(.connectionLost, "reset before the request was read") }
-        try requireWay()
+        try requireConnectivity()
         if isLost {
             try await hang(request, since: started, "request lost")
             throw failure(.timedOut, "no answer")
@@ -88,9 +85,9 @@ final class Network: HTTPTransport, @unchecked Sendable {
                 try await hang(request, since: started, "answer lost")
                 throw failure(.timedOut, "no answer")
             }
-            try await thinkAbout(request)
+            try await waitIfServerIsSlow(request)
             try await travel()
-            try requireWay()
+            try requireConnectivity()
         } catch {
             if isDelivered { server.answerWasLost() }
             throw error
@@ -109,9 +106,9 @@ final class Network: HTTPTransport, @unchecked Sendable {
             connection = Connection()
             return
         }
-        if !knowsDeadFamily { world.trouble(for: Self.consequence) }
+        if !knowsDeadFamily { world.allowDelay(for: Self.consequence) }
         knowsDeadFamily = true
-        world.note(.answer, -4, 0, "network: IPv6 connects and says nothing")
+        world.note(.answer, -4, 0, "network: IPv6 connects, but doesn't answer")
         await world.clock.wait(for: request.limits.connect)
         if world.scenario.bug != .keepsOneFamily { route.didFail(over: .ipv6) }
         throw HTTPTransportError(Task.isCancelled ? .cancelled : .timedOut, "no secure connection")
@@ -121,20 +118,20 @@ final class Network: HTTPTransport, @unchecked Sendable {
     private func answer(to request: HTTPRequest) -> HTTPResponse {
         if world.strikes(.drainedBackend), connection?.isGood == true, connection?.isDrained == false {
             connection?.isDrained = true
-            world.trouble(for: .seconds(40))
+            world.allowDelay(for: .seconds(40))
         }
         guard connection?.isDrained == true else { return server.receive(request) }
         world.note(.answer, 503, 1, "a drained server answers 503")
         return HTTPResponse(status: 503)
     }
 
-    /// Waits for a slow server.
-    private func thinkAbout(_ request: HTTPRequest) async throws(HTTPTransportError) {
+    /// If the server is slow, waits as long as it takes to answer.
+    private func waitIfServerIsSlow(_ request: HTTPRequest) async throws(HTTPTransportError) {
         let wasSlow = isSlow
         isSlow = world.holds(.slowAnswer)
         guard isSlow else { return }
         // A slow server that accepts only small requests may accept fewer positions than a vehicle generates.
-        if !wasSlow || world.has(.smallRequestsOnly) { world.trouble(for: .seconds(30)) }
+        if !wasSlow || world.has(.smallRequestsOnly) { world.allowDelay(for: .seconds(30)) }
         let time = dice.seconds(4...9)
         if world.scenario.bug == .endsSlowAnswers {
             await world.clock.wait(for: min(time, .seconds(3)))
@@ -149,22 +146,22 @@ final class Network: HTTPTransport, @unchecked Sendable {
         var delay = dice.seconds(0.01...0.15)
         if world.holds(.slowNetwork) {
             delay = dice.seconds(0.2...5)
-            world.trouble(for: .seconds(20))
+            world.allowDelay(for: .seconds(20))
         }
         await world.clock.wait(for: delay)
         if !life.isAlive { await world.clock.wait(for: .seconds(36_000)) }  // without power: waits until cancelled
         if Task.isCancelled { throw HTTPTransportError(.cancelled, "cancelled") }
     }
 
-    private func requireWay() throws(HTTPTransportError) {
+    private func requireConnectivity() throws(HTTPTransportError) {
         if isUp { return }
         let isKnown = world.holds(.outage)
         if !isKnown, world.strikes(.halfOpen) { isHalfOpen = true }
-        throw failure(isKnown ? .nameNotResolved : .connectionFailed, "no way out")
+        throw failure(isKnown ? .nameNotResolved : .connectionFailed, "no route to the server")
     }
 
     private func failure(_ code: HTTPTransportError.Code, _ detail: String) -> HTTPTransportError {
-        world.trouble(for: Self.consequence)
+        world.allowDelay(for: Self.consequence)
         if connection == nil, code != .nameNotResolved { route.didFail(over: route.family ?? .ipv6) }
         knowsDeadFamily = false
         world.note(.answer, -1, 0, "network: \(detail)")
@@ -172,14 +169,14 @@ final class Network: HTTPTransport, @unchecked Sendable {
     }
 
     private func hang(_ request: HTTPRequest, since start: Duration, _ why: String) async throws(HTTPTransportError) {
-        world.trouble(for: Self.consequence)
+        world.allowDelay(for: Self.consequence)
         world.note(.answer, -2, 0, "network: \(why), the exchange hangs")
         await world.clock.wait(for: request.limits.total - (world.now - start))
         if Task.isCancelled { throw HTTPTransportError(.cancelled, "cancelled") }
     }
 
     private func portal() async throws(HTTPTransportError) -> HTTPResponse {
-        world.trouble(for: .seconds(62))
+        world.allowDelay(for: .seconds(62))
         try await travel()
         world.note(.answer, -3, 0, "network: a login page answers")
         switch dice.below(4) {

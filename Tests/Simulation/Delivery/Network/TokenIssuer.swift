@@ -1,21 +1,21 @@
 import TimeAndChance
 import VehicleAuthorization
 
-/// The operator's token backend: slow, busy, down, or wrong. It remembers every token, to judge the laws on tokens.
+/// The operator's token backend: slow, busy, down, or wrong. It remembers every token in order to judge the laws about
+/// tokens.
 ///
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
     enum Verdict { case good, dead, foreign }
 
-    /// An issued token.
     private struct Issued {
         let vehicleID: String
         let end: Duration
-        /// The remaining life below which its renewal is due.
+        /// The remaining life below which the token's renewal is due.
         let margin: Duration
-        /// The number of fetches for its vehicle until then.
+        /// The number of fetches for the token's vehicle when it was issued.
         let fetch: Int
-        /// Whether it was sent when its renewal was due, without a fetch before.
+        /// Whether the token was sent although its renewal was due and no fetch had been attempted.
         var isOverdue = false
         var isRevoked = false
     }
@@ -29,7 +29,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
     private var fetches = TokenBucket(capacity: 40, interval: .seconds(10))
     /// The life of this backend's tokens in seconds.
     private let life: Double
-    /// Whether the backend can be reached, which is over the same network as Fleet Engine.
+    /// Whether the backend can be reached, over the same network as Fleet Engine.
     var isReachable: () -> Bool = { true }
 
     init(_ world: World) {
@@ -55,7 +55,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
         let isBusy = world.strikes(.issuerBusy)
         let isDown = world.strikes(.issuerError)
         let delay = isSlow ? dice.seconds(1...40) : dice.seconds(0.02...0.4)
-        world.trouble(for: delay + .seconds(1))
+        world.allowDelay(for: delay + .seconds(1))
         await world.clock.wait(for: delay)
         if Task.isCancelled { throw AuthorizationError(.cancelled, "cancelled") }
         if !isReachable() { throw failure(.unavailable, "cannot be reached") }
@@ -71,7 +71,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
         _ code: AuthorizationError.Code, _ detail: String, retryAfter: Duration? = nil
     ) -> AuthorizationError {
         let asked = min(retryAfter ?? .zero, .seconds(600))
-        world.trouble(for: max(asked, .seconds(60)) + .seconds(66))
+        world.allowDelay(for: max(asked, .seconds(60)) + .seconds(66))
         world.note(.token, 0, 0, "the token backend fails: \(detail)")
         return AuthorizationError(code, "token backend: \(detail)", retryAfter: retryAfter)
     }
@@ -96,7 +96,7 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
             vehicleID: subject, end: world.now + left,
             margin: left - delay > .seconds(335) ? .seconds(299) : .zero, fetch: begun[vehicleID, default: 0])
         if issued.count > 400 { issued = issued.filter { $0.value.end > world.now - .seconds(3600) } }
-        if isForeign || isExpired { world.trouble(for: .seconds(126)) }
+        if isForeign || isExpired { world.allowDelay(for: .seconds(126)) }
         world.note(.token, Int64(serial), Int64(end - now), "token \(serial) for \(subject), \(end - now) s of life")
         let lifetime = isOpaque ? left : Self.lifetime(of: text, issuerTime: Double(now))
         return AuthorizationToken(value: text, lifetime: lifetime)
@@ -107,19 +107,18 @@ final class TokenIssuer: VehicleAuthorization, @unchecked Sendable {
     /// Records that a request with this token is about to be sent.
     func willUse(_ text: Substring, for vehicleID: String) {
         guard let token = issued[String(text)] else {
-            return world.breach(.ownToken, "a token that was never given")
+            return world.recordBreach(.ownToken, "a token that was never issued")
         }
         world.require(.ownToken, token.vehicleID == vehicleID, "a token of \(token.vehicleID) for \(vehicleID)")
         let left = token.end - world.now
-        // After its renewal was attempted, it may be used to its end. One update may use it before that.
+        // After an attempt to renew it, a token may be used to its end. Before that, one update may still use it.
         let isDue = token.fetch == begun[vehicleID] && left < token.margin
         world.require(
             .tokenMargin, left > .zero && !(isDue && token.isOverdue),
-            "\(left) of life are left, with \(token.margin) its successor is asked for")
+            "\(left) of life are left, but the renewal is due at \(token.margin)")
         issued[String(text)]?.isOverdue = isDue
     }
 
-    /// Returns Fleet Engine's judgement of a token.
     func judge(_ text: Substring, for vehicleID: String) -> Verdict {
         guard let token = issued[String(text)], token.end > world.now, !token.isRevoked else { return .dead }
         return token.vehicleID == vehicleID ? .good : .foreign

@@ -16,7 +16,6 @@ enum UpdateReader {
         do throws(Problem) { return .success(try update(request, vehicle)) } catch { return .failure(error) }
     }
 
-    /// Returns the vehicle state in `request`.
     static func state(of request: HTTPRequest) -> String? {
         (try? JSONValue(parsing: request.body))?["vehicleState"]?.stringValue
     }
@@ -49,7 +48,7 @@ enum UpdateReader {
     }
 
     private static func location(_ value: JSONValue, namesSensor: Bool) throws(Problem) -> UpdateKey {
-        guard let members = value.objectValue else { throw Problem(words: "a location is no object") }
+        guard let members = value.objectValue else { throw Problem(words: "a location isn't an object") }
         for (name, value) in members { try check(name, value) }
         guard let place = members["supplementalLocation"], let latitude = place["latitude"]?.doubleValue,
             let longitude = place["longitude"]?.doubleValue, abs(latitude) <= 90, abs(longitude) <= 180
@@ -58,7 +57,8 @@ enum UpdateReader {
             throw Problem(words: "a location has no time")
         }
         try require(
-            (members["supplementalLocationSensor"] != nil) == namesSensor, "the last location names its sensor alone")
+            (members["supplementalLocationSensor"] != nil) == namesSensor, "only the last location must name its sensor"
+        )
         return UpdateKey(time: time, latitude: latitude, longitude: longitude)
     }
 

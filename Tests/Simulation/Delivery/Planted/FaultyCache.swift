@@ -1,6 +1,6 @@
 import VehicleAuthorization
 
-/// A token cache that breaks a rule of reuse.
+/// A token cache that breaks a rule about reusing tokens.
 actor FaultyCache: VehicleAuthorization {
     private let cached: any VehicleAuthorization
     private let issuer: any VehicleAuthorization

@@ -24,7 +24,7 @@ actor FaultyOutbox: Outbox {
                 var appended = try await base.append(
                     update, with: kept, overrulingEarlier: overrulingEarlier, next: next)
                 appended.next = appended.next.map(changed)
-                // The answer is that of an outbox without the append.
+                // The answer is as if nothing had been appended.
                 if bug == .ignoresAppends { appended.next?.batch = nil }
                 return appended
             } catch {

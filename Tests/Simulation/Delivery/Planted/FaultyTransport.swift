@@ -41,7 +41,6 @@ struct FaultyTransport: HTTPTransport {
         }
     }
 
-    /// Returns Fleet Engine's answer to an accepted request.
     private func delivered(_ request: HTTPRequest) -> HTTPResponse {
         let name = request.url.target.dropFirst("/v1/".count).prefix { $0 != "?" }
         return HTTPResponse(status: 200, body: Array("{\"name\":\"\(name)\"}".utf8))

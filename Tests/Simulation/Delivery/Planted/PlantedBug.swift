@@ -2,7 +2,7 @@ import HTTPMessages
 import Reporting
 import VehicleAuthorization
 
-/// Bugs that are planted around the real parts to check that the laws find each of them.
+/// Bugs that are planted around the real components to check that the laws find each of them.
 enum PlantedBug: String, CaseIterable, Sendable {
     // Transport: wrong results for the reporter.
     case countsUnsentAsDelivered, dropsOn401, quarantinesOn503, acknowledgesAllAfter413, leaksATask, ignoresCancellation

@@ -6,12 +6,12 @@ import SQLiteOutbox
 import TimeAndChance
 import VehicleAuthorization
 
-/// A process of the service: the real parts, connected as in `VehicleAgent`, in the simulated world.
+/// A process of the service: the real components, connected as in `VehicleAgent`, in the simulated world.
 ///
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 final class AgentProcess: @unchecked Sendable {
     /// The parts of the world to which the process is connected.
-    struct Surroundings {
+    struct Environment {
         let world: World
         let vehicle: VehicleName
         let endpoint: HTTPURL
@@ -29,27 +29,27 @@ final class AgentProcess: @unchecked Sendable {
     private let hasPresence: Bool
     private var task: Task<Void, Never>?
 
-    /// Opens the outbox, connects the parts and starts.
-    init(_ place: Surroundings) async throws(OutboxError) {
-        let world = place.world
+    /// Opens the outbox, connects the components and starts them.
+    init(_ environment: Environment) async throws(OutboxError) {
+        let world = environment.world
         let life = ProcessLife()
         (self.world, self.life) = (world, life)
-        place.issuer.processStarted()
-        place.network.processStarted(life)
+        environment.issuer.processStarted()
+        environment.network.processStarted(life)
         let bug = world.scenario.bug
         var dice = Dice(seed: world.scenario.seed &+ UInt64(world.eventCount), stream: .jitter)
         let seed = dice.next()
         let jitter = JitterDice(seed: seed)
 
-        let store = try await SQLiteOutbox.open(place.disk.configuration, on: world.queue)
+        let store = try await SQLiteOutbox.open(environment.disk.configuration, on: world.queue)
         var opened: any Outbox = store
         if let bug { opened = bug.around(opened, world) }
         let ledger = try await opened.ledger()
         let newest = try await opened.next(BatchRequest(maximumPastLocations: 0, withBacklog: false)).newest?.update
-        if let breach = world.account.open(ledger, at: world.now) { world.breach(breach.law, breach.detail) }
-        outbox = WatchedOutbox(opened, world, life, place.disk)
+        if let breach = world.account.open(ledger, at: world.now) { world.recordBreach(breach.law, breach.detail) }
+        outbox = WatchedOutbox(opened, world, life, environment.disk)
 
-        let issuer: any VehicleAuthorization = place.issuer
+        let issuer: any VehicleAuthorization = environment.issuer
         let cached = CachedAuthorization(issuer, clock: world.clock, jitter: { jitter.draw() }, report: { _ in })
         if let bug {
             authorization = bug.around(cached, issuer: issuer, world)
@@ -58,12 +58,12 @@ final class AgentProcess: @unchecked Sendable {
         }
         var settings = UploadSettings()
         bug?.change(&settings)
-        let witness = Witness(world: world, life: life)
-        var transport: any HTTPTransport = place.network
+        let observer = ProcessObserver(world: world, life: life)
+        var transport: any HTTPTransport = environment.network
         if let bug { transport = bug.around(transport, world) }
-        let clock = bug == .losesWakeups ? MonotonicClock(DeafClock(world.clock)) : MonotonicClock(world.clock)
+        let clock = bug == .losesWakeups ? MonotonicClock(LateClock(world.clock)) : MonotonicClock(world.clock)
         let delivery = FleetEngineDelivery(
-            of: place.vehicle, to: place.endpoint, authorization: authorization, transport: transport)
+            of: environment.vehicle, to: environment.endpoint, authorization: authorization, transport: transport)
         hasPresence = delivery.hasPresence
         let knowsPresent = dice.chance(0.7)
         let reporter = Reporter(
@@ -75,9 +75,10 @@ final class AgentProcess: @unchecked Sendable {
             outbox: outbox, delivery: delivery,
             privateSwitch: { bug != .seesNoSwitch && world.privateFor != nil },
             latestTime: { world.utc.advanced(by: .seconds(600)) }, clock: clock, jitter: { jitter.draw() },
-            observer: witness)
+            observer: observer)
         self.reporter = reporter
-        let companion = Companion(world: world, authorization: authorization, vehicleID: place.vehicle.vehicleID + "-b")
+        let companion = Companion(
+            world: world, authorization: authorization, vehicleID: environment.vehicle.vehicleID + "-b")
         world.note(.start, ledger.accepted, ledger.pending, "the service starts: \(ledger)")
         task = Task {
             await reporter.readPrivateSwitch()
@@ -89,26 +90,24 @@ final class AgentProcess: @unchecked Sendable {
                         if !Task.isCancelled { await reporter.receive(.resultRecorded(nil)) }
                     }
                 }
-                do { try await reporter.run(place.receiver) } catch {
-                    world.breach(.neverStuck, "the reporter ended: \(error)")
+                do { try await reporter.run(environment.receiver) } catch {
+                    world.recordBreach(.neverStuck, "the reporter ended: \(error)")
                 }
                 group.cancelAll()
             }
         }
     }
 
-    /// Notifies the process of the network's return.
     func networkReturned() async {
         guard life.isAlive, world.scenario.bug != .ignoresTheNetwork else { return }
         await reporter.networkReturned()
     }
 
-    /// Makes the process read the private switch.
     func readPrivateSwitch() async { if life.isAlive { await reporter.readPrivateSwitch() } }
 
     /// Ends the process as SIGTERM does: cancels it, sends the last state within three seconds, and closes the outbox.
     ///
-    /// - Parameter isSilent: whether no state is sent. A reload is silent.
+    /// - Parameter isSilent: whether to send no state, as in a reload.
     func terminate(isSilent: Bool = false) async {
         if !isSilent { world.note(.stop, 0, 0, "SIGTERM") }
         await cancel()
@@ -121,18 +120,18 @@ final class AgentProcess: @unchecked Sendable {
             }
         }
         if let ledger = try? await outbox.ledger(), let breach = world.account.check(ledger, at: world.now) {
-            world.breach(breach.law, breach.detail)
+            world.recordBreach(breach.law, breach.detail)
         }
         life.isAlive = false
-        do { try await outbox.close() } catch { world.account.allowDuplicates(FleetEngineDouble.batch) }
+        do { try await outbox.close() } catch { world.account.allowDuplicates(FleetEngineDouble.maximumBatch) }
         world.account.stop()
     }
 
-    /// Ends the process at once. Its disk must be cut off already.
+    /// Ends the process at once. Its disk must already be cut off.
     func die() async {
         life.isAlive = false
         world.account.stop()
-        world.account.allowDuplicates(FleetEngineDouble.batch)
+        world.account.allowDuplicates(FleetEngineDouble.maximumBatch)
         await cancel()
     }
 

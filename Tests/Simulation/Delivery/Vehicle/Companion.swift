@@ -1,12 +1,11 @@
 import VehicleAuthorization
 
-/// Another vehicle that uses the same token cache, such as in a process that reports several vehicles.
+/// Another vehicle that uses the same token cache, as in a process that reports several vehicles.
 struct Companion: Sendable {
     let world: World
     let authorization: any VehicleAuthorization
     let vehicleID: String
 
-    /// Asks for tokens until cancelled.
     func run() async {
         while !Task.isCancelled {
             await world.clock.wait(for: .seconds(170))

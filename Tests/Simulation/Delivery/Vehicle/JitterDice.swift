@@ -1,4 +1,4 @@
-/// The jitter of one process.
+/// The source of random jitter for one process.
 ///
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 final class JitterDice: @unchecked Sendable {

@@ -7,7 +7,6 @@ import TimeAndChance
 ///
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 final class Receiver: FixSource, @unchecked Sendable {
-    /// The activity of the vehicle.
     enum Activity { case driving, parked, off }
 
     private let world: World
@@ -15,9 +14,8 @@ final class Receiver: FixSource, @unchecked Sendable {
     private var road: RoadTrip
     private var writer = SentenceWriter()
     var activity = Activity.off
-    /// The error of the receiver's clock.
     private var clockError = Duration.zero
-    /// The number of epochs with this error that are left.
+    /// The number of remaining epochs with this error.
     private var wrongEpochs = 0
 
     init(_ world: World) {
@@ -54,11 +52,11 @@ final class Receiver: FixSource, @unchecked Sendable {
             await world.clock.wait(for: .seconds(next) - world.now)
             road.advance(Double(interval), isDriving: activity == .driving)
             guard !Task.isCancelled, activity != .off, !world.holds(.gap) else { continue }
-            await take(writeEpoch(), with: &decoder, deliver)
+            await decode(writeEpoch(), with: &decoder, deliver)
         }
     }
 
-    /// Writes the sentences of the present epoch. Returns the offsets at which the bytes pause.
+    /// Writes the sentences of the current epoch. Returns the offsets at which the transmission pauses.
     private func writeEpoch() -> [Int] {
         writer.bytes.removeAll(keepingCapacity: true)
         var epoch = ReceiverEpoch(
@@ -88,7 +86,7 @@ final class Receiver: FixSource, @unchecked Sendable {
             wrongEpochs -= 1
             if wrongEpochs == 0 { clockError = .zero }
         } else if world.strikes(.wrongDate) {
-            // A week roll-over, a date before the first satellites, or a day ahead.
+            // A week-number rollover, a date before the first satellites, or a date one day ahead.
             clockError = dice.element(of: [.seconds(-1024 * 7 * 86_400), .seconds(-9_000 * 86_400), .seconds(86_400)])
             wrongEpochs = 1 + dice.below(20)
         } else if world.strikes(.clockSetBack) {
@@ -98,7 +96,7 @@ final class Receiver: FixSource, @unchecked Sendable {
     }
 
     /// Decodes the written bytes with a pause at each of `cuts`, and delivers the fixes.
-    private func take(
+    private func decode(
         _ cuts: [Int], with decoder: inout NMEADecoder,
         _ deliver: @escaping @Sendable (FixSourceEvent) async -> Void
     ) async {

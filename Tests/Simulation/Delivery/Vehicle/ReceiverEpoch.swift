@@ -7,15 +7,14 @@ struct ReceiverEpoch {
     var hasFix = true
     var latitude: Double
     var longitude: Double
-    /// Metres per second.
+    /// The speed in metres per second.
     var speed: Double
-    /// Whole degrees.
+    /// The course in whole degrees.
     var course: Int
     var dilution = 0.9
-    /// Whether GSA is written too.
+    /// Whether a GSA sentence is also written.
     var isVerbose = false
 
-    /// Writes RMC and GGA, and GSA if `isVerbose`.
     func write(with writer: inout SentenceWriter) {
         writeMinimum(&writer)
         writeData(&writer)

@@ -1,12 +1,12 @@
 /// The position and motion of the vehicle on a random route through a town. It is cheap to compute, and the same on
 /// every machine.
 struct RoadTrip {
-    /// Degrees.
+    /// The latitude and the longitude in degrees.
     private(set) var latitude = 53.55
     private(set) var longitude = 10.0
-    /// Metres per second.
+    /// The speed in metres per second.
     private(set) var speed = 0.0
-    /// Whole degrees from north.
+    /// The course in whole degrees from north.
     private(set) var course = 0
     private var dice: Dice
     private var target = 0.0
@@ -19,13 +19,12 @@ struct RoadTrip {
 
     init(seed: UInt64) { dice = Dice(seed: seed, stream: .road) }
 
-    /// Moves the vehicle for `seconds`. Unless it `isDriving`, it brakes to a stop.
+    /// Moves the vehicle for `seconds`. If it isn't driving, it brakes to a stop.
     mutating func advance(_ seconds: Double, isDriving: Bool) {
         if !isDriving, speed == 0 { return }
         secondsToChange -= seconds
         if secondsToChange <= 0 {
             secondsToChange = dice.uniform(5...40)
-            // Sometimes there is a red light.
             target = dice.chance(0.25) ? 0 : dice.uniform(5...33)
             turn = dice.chance(0.5) ? 0 : dice.below(21) - 10
         }
@@ -40,7 +39,7 @@ struct RoadTrip {
         longitude += step * sine / (Self.metersPerDegree * Self.cosine)
     }
 
-    /// Sine and cosine of whole degrees, computed by rotation because the C library's differ between machines.
+    /// Sine and cosine of whole degrees, computed by rotation because the C library's results differ between machines.
     private static let directions: [(sine: Double, cosine: Double)] = {
         var pointer = (sine: 0.0, cosine: 1.0)
         return (0..<360).map { _ in

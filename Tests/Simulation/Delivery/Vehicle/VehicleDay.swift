@@ -7,7 +7,7 @@ import Reporting
 /// `@unchecked Sendable`: used by the thread of its simulation only.
 final class VehicleDay: @unchecked Sendable {
     private let world: World
-    private let place: AgentProcess.Surroundings
+    private let environment: AgentProcess.Environment
     private let server: FleetEngineDouble
     private var dice: Dice
     private var process: AgentProcess?
@@ -22,24 +22,23 @@ final class VehicleDay: @unchecked Sendable {
         server = FleetEngineDouble(world, issuer: issuer, vehicle: vehicle)
         let network = Network(world, server: server)
         issuer.isReachable = { [unowned network] in network.isUp }
-        place = AgentProcess.Surroundings(
+        environment = AgentProcess.Environment(
             world: world, vehicle: vehicle, endpoint: try HTTPURL("https://fleetengine.googleapis.com"),
             receiver: Receiver(world), network: network, issuer: issuer, disk: try VehicleDisk(world))
         self.dice = dice
     }
 
-    /// Removes the vehicle's files.
-    func remove() { place.disk.remove() }
+    func remove() { environment.disk.remove() }
 
     /// Runs until all faults have ended and everything is delivered.
     func run() async {
         let (link, people) = (Task { await watchLink() }, Task { await watchSwitch() })
         while world.now < world.faultsEnd {
             await start()
-            place.receiver.activity = .driving
+            environment.receiver.activity = .driving
             await spend(dice.skewedSeconds(120...7200))
-            place.receiver.activity = dice.chance(0.7) ? .parked : .off
-            await stop()
+            environment.receiver.activity = dice.chance(0.7) ? .parked : .off
+            await endDrive()
         }
         for watch in [link, people] {
             watch.cancel()
@@ -49,14 +48,14 @@ final class VehicleDay: @unchecked Sendable {
     }
 
     /// Ends a drive: with a power cut, a kill, a shutdown, or a pause.
-    private func stop() async {
+    private func endDrive() async {
         await spend(dice.skewedSeconds(1...600))
         if world.strikes(.powerCut) {
-            await cut()
+            await cutPower()
         } else if world.strikes(.kill) {
             world.note(.kill, 0, 0, "kill -9")
-            place.disk.cutOff()
-            await end()
+            environment.disk.cutOff()
+            await endProcess()
             await world.clock.wait(for: .seconds(5))
         } else if world.strikes(.termination) {
             await process?.terminate()
@@ -67,16 +66,16 @@ final class VehicleDay: @unchecked Sendable {
         }
     }
 
-    private func cut() async {
-        place.disk.cutPower(within: dice.chance(0.5) ? 0 : 1 + dice.below(30))
-        for _ in 0..<120 where !place.disk.isOff { await world.clock.wait(for: .seconds(1)) }
-        place.disk.cutPower(within: 0)
+    private func cutPower() async {
+        environment.disk.cutPower(atCall: dice.chance(0.5) ? 0 : 1 + dice.below(30))
+        for _ in 0..<120 where !environment.disk.isOff { await world.clock.wait(for: .seconds(1)) }
+        environment.disk.cutPower(atCall: 0)
         world.note(.cut, 0, 0, "the power is cut")
-        await end()
+        await endProcess()
         await world.clock.wait(for: dice.skewedSeconds(10...3600))
     }
 
-    private func end() async {
+    private func endProcess() async {
         await process?.die()
         process = nil
     }
@@ -84,16 +83,16 @@ final class VehicleDay: @unchecked Sendable {
     /// Starts the service unless it is running. If that fails, tries again every five seconds, like systemd.
     private func start() async {
         while process == nil {
-            place.disk.powerOn()
-            place.disk.prepare()
-            do { process = try await AgentProcess(place) } catch {
+            environment.disk.powerOn()
+            environment.disk.prepare()
+            do { process = try await AgentProcess(environment) } catch {
                 world.note(.outboxFailed, 0, 0, "the service cannot start: \(error)")
                 await world.clock.wait(for: .seconds(5))
             }
         }
     }
 
-    /// Waits for `time`. Reloads the configuration when that is due.
+    /// Waits for `time`. Reloads the configuration whenever a reload is due.
     private func spend(_ time: Duration) async {
         let end = world.now + min(time, max(.seconds(1), world.faultsEnd - world.now))
         while let due = world.nextSpell(.reload), due.lowerBound < end {
@@ -104,7 +103,7 @@ final class VehicleDay: @unchecked Sendable {
         await world.clock.wait(for: max(.zero, end - world.now))
     }
 
-    /// Ends and restarts the service with the same outbox, without a state for Fleet Engine.
+    /// Restarts the service with the same outbox, without sending a state to Fleet Engine.
     private func reload() async {
         guard process != nil else { return }
         world.note(.reload, 0, 0, "the configuration is read again")
@@ -130,7 +129,7 @@ final class VehicleDay: @unchecked Sendable {
             await world.clock.wait(for: max(.zero, time.lowerBound - world.now) + .milliseconds(1))
             if Task.isCancelled { return }
             world.note(.privateTime, 1, 0, "the vehicle is private")
-            world.account.privateTime(until: time.upperBound + .seconds(61))
+            world.account.beginPrivateTime(until: time.upperBound + .seconds(61))
             await process?.readPrivateSwitch()
             await world.clock.wait(for: time.upperBound - world.now + .milliseconds(1))
             world.note(.privateTime, 0, 0, "the vehicle is no longer private")
@@ -140,18 +139,18 @@ final class VehicleDay: @unchecked Sendable {
 
     /// Waits, without faults, until everything is delivered.
     private func drain() async {
-        place.receiver.activity = .off
+        environment.receiver.activity = .off
         await start()
         await world.clock.wait(for: .seconds(5))  // for the last fix
-        let patience = world.now + .seconds(3600)
-        while !world.account.isDrained, world.now < patience, world.violation == nil {
+        let deadline = world.now + .seconds(3600)
+        while !world.account.isDrained, world.now < deadline, world.violation == nil {
             await world.clock.wait(for: .seconds(10))
         }
         await process?.terminate()
         process = nil
         let ledger = world.account.ledger
         world.require(.drains, world.account.isDrained, "an hour after the last fault: \(ledger)")
-        world.require(.drains, world.account.missing <= 0, "\(world.account.missing) updates are nowhere: \(ledger)")
+        world.require(.drains, world.account.missing <= 0, "\(world.account.missing) updates are missing: \(ledger)")
         world.note(.end, ledger.accepted, ledger.delivered, "the end: \(ledger)")
     }
 }

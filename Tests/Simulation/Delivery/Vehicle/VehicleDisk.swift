@@ -22,7 +22,6 @@ final class VehicleDisk: @unchecked Sendable {
         dice = Dice(seed: world.scenario.seed, stream: .disk)
     }
 
-    /// Removes the files.
     func remove() {
         for name in (try? FileSystem.names(inDirectory: disk.directory)) ?? [] {
             try? FileSystem.removeFile(at: "\(disk.directory)/\(name)")
@@ -43,7 +42,7 @@ final class VehicleDisk: @unchecked Sendable {
         return configuration
     }
 
-    /// Prepares a call of the process: the disk may be full, locked, or fail once.
+    /// Prepares the disk for a call of the process: the disk may be full or locked, or fail once.
     func prepare() {
         let isLocked = world.holds(.lockedOutbox)
         if isLocked != disk.isLocked { world.note(.disk, 4, isLocked ? 1 : 0, "another program's lock: \(isLocked)") }
@@ -66,12 +65,12 @@ final class VehicleDisk: @unchecked Sendable {
 
     var isOff: Bool { disk.isOff }
 
-    /// Cuts the power now, or within the next `calls`.
-    func cutPower(within calls: Int) {
-        if calls == 0 { disk.powerCut() } else { disk.order(DiskFault(.powerCut, at: calls)) }
+    /// Cuts the power at the given call to the disk, counted from now; 0 cuts it at once.
+    func cutPower(atCall call: Int) {
+        if call == 0 { disk.powerCut() } else { disk.order(DiskFault(.powerCut, at: call)) }
     }
 
-    /// Cuts off a killed process; its written bytes stay.
+    /// Cuts a killed process off from the disk. The bytes that it has written stay.
     func cutOff() { disk.cutOff() }
 
     func powerOn() { disk.powerOn() }

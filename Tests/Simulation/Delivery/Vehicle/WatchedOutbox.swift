@@ -44,7 +44,7 @@ struct WatchedOutbox: Outbox {
             if isAlive {
                 world.account.offer(update, overrulingEarlier: overrulingEarlier, at: world.now)
                 // Another program's lock doesn't delay any position.
-                if error.code != .busy { world.trouble(for: .seconds(61)) }
+                if error.code != .busy { world.allowDelay(for: .seconds(61)) }
             }
             throw error
         }
@@ -52,7 +52,7 @@ struct WatchedOutbox: Outbox {
 
     func next(_ request: BatchRequest) async throws(OutboxError) -> NextUpload {
         let next = try await watched { () throws(OutboxError) in try await base.next(request) }
-        // A failed acknowledgement may be on the disk anyway, which is noticed at the next opening.
+        // A failed acknowledgement may be on the disk anyway, which is noticed when the outbox is next opened.
         if next.batch == nil { await check() }
         return next
     }
@@ -73,8 +73,8 @@ struct WatchedOutbox: Outbox {
 
     func quarantine(_ update: StoredUpdate, reason: ReportedText) async throws(OutboxError) {
         world.require(
-            .quarantineIsRefused, world.account.isRefused(UpdateKey(update.update)),
-            "update \(update.sequence) is quarantined, which Fleet Engine would accept")
+            .quarantineIsRefused, world.account.isRejected(UpdateKey(update.update)),
+            "update \(update.sequence) is quarantined, but Fleet Engine would accept it")
         try await watched { () throws(OutboxError) in try await base.quarantine(update, reason: reason) }
         await check()
     }
@@ -88,7 +88,7 @@ struct WatchedOutbox: Outbox {
         disk.prepare()
         do { return try await body() } catch {
             guard isAlive else { throw error }
-            world.trouble(for: .seconds(62))
+            world.allowDelay(for: .seconds(62))
             throw error
         }
     }
@@ -103,6 +103,6 @@ struct WatchedOutbox: Outbox {
     }
 
     private func judge(_ breach: DeliveryAccount.Breach?) {
-        if let breach { world.breach(breach.law, breach.detail) }
+        if let breach { world.recordBreach(breach.law, breach.detail) }
     }
 }

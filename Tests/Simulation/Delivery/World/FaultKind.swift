@@ -30,9 +30,9 @@ enum FaultKind: Int, CaseIterable, Sendable, Comparable {
     enum Shape: Sendable {
         /// The fault occurs once, with this probability at each occasion.
         case strike(ClosedRange<Double>)
-        /// The fault lasts for `seconds`, with `hoursBetween` from the end of one to the next.
+        /// The fault lasts for `seconds` each time, with `hoursBetween` from its end to its next start.
         case spell(hoursBetween: ClosedRange<Double>, seconds: ClosedRange<Double>)
-        /// The fault lasts all the time in a world that has it.
+        /// The fault is permanent in a world that has it.
         case trait
     }
 

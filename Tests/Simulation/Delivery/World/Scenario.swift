@@ -1,7 +1,7 @@
 /// The parameters of a run. The same scenario gives the same events in the same order at the same times.
 struct Scenario: Sendable, Hashable {
     var seed: UInt64
-    /// The time with faults in hours, after which everything must be delivered.
+    /// The number of hours with faults, after which everything must be delivered.
     var hours: Double
     var without: Set<FaultKind> = []
     var bug: PlantedBug?

@@ -1,9 +1,9 @@
 /// The events of a run: as a hash, which is equal for all runs of a scenario, and as text if requested.
 struct Trace {
-    /// The kind of an event, which has two figures.
+    /// The kind of an event. Each event also has two figures.
     enum Mark: Int, CaseIterable {
         case start, stop, cut, kill, end
-        case fix, refusedFix, accepted, notStored, uploading, delivered, failed, noToken, outboxFailed, waiting
+        case fix, rejectedFix, accepted, notStored, uploading, delivered, failed, noToken, outboxFailed, waiting
         case quarantined, idle, stateSent, receiver
         case request, answer, token, networkBack, disk
         case privateTime, reload
@@ -15,9 +15,9 @@ struct Trace {
     /// The number of events by mark.
     private(set) var counts = [Int](repeating: 0, count: Mark.allCases.count)
     /// Receives each event as text; `nil` if the text isn't needed.
-    let tell: ((String) -> Void)?
+    let output: ((String) -> Void)?
 
-    init(tell: ((String) -> Void)? = nil) { self.tell = tell }
+    init(output: ((String) -> Void)? = nil) { self.output = output }
 
     mutating func note(
         _ mark: Mark, at time: Duration, _ one: Int64 = 0, _ other: Int64 = 0, _ words: @autoclosure () -> String
@@ -29,7 +29,7 @@ struct Trace {
         mix(UInt64(bitPattern: seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000))
         mix(UInt64(bitPattern: one))
         mix(UInt64(bitPattern: other))
-        tell?("\(time.clockText)  \(words())")
+        output?("\(time.clockText)  \(words())")
     }
 
     private mutating func mix(_ value: UInt64) {
@@ -39,7 +39,7 @@ struct Trace {
 }
 
 extension Duration {
-    /// Hours, minutes and seconds of the run, such as `27:03:05.250`.
+    /// The time in hours, minutes and seconds, such as `27:03:05.250`.
     var clockText: String {
         let (seconds, attoseconds) = components
         func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }

@@ -9,34 +9,29 @@ final class World: @unchecked Sendable {
     let queue: RunQueue
     private var weather: Weather
     private var trace: Trace
-    /// The account that judges the delivery.
     var account: DeliveryAccount
-    /// The first law that was broken; ends the run.
+    /// The first breach of a law, which ends the run.
     private(set) var violation: Violation?
     /// The UTC time of the start of the run.
     let origin = UTCTime(year: 2026, month: 6, day: 1, millisecondOfDay: 6 * 3_600_000)
 
-    init(_ scenario: Scenario, tell: ((String) -> Void)? = nil) {
+    init(_ scenario: Scenario, output: ((String) -> Void)? = nil) {
         self.scenario = scenario
         weather = Weather(scenario)
         var dice = Dice(seed: scenario.seed, stream: .climate)
         queue = RunQueue(
             seed: scenario.seed, disorder: weather.has(.disorder) ? dice.uniform(0.05...0.9) : 0)
-        trace = Trace(tell: tell)
+        trace = Trace(output: output)
         account = DeliveryAccount(mayEvict: weather.has(.smallStore))
     }
 
-    /// The time since the run began.
     var now: Duration { clock.elapsed }
     var utc: UTCTime { origin.advanced(by: now) }
-    /// The time from which no fault occurs.
     var faultsEnd: Duration { weather.end }
     var traceHash: UInt64 { trace.hash }
     var eventCount: Int { trace.count }
     var faultKinds: [FaultKind] { weather.kinds }
-    /// The number of faults by kind.
     var faultCounts: [Int] { weather.counts }
-    /// The number of events by mark.
     var markCounts: [Int] { trace.counts }
 
     // MARK: Faults
@@ -53,7 +48,7 @@ final class World: @unchecked Sendable {
     var isKnownPrivate: Bool { privateFor.map { $0 >= .seconds(1) } ?? false }
 
     /// Records a fault's effect, which may delay updates for `duration`.
-    func trouble(for duration: Duration) { account.trouble(until: now + duration) }
+    func allowDelay(for duration: Duration) { account.allowDelay(until: now + duration) }
 
     // MARK: Events
 
@@ -63,20 +58,20 @@ final class World: @unchecked Sendable {
         trace.note(mark, at: now, one, other, words())
     }
 
-    func breach(_ law: Law, _ detail: @autoclosure () -> String) {
+    func recordBreach(_ law: Law, _ detail: @autoclosure () -> String) {
         guard violation == nil else { return }
         violation = Violation(law: law, at: now, detail: detail())
-        trace.tell?("\(now.clockText)  BROKEN: \(law.rawValue): \(detail())")
+        trace.output?("\(now.clockText)  BROKEN: \(law.rawValue): \(detail())")
     }
 
     /// Records a breach of `law` unless the claim is true.
     func require(_ law: Law, _ claim: Bool, _ detail: @autoclosure () -> String) {
-        if !claim { breach(law, detail()) }
+        if !claim { recordBreach(law, detail()) }
     }
 
     // MARK: Time
 
-    /// Runs `body` and all tasks that it starts, until it has ended or a law is broken.
+    /// Runs `body` and all tasks that it starts, until `body` has ended or a law is broken.
     func run(_ body: @escaping @Sendable () async -> Void) {
         queue.run {
             let done = Flag()
@@ -88,11 +83,11 @@ final class World: @unchecked Sendable {
             while !done.isSet, violation == nil {
                 if queue.runNext() { continue }
                 guard let next = clock.nextDeadline else {
-                    breach(.neverStuck, "no job is ready and no task sleeps, but the run has not ended")
+                    recordBreach(.neverStuck, "no job is ready and no task sleeps, but the run has not ended")
                     break
                 }
                 checkBounds()
-                if let late = account.overdue(before: next.offset) { breach(late.law, late.detail) }
+                if let late = account.overdue(before: next.offset) { recordBreach(late.law, late.detail) }
                 clock.jump(to: next)
             }
         }
@@ -100,7 +95,7 @@ final class World: @unchecked Sendable {
 
     private func checkBounds() {
         require(.bounded, clock.sleeperCount <= 48, "\(clock.sleeperCount) tasks sleep at once")
-        require(.bounded, queue.longest <= 256, "\(queue.longest) jobs were ready at once")
+        require(.bounded, queue.maximumLength <= 256, "\(queue.maximumLength) jobs were ready at once")
     }
 
     /// `@unchecked Sendable`: used by the thread of its simulation only.

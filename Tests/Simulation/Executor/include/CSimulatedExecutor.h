@@ -1,15 +1,16 @@
 #pragma once
 
-// Swift's global executor, replaced for single threads: jobs that are made ready on a thread that has entered are
-// handed to its queue instead of the pool of threads.
+// A replacement for Swift's global executor on single threads: a job that becomes ready on a thread that has called
+// `csimulated_enter` is passed to the thread's own queue instead of the thread pool.
 
 typedef void (*csimulated_take)(void *_Nonnull context, void *_Nonnull job);
 
-// From now on jobs made ready on this thread go to `take`; a real delay asked for on it ends the process.
+// Passes each job that becomes ready on this thread to `take` from now on. A real delay requested on this thread aborts
+// the process.
 void csimulated_enter(void *_Nonnull context, csimulated_take _Nonnull take);
 
-// Jobs made ready on this thread go to the pool again.
+// Passes the jobs that become ready on this thread to the thread pool again.
 void csimulated_leave(void);
 
-// Runs a job that was taken, on this thread.
+// Runs a job that was passed to `take`, on this thread.
 void csimulated_run(void *_Nonnull job);

@@ -1,5 +1,5 @@
 /// A clock whose sleepers wake ten hours late.
-struct DeafClock: Clock {
+struct LateClock: Clock {
     typealias Duration = Swift.Duration
     typealias Instant = VirtualClock.Instant
 

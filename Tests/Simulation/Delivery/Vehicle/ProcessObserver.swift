@@ -3,7 +3,7 @@ import Reporting
 import TimeAndChance
 
 /// Records the events of a process in the trace, and checks what they show.
-struct Witness: ReportingObserver {
+struct ProcessObserver: ReportingObserver {
     let world: World
     let life: ProcessLife
 
@@ -17,7 +17,7 @@ struct Witness: ReportingObserver {
         case .fix(let fix):
             world.note(.fix, fix.timeOfFix.millisecondsSince1970, 0, "fix of \(fix.timeOfFix)")
         case .rejected(let fix, let why):
-            world.note(.refusedFix, fix.timeOfFix.millisecondsSince1970, 0, "fix of \(fix.timeOfFix) refused: \(why)")
+            world.note(.rejectedFix, fix.timeOfFix.millisecondsSince1970, 0, "fix of \(fix.timeOfFix) rejected: \(why)")
         case .accepted(let stored):
             world.note(.accepted, stored.sequence, 0, "accepted \(stored.sequence) of \(stored.update.timeOfFix)")
         case .notStored(let update, let error):
@@ -44,7 +44,7 @@ struct Witness: ReportingObserver {
             world.note(.quarantined, stored.sequence, 0, "quarantined \(stored.sequence): \(reason)")
         case .serverTime: break
         case .internalError(let error):
-            world.breach(.neverStuck, "unexpected event \(error.event) in phase \(error.phase)")
+            world.recordBreach(.neverStuck, "unexpected event \(error.event) in phase \(error.phase)")
         case .idle: world.note(.idle, 0, 0, "idle")
         case .announced(let presence, _): world.note(.stateSent, 0, 0, "\(presence) announced")
         }
