@@ -180,11 +180,14 @@ package struct ActiveConditions: Sendable {
         if let before, now - before.at < Self.reminderInterval { return false }
         states[topic]?.isLogged = true
         memories[topic, default: Memory()].isOpen = true
+        // A condition that lasts is logged again before it is forgotten.
+        memories[topic]?.lines = memories[topic]?.lines.filter { now - $0.value.at < Self.reminderInterval * 2 } ?? [:]
         memories[topic]?.lines[key] = Written(at: now)
         let repetitions = before?.repetitions ?? 0
         let count = repetitions > 0 ? " (\(repetitions.counted("more time")) since last logged)" : ""
-        lines.append(
-            Line(code: key.code, severity: key.code.severity, text: "\(state.condition.line)\(text: count)"))
+        lines += state.condition.lines.map {
+            Line(code: key.code, severity: key.code.severity, text: "\($0)\(text: count)")
+        }
         return true
     }
 }
