@@ -182,11 +182,14 @@ package struct ActiveConditions: Sendable {
         if let before, now - before.at < Self.reminderInterval { return false }
         states[topic]?.isLogged = true
         histories[topic, default: History()].isOpen = true
+        // A condition that lasts is logged again before it is forgotten.
+        histories[topic]?.lines = histories[topic]?.lines.filter { now - $0.value.at < Self.reminderInterval * 2 } ?? [:]
         histories[topic]?.lines[key] = LoggedLine(at: now)
         let repetitions = before?.repetitions ?? 0
         let count = repetitions > 0 ? " (\(repetitions.counted("more time")) since last logged)" : ""
-        lines.append(
-            Line(code: key.code, severity: key.code.severity, text: "\(state.condition.line)\(text: count)"))
+        lines += state.condition.lines.map {
+            Line(code: key.code, severity: key.code.severity, text: "\($0)\(text: count)")
+        }
         return true
     }
 }

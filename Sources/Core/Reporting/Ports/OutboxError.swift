@@ -112,6 +112,15 @@ package struct OutboxError: Error, Sendable, Hashable {
     /// The process that owns the outbox, if that is the cause; `nil` if the process is unknown.
     package var holder: Holder? { if case .held(let holder) = cause { holder } else { nil } }
 
+    /// The `errno` or SQLite's code, if that is the cause.
+    package var number: Int32? {
+        switch cause {
+        case .sqlite(let code, _): code
+        case .system(let number, _): number
+        default: nil
+        }
+    }
+
     /// Whether the file system has no space or no inodes left.
     package var isFull: Bool { code == .full || code == .noInodes }
 }

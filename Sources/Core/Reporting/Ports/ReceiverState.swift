@@ -95,6 +95,17 @@ package enum ReceiverFault: Sendable, Hashable {
     case noDate
     case gpsd(GPSDFault)
 
+    /// This fault without the details that change while it lasts, used to log a fault once.
+    package var topic: Self {
+        switch self {
+        case .silent(let line, _, let holders): .silent(line, .zero, alsoOpenIn: holders)
+        case .noSentence(let line, _, let holders): .noSentence(line, .zero, alsoOpenIn: holders)
+        case .readableText(let line, _, _, let holders): .readableText(line, nil, .zero, alsoOpenIn: holders)
+        case .noBaudRate(let evidence, _, _): .noBaudRate(evidence, baudRate: 0, tried: [])
+        default: self
+        }
+    }
+
     /// The input that arrives instead of sentences with a position.
     package enum NoPosition: Sendable, Hashable { case otherSentences, wrongChecksums, otherShips }
 }
