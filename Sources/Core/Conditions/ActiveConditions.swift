@@ -183,7 +183,8 @@ package struct ActiveConditions: Sendable {
         states[topic]?.isLogged = true
         histories[topic, default: History()].isOpen = true
         // A condition that lasts is logged again before it is forgotten.
-        histories[topic]?.lines = histories[topic]?.lines.filter { now - $0.value.at < Self.reminderInterval * 2 } ?? [:]
+        histories[topic]?.lines =
+            histories[topic]?.lines.filter { now - $0.value.at < Self.reminderInterval * 2 } ?? [:]
         histories[topic]?.lines[key] = LoggedLine(at: now)
         let repetitions = before?.repetitions ?? 0
         let count = repetitions > 0 ? " (\(repetitions.counted("more time")) since last logged)" : ""

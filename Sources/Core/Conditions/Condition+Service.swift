@@ -33,7 +33,8 @@ extension Condition {
     package init(renewalFailedBy failure: Condition, remaining: Duration) {
         self.init(
             .tokenRenewalFailing,
-            Wording("\(failure.cause); the current token remains in use for another \(remaining.spoken)", failure.remedy),
+            Wording(
+                "\(failure.cause); the current token remains in use for another \(remaining.spoken)", failure.remedy),
             facts: .consequence(failure.code, failure.facts))
     }
 
