@@ -179,10 +179,12 @@ package struct ActiveConditions: Sendable {
         let before = memories[topic]?.lines[key]
         if let before, now - before.at < Self.reminderInterval { return false }
         states[topic]?.isLogged = true
-        memories[topic, default: Memory()].isOpen = true
+        var memory = memories[topic] ?? Memory()
+        memory.isOpen = true
         // A condition that lasts is logged again before it is forgotten.
-        memories[topic]?.lines = memories[topic]?.lines.filter { now - $0.value.at < Self.reminderInterval * 2 } ?? [:]
-        memories[topic]?.lines[key] = Written(at: now)
+        memory.lines = memory.lines.filter { now - $0.value.at < Self.reminderInterval * 2 }
+        memory.lines[key] = Written(at: now)
+        memories[topic] = memory
         let repetitions = before?.repetitions ?? 0
         let count = repetitions > 0 ? " (\(repetitions.counted("more time")) since last logged)" : ""
         lines += state.condition.lines.map {
