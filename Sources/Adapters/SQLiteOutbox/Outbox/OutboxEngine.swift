@@ -237,7 +237,7 @@ final class OutboxEngine {
 /// Opening and repairing. Opening ends with a working store, or throws the reason why the disk doesn't allow it.
 extension OutboxEngine {
     private func openStore() throws(OutboxError) {
-        try withSystem(files.path, files.requireOwn(for: EffectiveUser.current))
+        try files.requireOwn(for: EffectiveUser.current)
         try reserve.lending(openOrCreateStore())
     }
 
