@@ -181,11 +181,12 @@ package struct ActiveConditions: Sendable {
         let before = histories[topic]?.lines[key]
         if let before, now - before.at < Self.reminderInterval { return false }
         states[topic]?.isLogged = true
-        histories[topic, default: History()].isOpen = true
+        var history = histories[topic] ?? History()
+        history.isOpen = true
         // A condition that lasts is logged again before it is forgotten.
-        histories[topic]?.lines =
-            histories[topic]?.lines.filter { now - $0.value.at < Self.reminderInterval * 2 } ?? [:]
-        histories[topic]?.lines[key] = LoggedLine(at: now)
+        history.lines = history.lines.filter { now - $0.value.at < Self.reminderInterval * 2 }
+        history.lines[key] = LoggedLine(at: now)
+        histories[topic] = history
         let repetitions = before?.repetitions ?? 0
         let count = repetitions > 0 ? " (\(repetitions.counted("more time")) since last logged)" : ""
         lines += state.condition.lines.map {

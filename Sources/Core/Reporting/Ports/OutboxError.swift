@@ -44,6 +44,10 @@ package struct OutboxError: Error, Sendable, Hashable {
         case system(number: Int32, message: ReportedText)
         /// A file isn't touched, for the given reason, which has a remedy.
         case refusal(ReportedText, remedy: ReportedText)
+        /// The path leads to a file of the given kind, such as a log, that has never been an outbox.
+        case unrelated(ReportedText)
+        /// The path leads to a directory.
+        case directory
         /// A process has the outbox; `nil` if it isn't known which.
         case held(by: Holder?)
         case ofVehicle(ReportedText, pending: Int64, configured: ReportedText)

@@ -138,14 +138,25 @@ package enum BaudRateEvidence: Int, Sendable, Hashable, Comparable {
 
 /// The programs that have a device open.
 package struct DeviceHolders: Sendable, Hashable {
+    /// A program, by its remedy.
+    package enum Program: Sendable, Hashable {
+        case gpsd, modemManager, brltty
+        /// A login console on the given terminal, such as `ttyS0`.
+        case loginConsole(ReportedText)
+        /// Another Waypost, which the given command stops.
+        case waypost(ReportedText)
+        case other
+        /// A program that this user can't see. It has the given device open.
+        case hidden(ReportedText)
+    }
+
     /// The programs, such as `gpsd (process 812)`.
     package let names: ReportedText
-    /// The remedies, one for each program.
-    package let remedy: ReportedText
+    package let programs: [Program]
 
-    package init(names: ReportedText, remedy: ReportedText) {
+    package init(names: ReportedText, programs: [Program]) {
         self.names = names
-        self.remedy = remedy
+        self.programs = programs
     }
 }
 
