@@ -32,7 +32,7 @@ import WaypostTestSupport
         arguments: [
             (Secret.file("/nonexistent/key"), .unreadable(.missing, "No such file or directory")),
             (.file("/"), .notAFile), (.file("/dev/zero"), .notAFile), (.environment("KEY"), .notSet),
-            (.environment("EMPTY"), .notSet), (.credential("key"), .noCredentials), (.credential("/key"), .notAName),
+            (.environment("EMPTY"), .notSet), (.credential("key"), .noCredentials), (.credential("/key"), .invalidCredentialName),
         ] as [(Secret, SourceFault.Problem)])
     func areReportedIfMissing(secret: Secret, problem: SourceFault.Problem) {
         #expect(self.problem(HeaderTemplate("X", secret), environment: ["EMPTY": ""]) == problem)
@@ -80,12 +80,12 @@ import WaypostTestSupport
 
     @Test(arguments: ["Basic dXNlcjpw", "\"key\"", "key of van-7"])
     func areASingleKeyAfterBearer(secret: String) {
-        #expect(problem(HeaderTemplate("Authorization", .literal(secret), scheme: .bearer)) == .notAKey)
+        #expect(problem(HeaderTemplate("Authorization", .literal(secret), scheme: .bearer)) == .invalidKey)
     }
 
     @Test func areAPairInTheSchemeBasic() {
         let template = HeaderTemplate("Authorization", .environment("KEY"), scheme: .basic)
-        #expect(problem(template, environment: ["KEY": "secret"]) == .notAPair)
+        #expect(problem(template, environment: ["KEY": "secret"]) == .invalidPair)
     }
 
     @Test func areReadFromSystemdCredentials() throws {

@@ -97,7 +97,7 @@ import Testing
                     + "original log, because this one was altered afterwards, or damaged on the line"
             ),
             (
-                .disordered(previous: "b", end: "10:00", next: "a", begin: "9:00"),
+                .outOfOrder(previous: "b", end: "10:00", next: "a", start: "9:00"),
                 "a begins at 9:00, before the previous log, b, ends at 10:00; list logs in chronological order, each "
                     + "as it was recorded"
             ),

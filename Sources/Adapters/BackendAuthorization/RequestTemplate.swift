@@ -58,10 +58,10 @@ package struct HeaderTemplate: Sendable, Hashable {
         case .bearer:
             // Some users store the scheme with the key.
             let key = FoundToken.stripped(secret)
-            guard !key.contains(where: { $0.isWhitespace || $0 == "\"" }) else { throw fault(.notAKey) }
+            guard !key.contains(where: { $0.isWhitespace || $0 == "\"" }) else { throw fault(.invalidKey) }
             return ("Bearer \(key)", key)
         case .basic:
-            guard secret.contains(":") else { throw fault(.notAPair) }
+            guard secret.contains(":") else { throw fault(.invalidPair) }
             return ("Basic \(Base64.encoded(secret.utf8))", secret)
         }
     }

@@ -76,7 +76,7 @@ extension SourceFault.Problem {
     fileprivate init(_ problem: ServiceCredential.Problem) {
         self =
             switch problem {
-            case .notAName: .notAName
+            case .invalidName: .invalidCredentialName
             case .noneGiven: .noCredentials
             case .notGiven: .noSuchCredential
             }

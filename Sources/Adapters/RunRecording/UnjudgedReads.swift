@@ -2,7 +2,8 @@ import GNSS
 import Reporting
 import TimeAndChance
 
-/// The reads of a vehicle that may be private, kept until the fixes made from them have been judged. Has no clock.
+/// The bytes read from the receiver of a vehicle that may be private, kept until the fixes made from them have been
+/// judged. This type has no clock.
 ///
 /// The reads between two fixes are released if both fixes were reported and follow each other closely: only then is it
 /// known that the vehicle wasn't private in between. An epoch without a position is never released, because the

@@ -58,9 +58,9 @@ package struct VehicleUpdate: Sendable, Hashable {
     package var body: [UInt8] {
         var resource: [String: JSONValue] = [:]
         resource["vehicleState"] = (state?.rawValue).map(JSONValue.string)
-        resource["lastLocation"] = lastLocation?.message(namesSensor: true)
+        resource["lastLocation"] = lastLocation?.json(namesSensor: true)
         if !pastLocations.isEmpty {
-            resource["pastLocations"] = .array(pastLocations.map { $0.message(namesSensor: false) })
+            resource["pastLocations"] = .array(pastLocations.map { $0.json(namesSensor: false) })
         }
         return JSONValue.object(resource).utf8
     }
@@ -96,7 +96,7 @@ package struct VehicleLocation: Sendable, Hashable {
 extension VehicleLocation {
     /// Returns the location as JSON. `namesSensor` is false for past locations, because there may be many, and Fleet
     /// Engine assumes the same sensor for a location without one.
-    fileprivate func message(namesSensor: Bool) -> JSONValue {
+    fileprivate func json(namesSensor: Bool) -> JSONValue {
         var message: [String: JSONValue] = [
             "supplementalLocation": .object([
                 "latitude": Self.rounded(latitude, 1e7), "longitude": Self.rounded(longitude, 1e7),

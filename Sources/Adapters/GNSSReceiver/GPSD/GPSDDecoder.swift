@@ -87,7 +87,7 @@ struct GPSDSession: Sendable {
     private var lastFixAt = Duration.zero
     /// The newest values of the chosen receiver, or of any receiver while none is chosen.
     private var sky: (device: String, hdop: Double?, satellitesUsed: Int?)?
-    /// The satellites that were listed since `takeSky` last returned them.
+    /// The satellites listed since the last call of `takeSky`; `nil` if none.
     private var newSky: Sky?
     private var errors: (device: String, time: UTCTime, radiusMeters: Double)?
     private var assembler = ReportAssembler()

@@ -47,7 +47,7 @@ struct LineWatch: Sendable, Hashable {
     var limit: Duration { max(timeout, interval * 5) }
 
     /// Records bytes that completed the given number of sentences.
-    mutating func bytesArrived(sentences: Int, at now: Duration) {
+    mutating func recordBytes(sentences: Int, at now: Duration) {
         lastByte = now
         hasBytes = true
         guard sentences > 0 else { return }

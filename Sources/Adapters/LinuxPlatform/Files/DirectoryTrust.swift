@@ -44,7 +44,7 @@ package enum DirectoryTrust {
         var links = 0
         while let name = rest.popLast() {
             if name == ".." {
-                place = place.isEmpty ? "" : parent(place)
+                place = place.isEmpty ? "" : parentPrefix(of: place)
                 continue
             }
             let next = "\(place)/\(name)"
@@ -181,8 +181,9 @@ package enum DirectoryTrust {
         path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }.filter { $0 != "." }.reversed()
     }
 
-    private static func parent(_ place: String) -> String {
-        let parent = FileSystem.parent(of: place)
+    /// Returns the parent directory of `path`, or an empty string for the root.
+    private static func parentPrefix(of path: String) -> String {
+        let parent = FileSystem.parent(of: path)
         return parent == "/" ? "" : parent
     }
 }

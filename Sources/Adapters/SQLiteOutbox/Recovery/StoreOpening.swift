@@ -50,7 +50,7 @@ final class StoreOpening {
                 throw OutboxError(.damaged, path: files.path, .unsteady)
             }
             store.acceptChanges()
-            try emptyLog(of: store)
+            try truncateLog(of: store)
         }
         // The log may be new. SQLite synchronizes the directory with its first sync, but ignores a failure.
         try withSystem(files.path, files.synchronizeDirectory())
@@ -89,7 +89,7 @@ final class StoreOpening {
                 .damaged, path: files.path,
                 .earlierCopy(accepted: counters.lastSequence, known: known.lastSequence))
         }
-        if logBytes > StoreFormat.maximumLogBytes { watchLog() }
+        if logBytes > StoreFormat.maximumLogBytes { checkLogSize() }
         var places = logBytes > 0 ? [files.log] : []
         // An old log may hide later rows of the database.
         if logBytes > 0, header.fileBytes <= Self.wholeCheckBytes { places.append(files.path) }
@@ -107,7 +107,7 @@ final class StoreOpening {
     }
 
     /// Reports a log that grows because another program keeps it from starting over.
-    func watchLog() {
+    func checkLogSize() {
         let bytes = (try? files.disk.fileSize(at: files.log)) ?? 0
         let warning = OutboxWarning.longLog(path: files.log, bytes: bytes)
         let isLong = bytes > min(StoreFormat.maximumLogBytes, max(configuration.maximumBytes, 16 << 20))
@@ -129,7 +129,7 @@ final class StoreOpening {
         let warning = OutboxWarning.removedLog(path: files.log)
         if !hasReportedRemovedLog { configuration.reportWarning(warning) }
         hasReportedRemovedLog = true
-        do throws(OutboxError) { try store.emptyLog() } catch { return false }
+        do throws(OutboxError) { try store.truncateLog() } catch { return false }
         configuration.reportWarningEnd(warning)
         hasReportedRemovedLog = false
         return true
@@ -142,8 +142,8 @@ final class StoreOpening {
     ///
     /// A sync of the log may have failed, now or before a restart. In that case the log's content is only in the
     /// kernel's memory, and no later sync writes it to the disk. Moving it into the database does.
-    private func emptyLog(of store: OutboxStore) throws(OutboxError) {
-        do throws(OutboxError) { try store.emptyLog() } catch {
+    private func truncateLog(of store: OutboxStore) throws(OutboxError) {
+        do throws(OutboxError) { try store.truncateLog() } catch {
             // Without space, or while another program is reading from the log, the log stays.
             guard !isLogDistrusted, error.leavesStoreSound else { throw error }
             if error.code == .busy { try store.transaction {} }  // throws if that program writes

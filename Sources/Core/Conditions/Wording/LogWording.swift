@@ -195,10 +195,10 @@ extension LogRemark: CustomStringConvertible {
             // A cable damages one sentence in a few hundred; an editor or a conversion damages more.
             return leftOut.count * 100 < leftOut.total
                 ? Wording("\(cause), damaged on the line", "") : Wording(cause, Self.altered)
-        case .disordered(let previous, let end, let next, let begin):
+        case .outOfOrder(let previous, let end, let next, let start):
             return Wording(
                 """
-                \(next) begins at \(text: begin), before the previous log, \(previous), ends at \(text: end)
+                \(next) begins at \(text: start), before the previous log, \(previous), ends at \(text: end)
                 """, Self.order)
         case .timeGoesBack(let log, let times):
             return Wording(

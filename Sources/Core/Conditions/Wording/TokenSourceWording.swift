@@ -103,7 +103,7 @@ extension SourceFault.Problem {
         switch self {
         case .notSet:
             return Wording("is not set", "set it for the service (Environment= or EnvironmentFile= in the unit)")
-        case .notAName:
+        case .invalidCredentialName:
             return Wording("is not a credential's name", "write the name from the unit, without a directory")
         case .noCredentials:
             return Wording(
@@ -130,11 +130,11 @@ extension SourceFault.Problem {
                 "keep that key in the backend, and use the key that the backend issued to this vehicle")
         case .notUTF8: return Wording("is not UTF-8 text", "save it as UTF-8")
         case .severalLines: return Wording("has more than one line", "write only the value, on one line")
-        case .notAKey:
+        case .invalidKey:
             return Wording(
                 "holds more than a key; the scheme bearer requires the key alone",
                 "remove quotes, spaces and the name of another scheme (Basic)")
-        case .notAPair: return Wording("isn't a pair, as the scheme basic requires", "write user:password")
+        case .invalidPair: return Wording("isn't a pair, as the scheme basic requires", "write user:password")
         case .unfilledVariable:
             return Wording(
                 "contains a variable in ${}, which is not expanded",

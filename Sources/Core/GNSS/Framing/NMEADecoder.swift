@@ -325,8 +325,7 @@ extension NMEADecoder {
         sky?.take(address, FieldCursor(text), epoch: assembler.serial, at: lastReceivedAt ?? .zero)
     }
 
-    /// Keeps a text that may name the receiver. `isText` says whether the sentence is TXT, whose text follows three
-    /// numbers.
+    /// Keeps a message that may name the receiver. In a TXT sentence (`isText`), it follows three numeric fields.
     @inline(never)
     private mutating func recordBanner(
         _ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int, isText: Bool

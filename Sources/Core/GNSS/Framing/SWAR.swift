@@ -42,7 +42,7 @@ enum SWAR {
     }
 }
 
-/// The bytes that end a sentence and its fields.
+/// The search for the bytes that may end a sentence.
 extension SWAR {
     /// Marks the bytes that end a sentence: `*`, `$`, control bytes, DEL and non-ASCII bytes. The lowest mark is exact;
     /// marks above it may be spurious.

@@ -136,8 +136,8 @@ package enum LogRemark: Sendable, Hashable {
 
     /// Sentences of a log were left out because of their checksums. `firstLine` is the line of the first one.
     case leftOut(log: String, FixAbsence.LeftOut, Checksums, firstLine: Int)
-    /// The log `next` begins, at `begin`, before the log `previous` ends, at `end`.
-    case disordered(previous: String, end: String, next: String, begin: String)
+    /// The log `next` begins, at `start`, before the log `previous` ends, at `end`.
+    case outOfOrder(previous: String, end: String, next: String, start: String)
     /// The time goes back within the logs, this many times.
     case timeGoesBack(log: String, times: Int)
 }

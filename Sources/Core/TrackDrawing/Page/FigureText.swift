@@ -11,7 +11,7 @@ package enum FigureText {
         let sign = scaled < 0 ? "-" : ""
         guard places > 0 else { return "\(scaled)" }
         let fraction = String(scaled.magnitude % UInt(scale))
-        return "\(sign)\(scaled.magnitude / UInt(scale))." + padded(fraction, places)
+        return "\(sign)\(scaled.magnitude / UInt(scale))." + zeroPadded(fraction, to: places)
     }
 
     /// Returns a distance, such as `640 m`, `4.57 km`, `45.7 km` or `457 km`.
@@ -66,8 +66,8 @@ package enum FigureText {
     /// Returns a time of day, such as `10:31:39`, or `10:31` without seconds.
     package static func clock(_ time: UTCTime, seconds: Bool = true) -> String {
         let second = time.millisecondOfDay / 1000
-        let minutes = "\(padded(String(second / 3600), 2)):\(padded(String(second / 60 % 60), 2))"
-        return seconds ? "\(minutes):\(padded(String(second % 60), 2))" : minutes
+        let minutes = "\(zeroPadded(String(second / 3600), to: 2)):\(zeroPadded(String(second / 60 % 60), to: 2))"
+        return seconds ? "\(minutes):\(zeroPadded(String(second % 60), to: 2))" : minutes
     }
 
     /// Returns a period, such as `2026-03-31 10:30:00 to 10:34:59`, with a second date if that differs.
@@ -83,7 +83,7 @@ package enum FigureText {
             + (longitude < 0 ? "W" : "E")
     }
 
-    private static func padded(_ digits: String, _ width: Int) -> String {
+    private static func zeroPadded(_ digits: String, to width: Int) -> String {
         String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
     }
 }

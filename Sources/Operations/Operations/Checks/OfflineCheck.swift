@@ -83,7 +83,7 @@ package enum OfflineCheck {
         let log = LogWriter(level: .error, format: .text)
         var lines: [CheckLine] = []
         func prove(_ name: String, _ files: CertificateFiles? = nil, _ body: () throws(AgentError) -> Void) {
-            // Creating the part would stop at the first problem.
+            // `body` would stop at the first problem, so all problems with the files are collected first.
             var problems = files?.problems ?? []
             if problems.isEmpty, let problem = files?.problemOfPair { problems = [problem] }
             lines += problems.map { CheckLine(.fail, name, $0) }

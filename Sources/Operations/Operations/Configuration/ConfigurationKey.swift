@@ -49,7 +49,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         "reporting.trackMeters": "trackToleranceMeters", "vehicle.privateWhen": "privateModeFile",
     ]
 
-    /// Remedies for keys that other programs have, by the letters of the key in lower case.
+    /// Remedies for keys known from other programs, keyed by the lower-case letters of the name.
     static let foreignKeyRemedies: [String: String] = {
         let log = "remove it; the log goes to standard error, and thus to the journal (journalctl -u waypost)"
         let verification = "remove it; certificates are always verified, and \"caFile\" specifies your own authorities"
