@@ -192,7 +192,7 @@ import ReportedText
     fileprivate func opened(_ socket: CInt) -> Bool {
         guard repetition.mayConnect(hasFailureMessage: unsafe errorText.pointee != 0) else { return false }
         openedFamilies.insert(ccurl_is_ipv6(socket) ? .ipv6 : .ipv4)
-        sockets.opened(socket)
+        sockets.recordOpening(of: socket)
         return true
     }
 

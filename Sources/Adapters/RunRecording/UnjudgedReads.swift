@@ -41,7 +41,7 @@ struct UnjudgedReads: Sendable {
 
     init(zones: [PrivateZone]) { mode = PrivateMode(zones: zones) }
 
-    mutating func lineOpened() {
+    mutating func recordOpening() {
         forget()
         decoder = NMEADecoder()
         voidEpochs = 0
@@ -54,7 +54,7 @@ struct UnjudgedReads: Sendable {
         decoder.decode(read.bytes.span, receivedAt: .milliseconds(read.at.millisecondsSince1970)) { _ in }
     }
 
-    mutating func fixMade(_ fix: Fix, at now: UTCTime) {
+    mutating func recordFix(_ fix: Fix, at now: UTCTime) {
         guard mode.mayDisclose(fix), segments.count < Self.maximumSegments else { return forget() }
         // The read that completed this fix may contain the beginning of the next one, so it belongs to both segments.
         let count = max(0, reads.count - 1)

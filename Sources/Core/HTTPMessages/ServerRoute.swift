@@ -61,7 +61,7 @@ package struct ServerRoute: Sendable, Hashable {
     /// exchange must be repeated at once.
     ///
     /// A family that has worked is kept while its server restarts.
-    package mutating func couldNotConnect(isResolved: Bool) -> Bool {
+    package mutating func recordFailedConnect(isResolved: Bool) -> Bool {
         guard family != nil, !isResolved || !familyWorks else { return false }
         if !familyWorks { failuresToSkip = Self.failuresWithoutFamily }
         family = nil

@@ -102,9 +102,9 @@ struct PositionWatch: Sendable, Hashable {
     init(timeout: Duration) { self.timeout = timeout }
 
     /// Starts over for an opened line, because its receiver may have to start.
-    mutating func lineOpened() { since = nil }
+    mutating func startOver() { since = nil }
 
-    mutating func sentencesArrived(withPosition: Bool, at now: Duration) {
+    mutating func recordSentences(withPosition: Bool, at now: Duration) {
         if withPosition { hasPosition = true }
         if withPosition || since == nil { since = now }
     }

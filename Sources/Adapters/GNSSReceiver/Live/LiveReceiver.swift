@@ -150,11 +150,11 @@ private struct ReceiverLoop {
         var session = LineSession(decoder: receiver.decoder, watch: watch)
         var pace = ReadPace(openedAt: MonotonicTime.now)
         var judgement: Judgement?
-        position.lineOpened()
+        position.startOver()
         tap?.lineOpened()
         defer {
             interval = session.watch.interval
-            if session.watch.hasSentence { reopening.lineProvedGood() }
+            if session.watch.hasSentence { reopening.recordGoodLine() }
             if let last = session.finish() {
                 noteFix(last)
                 mailbox.post(.fix(last))
@@ -181,7 +181,7 @@ private struct ReceiverLoop {
             case .success(.timedOut) where rest > .zero: continue
             case .success(.timedOut):
                 guard let fix = session.lineIsIdle(at: MonotonicTime.now) else { continue }
-                position.sentencesArrived(withPosition: true, at: MonotonicTime.now)
+                position.recordSentences(withPosition: true, at: MonotonicTime.now)
                 noteFix(fix)
                 mailbox.post(.fix(fix))
             case .success(.ready(let isHungUp)):
@@ -208,7 +208,7 @@ private struct ReceiverLoop {
     /// Returns whether the line must be reopened. Reports the fault that the search for the baud rate has found.
     private mutating func isOverdue(_ line: any ReceiverLine, in session: LineSession, at now: Duration) -> Bool {
         guard endpoint.canReopen, session.watch.isOverdue(at: now) else { return false }
-        if let fault = line.trial?.lineClosed(after: session.evidence) { report(fault) }
+        if let fault = line.trial?.recordClosing(after: session.evidence) { report(fault) }
         return true
     }
 
@@ -234,9 +234,9 @@ private struct ReceiverLoop {
         let hadSentence = session.watch.hasSentence
         defer {
             let now = MonotonicTime.now
-            if session.watch.hasSentence, !hadSentence { line.trial?.firstSentenceArrived() }
+            if session.watch.hasSentence, !hadSentence { line.trial?.recordFirstSentence() }
             if session.obstacle == nil, session.watch.condition(at: now) == .receiving {
-                position.sentencesArrived(withPosition: newest != nil, at: now)
+                position.recordSentences(withPosition: newest != nil, at: now)
                 report(positionsOn: line, in: session, at: now)
             }
             while let warning = session.takeWarning() { mailbox.post(.warning(warning)) }

@@ -38,7 +38,7 @@ struct BaudRateSearch: Sendable, Hashable {
 
     fileprivate static var roundTime: Duration { standardTrial * (candidates.count + 1) }
 
-    mutating func sentenceArrived() {
+    mutating func recordSentence() {
         lastGood = rate
         beginRound()
         isFaultReported = false
@@ -46,7 +46,7 @@ struct BaudRateSearch: Sendable, Hashable {
 
     /// Records that the line was closed, after a trial or because a good line has long been without sentences. Advances
     /// `rate`. Returns the fault to report if all rates have been tried.
-    mutating func lineClosed(after evidence: BaudRateEvidence) -> ReceiverFault? {
+    mutating func recordClosing(after evidence: BaudRateEvidence) -> ReceiverFault? {
         if evidence == .sentences {
             isFaultReported = true
             return nil
@@ -68,7 +68,7 @@ struct BaudRateSearch: Sendable, Hashable {
     }
 
     /// Starts over because the line can't be opened: another receiver may be connected before it can.
-    mutating func lineIsMissing() {
+    mutating func startOver() {
         beginRound()
         rate = order[0]
         isFaultReported = false
@@ -114,17 +114,17 @@ struct RateTrial: Sendable {
         rate = now.rate
     }
 
-    func firstSentenceArrived() {
+    func recordFirstSentence() {
         let rate = search.withLock { search in
-            search.sentenceArrived()
+            search.recordSentence()
             return search.rate
         }
         found(rate)
     }
 
     /// Records that the line was closed without a sentence. Returns the fault to report, if any.
-    func lineClosed(after evidence: BaudRateEvidence) -> ReceiverFault? {
-        search.withLock { $0.lineClosed(after: evidence) }
+    func recordClosing(after evidence: BaudRateEvidence) -> ReceiverFault? {
+        search.withLock { $0.recordClosing(after: evidence) }
     }
 }
 

@@ -110,7 +110,7 @@ struct EpochAssembler {
     }
 
     /// Completes the epoch because the line is quiet: the next sentence begins another one.
-    mutating func lineWentQuiet(_ emit: (Fix) -> Void) {
+    mutating func completeQuietEpoch(_ emit: (Fix) -> Void) {
         guard epoch.hasPosition else { return }  // the epoch may still become a fix
         complete(emit)
         isClosed = true
@@ -176,7 +176,7 @@ struct EpochAssembler {
     private mutating func begin(_ emit: (Fix) -> Void) {
         complete(emit)
         if epoch.timeOfDay != nil, let place = epoch.lastPlace, epoch.hasPosition {
-            cycle.epochEnded(with: place, byPause: isClosed)
+            cycle.recordEpoch(endingWith: place, byPause: isClosed)
         }
         if let hdop = epoch.values.hdop.value, let time = epoch.timeOfDay {
             earlierHDOP = EarlierHDOP(value: hdop, time: time)
@@ -186,7 +186,7 @@ struct EpochAssembler {
         completion = nil
         isClosed = false
         serial += 1
-        calendar.epochBegan()
+        calendar.beginEpoch()
     }
 
     /// Completes the epoch and emits its fix. Does nothing when called again.
@@ -320,7 +320,7 @@ struct CycleLearner {
 
     /// Records the last useful sentence of an epoch. A sentence other than the trusted one replaces it, but only after
     /// several epochs if a pause ended the epoch, because a busy machine also causes pauses.
-    mutating func epochEnded(with place: Place, byPause: Bool = false) {
+    mutating func recordEpoch(endingWith place: Place, byPause: Bool = false) {
         if place == candidate {
             agreements = min(agreements + 1, Self.requiredEpochs)
             pauses = 0

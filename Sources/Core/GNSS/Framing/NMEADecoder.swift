@@ -83,7 +83,7 @@ package struct NMEADecoder: Sendable {
     package mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) {
         guard let lastReceivedAt, now >= lastReceivedAt + idleTime else { return }
         if isInBinaryFrame { abandonBinaryFrame(emit) }
-        assembler.lineWentQuiet(emit)
+        assembler.completeQuietEpoch(emit)
         recordWarnings()
     }
 

@@ -104,7 +104,7 @@ struct BatchSize: Sendable, Hashable {
     }
 
     /// Records that the server rejected a single update, so the size of its batch wasn't the reason.
-    mutating func foundRejectedUpdate() {
+    mutating func recordRejectedUpdate() {
         smallestRejected = nil
         smallestAborted = nil
         limit = max(1, limit)  // if the newest position is only repeated, the rest must go as past locations

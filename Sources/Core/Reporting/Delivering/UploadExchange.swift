@@ -30,7 +30,7 @@ struct UploadExchange: Sendable {
         graceEndsAt = graceEndsAt ?? now + Self.graceAfterNetworkChange
     }
 
-    mutating func newerPositionWaits(at now: Duration) { timeoutEndsAt = timeoutEndsAt ?? now + newerPositionTimeout }
+    mutating func recordNewerPosition(at now: Duration) { timeoutEndsAt = timeoutEndsAt ?? now + newerPositionTimeout }
 
     /// Records that the exchange is aborted because `abortDueAt` has been reached.
     mutating func abort() { abortedFor = abortDueAt == graceEndsAt ? .networkChanged : .newerPosition }

@@ -38,5 +38,5 @@ enum UploadPrivacy: Sendable, Hashable {
     mutating func end(mayBePrivate: Bool) { self = mayBePrivate ? .unknown : .ended }
 
     /// Records that there is a newer position, which ends every state except private mode itself.
-    mutating func newerPositionArrived() { if !isOn { self = .off } }
+    mutating func recordNewerPosition() { if !isOn { self = .off } }
 }

@@ -17,7 +17,7 @@ extension UploadState {
         selection.willSend(batch, at: now)
         pace.willSend(past: batch.past.count, at: now)
         var exchange = UploadExchange(batch, at: now, newerPositionTimeout: newerPositionTimeout)
-        if arrivals.hasNewerPosition { exchange.newerPositionWaits(at: now) }
+        if arrivals.hasNewerPosition { exchange.recordNewerPosition(at: now) }
         phase = .exchanging(exchange)
         return UploadStep(.send(batch, secondsSinceFirstSent: secondsSinceFirstSent), reporting: [.uploading(batch)])
     }
@@ -157,7 +157,7 @@ extension UploadState {
     private mutating func didReject(_ batch: UploadBatch, reason: ReportedText) -> UploadStep {
         if makeSmaller(than: batch) { return readOutbox() }
         streaks.rejections += 1
-        batchSize.foundRejectedUpdate()
+        batchSize.recordRejectedUpdate()
         if let alone = batch.pending.first {
             phase = .recordingResult(next: nil)
             return UploadStep(.quarantine(alone, reason: reason))

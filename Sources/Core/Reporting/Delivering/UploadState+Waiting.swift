@@ -31,7 +31,7 @@ extension UploadState {
         let request = arrivals.appendRequest
         arrivals.appendRequest = nil
         guard case .idle = phase, next != nil, request != nil else { return handleArrival(isNewerPosition: true) }
-        privacy.newerPositionArrived()
+        privacy.recordNewerPosition()
         return proceed(with: next, for: request)
     }
 
@@ -107,12 +107,12 @@ extension UploadState {
         arrivals.hasAny = true
         if isNewerPosition {
             arrivals.hasNewerPosition = true
-            privacy.newerPositionArrived()
+            privacy.recordNewerPosition()
         }
         switch phase {
         case .idle: return readOutbox()
         case .exchanging(var exchange) where arrivals.hasNewerPosition:
-            exchange.newerPositionWaits(at: now)
+            exchange.recordNewerPosition(at: now)
             phase = .exchanging(exchange)
         default: break
         }

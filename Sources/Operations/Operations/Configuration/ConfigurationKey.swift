@@ -7,7 +7,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     package enum Form: Sendable, Hashable {
         /// An object with its own keys.
         case section
-        /// A text that isn't empty, or a `ValueReference`.
+        /// A string that isn't empty, or a `ValueReference`.
         case text
         /// One of these words, or a `ValueReference`.
         case choice([String])
@@ -17,11 +17,11 @@ package struct ConfigurationKey: Sendable, Hashable {
         case number([Int], orWord: String)
         /// Seconds, which may have a fraction.
         case seconds(ClosedRange<Double>)
-        /// A list of at least one text or `ValueReference`.
+        /// A list of at least one string or `ValueReference`.
         case texts
         /// A list of circles with `latitude`, `longitude` and `radiusMeters`.
         case circles(atMost: Int)
-        /// A text or a `ValueReference`, which is read at each use.
+        /// A string or a `ValueReference`, which is read at each use.
         case secret
         /// Secrets by name. A header's secret may have a scheme.
         case secrets(asHeaders: Bool)
@@ -91,7 +91,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     package var range: String {
         switch form {
         case .section: "section"
-        case .text: "text"
+        case .text: "string"
         case .choice(let words): words.joined(separator: ", ")
         case .flag: "true, false"
         case .integer(let range, let word):
@@ -99,10 +99,10 @@ package struct ConfigurationKey: Sendable, Hashable {
         case .number(let numbers, let word): numbers.map(String.init).joined(separator: ", ") + ", \"\(word)\""
         case .seconds(let range):
             "\(JSONValue.number(range.lowerBound).text) to \(JSONValue.number(range.upperBound).text)"
-        case .texts: "list of texts"
+        case .texts: "list of strings"
         case .circles(let count): "list of at most \(count) circles"
-        case .secret: "text, fetched at each use"
-        case .secrets: "texts by name, fetched at each use"
+        case .secret: "string, fetched at each use"
+        case .secrets: "strings by name, fetched at each use"
         }
     }
 }

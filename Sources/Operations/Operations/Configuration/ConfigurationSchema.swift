@@ -3,7 +3,7 @@ package import StrictJSON
 
 /// The JSON schema (draft 2020-12) of a configuration, generated from the declared keys.
 ///
-/// The schema doesn't check the content of a text, such as a URL, or rules between two keys. The reader does.
+/// The schema doesn't check the content of a string, such as a URL, or rules between two keys. The reader does.
 package enum ConfigurationSchema {
     package static let document: JSONValue = {
         guard case .object(var schema) = section("", ConfigurationKey.all) else { return .null }

@@ -2,7 +2,7 @@ import Glibc
 import LinuxPlatform
 package import StrictJSON
 
-/// The source of a text that isn't in the configuration itself, such as `{"file": PATH}`.
+/// The source of a string that isn't in the configuration itself, such as `{"file": PATH}`.
 ///
 /// References let one configuration serve many vehicles, and keep secrets out of it.
 package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
