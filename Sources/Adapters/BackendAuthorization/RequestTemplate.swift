@@ -89,7 +89,7 @@ extension StringProtocol {
     package var isInQuotes: Bool { count > 1 && first == last && (first == "\"" || first == "'") }
 }
 
-/// The placeholders `{vehicleId}`, `{providerId}`, `{taskId}`, `{tripId}` and `{trackingId}` in a text of the
+/// The placeholders `{vehicleId}`, `{providerId}`, `{taskId}`, `{tripId}` and `{trackingId}` in a string of the
 /// configuration.
 struct Placeholders {
     /// The encoding of a value, which keeps it from changing the text around it.

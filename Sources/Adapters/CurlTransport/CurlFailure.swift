@@ -95,7 +95,7 @@ extension Duration {
         return Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
     }
 
-    /// A text such as `10 s` or `1.5 s`.
+    /// The duration as text, such as `10 s` or `1.5 s`.
     var formattedSeconds: String {
         let milliseconds = wholeMilliseconds
         guard milliseconds % 1000 != 0 else { return "\(milliseconds / 1000) s" }

@@ -3,7 +3,7 @@ import Reporting
 import TimeAndChance
 
 /// The bytes read from the receiver of a vehicle that may be private, kept until the fixes made from them have been
-/// judged. This type has no clock.
+/// judged. It has no clock.
 ///
 /// The reads between two fixes are released if both fixes were reported and follow each other closely: only then is it
 /// known that the vehicle wasn't private in between. An epoch without a position is never released, because the

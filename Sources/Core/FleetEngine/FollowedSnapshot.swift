@@ -59,7 +59,7 @@ public struct FollowedSnapshot: Sendable, Hashable {
 extension FollowedSnapshot {
     /// Reads the resource in an answer; `nil` if its name isn't `name`.
     ///
-    /// `secrets` are the secrets in the request, which are removed from all texts.
+    /// `secrets` are the secrets in the request, which are removed from all strings.
     package init?(_ resource: JSONValue, named name: String, without secrets: [String] = []) {
         guard resource["name"]?.stringValue == name else { return nil }
         self.init()

@@ -1,7 +1,8 @@
 import GNSS
 import TimeAndChance
 
-/// The state of a vehicle's reporter, which makes every decision: each event leads to reports and actions. Does no I/O.
+/// The state of a vehicle's reporter, which makes every decision: each event leads to reports and actions. This type
+/// does no I/O.
 ///
 /// Two lanes run concurrently. The taking lane turns fixes into updates and has the outbox store them, one append at a
 /// time. The delivery lane sends the outbox's updates, one action at a time.

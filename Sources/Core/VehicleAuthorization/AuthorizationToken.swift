@@ -43,8 +43,8 @@ public struct AuthorizationToken: Sendable, Hashable, CustomStringConvertible, C
     /// A hash that distinguishes tokens within this process, so that the tokens themselves needn't be kept.
     var fingerprint: Int { secret.hashValue }
 
-    /// A text without the token.
+    /// A description without the token.
     public var description: String { "AuthorizationToken(\(secret.count) bytes, not shown)" }
-    /// A text without the token.
+    /// A description without the token.
     public var debugDescription: String { description }
 }

@@ -54,7 +54,7 @@ struct StoreSalvage {
         try StoreBuilder.build(files, for: ownership) { builder throws(OutboxError) in
             let tables = try intactTables(builder)
             let copies = try copyLooseRows(into: builder, besides: tables)
-            result = try account(tables, copies, builder)
+            result = try countUpdates(tables, copies, builder)
             return result.counters
         }
         return result
@@ -91,7 +91,7 @@ struct StoreSalvage {
     private func isUnknown(_ sequence: Int64) -> Bool { known.map { sequence > $0.lastSequence } ?? false }
 
     /// Counts the salvaged and the missing updates, and drops the rows that are known to be settled.
-    private func account(
+    private func countUpdates(
         _ found: IntactTables?, _ copies: LedgerCopies, _ builder: StoreBuilder
     ) throws(OutboxError) -> Result {
         let counted = max(known?.lastSequence ?? 0, copies.newest?.counters.lastSequence ?? 0)

@@ -32,7 +32,7 @@ struct LabelledLines {
             })
     }
 
-    /// Adds a text, which is wrapped between words if it is too long.
+    /// Adds text, which is wrapped between words if it is too long.
     mutating func add(_ label: String, wrapped text: String) {
         add(label, text.wrapped(to: limit - Self.labelWidth - 2))
     }

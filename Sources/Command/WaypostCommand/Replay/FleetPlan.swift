@@ -127,7 +127,7 @@ struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension VehiclePattern {
-    /// Parses a text with at most one `%d` or, for N digits with leading zeros, `%0Nd`.
+    /// Parses a string with at most one `%d` or, for N digits with leading zeros, `%0Nd`.
     init(_ text: String) throws(Problem) {
         let parts = text.split(separator: "%", omittingEmptySubsequences: false)
         guard parts.count > 1 else {

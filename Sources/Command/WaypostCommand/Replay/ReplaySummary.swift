@@ -78,13 +78,13 @@ struct ReplaySummary: Encodable {
 
     /// The figures without the verdict, for an interrupted replay.
     var figures: String {
-        let account = ledger.balances ? "balances" : "DOES NOT BALANCE; please report this with the outbox file"
+        let balance = ledger.balances ? "balances" : "DOES NOT BALANCE; please report this with the outbox file"
         let clauses = [vehicles > 1 ? vehicles.counted("vehicle") : nil, pace.text(ofMany: vehicles > 1)]
         return """
             \(counts.text(in: pace.seconds))\(remarks.map { "\n\($0)" }.joined())\(hourly?.text ?? "")\(errors?.text ?? "")
             \(clauses.compactMap(\.self).joined(separator: "; "))
             ledger: accepted \(ledger.accepted) = delivered \(ledger.delivered) + pending \(ledger.pending) + evicted \
-            \(ledger.evicted) + quarantined \(ledger.quarantined), which \(account)
+            \(ledger.evicted) + quarantined \(ledger.quarantined), which \(balance)
             """
     }
 }

@@ -1,4 +1,4 @@
-/// Combines GSV and GSA sentences into a receiver's sky. Has no clock: the caller passes the time.
+/// Combines GSV and GSA sentences into a receiver's sky. It has no clock: the caller passes the time.
 ///
 /// GSV arrives in groups of sentences: one group per system and, since NMEA 4.10, per signal. A group is valid from
 /// its completion until the next group of its kind is complete. GSA lists the satellites that are used for an epoch's

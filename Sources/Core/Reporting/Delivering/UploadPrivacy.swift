@@ -1,4 +1,4 @@
-/// Decides which uploads private mode permits. Does no I/O.
+/// Decides which uploads private mode permits. This type does no I/O.
 ///
 /// Repeating a position would disclose that the vehicle is still there, so a private vehicle sends only updates that
 /// were already pending.

@@ -21,9 +21,9 @@ package enum LogFault: Sendable, Hashable {
     case empty
     /// A device that returns only zeros.
     case zeroDevice
-    /// An archive in a format that Waypost doesn't unpack, with the command that does.
-    case packed(by: String, command: String)
-    case packedTwice
+    /// An archive in a format that Waypost can't decompress, with the command that can.
+    case compressed(with: String, command: String)
+    case compressedTwice
     /// A gzip archive that was to be followed while it grows, which isn't supported.
     case followedArchive
     /// UTF-16 text, with `iconv`'s name for its encoding.

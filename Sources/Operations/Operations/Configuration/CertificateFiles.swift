@@ -27,7 +27,8 @@ package struct CertificateFiles {
     /// Whether the section names no files.
     package var isEmpty: Bool { authorities == nil && certificate == nil && key == nil }
 
-    /// The problem with each unusable file, with the remedy. Reads the files, so it must not run on the shared pool.
+    /// The problem with each unusable file, with the remedy. The getter reads the files and must not run on the
+    /// shared pool.
     var problems: [String] {
         [
             authorities.flatMap { problem(of: $0, "\(section).caFile", .certificate) },
@@ -42,8 +43,8 @@ package struct CertificateFiles {
         return CurlClientCertificate(certificateFile: certificate, keyFile: key)
     }
 
-    /// The problem if the certificate and the key are each usable but don't belong together; otherwise `nil`. Reads the
-    /// files, so it must not run on the shared pool.
+    /// The problem if the certificate and the key are each usable but don't belong together; otherwise `nil`. The
+    /// getter reads the files, so it must not run on the shared pool.
     package var problemOfPair: String? {
         guard let client, !client.isUsable else { return nil }
         return "\(section).clientKeyFile \(client.keyFile) does not match \(section).clientCertificateFile "
@@ -51,8 +52,8 @@ package struct CertificateFiles {
             + "openssl pkey -pubout -in \(client.keyFile) with openssl x509 -pubkey -noout -in \(client.certificateFile)"
     }
 
-    /// Returns a text for each certificate that isn't valid at `now` or expires soon. Reads the files, so it must not
-    /// run on the shared pool.
+    /// Returns a message for each certificate that isn't valid at `now` or expires soon. Reads the files, so don't call
+    /// it on the shared pool.
     func validityProblems(at now: UTCTime) -> [(isNow: Bool, text: String)] {
         func validityProblem(
             of path: String?, _ key: String, by choose: ([CertificateValidity]) -> CertificateValidity?
