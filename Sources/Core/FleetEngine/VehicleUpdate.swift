@@ -99,23 +99,23 @@ extension VehicleLocation {
     fileprivate func json(namesSensor: Bool) -> JSONValue {
         var message: [String: JSONValue] = [
             "supplementalLocation": .object([
-                "latitude": Self.rounded(latitude, 1e7), "longitude": Self.rounded(longitude, 1e7),
+                "latitude": Self.rounded(latitude, scale: 1e7), "longitude": Self.rounded(longitude, scale: 1e7),
             ]),
             "supplementalLocationTime": .string(
                 UTCTime(millisecondsSince1970: timeMillisecondsSince1970).shortestDescription),
         ]
         if namesSensor { message["supplementalLocationSensor"] = .string("CUSTOMER_SUPPLIED_LOCATION") }
-        message["supplementalLocationAccuracy"] = accuracyMeters.map { Self.rounded($0, 1e2) }
+        message["supplementalLocationAccuracy"] = accuracyMeters.map { Self.rounded($0, scale: 1e2) }
         message["heading"] = headingDegrees.map { .integer(Int64($0)) }
-        message["speed"] = speedMetersPerSecond.map { Self.rounded($0, 1e2) }
-        message["altitude"] = altitudeMeters.map { Self.rounded($0, 1e2) }
+        message["speed"] = speedMetersPerSecond.map { Self.rounded($0, scale: 1e2) }
+        message["altitude"] = altitudeMeters.map { Self.rounded($0, scale: 1e2) }
         message["timeSinceUpdate"] = secondsSinceFirstSent.map { .integer(Int64($0)) }
         return .object(message)
     }
 
     /// Rounds a value to multiples of `1 / scale`. A centimetre, the best accuracy of a receiver, is 1e-7 degrees; more
     /// digits would be noise.
-    private static func rounded(_ value: Double, _ scale: Double) -> JSONValue {
+    private static func rounded(_ value: Double, scale: Double) -> JSONValue {
         .number((value * scale).rounded() / scale)
     }
 }

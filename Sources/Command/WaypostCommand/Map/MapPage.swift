@@ -75,7 +75,7 @@ struct MapPage {
         }
         add("Distance", FigureText.distance(track.distanceMeters))
         if let top = track.topSpeedMetersPerSecond {
-            add("Top speed", FigureText.speed(top), "\(FigureText.decimal(top, 1)) m/s")
+            add("Top speed", FigureText.speed(top), "\(FigureText.decimal(top, places: 1)) m/s")
         } else {
             add("Top speed", "not reported")
         }
