@@ -84,7 +84,7 @@ package struct TokenAnswer: Sendable {
     }
 
     /// Returns this answer with another lifetime, and possibly another warning.
-    func with(lifetime: Duration?, warning: ExpiryWarning? = nil) -> TokenAnswer {
+    func withLifetime(_ lifetime: Duration?, warning: ExpiryWarning? = nil) -> TokenAnswer {
         var answer = self
         answer.token = AuthorizationToken(
             value: token.value, lifetime: lifetime, reuse: token.reuse,

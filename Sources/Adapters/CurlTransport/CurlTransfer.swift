@@ -182,7 +182,7 @@ import ReportedText
         unsafe easy.note(ccurl_set_pointer(handle, CURLOPT_PREREQDATA, context))
         unsafe easy.note(ccurl_set_socket_callback(handle, noteSocket))
         unsafe easy.note(ccurl_set_pointer(handle, CURLOPT_SOCKOPTDATA, context))
-        // `closeSocket` gets the sockets, which outlive their connections, because the transfer may be long gone.
+        // `closeSocket` gets the sockets, not the transfer, which may have ended long before its connection closes.
         unsafe easy.note(ccurl_set_close_callback(handle, closeSocket))
         unsafe easy.note(
             ccurl_set_pointer(handle, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque()))

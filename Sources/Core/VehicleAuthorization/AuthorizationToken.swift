@@ -35,7 +35,7 @@ public struct AuthorizationToken: Sendable, Hashable, CustomStringConvertible, C
     }
 
     /// Returns the same token with `lifetime` left and without warnings, as it is handed out.
-    func with(lifetime: Duration?) -> Self { Self(secret, lifetime: lifetime) }
+    func withLifetime(_ lifetime: Duration?) -> Self { Self(secret, lifetime: lifetime) }
 
     /// Whether both tokens have the same text, whatever their lifetimes.
     func isSame(as other: AuthorizationToken) -> Bool { secret == other.secret }

@@ -186,7 +186,7 @@ struct TokenSlot: Sendable {
         let wasRejected: Bool
 
         /// Returns the token with the lifetime left now.
-        func handedOut(at now: Duration) -> AuthorizationToken { token.with(lifetime: end.map { $0 - now }) }
+        func handedOut(at now: Duration) -> AuthorizationToken { token.withLifetime(end.map { $0 - now }) }
     }
 
     struct Failure: Sendable {
@@ -244,7 +244,7 @@ struct TokenSlot: Sendable {
             [token.reuse, end.map { policy.renewalAge(left: $0 - now) } ?? policy.assumedLifetime]
             .compactMap { $0 }.min() ?? .zero
         held = HeldToken(
-            token: token.with(lifetime: token.lifetime), fetchedAt: now, usableUntil: usableUntil,
+            token: token.withLifetime(token.lifetime), fetchedAt: now, usableUntil: usableUntil,
             // The time is drawn at random, so that the vehicles of a fleet don't ask at the same time.
             renewFrom: now + reuse * (0.8 + 0.2 * jitter), end: end, wasRejected: wasRejected)
         isFetching = false
@@ -256,7 +256,7 @@ struct TokenSlot: Sendable {
         if wasRejected, rejected?.fetchedAt.map({ now - $0 >= .seconds(2) }) ?? true {
             warnings.append(.rejectedTokenAgain(context))
         }
-        return (token.with(lifetime: end.map { $0 - now }), warnings)
+        return (token.withLifetime(end.map { $0 - now }), warnings)
     }
 
     mutating func fail(_ error: AuthorizationError, now: Duration, policy: CachePolicy, jitter: Double) {

@@ -153,7 +153,7 @@ package enum DirectoryTrust {
         at path: String, _ status: FileStatus, _ sharing: Sharing?, _ user: UInt32
     ) throws(SystemError) {
         guard let doubt = doubt(status, sharing, for: user) else { return }
-        throw SystemError(refusing: path, because: doubt.of("the directory \(path)"))
+        throw SystemError(refusing: path, because: doubt.withSubject("the directory \(path)"))
     }
 
     private static func require(

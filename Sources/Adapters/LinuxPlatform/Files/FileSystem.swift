@@ -50,7 +50,7 @@ package enum FileSystem {
         at path: String, for user: UInt32 = geteuid()
     ) throws(SystemError) {
         guard let doubt = try FileStatus(at: path)?.doubt(writtenBy: user) else { return }
-        throw SystemError(refusing: path, because: doubt.of(path))
+        throw SystemError(refusing: path, because: doubt.withSubject(path))
     }
 
     /// Whether two paths lead to the same existing file.

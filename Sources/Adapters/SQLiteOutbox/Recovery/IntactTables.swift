@@ -5,7 +5,7 @@ struct IntactTables {
     let ledger: LedgerRecord
     /// The last sequence in the tables.
     let lastSequence: Int64
-    /// The sequences of the rows that aren't what was written.
+    /// The sequence numbers of the rows that differ from what was written.
     private let unreadable: Set<Int64>
     private let unreadableQuarantined: Set<Int64>
 

@@ -17,7 +17,7 @@ final class StoreOpening {
     /// store, only the rows that every use depends on are checked at opening; the others are checked when they are
     /// read.
     private static let wholeCheckBytes: Int64 = 1024 * 1024
-    /// The maximum span of sequences whose rows are counted at opening; beyond it the ledger's count is used.
+    /// The maximum span of sequence numbers whose rows are counted at opening; beyond it the ledger's count is used.
     private static let countedSpan: Int64 = 20_000
     /// The number of rows at each end whose checksums are verified.
     private static let probedRows = 64
@@ -201,8 +201,8 @@ final class StoreOpening {
     /// Accepts the rows of an interrupted commit. If it was the disk that damaged the end of the log, these rows had
     /// already been accepted.
     ///
-    /// The rows get consecutive new sequences: updates that never reached the log, or were delivered before they were
-    /// written, leave no gap.
+    /// The rows get consecutive new sequence numbers: updates that never reached the log, or were delivered before they
+    /// were written, leave no gap.
     private func complete(
         _ records: [UpdateRecord], in store: OutboxStore, _ counters: inout OutboxCounters
     ) throws(OutboxError) {
