@@ -121,10 +121,10 @@ import WaypostTestSupport
     @Test func areRejectedIfOthersCanReadThem() throws {
         let directory = try TemporaryDirectory()
         let use = "authorization.clientKeyFile"
-        try SecretFile.require(try directory.write("key".utf8, to: "closed", mode: 0o600), for: use)
+        try SecretFile.requireProtected(try directory.write("key".utf8, to: "closed", mode: 0o600), for: use)
         let open = try directory.write("key".utf8, to: "open", mode: 0o644)
         let fault = SourceFault(use, .file(open), .openToEveryUser(isMounted: false))
-        #expect(throws: AuthorizationError(.sourceUnusable(fault))) { try SecretFile.require(open, for: use) }
+        #expect(throws: AuthorizationError(.sourceUnusable(fault))) { try SecretFile.requireProtected(open, for: use) }
     }
 
     /// Docker and Kubernetes mount a secret with mode 0444 by default.
@@ -135,6 +135,6 @@ import WaypostTestSupport
         let path = try directory.write("key".utf8, to: "secrets/key", mode: 0o444)
         try disk.setReadOnly(true)
         let fault = SourceFault("the token", .file(path), .openToEveryUser(isMounted: true))
-        #expect(throws: AuthorizationError(.sourceUnusable(fault))) { try SecretFile.require(path, for: "the token") }
+        #expect(throws: AuthorizationError(.sourceUnusable(fault))) { try SecretFile.requireProtected(path, for: "the token") }
     }
 }

@@ -45,12 +45,12 @@ import Testing
             (.foreign(.token), "a.log is a token; use a receiver's log"),
             (
                 .wrongChecksums(sentences: 30),
-                "a.log holds 30 sentences, none with a correct checksum; use the original log, because this one was "
+                "a.log contains 30 sentences, none with a correct checksum; use the original log, because this one was "
                     + "altered afterwards, or damaged on the line"
             ),
             (
                 .missingChecksums(sentences: 1, logs: 1),
-                "a.log holds no fix, but 1 sentence without a checksum; if the receiver sends none, set "
+                "a.log contains no fix, but 1 sentence without a checksum; if the receiver sends none, set "
                     + "receiver.acceptMissingChecksum to true, or run replay, fixes or map with "
                     + "--accept-missing-checksum"
             ),

@@ -87,7 +87,7 @@ struct CurlFailure {
 }
 
 extension Duration {
-    /// Milliseconds, rounded up so that a wait never ends just before its deadline; at least zero.
+    /// The duration in milliseconds, rounded up so that a wait never ends just before its deadline; at least zero.
     var wholeMilliseconds: Int {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -134,7 +134,7 @@ final class CurlSockets: Sendable {
                 state.received.isFlooded($0, received: Self.received(on: $0))
             }
             for socket in flooded {
-                ccurl_abort_connection(socket)  // libcurl reads an error next
+                ccurl_abort_connection(socket)  // so libcurl's next read fails
                 state.received.recordClosing(of: socket)
             }
             state.floods += flooded.count

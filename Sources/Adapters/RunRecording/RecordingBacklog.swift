@@ -1,7 +1,7 @@
 import ReportedText
 import TimeAndChance
 
-/// Bytes of a receiver and the time at which they were read.
+/// Bytes from a receiver, and the time at which they were read.
 struct RecordedRead: Sendable {
     let at: UTCTime
     let bytes: [UInt8]

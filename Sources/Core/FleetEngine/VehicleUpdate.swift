@@ -71,7 +71,7 @@ package struct VehicleUpdate: Sendable, Hashable {
 /// Positions from devices other than phones are sent as `supplementalLocation`, with time, sensor and accuracy (Fleet
 /// Engine guide, "Update a vehicle location").
 package struct VehicleLocation: Sendable, Hashable {
-    /// Degrees, WGS 84.
+    /// The coordinates in degrees, WGS 84.
     package var latitude: Double
     package var longitude: Double
     /// The time of measurement, in milliseconds since 1970 UTC.
@@ -81,7 +81,7 @@ package struct VehicleLocation: Sendable, Hashable {
     /// Whole degrees from north, 0...359.
     package var headingDegrees: Int?
     package var speedMetersPerSecond: Double?
-    /// Metres above the WGS 84 ellipsoid.
+    /// The altitude above the WGS 84 ellipsoid.
     package var altitudeMeters: Double?
     /// The seconds since this location was first sent; `nil` unless it is sent again.
     package var secondsSinceFirstSent: Int?

@@ -10,7 +10,7 @@ struct ReportingState: Sendable {
     enum Event: Sendable {
         /// The receiver has delivered a fix. `latest` is the latest possible time of fix.
         case fix(Fix, latest: UTCTime?)
-        /// The reporter has read the private switch. `isPolled`: whether it does so every second.
+        /// The reporter has read the private switch. `isPolled` says whether it reads the switch every second.
         case switchRead(isOn: Bool, exists: Bool, isPolled: Bool)
         /// The reporter retries storing the updates that the outbox did not accept.
         case retryStoring

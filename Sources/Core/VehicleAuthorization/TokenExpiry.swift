@@ -233,11 +233,11 @@ public enum ExpirationFormat: String, Sendable, Hashable, CaseIterable {
     /// The magnitude decides: values up to 10⁸ are seconds from now, values below 10¹¹ are seconds since 1970, and
     /// greater values are milliseconds since 1970.
     case automatic
-    /// Seconds since 1970.
+    /// The time in seconds since 1970.
     case epochSeconds
-    /// Milliseconds since 1970.
+    /// The time in milliseconds since 1970.
     case epochMilliseconds
-    /// Seconds from now.
+    /// The number of seconds from now.
     case secondsFromNow
 }
 

@@ -169,7 +169,7 @@ static inline long clinux_default_stack_size(void) {
     }
     return (long)size;
 }
-// Whether so many bytes of private memory can be had. They are not touched. MAP_FAILED is a cast macro.
+// Whether the given number of bytes of private memory can be mapped. The memory is not touched. MAP_FAILED is a cast macro.
 static inline int clinux_can_map(long bytes) {
     void *start = mmap((void *)0, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return start != MAP_FAILED && munmap(start, (size_t)bytes) == 0;
@@ -186,7 +186,7 @@ static inline int clinux_memory_file(const char *_Nonnull name) {
     int file = (int)syscall(SYS_memfd_create, name, close_on_exec | never_executable);
     return file < 0 && errno == EINVAL ? (int)syscall(SYS_memfd_create, name, close_on_exec) : file;
 }
-// A timer that is readable every so many milliseconds; its structures would meet Glibc's own in Swift.
+// A timer that is readable at the given interval. In Swift its structures would conflict with those of Glibc's module.
 static inline int clinux_ticker(long milliseconds) {
     const struct timespec interval = {milliseconds / 1000, milliseconds % 1000 * 1000000};
     const struct itimerspec times = {interval, interval};

@@ -13,9 +13,9 @@ package enum DirectoryTrust {
     /// The rights of other users in the directory itself. In its ancestors other users have no rights, unless the
     /// ancestor is sticky.
     package enum Sharing: Sendable, Hashable {
-        /// No rights: files are recognised as this user's own by their names.
+        /// No rights: the names of files suffice to recognise them as this user's.
         case none
-        /// Each user can create files and change only those, such as in `/tmp`.
+        /// Each user can create files but change only their own, as in `/tmp`.
         case sticky
         /// All rights: files are created under new names and renamed.
         case any

@@ -6,7 +6,7 @@ import Operations
 
 /// The progress of a replay: the share of the logs' time that has been played, and the remaining time.
 struct ReplayProgress: Sendable, Hashable {
-    /// The share that has been played, from 0 to 1. It is behind the plan if the machine is too slow.
+    /// The share that has been played, from 0 to 1. On a slow machine it is less than planned.
     let share: Double
     /// The time since the first fix.
     let elapsed: Duration

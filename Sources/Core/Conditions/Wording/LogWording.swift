@@ -48,16 +48,16 @@ extension LogFault {
             return fault(
                 "can't be replayed, because it must be read twice and isn't a file", "record it to a file first")
         case .tooManyFixes(let maximum):
-            return fault("holds more than \(maximum) fixes, too many for several vehicles", "shorten the log")
+            return fault("contains more than \(maximum) fixes, too many for several vehicles", "shorten the log")
         case .foreign(let kind): return fault("is \(kind.wording.cause)", kind.wording.remedy)
         case .wrongChecksums(let sentences):
             return fault(
-                "holds \(text: sentences.counted("sentence")), none with a correct checksum", LogRemark.altered)
+                "contains \(text: sentences.counted("sentence")), none with a correct checksum", LogRemark.altered)
         case .noSentence:
-            return fault("holds no NMEA 0183 sentence with a correct checksum", "check that it is a receiver's log")
+            return fault("contains no NMEA 0183 sentence with a correct checksum", "check that it is a receiver's log")
         case .missingChecksums(let sentences, let logs):
             return fault(
-                "\(logs == 1 ? "holds" : "hold") no fix, but \(text: sentences.counted("sentence")) without a checksum",
+                "\(logs == 1 ? "contains" : "contain") no fix, but \(text: sentences.counted("sentence")) without a checksum",
                 """
                 if the receiver sends none, set receiver.acceptMissingChecksum to true, or run replay, fixes or map \
                 with --accept-missing-checksum

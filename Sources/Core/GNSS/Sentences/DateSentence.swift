@@ -53,7 +53,7 @@ struct TimeOfDay: Sendable, Hashable {
 
     var isLeapSecond: Bool { milliseconds >= Self.millisecondsPerDay }
 
-    /// Milliseconds since midnight in POSIX time, in which a leap second becomes 23:59:59.999.
+    /// The milliseconds since midnight in POSIX time, in which a leap second becomes 23:59:59.999.
     var posixMilliseconds: Int64 { Int64(min(milliseconds, Self.millisecondsPerDay - 1)) }
 
     /// Whether both times belong to the same epoch.

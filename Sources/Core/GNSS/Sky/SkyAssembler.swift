@@ -144,7 +144,7 @@ private struct InViewSentence {
     }
 }
 
-/// GSA: the satellites used for a position.
+/// The satellites in a GSA sentence, which are used for a position.
 private struct UsedSentence {
     private(set) var satellites: [Satellite.ID] = []
 

@@ -12,10 +12,10 @@ package struct LocationUpdate: Sendable, Hashable {
 
     /// The UTC time of the fix, never the time of sending.
     package var timeOfFix: UTCTime
-    /// Degrees, WGS 84.
+    /// The coordinates in degrees, WGS 84.
     package var latitude: Double
     package var longitude: Double
-    /// Metres above the WGS 84 ellipsoid.
+    /// The altitude above the WGS 84 ellipsoid.
     package var altitudeMeters: Double?
     package var speedMetersPerSecond: Double?
     /// Whole degrees from true north, 0...359; absent at standstill.

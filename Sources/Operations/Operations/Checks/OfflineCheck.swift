@@ -304,7 +304,7 @@ package enum OfflineCheck {
             let path = configuration.expanded(template)
             // The path of a trip's token is known only once there is a trip.
             if !path.contains("{") {
-                prove { () throws(AuthorizationError) in try SecretFile.require(path, for: "the token") }
+                prove { () throws(AuthorizationError) in try SecretFile.requireProtected(path, for: "the token") }
             }
         case nil: break
         }
@@ -334,7 +334,7 @@ package enum OfflineCheck {
         let user = configuration.expectedUser
         let path = configuration.outbox.path
         if user != EffectiveUser.current {
-            notes.append(.ofAnotherUser(path: path, user: FileStatus.name(ofUser: user)))
+            notes.append(.ownedByAnotherUser(path: path, user: FileStatus.name(ofUser: user)))
         }
         if let place = FileSystemTable.unmounted(above: path) { notes.append(.notMounted(path: path, place: place)) }
         let outbox = FileSystem.destination(of: path)

@@ -61,7 +61,7 @@ package struct CertificateFiles {
             guard let path, let bytes = try? BoundedFile.contents(of: path, limit: Self.limit),
                 let (isNow, words) = choose(CertificateValidity.all(inPEM: bytes))?.lapse(at: now)
             else { return nil }
-            return (isNow, "\(section).\(key) \(path) holds a certificate that \(words)")
+            return (isNow, "\(section).\(key) \(path) contains a certificate that \(words)")
         }
         // One valid authority is enough; the client's own certificate is the first of its chain.
         return [
@@ -75,7 +75,7 @@ package struct CertificateFiles {
         if let labels = try? Self.labels(of: path), !labels.isEmpty, let problem = Self.problem(labels, .key) {
             return "\(name) \(path) \(problem)"
         }
-        do { try SecretFile.require(path, for: name) } catch { return "\(error)" }
+        do { try SecretFile.requireProtected(path, for: name) } catch { return "\(error)" }
         return problem(of: path, name, .key)
     }
 
@@ -106,11 +106,11 @@ package struct CertificateFiles {
         guard !labels.contains(where: { $0.hasSuffix(content.rawValue) }) else { return nil }
         let other: Content = content == .key ? .certificate : .key
         guard labels.contains(where: { $0.hasSuffix(other.rawValue) }) else {
-            return "holds \(labels[0]) but no \(content.rawValue); use a PEM file that holds one"
+            return "contains \(labels[0]) but no \(content.rawValue); use a PEM file that contains one"
         }
         return content == .key
-            ? "holds a certificate but no private key; use the key's file here, and this one as clientCertificateFile"
-            : "holds a private key but no certificate; use the certificate's file"
+            ? "contains a certificate but no private key; use the key's file here, and this one as clientCertificateFile"
+            : "contains a private key but no certificate; use the certificate's file"
     }
 }
 
