@@ -32,7 +32,8 @@ import WaypostTestSupport
         arguments: [
             (Secret.file("/nonexistent/key"), .unreadable(.missing, "No such file or directory")),
             (.file("/"), .notAFile), (.file("/dev/zero"), .notAFile), (.environment("KEY"), .notSet),
-            (.environment("EMPTY"), .notSet), (.credential("key"), .noCredentials), (.credential("/key"), .invalidCredentialName),
+            (.environment("EMPTY"), .notSet), (.credential("key"), .noCredentials),
+            (.credential("/key"), .invalidCredentialName),
         ] as [(Secret, SourceFault.Problem)])
     func areReportedIfMissing(secret: Secret, problem: SourceFault.Problem) {
         #expect(self.problem(HeaderTemplate("X", secret), environment: ["EMPTY": ""]) == problem)
@@ -135,6 +136,8 @@ import WaypostTestSupport
         let path = try directory.write("key".utf8, to: "secrets/key", mode: 0o444)
         try disk.setReadOnly(true)
         let fault = SourceFault("the token", .file(path), .openToEveryUser(isMounted: true))
-        #expect(throws: AuthorizationError(.sourceUnusable(fault))) { try SecretFile.requireProtected(path, for: "the token") }
+        #expect(throws: AuthorizationError(.sourceUnusable(fault))) {
+            try SecretFile.requireProtected(path, for: "the token")
+        }
     }
 }

@@ -69,7 +69,8 @@ struct SnapshotLine {
             let accuracy = position.accuracyMeters.map { " ±\(FigureText.decimal($0, places: 0)) m" } ?? ""
             let latitude = position.latitude
             let longitude = position.longitude
-            parts.append("\(FigureText.decimal(latitude, places: 6)), \(FigureText.decimal(longitude, places: 6))\(accuracy)")
+            parts.append(
+                "\(FigureText.decimal(latitude, places: 6)), \(FigureText.decimal(longitude, places: 6))\(accuracy)")
             if let speed = position.speedMetersPerSecond { parts.append("\(FigureText.decimal(speed, places: 1)) m/s") }
             if let heading = position.headingDegrees { parts.append("\(heading)°") }
             parts.append(age.map { "\(FigureText.decimal($0, places: 0)) s old" } ?? "of unknown age")

@@ -32,7 +32,8 @@ struct FixesSummary {
         let description = LogDescription(statistics)
         lines.add(
             "receiver",
-            wrapped: description.receiver.isEmpty ? "not named in the log" : description.receiver.joined(separator: "; "))
+            wrapped: description.receiver.isEmpty
+                ? "not named in the log" : description.receiver.joined(separator: "; "))
         lines.add("talkers", wrapped: description.talkers.joined(separator: ", "))
         lines.add("sentences", wrapped: description.size)
         lines.add("", inColumns: description.sentences)

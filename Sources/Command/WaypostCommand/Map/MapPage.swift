@@ -125,7 +125,8 @@ struct MapPage {
         var rows = [
             ("Receiver", description.receiver.joined(separator: "; ")),
             ("Talkers", description.talkers.joined(separator: ", ")),
-            ("Sentences", description.size), ("", description.sentences.joined(separator: ", ")), ("Fixes", description.fixes),
+            ("Sentences", description.size), ("", description.sentences.joined(separator: ", ")),
+            ("Fixes", description.fixes),
         ]
         rows += description.rejections.enumerated().map { index, rejection in
             (index == 0 ? "Rejected" : "", "\(rejection.count.grouped): \(rejection.text)")

@@ -237,7 +237,9 @@ struct ReplayErrors: Encodable {
         return words
     }
 
-    private static func words(_ meters: Double) -> String { "\(FigureText.decimal(meters, places: meters < 10 ? 1 : 0)) m" }
+    private static func words(_ meters: Double) -> String {
+        "\(FigureText.decimal(meters, places: meters < 10 ? 1 : 0)) m"
+    }
 }
 
 extension Duration {

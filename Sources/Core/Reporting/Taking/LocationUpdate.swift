@@ -41,7 +41,9 @@ extension LocationUpdate {
     package init(_ fix: Fix) {
         self.init(placeOf: fix)
         speedMetersPerSecond = fix.speedMetersPerSecond.map { Self.rounded($0, unitsPerOne: Self.unitsPerMeter) }
-        horizontalAccuracyMeters = fix.horizontalAccuracyMeters.map { Self.rounded($0, unitsPerOne: Self.unitsPerMeter) }
+        horizontalAccuracyMeters = fix.horizontalAccuracyMeters.map {
+            Self.rounded($0, unitsPerOne: Self.unitsPerMeter)
+        }
         if let altitude = fix.altitudeMeters, let separation = fix.geoidSeparationMeters {
             altitudeMeters = Self.rounded(altitude + separation, unitsPerOne: Self.unitsPerMeter)
         }

@@ -25,7 +25,9 @@ package enum FigureText {
     }
 
     /// Returns a speed, such as `80.6 km/h`.
-    package static func speed(_ metersPerSecond: Double) -> String { "\(decimal(metersPerSecond * 3.6, places: 1)) km/h" }
+    package static func speed(_ metersPerSecond: Double) -> String {
+        "\(decimal(metersPerSecond * 3.6, places: 1)) km/h"
+    }
 
     /// Returns an accuracy, such as `0.03 m`, `4.5 m` or `457 m`.
     package static func accuracy(_ meters: Double) -> String {

@@ -170,7 +170,8 @@ struct UpdateMask: Sendable, Hashable {
         var path: [String] = []
         var level: MessageSchema? = schema
         for part in entry.split(separator: ".", omittingEmptySubsequences: false) {
-            guard let schema = level, let name = schema.fieldName(for: String(part)), let rule = schema.fields[name] else {
+            guard let schema = level, let name = schema.fieldName(for: String(part)), let rule = schema.fields[name]
+            else {
                 throw .invalid(field: "updateMask", "the mask contains an unknown field: \"\(entry)\"")
             }
             guard rule.direction != .outputOnly else {
