@@ -146,7 +146,7 @@ struct CurlLoop {
             if let family = transfer.newConnectionFamily {
                 routes[origin, default: ServerRoute()].didFail(over: family)
                 let next = routes[origin]?.family.map { "; \($0.rawValue) is next" } ?? ""
-                outcome = .failure(error.over("over \(family.rawValue)\(next)"))
+                outcome = .failure(error.withRoute("over \(family.rawValue)\(next)"))
             } else if transfer.onlyFamily != nil {
                 // The name wasn't resolved in time. The next exchange uses any family.
                 _ = routes[origin]?.recordFailedConnect(isResolved: false)
@@ -172,7 +172,7 @@ struct CurlLoop {
 
 extension HTTPTransportError {
     /// Returns the same error with a description of its connection.
-    fileprivate func over(_ route: ReportedText) -> Self {
+    fileprivate func withRoute(_ route: ReportedText) -> Self {
         Self(
             code, detail, certificateFault: certificateFault, proxyFault: proxyFault, remedy: remedy, traffic: traffic,
             route: route)

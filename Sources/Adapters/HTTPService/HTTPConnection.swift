@@ -4,9 +4,9 @@
 /// moment of a monotonic clock. One request is handled at a time; bytes that follow it wait in the parser.
 struct HTTPConnection {
     enum Ending: Sendable, Hashable {
-        /// An orderly end (FIN).
+        /// The connection is shut down cleanly (FIN).
         case close
-        /// A reset (RST).
+        /// The connection is reset (RST).
         case reset
     }
 

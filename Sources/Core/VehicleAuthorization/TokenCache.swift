@@ -147,7 +147,7 @@ public struct CachePolicy: Sendable, Hashable {
         return max(left / 10, min(left / 2, left - minimumLife))
     }
 
-    /// Returns the time before expiry at which a token stops being used, because clocks differ and an upload takes time.
+    /// Returns the time before expiry at which a token stops being used: clocks differ, and an upload takes time.
     func margin(left: Duration) -> Duration { max(.seconds(1), min(left / 10, .seconds(10))) }
 }
 

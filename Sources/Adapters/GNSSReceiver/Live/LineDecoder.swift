@@ -226,7 +226,7 @@ extension DecoderStatistics {
     var rejection: PositionRejection? { epochs.fixes == 0 ? rejection() : nil }
 }
 
-/// Position sentences that were rejected because of a field that the receiver writes in its own way.
+/// Position sentences that were rejected because of a field that the receiver writes in a format of its own.
 struct PositionRejection {
     let rejected: Int
     let stated: Int

@@ -12,7 +12,7 @@ struct FleetPlan: Sendable, Equatable {
 
     var count = 1
     private var first = 1
-    /// The pattern of the names; `nil` for the configuration's id, followed by the number if there are several vehicles.
+    /// The pattern of the names; `nil` for the configuration's id, with the number if there are several vehicles.
     private var pattern: VehiclePattern?
     /// The number of seconds over which the vehicles start; `nil` for one update interval.
     private var spreadSeconds: Double?

@@ -136,7 +136,7 @@ package struct NMEADecoder: Sendable {
         counts.bytes += bytes.count
     }
 
-    /// Adds bytes to the carried bytes until all carried bytes are consumed. Returns the index of the first unused byte.
+    /// Adds bytes to the carried ones until all carried bytes are consumed. Returns the index of the first unused byte.
     private mutating func complete(
         _ buffer: UnsafeMutableBufferPointer<UInt8>, with bytes: UnsafeBufferPointer<UInt8>, _ emit: (Fix) -> Void
     ) -> Int {

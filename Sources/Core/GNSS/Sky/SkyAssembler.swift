@@ -115,8 +115,8 @@ private struct InViewSentence {
     /// Reads a GSV sentence; `nil` if a count or a satellite's number is faulty.
     init?(_ sentence: FieldCursor, talker: UInt16) {
         var fields = sentence
-        // There are three counts and four fields per satellite, followed in newer versions by a signal; one maker
-        // adds a system.
+        // The sentence has three counts, then four fields per satellite, and in newer versions the signal. One maker
+        // also adds the system.
         let beyond = fields.fieldsLeft - 3
         guard beyond >= 0, beyond % 4 < 3, let parts = fields.integer(in: 1...99),
             let part = fields.integer(in: 1...parts)

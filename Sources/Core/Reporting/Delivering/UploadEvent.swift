@@ -75,5 +75,5 @@ struct UploadStep: Sendable, Hashable {
     }
 
     /// Returns this step with the `earlier` reports before its own.
-    func after(_ earlier: ReportingEvent...) -> Self { Self(action, reporting: earlier + reports) }
+    func reportingFirst(_ earlier: ReportingEvent...) -> Self { Self(action, reporting: earlier + reports) }
 }

@@ -31,7 +31,7 @@ extension UploadState {
         let delay = retry.delay(beforeRetry: streaks.missingPermits, jitter: jitter(), after: retryAfter)
         let spacing = retry.spacing(after: now - since)
         return backOff(max(delay, spacing), networkEndsAfter: retryAfter == nil ? spacing : nil)
-            .after(.notPrepared(fault))
+            .reportingFirst(.notPrepared(fault))
     }
 
     mutating func didAnswer(
@@ -41,7 +41,7 @@ extension UploadState {
         if case .unanswered(let lost)? = result.outcome.fault {
             if termination.isCancelled { return finish() }
             if let reason = exchange.resendReason, lost.cause == .cancelled || reason == .networkChanged {
-                return sendAgain(exchange, after: reason, lost).after(
+                return sendAgain(exchange, after: reason, lost).reportingFirst(
                     .failed(.unanswered(.aborted(reason, lost)), traffic: result.traffic, took: took))
             }
         }
@@ -52,10 +52,10 @@ extension UploadState {
         }
         let step = conclude(exchange, outcome, jitter: jitter())
         guard outcome == .delivered else {
-            return step.after(.failed(outcome, traffic: result.traffic, took: took))
+            return step.reportingFirst(.failed(outcome, traffic: result.traffic, took: took))
         }
-        let delivered = step.after(.delivered(exchange.batch, traffic: result.traffic, took: took))
-        return result.serverTime.map { delivered.after(.serverTime($0)) } ?? delivered
+        let delivered = step.reportingFirst(.delivered(exchange.batch, traffic: result.traffic, took: took))
+        return result.serverTime.map { delivered.reportingFirst(.serverTime($0)) } ?? delivered
     }
 
     /// Sends the batch again after its exchange was aborted, or after the network has changed during the exchange.

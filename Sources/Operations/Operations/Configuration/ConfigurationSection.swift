@@ -25,7 +25,7 @@ struct ConfigurationSection {
 
     func has(_ key: String) -> Bool { members?[key] != nil }
 
-    /// Returns the value under `key`; `nil` if it is missing. From now on, `finish` doesn't report the key.
+    /// Returns the value under `key`; `nil` if it is missing. Marks the key as known, so `finish` doesn't report it.
     mutating func readMember(_ key: String) -> JSONValue? {
         known.insert(key)
         return members?[key]
@@ -64,7 +64,7 @@ struct ConfigurationSection {
         text(key, redactedBy: isSecret ? { _ in "…" } : nil, about)?.text
     }
 
-    /// Returns the string under `key`, converted; `nil` if it is missing or the conversion fails. A failure is reported.
+    /// Returns the converted string under `key`; `nil` if it is missing or the conversion fails. A failure is reported.
     ///
     /// `redact` removes secrets from the string before it is shown.
     mutating func convertedText<Value, Failure: Error & CustomStringConvertible>(
