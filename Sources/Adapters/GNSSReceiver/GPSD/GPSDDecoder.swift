@@ -75,7 +75,7 @@ struct LineSplitter: Sendable {
 /// gpsd reports on all of its receivers. The first receiver with a fix is used as long as it has fixes, because
 /// alternating fixes from two antennas would make a vehicle jump.
 struct GPSDSession: Sendable {
-    /// How long the chosen receiver may be without a fix before another receiver replaces it.
+    /// The time without a fix after which another receiver replaces the chosen one.
     private static let receiverHoldTime = Duration.seconds(10)
 
     /// The configured receiver; `nil` if any can be used.

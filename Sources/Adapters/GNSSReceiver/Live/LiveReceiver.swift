@@ -8,9 +8,9 @@ package struct LiveReceiver: FixSource {
     let endpoint: any ReceiverEndpoint
     /// The decoder of each opened line, in its initial state.
     let decoder: any LineDecoder
-    /// How long a line may be without a sentence before that is reported (see `LineWatch`).
+    /// The time without a sentence after which a line is reported (see `LineWatch`).
     var timeout = Duration.seconds(5)
-    /// How long sentences may arrive without a position before that is reported (see `PositionWatch`).
+    /// The time without a position after which a line with sentences is reported (see `PositionWatch`).
     var positionTimeout = Duration.seconds(60)
     var schedule = ReopenSchedule()
     var progress: (any ReceiverProgress)?

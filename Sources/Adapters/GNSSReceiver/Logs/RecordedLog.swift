@@ -148,7 +148,7 @@ extension RecordedLog {
         return LogFileKind(firstBytes: beginning.span) == .gzip
     }
 
-    /// Returns why the log at `path` can't be opened.
+    /// Returns the reason why the log at `path` can't be opened.
     static func openingFault(_ path: String, _ error: SystemError) -> LogFault {
         let obstacle: LogFault.Obstacle =
             switch error.number {

@@ -33,7 +33,7 @@ struct BaudRateSearch: Sendable, Hashable {
         rate = lastGood ?? Self.candidates[0]
     }
 
-    /// How long to wait at `rate` for a sentence.
+    /// The time to wait for a sentence at `rate`.
     var trial: Duration { rate == lastGood ? usualTrial * 2 : usualTrial }
 
     fileprivate static var roundTime: Duration { standardTrial * (candidates.count + 1) }
@@ -97,7 +97,7 @@ struct BaudRateSearch: Sendable, Hashable {
 /// An opening of a line at one baud rate, with the state of the search at that time.
 struct RateTrial: Sendable {
     private let search: Locked<BaudRateSearch>
-    /// How long to wait for a first sentence before another rate is tried.
+    /// The time to wait for a first sentence before another rate is tried.
     let limit: Duration
     /// Whether to report the opening even if the line was reopened because it was silent.
     let isOpeningReported: Bool

@@ -103,9 +103,9 @@ package enum DirectoryTrust {
         throw SystemError(call: "follow \(path)", number: ELOOP)
     }
 
-    /// Returns why `user` doesn't trust a directory, as a predicate for its path; `nil` if it is trusted.
+    /// Returns the reason why `user` doesn't trust a directory, as a predicate for its path; `nil` if it is trusted.
     ///
-    /// `sharing`: what other users may do in it; `nil` for an ancestor of the directory that is used.
+    /// `sharing` is the rights that other users may have in it; `nil` for an ancestor of the directory that is used.
     package static func doubt(_ directory: FileStatus, _ sharing: Sharing?, for user: UInt32) -> SystemError.Refusal? {
         let danger = "could replace a file with a link"
         guard directory.owner == 0 || directory.owner == user else {
@@ -132,7 +132,7 @@ package enum DirectoryTrust {
             "may be written by \(others), who \(danger)", "\(advice), or choose another directory")
     }
 
-    /// Returns which other users can change the file at `path`, with the remedy, as a predicate for the path; `nil` if
+    /// Returns the other users who can change the file at `path`, with the remedy, as a predicate for the path; `nil` if
     /// none can, or if there is no such file.
     package static func exposure(of path: String, for user: UInt32) -> String? {
         do throws(SystemError) {

@@ -15,7 +15,8 @@ package enum LockHandover {
 
     private static let state = Locked(State())
 
-    /// Keeps the current locks held until the next run takes them, even if this run can't close what they protect.
+    /// Keeps the current locks held until the next run takes them, even if this run can't close the files that they
+    /// protect.
     package static func keepLocks() {
         state.withLock { state in
             state.kept += state.used.map { fcntl($0, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) }.filter { $0 >= 0 }

@@ -33,7 +33,7 @@ final class StoreOpening {
     /// `known` holds the counters in the owner's memory. If `completes` is true, accepts the updates that are left of a
     /// commit that a power cut interrupted.
     ///
-    /// - Throws: `damaged` if quick checks show that the store isn't what was written.
+    /// - Throws: `damaged` if quick checks show damage.
     func open(
         known: OutboxCounters, completes: Bool
     ) throws(OutboxError) -> (store: OutboxStore, counters: OutboxCounters) {
@@ -227,7 +227,7 @@ final class StoreOpening {
         case nothing
     }
 
-    /// Returns which files exist. Removes a store that was being built and is incomplete: the store that it should have
+    /// Returns the files that exist. Removes a store that was being built and is incomplete: the store that it should have
     /// replaced is still at its path, or there was none.
     func remains() throws(OutboxError) -> Remains {
         let isMissing = try !exists(files.path)

@@ -51,13 +51,13 @@ struct StoredRow: Sendable {
         integers = [8 of Int64?](repeating: nil)
     }
 
-    /// Reads the current row of `statement`. Returns `nil` if it isn't what was written.
+    /// Reads the current row of `statement`. Returns `nil` if the row is damaged.
     init?(_ statement: borrowing SQLiteStatement) {
         self.init(statement.integer(0)) { statement.value(Int32($0)) }
     }
 
-    /// Creates a row from the values in the columns after the sequence. `value` is called with 1, 2, 3 and so on.
-    /// Returns `nil` if the row isn't what was written.
+    /// Creates a row from the values in the columns after the sequence number. `value` is called with 1, 2, 3 and so on.
+    /// Returns `nil` if the row is damaged.
     init?(_ sequence: Int64, _ value: (Int) -> StoredValue?) {
         self.init(sequence)
         for index in 0..<Column.count {
