@@ -30,7 +30,7 @@ struct LineWatch: Sendable, Hashable {
     /// - Parameters:
     ///   - openedAt: the time at which the line was opened.
     ///   - interval: the interval of the previous watch of the same line.
-    ///   - timeout: how long any line may be without a sentence.
+    ///   - timeout: the time for which any line may be without a sentence.
     ///   - trial: the time to wait for a first sentence; `nil` unless the line can then be opened in another way.
     init(
         openedAt: Duration, interval: Duration = .zero, timeout: Duration = .seconds(5), trial: Duration? = nil

@@ -165,7 +165,7 @@ private struct ReceiverLoop {
         while true {
             progress?.turned()
             let now = MonotonicTime.now
-            if isOverdue(line, in: session, at: now) { return .overdue }
+            if checkOverdue(line, in: session, at: now) { return .overdue }
             let next = Judgement(condition: session.watch.condition(at: now), obstacle: session.obstacle)
             report(next, after: judgement, of: line, in: session, at: now)
             judgement = next
@@ -206,7 +206,7 @@ private struct ReceiverLoop {
     }
 
     /// Returns whether the line must be reopened. Reports the fault that the search for the baud rate has found.
-    private mutating func isOverdue(_ line: any ReceiverLine, in session: LineSession, at now: Duration) -> Bool {
+    private mutating func checkOverdue(_ line: any ReceiverLine, in session: LineSession, at now: Duration) -> Bool {
         guard endpoint.canReopen, session.watch.isOverdue(at: now) else { return false }
         if let fault = line.trial?.recordClosing(after: session.evidence) { report(fault) }
         return true

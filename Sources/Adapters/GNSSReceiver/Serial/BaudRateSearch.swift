@@ -25,7 +25,8 @@ struct BaudRateSearch: Sendable, Hashable {
     private let usualTrial: Duration
 
     /// - Parameters:
-    ///   - trial: how long a rate is tried; `lastGood` is tried twice as long, because the receiver may be starting.
+    ///   - trial: the time for which a rate is tried; `lastGood` is tried twice as long, because the receiver may be
+    ///     starting.
     ///   - lastGood: the rate that worked last time.
     init(trial: Duration = Self.standardTrial, lastGood: Int? = nil) {
         usualTrial = trial

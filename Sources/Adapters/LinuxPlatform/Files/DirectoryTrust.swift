@@ -132,8 +132,8 @@ package enum DirectoryTrust {
             "may be written by \(others), who \(danger)", "\(advice), or choose another directory")
     }
 
-    /// Returns the other users who can change the file at `path`, with the remedy, as a predicate for the path; `nil` if
-    /// none can, or if there is no such file.
+    /// Returns the other users who can change the file at `path`, with the remedy, as a predicate for the path; `nil`
+    /// if none can, or if there is no such file.
     package static func exposure(of path: String, for user: UInt32) -> String? {
         do throws(SystemError) {
             let target = try destination(of: path, missing: .allowed, for: user)

@@ -13,7 +13,7 @@ package enum FileSystem {
 
     package enum Use: Sendable { case read, write, execute }
 
-    /// Whether this user may use the file at `path`, following links. Writing to a directory means creating files in it.
+    /// Whether this user may use the file at `path`, following links. To write to a directory is to create files in it.
     package static func isAllowed(_ use: Use, at path: String) -> Bool { obstacle(to: use, at: path) == nil }
 
     /// Returns the reason why this user may not use the file at `path`; `nil` if it may.

@@ -67,8 +67,7 @@ struct IntactTables {
         return row.sequence <= lastSequence && !unreadable.contains(row.sequence)
     }
 
-    /// Calls `body` for each row of `table`, with `nil` for a damaged row. Returns whether all rows
-    /// could be read.
+    /// Calls `body` for each row of `table`, with `nil` for a damaged row. Returns whether all rows could be read.
     private static func forEachRow(
         of table: String, _ connection: borrowing SQLiteConnection,
         _ body: (Int64, StoredRow?) throws(OutboxError) -> Void

@@ -227,8 +227,8 @@ final class StoreOpening {
         case nothing
     }
 
-    /// Returns the files that exist. Removes a store that was being built and is incomplete: the store that it should have
-    /// replaced is still at its path, or there was none.
+    /// Returns the files that exist. Removes a store that was being built and is incomplete: the store that it should
+    /// have replaced is still at its path, or there was none.
     func remains() throws(OutboxError) -> Remains {
         let isMissing = try !exists(files.path)
         let logBytes = try withSystem(files.path, files.disk.fileSize(at: files.log))

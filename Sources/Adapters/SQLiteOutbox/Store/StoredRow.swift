@@ -56,8 +56,8 @@ struct StoredRow: Sendable {
         self.init(statement.integer(0)) { statement.value(Int32($0)) }
     }
 
-    /// Creates a row from the values in the columns after the sequence number. `value` is called with 1, 2, 3 and so on.
-    /// Returns `nil` if the row is damaged.
+    /// Creates a row from the values in the columns after the sequence number. `value` is called with 1, 2, 3 and so
+    /// on. Returns `nil` if the row is damaged.
     init?(_ sequence: Int64, _ value: (Int) -> StoredValue?) {
         self.init(sequence)
         for index in 0..<Column.count {

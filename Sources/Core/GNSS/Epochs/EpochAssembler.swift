@@ -48,7 +48,7 @@ struct EpochAssembler {
         _ sentence: PositionSentence, _ type: SentenceType, _ talker: TalkerGroup, _ emit: (Fix) -> Void
     ) {
         if let time = sentence.timeOfDay {
-            if !epoch.hasTime(time), epoch.has(type) || !joins(sentence, type, at: time) { enter(time, emit) }
+            if !epoch.hasTime(time), epoch.has(type) || !join(sentence, type, at: time) { enter(time, emit) }
         } else if sentence.status == .valid || sentence.status == .unconfirmed {
             if isClosed { return }
         } else if !epoch.lacksTime {
@@ -80,7 +80,7 @@ struct EpochAssembler {
         if let time = sentence.timeOfDay {
             if !epoch.hasTime(time) {
                 if let current = epoch.timeOfDay, time.milliseconds(since: current) < 0 {
-                    return  // belongs to a past epoch
+                    return  // the sentence belongs to a past epoch
                 }
                 enter(time, emit)
             }
@@ -130,13 +130,13 @@ struct EpochAssembler {
         epoch.timeOfDay = time
     }
 
-    /// Whether `sentence` belongs to the current epoch despite its different time, which may be the time of sending or
-    /// local time.
+    /// Adds the time of `sentence` if the sentence belongs to the current epoch despite its different time, which may be
+    /// the time of sending or local time. Returns whether it does.
     ///
     /// If two times are within one interval, the earlier is the time of the solution. If they are from two time zones,
     /// the time of the dated sentence is used, or else GGA's.
     @inline(never)
-    private mutating func joins(_ sentence: PositionSentence, _ type: SentenceType, at time: TimeOfDay) -> Bool {
+    private mutating func join(_ sentence: PositionSentence, _ type: SentenceType, at time: TimeOfDay) -> Bool {
         guard let current = epoch.timeOfDay else { return false }
         let difference = time.milliseconds(since: current)
         if abs(difference) < min(rhythm.intervalMilliseconds, Self.maximumDelayMilliseconds) - TimeOfDay.tolerance {

@@ -3,7 +3,7 @@ import TimeAndChance
 /// ZDA and PUBX,04: a time of day with its date. These sentences have no flag for the date's validity.
 struct DateSentence: Hashable {
     let timeOfDay: TimeOfDay
-    /// Days since 1970-01-01.
+    /// The number of days since 1970-01-01.
     let date: Int32
 
     var instant: UTCTime {

@@ -39,7 +39,8 @@ struct StatedMotion: Sendable {
         else { return false }
         let seconds = start.seconds(to: fix)
         let displacement = start.displacement(to: fix)
-        let isFar = abs(displacement.meters - speed * seconds) > seconds * (Self.speedError + speed * Self.relativeError)
+        let slack = seconds * (Self.speedError + speed * Self.relativeError)
+        let isFar = abs(displacement.meters - speed * seconds) > slack
         let isTurned =
             displacement.meters > seconds * Self.courseSpeed && isWrong(fix.headingDegrees, on: displacement.degrees)
         if !isFar && !isTurned { opposed = 0 }

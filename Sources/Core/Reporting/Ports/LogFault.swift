@@ -110,10 +110,10 @@ package enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
     case runRecording
     case configuration
     case json
-    /// CSV.
+    /// Comma-separated values.
     case table
     case rinex
-    /// UBX or RTCM.
+    /// The binary protocols UBX and RTCM.
     case binaryFrames
     case sirf
     /// NMEA 2000.
