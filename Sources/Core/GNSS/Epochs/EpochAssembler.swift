@@ -130,8 +130,8 @@ struct EpochAssembler {
         epoch.timeOfDay = time
     }
 
-    /// Adds the time of `sentence` if the sentence belongs to the current epoch despite its different time, which may be
-    /// the time of sending or local time. Returns whether it does.
+    /// Adds the time of `sentence` if the sentence belongs to the current epoch despite its different time, which may
+    /// be the time of sending or local time. Returns whether the sentence belongs to the epoch.
     ///
     /// If two times are within one interval, the earlier is the time of the solution. If they are from two time zones,
     /// the time of the dated sentence is used, or else GGA's.
