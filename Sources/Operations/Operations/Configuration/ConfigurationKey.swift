@@ -8,7 +8,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         /// An object with its own keys.
         case section
         /// A string that isn't empty, or a `ValueReference`.
-        case text
+        case string
         /// One of these words, or a `ValueReference`.
         case choice([String])
         case flag
@@ -18,7 +18,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         /// Seconds, which may have a fraction.
         case seconds(ClosedRange<Double>)
         /// A list of at least one string or `ValueReference`.
-        case texts
+        case strings
         /// A list of circles with `latitude`, `longitude` and `radiusMeters`.
         case circles(atMost: Int)
         /// A string or a `ValueReference`, which is read at each use.
@@ -83,7 +83,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     var isNumber: Bool {
         switch form {
         case .integer, .number, .seconds: true
-        case .section, .text, .choice, .flag, .texts, .circles, .secret, .secrets: false
+        case .section, .string, .choice, .flag, .strings, .circles, .secret, .secrets: false
         }
     }
 
@@ -91,7 +91,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     package var range: String {
         switch form {
         case .section: "section"
-        case .text: "string"
+        case .string: "string"
         case .choice(let words): words.joined(separator: ", ")
         case .flag: "true, false"
         case .integer(let range, let word):
@@ -99,7 +99,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         case .number(let numbers, let word): numbers.map(String.init).joined(separator: ", ") + ", \"\(word)\""
         case .seconds(let range):
             "\(JSONValue.number(range.lowerBound).text) to \(JSONValue.number(range.upperBound).text)"
-        case .texts: "list of strings"
+        case .strings: "list of strings"
         case .circles(let count): "list of at most \(count) circles"
         case .secret: "string, fetched at each use"
         case .secrets: "strings by name, fetched at each use"

@@ -170,7 +170,7 @@ struct ConfigurationSection {
         let shown = elements.enumerated().map { index, element in
             index == 0 && element.stringValue != nil ? element : ConfigurationSetting.redacted
         }
-        note(key, .texts, .array(shown), isRequired: true, isSecret: true, about)
+        note(key, .strings, .array(shown), isRequired: true, isSecret: true, about)
         return texts
     }
 
@@ -350,7 +350,7 @@ extension ConfigurationSection {
             text = nil
         }
         note(
-            key, .text, (text?.text ?? fallback).map { .string(redact?($0) ?? $0) },
+            key, .string, (text?.text ?? fallback).map { .string(redact?($0) ?? $0) },
             default: fallback.map(JSONValue.string), isRequired: isRequired, isSecret: redact != nil, from: text, about)
         return text ?? fallback.map { FoundText(text: $0) }
     }

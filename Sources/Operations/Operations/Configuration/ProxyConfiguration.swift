@@ -40,7 +40,7 @@ extension ConfigurationSection {
         guard let value = readMember(key), value.stringValue == nil, value.objectValue == nil else {
             return optionalString(key, isSecret: true, about)
         }
-        declare(key, .text, isSecret: true, about)
+        declare(key, .string, isSecret: true, about)
         recordValue(key, ConfigurationSetting.redacted, isPresent: true)
         report(key, "is \(value.kind); use a string in quotes, \(ValueReference.forms)")
         return nil
