@@ -24,13 +24,13 @@ package enum LockHandover {
     }
 
     /// Registers a lock that is in use.
-    static func begin(_ descriptor: borrowing OwnedDescriptor) {
+    static func register(_ descriptor: borrowing OwnedDescriptor) {
         let raw = descriptor.raw
         state.withLock { _ = $0.used.insert(raw) }
     }
 
     /// Unregisters a lock that is about to be closed.
-    static func end(_ descriptor: borrowing OwnedDescriptor) {
+    static func unregister(_ descriptor: borrowing OwnedDescriptor) {
         let raw = descriptor.raw
         state.withLock { _ = $0.used.remove(raw) }
     }
