@@ -102,11 +102,11 @@ import WaypostTestSupport
     @Test(arguments: [
         ("", "is empty; write the value to it"), ("\n", "is empty; write the value to it"),
         ("\u{FEFF}", "is empty; write the value to it"),
-        ("van-7\nhush\n", "holds several lines; leave only the value in it"),
-        ("van-7\n\n", "holds several lines; leave only the value in it"),
-        ("hush\0", "holds a control character; remove it"),
-        ("hush\u{1B}[2J", "holds a control character; remove it"),
-        (String(repeating: "hush", count: 17_000), "is larger than 64 KiB; use the file that holds the value"),
+        ("van-7\nhush\n", "contains several lines; leave only the value in it"),
+        ("van-7\n\n", "contains several lines; leave only the value in it"),
+        ("hush\0", "contains a control character; remove it"),
+        ("hush\u{1B}[2J", "contains a control character; remove it"),
+        (String(repeating: "hush", count: 17_000), "is larger than 64 KiB; use the file that contains the value"),
     ])
     func rejectTextThatIsNotOneLine(content: String, message: String) throws {
         let path = try directory.write(content.utf8, to: "id")
@@ -126,9 +126,9 @@ import WaypostTestSupport
         for (place, message) in [
             ("DIRECTORY/none", "doesn't exist; write the value to it, or correct the path"),
             ("DIRECTORY/fifo/none", "doesn't exist; write the value to it, or correct the path"),
-            ("DIRECTORY", "is a directory, not a file; use the file that holds the value"),
-            ("DIRECTORY/fifo", "is a FIFO, not a file; use the file that holds the value"),
-            ("/dev/zero", "is a device, not a file; use the file that holds the value"),
+            ("DIRECTORY", "is a directory, not a file; use the file that contains the value"),
+            ("DIRECTORY/fifo", "is a FIFO, not a file; use the file that contains the value"),
+            ("/dev/zero", "is a device, not a file; use the file that contains the value"),
         ] {
             #expect(problem("\"v\"", #"{"file": "\#(place)"}"#).hasSuffix(", which \(message)"), "\(place)")
         }
@@ -171,15 +171,15 @@ import WaypostTestSupport
     @Test(arguments: [
         (
             "\"v\"", #"{"file": ""}"#,
-            #""vehicle.vehicleId" is an object that cannot be used; use a text, {"file": PATH}"#
+            #""vehicle.vehicleId" is an object that cannot be used; use a string, {"file": PATH}"#
         ),
         (
             "\"v\"", #"{"fil": "x"}"#,
-            #""vehicle.vehicleId" is an object that cannot be used; use a text, {"file": PATH}"#
+            #""vehicle.vehicleId" is an object that cannot be used; use a string, {"file": PATH}"#
         ),
         (
             "\"v\"", #"{"file": "DIRECTORY/key", "environment": "K"}"#,
-            #""vehicle.vehicleId" is an object that cannot be used; use a text, {"file": PATH}, {"environment": NAME} "#
+            #""vehicle.vehicleId" is an object that cannot be used; use a string, {"file": PATH}, {"environment": NAME} "#
                 + #"or, from systemd, {"credential": NAME}"#
         ),
         (
@@ -196,15 +196,15 @@ import WaypostTestSupport
         ),
         (
             "}}", #"}, "reporting": {"intervalSeconds": {"file": "DIRECTORY/key"}}}"#,
-            #""reporting.intervalSeconds" is an object; use seconds from 5 to 60; only a text can come from elsewhere"#
+            #""reporting.intervalSeconds" is an object; use seconds from 5 to 60; only a string can come from elsewhere"#
         ),
         (
             "}}", #"}, "outbox": {"maximumAgeDays": {"environment": "K"}}}"#,
-            #""outbox.maximumAgeDays" is an object; use a whole number from 1 to 3650, or "unlimited"; only a text "#
+            #""outbox.maximumAgeDays" is an object; use a whole number from 1 to 3650, or "unlimited"; only a string "#
         ),
         (
             #""stdin""#, #""stdin", "acceptMissingChecksum": {"credential": "K"}"#,
-            #""receiver.acceptMissingChecksum" is an object; use true or false, without quotes; only a text can come "#
+            #""receiver.acceptMissingChecksum" is an object; use true or false, without quotes; only a string can come "#
         ),
         (
             #""type": "file", "path": "/run/token""#,
@@ -218,7 +218,7 @@ import WaypostTestSupport
         ),
         (
             #""type": "file", "path": "/run/token""#, #""type": "command", "command": ["a", 7]"#,
-            #""authorization.command" is an array; use a list of texts, such as "#
+            #""authorization.command" is an array; use a list of strings, such as "#
         ),
         (
             "}}", #"}, "log": {"level": {"file": "DIRECTORY/key"}}}"#,

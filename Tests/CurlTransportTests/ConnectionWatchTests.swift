@@ -12,14 +12,14 @@ import Testing
         let raw = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
         try #require(raw >= 0)
         defer { _ = sockets.close(raw) }
-        sockets.exchangeBegan(allowing: HTTPLimits())
-        sockets.opened(raw)
+        sockets.beginExchange(allowing: HTTPLimits())
+        sockets.recordOpening(of: raw)
         #expect(option(raw, TCP_USER_TIMEOUT) == 10_000 && option(raw, TCP_KEEPIDLE) == 5)
-        sockets.exchangeEnded()
+        sockets.endExchange()
         #expect(option(raw, TCP_KEEPIDLE) == 60)
-        sockets.exchangeBegan(allowing: HTTPLimits())
+        sockets.beginExchange(allowing: HTTPLimits())
         #expect(option(raw, TCP_USER_TIMEOUT) == 5000 && option(raw, TCP_KEEPINTVL) == 5)
-        sockets.exchangeEnded()
+        sockets.endExchange()
     }
 
     private func option(_ raw: CInt, _ name: CInt) -> CInt {

@@ -104,7 +104,7 @@ enum ConfigurationManual {
                 """)
         page.add(
             paragraph: """
-                In place of a text, { "file": PATH }, { "environment": NAME } or, for a credential of the systemd service, \
+                In place of a string, { "file": PATH }, { "environment": NAME } or, for a credential of the systemd service, \
                 { "credential": NAME } may be written, so that one configuration serves many vehicles. waypost config shows \
                 the values in force.
                 """)

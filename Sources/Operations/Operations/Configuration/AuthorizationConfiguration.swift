@@ -201,7 +201,7 @@ extension ConfigurationSection {
         if let members = value.objectValue, ValueReference(members) == nil {
             report(
                 key,
-                #"is an object; write its JSON as one text, such as "{ \"vehicle\": \"{vehicleId}\" }", or use "#
+                #"is an object; write its JSON as one string, such as "{ \"vehicle\": \"{vehicleId}\" }", or use "#
                     + ValueReference.forms)
             return nil
         }
@@ -240,7 +240,7 @@ extension ConfigurationSection {
         // The value itself isn't shown, because it may be a secret.
         report(
             key,
-            "is \(value.kind) that cannot be used; use a text, \(ValueReference.forms)"
+            "is \(value.kind) that cannot be used; use a string, \(ValueReference.forms)"
                 + (schemes ? "; each of these objects may also have \"scheme\" \(Self.alternatives(known))" : ""))
         return nil
     }
@@ -250,7 +250,7 @@ extension ConfigurationSection {
         _ key: String, default fallback: String? = nil, ifMissing advice: String? = nil, _ about: String,
         _ convert: (String) throws(HTTPURL.Problem) -> Value
     ) -> Value? {
-        convertedText(key, default: fallback, ifMissing: advice, shownAs: Self.withoutSecrets, about, convert)
+        convertedText(key, default: fallback, ifMissing: advice, redactedBy: Self.withoutSecrets, about, convert)
     }
 
     /// Returns `url`, which may be malformed, without its credentials and without anything after its path.
@@ -293,7 +293,7 @@ extension String {
 }
 
 extension ConfigurationSection {
-    /// Returns a text that may contain the section's placeholders. Any other word in braces is reported.
+    /// Returns a string that may contain the section's placeholders. Any other word in braces is reported.
     mutating func template(_ key: String, _ about: String) -> String {
         let text = string(key, as: "/run/vehicle-token.jwt", about)
         reportUnknownPlaceholders(in: text, key)
