@@ -476,7 +476,7 @@ import WaypostTestSupport
         }
         func renew(_ warnings: [AuthorizationWarning]) {
             for warning in warnings { monitor.note(.warning(warning)) }
-            monitor.note(.renewal(.works(remaining: .seconds(3600)), van))
+            monitor.note(.renewal(.working(remaining: .seconds(3600)), van))
         }
         let flaws: [AuthorizationWarning] = [
             .rejectedTokenAgain(van), .unknownLifetime(van, assumed: .seconds(300)),
