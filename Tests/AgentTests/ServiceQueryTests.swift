@@ -154,7 +154,8 @@ import WaypostTestSupport
         #expect(String(decoding: down.standardError, as: UTF8.self).contains(reason))
 
         let service = try bench.start(Self.edit(bench))
-        let cause = "last run stalled and ended itself: 2026-11-21T00:00:00.000Z: token: the token provider has returned neither"
+        let cause =
+            "last run stalled and ended itself: 2026-11-21T00:00:00.000Z: token: the token provider has returned neither"
         #expect(await service.errors.line(saying: cause) != nil)
         try #require(await service.errors.line(saying: "status at") != nil)
         #expect(try FileSystem.entry(at: path) == nil)

@@ -97,7 +97,7 @@ struct SecureExchange {
         #expect(second == "1 r")
     }
 
-    @Test func closesAConnectionThatWasTooSlow() async throws {
+    @Test func closesTheConnectionAfterATimeout() async throws {
         let server = try await NginxServer()
         let transport = try Loopback.transport(caFile: server.caFile)
         let first = try await text(transport, server.port, "/connection")

@@ -45,7 +45,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
 
     // MARK: Faults
 
-    package func order(_ fault: DiskFault) { faults.append(fault) }
+    package func schedule(_ fault: DiskFault) { faults.append(fault) }
 
     /// Ends all faults, the size limit and read-only mode.
     package func heal() {
