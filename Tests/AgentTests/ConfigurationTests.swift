@@ -174,12 +174,12 @@ import WaypostTestSupport
             "\"vehicleId\"", "\"vehicleID\"",
             "\"vehicle.vehicleID\" is not a key of Waypost; did you mean \"vehicleId\"?"
         ),
-        ("\"v\"", "7", "\"vehicle.vehicleId\" is 7; use a text in quotes"),
+        ("\"v\"", "7", "\"vehicle.vehicleId\" is 7; use a string in quotes"),
         (
             "\"v\"", "\"a/b\"",
             "\"vehicle.vehicleId\" is \"a/b\", which contains \"/\"; leave out / : ? , # and control characters"
         ),
-        ("\"v\"", "\"\"", "\"vehicle.vehicleId\" is empty; use a text in quotes"),
+        ("\"v\"", "\"\"", "\"vehicle.vehicleId\" is empty; use a string in quotes"),
         (
             "\"stdin\"", "\"seral\"",
             "\"receiver.type\" is \"seral\"; use \"serial\", \"file\", \"stdin\", \"tcp\", \"udp\" or \"gpsd\"; did you mean \"serial\"?"
@@ -207,7 +207,7 @@ import WaypostTestSupport
             "\"stdin\"", "\"tcp\", \"host\": \"h\", \"port\": 70000",
             "\"receiver.port\" is 70000; use a whole number from 1 to 65535"
         ),
-        ("\"path\"", "\"file\"", "\"authorization.path\" is missing; write a text in quotes"),
+        ("\"path\"", "\"file\"", "\"authorization.path\" is missing; write a string in quotes"),
         ("\"file\"", "\"http\"", "\"authorization.url\" is missing; write your token endpoint's address, in quotes"),
         (
             "{\"type\": \"file\"", "{\"type\": \"http\", \"url\": \"http://backend/\"",
@@ -260,7 +260,7 @@ import WaypostTestSupport
         ),
         (
             "\"file\"", "\"http\", \"url\": \"https://b/\", \"method\": \"POST\", \"body\": {\"van\": \"{vehicleId}\"}",
-            #""authorization.body" is an object; write its JSON as one text, such as "{ \"vehicle\": \"{vehicleId}\" }", or use "#
+            #""authorization.body" is an object; write its JSON as one string, such as "{ \"vehicle\": \"{vehicleId}\" }", or use "#
         ),
         (
             "\"file\"", "\"http\", \"url\": \"https://b/\", \"body\": \"grant=x\"",
@@ -268,7 +268,7 @@ import WaypostTestSupport
         ),
         (
             "\"file\"", "\"command\", \"command\": [\"/bin/true\"], \"environment\": {\"K\": [\"hush\"]}",
-            "\"authorization.environment.K\" is an array that cannot be used; use a text, {\"file\": PATH}, "
+            "\"authorization.environment.K\" is an array that cannot be used; use a string, {\"file\": PATH}, "
                 + "{\"environment\": NAME}"
         ),
         (
@@ -368,7 +368,7 @@ import WaypostTestSupport
         ),
         (
             "}}", "}, \"status\": {\"listen\": 9464}}",
-            "\"status.listen\" is 9464; use a text in quotes, such as \"127.0.0.1:9464\""
+            "\"status.listen\" is 9464; use a string in quotes, such as \"127.0.0.1:9464\""
         ),
         (
             "}}", "}, \"outbox\": {\"maximumMegabytes\": \"64M\"}}",
@@ -440,17 +440,20 @@ import WaypostTestSupport
 
     @Test func consumersHaveTheirOwnProvider() throws {
         #expect(try Self.read(Self.smallest).consumerAuthorization == nil)
-        func with(_ path: String) -> String {
+        func configuration(consumerTokenFile path: String) -> String {
             Self.smallest.replacing(
                 "}}", with: "}, \"consumerAuthorization\": {\"type\": \"file\", \"path\": \"\(path)\"}}")
         }
-        guard case .file(let path, _) = try Self.read(with("/run/{tripId}")).consumerAuthorization else {
+        guard
+            case .file(let path, _) = try Self.read(configuration(consumerTokenFile: "/run/{tripId}"))
+                .consumerAuthorization
+        else {
             Issue.record("the configuration isn't read")
             return
         }
         #expect(path == "/run/{tripId}")
         #expect(
-            Self.problems(with("/run/{vehicleId}")) == [
+            Self.problems(configuration(consumerTokenFile: "/run/{vehicleId}")) == [
                 "config.json: \"consumerAuthorization.path\" contains the unknown placeholder {vehicleId}; use {tripId} or {providerId}"
             ])
     }
@@ -483,7 +486,7 @@ import WaypostTestSupport
 
     /// A replacement in the smallest configuration, and all its problems.
     @Test(arguments: [
-        ("\"v\"", "null", ["\"vehicle.vehicleId\" is null; use a text in quotes"]),
+        ("\"v\"", "null", ["\"vehicle.vehicleId\" is null; use a string in quotes"]),
         (
             "\"vehicleId\"", "\"vehicleID\"",
             ["\"vehicle.vehicleID\" is not a key of Waypost; did you mean \"vehicleId\"?"]
@@ -492,7 +495,7 @@ import WaypostTestSupport
             "\"stdin\"", "null",
             ["\"receiver.type\" is null; use \"serial\", \"file\", \"stdin\", \"tcp\", \"udp\" or \"gpsd\""]
         ),
-        ("\"stdin\"", "\"serial\", \"device\": 7", ["\"receiver.device\" is 7; use a text in quotes"]),
+        ("\"stdin\"", "\"serial\", \"device\": 7", ["\"receiver.device\" is 7; use a string in quotes"]),
         ("{\"type\": \"stdin\"}", "null", ["\"receiver\" is null; use an object in braces"]),
         // Errors that follow from a rejected value are not reported.
         (
@@ -510,7 +513,7 @@ import WaypostTestSupport
         ),
         (
             "\"file\", \"path\": \"/run/token\"", "\"command\", \"command\": []",
-            ["\"authorization.command\" is empty; use a list of texts, such as [\"/usr/bin/program\", \"argument\"]"]
+            ["\"authorization.command\" is empty; use a list of strings, such as [\"/usr/bin/program\", \"argument\"]"]
         ),
         (
             "}}", "}, \"outbox.path\": \"/o\"}",
@@ -548,7 +551,7 @@ import WaypostTestSupport
             ]
         ),
         ("{\"type\": \"stdin\"}", "\"stdin\"", ["\"receiver\" is a string; use an object in braces"]),
-        ("\"/run/token\"", "null", ["\"authorization.path\" is null; use a text in quotes"]),
+        ("\"/run/token\"", "null", ["\"authorization.path\" is null; use a string in quotes"]),
         (
             "\"receiver\": {\"type\": \"stdin\"}, ", "",
             ["\"receiver\" is missing; write an object in braces; config.example.json has one"]

@@ -59,7 +59,7 @@ import WaypostTestSupport
         ),
         (
             #"{"url": "http://p:1", "user": "van", "password": 4711}"#,
-            "upload.proxy.password\" is an integer; use a text in quotes, {\"file\": PATH}, {\"environment\": NAME} or"
+            "upload.proxy.password\" is an integer; use a string in quotes, {\"file\": PATH}, {\"environment\": NAME} or"
         ),
         (
             #"{"url": "http://p:1", "username": "van"}"#,

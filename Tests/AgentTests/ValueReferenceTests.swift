@@ -171,15 +171,15 @@ import WaypostTestSupport
     @Test(arguments: [
         (
             "\"v\"", #"{"file": ""}"#,
-            #""vehicle.vehicleId" is an object that cannot be used; use a text, {"file": PATH}"#
+            #""vehicle.vehicleId" is an object that cannot be used; use a string, {"file": PATH}"#
         ),
         (
             "\"v\"", #"{"fil": "x"}"#,
-            #""vehicle.vehicleId" is an object that cannot be used; use a text, {"file": PATH}"#
+            #""vehicle.vehicleId" is an object that cannot be used; use a string, {"file": PATH}"#
         ),
         (
             "\"v\"", #"{"file": "DIRECTORY/key", "environment": "K"}"#,
-            #""vehicle.vehicleId" is an object that cannot be used; use a text, {"file": PATH}, {"environment": NAME} "#
+            #""vehicle.vehicleId" is an object that cannot be used; use a string, {"file": PATH}, {"environment": NAME} "#
                 + #"or, from systemd, {"credential": NAME}"#
         ),
         (
@@ -196,15 +196,15 @@ import WaypostTestSupport
         ),
         (
             "}}", #"}, "reporting": {"intervalSeconds": {"file": "DIRECTORY/key"}}}"#,
-            #""reporting.intervalSeconds" is an object; use seconds from 5 to 60; only a text can come from elsewhere"#
+            #""reporting.intervalSeconds" is an object; use seconds from 5 to 60; only a string can come from elsewhere"#
         ),
         (
             "}}", #"}, "outbox": {"maximumAgeDays": {"environment": "K"}}}"#,
-            #""outbox.maximumAgeDays" is an object; use a whole number from 1 to 3650, or "unlimited"; only a text "#
+            #""outbox.maximumAgeDays" is an object; use a whole number from 1 to 3650, or "unlimited"; only a string "#
         ),
         (
             #""stdin""#, #""stdin", "acceptMissingChecksum": {"credential": "K"}"#,
-            #""receiver.acceptMissingChecksum" is an object; use true or false, without quotes; only a text can come "#
+            #""receiver.acceptMissingChecksum" is an object; use true or false, without quotes; only a string can come "#
         ),
         (
             #""type": "file", "path": "/run/token""#,
@@ -218,7 +218,7 @@ import WaypostTestSupport
         ),
         (
             #""type": "file", "path": "/run/token""#, #""type": "command", "command": ["a", 7]"#,
-            #""authorization.command" is an array; use a list of texts, such as "#
+            #""authorization.command" is an array; use a list of strings, such as "#
         ),
         (
             "}}", #"}, "log": {"level": {"file": "DIRECTORY/key"}}}"#,

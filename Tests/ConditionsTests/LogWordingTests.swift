@@ -12,14 +12,14 @@ import Testing
     @Test(
         arguments: [
             (.directory, "a.log is a directory; specify the logs in it"),
-            (.packed(by: "xz", command: "xz -d"), "a.log is packed with xz; unpack it first (xz -d)"),
+            (.packed(by: "xz", command: "xz -d"), "a.log is compressed with xz; decompress it first (xz -d)"),
             (
                 .utf16(encoding: "UTF-16LE"),
                 "a.log is UTF-16 text; convert it first: iconv -f UTF-16LE -t UTF-8 LOG > NEW"
             ),
             (.zeroDevice, "a.log is a device that yields only zeros; use a log or a serial port"),
             (.empty, "a.log is empty; record the receiver's output into it first"),
-            (.packedTwice, "a.log is packed twice; unpack it once (gunzip)"),
+            (.packedTwice, "a.log is compressed twice; decompress it once (gunzip)"),
             (
                 .archiveWithoutContents,
                 "a.log is an archive without contents; record the receiver's output into it first"
@@ -32,7 +32,7 @@ import Testing
                 .archiveDamaged(reason: "incorrect data check", near: 9),
                 "a.log is a damaged archive (incorrect data check) near byte 9; copy it again"
             ),
-            (.followedArchive, "a.log is a gzip archive, which can't be followed; unpack it (gunzip)"),
+            (.followedArchive, "a.log is a gzip archive, which can't be followed; decompress it (gunzip)"),
             (
                 .notOpened(.pattern),
                 "a.log does not exist; write the pattern without quotes, so that the shell expands it"

@@ -114,7 +114,7 @@ extension ConditionCode {
             .error, "token source failed",
             "run waypost check, and correct the configuration's authorization section"),
         .tokenRenewalFailing: Entry(
-            .warning, "token not renewed", "run waypost token before the current token expires"),
+            .warning, "token not renewed", "run waypost token to find the cause before the current token expires"),
         .tokenRejected: Entry(
             .error, "token rejected",
             "sign tokens with a service account's key from the project in vehicle.providerId, and check the backend's clock"

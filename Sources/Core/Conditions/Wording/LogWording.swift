@@ -30,9 +30,9 @@ extension LogFault {
         case .empty: return fault("is empty", "record the receiver's output into it first")
         case .zeroDevice: return fault("is a device that yields only zeros", "use a log or a serial port")
         case .packed(let packer, let command):
-            return fault("is packed with \(text: packer)", "unpack it first (\(text: command))")
-        case .packedTwice: return fault("is packed twice", "unpack it once (gunzip)")
-        case .followedArchive: return fault("is a gzip archive, which can't be followed", "unpack it (gunzip)")
+            return fault("is compressed with \(text: packer)", "decompress it first (\(text: command))")
+        case .packedTwice: return fault("is compressed twice", "decompress it once (gunzip)")
+        case .followedArchive: return fault("is a gzip archive, which can't be followed", "decompress it (gunzip)")
         case .utf16(let encoding):
             return fault("is UTF-16 text", "convert it first: iconv -f \(text: encoding) -t UTF-8 LOG > NEW")
         case .archiveCutShort: return fault("is a truncated archive", "copy it again")

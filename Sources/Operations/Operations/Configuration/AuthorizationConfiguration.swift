@@ -201,7 +201,7 @@ extension ConfigurationSection {
         if let members = value.objectValue, ValueReference(members) == nil {
             report(
                 key,
-                #"is an object; write its JSON as one text, such as "{ \"vehicle\": \"{vehicleId}\" }", or use "#
+                #"is an object; write its JSON as one string, such as "{ \"vehicle\": \"{vehicleId}\" }", or use "#
                     + ValueReference.forms)
             return nil
         }
@@ -240,7 +240,7 @@ extension ConfigurationSection {
         // The value itself isn't shown, because it may be a secret.
         report(
             key,
-            "is \(value.kind) that cannot be used; use a text, \(ValueReference.forms)"
+            "is \(value.kind) that cannot be used; use a string, \(ValueReference.forms)"
                 + (schemes ? "; each of these objects may also have \"scheme\" \(Self.alternatives(known))" : ""))
         return nil
     }

@@ -91,7 +91,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     package var range: String {
         switch form {
         case .section: "section"
-        case .text: "text"
+        case .text: "string"
         case .choice(let words): words.joined(separator: ", ")
         case .flag: "true, false"
         case .integer(let range, let word):
@@ -99,10 +99,10 @@ package struct ConfigurationKey: Sendable, Hashable {
         case .number(let numbers, let word): numbers.map(String.init).joined(separator: ", ") + ", \"\(word)\""
         case .seconds(let range):
             "\(JSONValue.number(range.lowerBound).text) to \(JSONValue.number(range.upperBound).text)"
-        case .texts: "list of texts"
+        case .texts: "list of strings"
         case .circles(let count): "list of at most \(count) circles"
-        case .secret: "text, fetched at each use"
-        case .secrets: "texts by name, fetched at each use"
+        case .secret: "string, fetched at each use"
+        case .secrets: "strings by name, fetched at each use"
         }
     }
 }

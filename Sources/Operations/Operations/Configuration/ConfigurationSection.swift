@@ -55,7 +55,7 @@ struct ConfigurationSection {
         _ key: String, default fallback: String? = nil, as example: String? = nil, _ about: String
     ) -> String {
         requiredText(
-            key, default: fallback, ifMissing: example.map { "write a text in quotes, such as \"\($0)\"" }, about)?
+            key, default: fallback, ifMissing: example.map { "write a string in quotes, such as \"\($0)\"" }, about)?
             .text ?? ""
     }
 
@@ -147,7 +147,7 @@ struct ConfigurationSection {
 
     /// Returns a list of at least one text. All texts but the first may be secrets.
     mutating func strings(_ key: String, _ about: String) -> [String] {
-        let advice = "use a list of texts, such as [\"/usr/bin/program\", \"argument\"]"
+        let advice = "use a list of strings, such as [\"/usr/bin/program\", \"argument\"]"
         let elements = readMember(key)?.arrayValue ?? []
         var texts: [String] = []
         for (index, element) in elements.enumerated() {
@@ -335,7 +335,7 @@ extension ConfigurationSection {
         _ key: String, default fallback: String?, ifMissing advice: String?,
         shownAs shown: ((String) -> String)? = nil, _ about: String
     ) -> FoundText? {
-        if fallback == nil, !has(key) { reportMissing(key, advice ?? "write a text in quotes") }
+        if fallback == nil, !has(key) { reportMissing(key, advice ?? "write a string in quotes") }
         return text(key, default: fallback, isRequired: fallback == nil, shownAs: shown, about)
     }
 
@@ -343,7 +343,7 @@ extension ConfigurationSection {
         _ key: String, default fallback: String? = nil, isRequired: Bool = false,
         shownAs shown: ((String) -> String)? = nil, _ about: String
     ) -> FoundText? {
-        let advice = "use a text in quotes" + (fallback.map { ", such as \"\($0)\"" } ?? "")
+        let advice = "use a string in quotes" + (fallback.map { ", such as \"\($0)\"" } ?? "")
         var text = readText(key, advice)
         if text?.text.isEmpty == true {
             reportWrong(key, .string(""), advice)
@@ -369,7 +369,7 @@ extension ConfigurationSection {
 
     private func resolvedText(_ members: [String: JSONValue], _ key: String) -> FoundText? {
         guard let reference = ValueReference(members) else {
-            report(key, "is an object that cannot be used; use a text, \(ValueReference.forms)")
+            report(key, "is an object that cannot be used; use a string, \(ValueReference.forms)")
             return nil
         }
         do throws(ValueReference.Problem) {
@@ -436,7 +436,7 @@ extension ConfigurationSection {
             if [text, advice].allSatisfy({ $0.contains(where: \.isNumber) }) {
                 hint = Double(text) == nil ? "; a number has no quotes and no unit" : "; a number has no quotes"
             }
-        case .object(let members) where ValueReference(members) != nil: hint = "; only a text can come from elsewhere"
+        case .object(let members) where ValueReference(members) != nil: hint = "; only a string can come from elsewhere"
         case .object, .array, .null: break
         }
         report(key, "is \(shown); \(advice)\(hint)")

@@ -42,7 +42,7 @@ extension ConfigurationSection {
         }
         declare(key, .text, isSecret: true, about)
         recordValue(key, ConfigurationSetting.redacted, isPresent: true)
-        report(key, "is \(value.kind); use a text in quotes, \(ValueReference.forms)")
+        report(key, "is \(value.kind); use a string in quotes, \(ValueReference.forms)")
         return nil
     }
 }
