@@ -47,7 +47,7 @@ import TimeAndChance
         #expect(lines.allSatisfy { $0.filter { $0 == "," }.count == 13 })
     }
 
-    /// Derived values never replace stated values.
+    /// Derived values never replace reported values.
     @Test func writesDerivedValuesAfterStatedOnes() {
         var fix = Self.bare
         fix.derived.speedMetersPerSecond = 12.34567

@@ -10,7 +10,7 @@ import TimeAndChance
         _ history: FileHistory, _ contents: [UInt8], keeping share: Double, seed: UInt64 = 1
     ) -> [UInt8] {
         var chance = SplitMix64(seed: seed)
-        return history.afterPowerCut(contents, keeping: share, using: &chance)
+        return history.contentsAfterPowerCut(from: contents, keeping: share, using: &chance)
     }
 
     @Test func areKeptOnceSynchronized() {

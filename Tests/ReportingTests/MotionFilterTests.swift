@@ -67,7 +67,7 @@ import WaypostTestSupport
         #expect(filtered.dropFirst(61).allSatisfy { $0.speedMetersPerSecond == 0 && $0.headingDegrees == nil })
     }
 
-    /// A vehicle that has been standing for a while moves on by ten metres at these speeds, with or without stated
+    /// A vehicle that has been standing for a while moves on by ten metres at these speeds, with or without reported
     /// speeds.
     @Test(arguments: [1.0, 1.5, 2], [true, false])
     func followAParkedVehicleThatIsShunted(metersPerSecond: Double, statesSpeed: Bool) {

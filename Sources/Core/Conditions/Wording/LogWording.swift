@@ -9,7 +9,7 @@ extension FixSourceError: CustomStringConvertible {
         case .line(let source, let fault?):
             Wording("\(source): \(fault.wording().cause)", fault.wording().remedy)
         case .line(let source, nil):
-            Wording("\(source) ended without an NMEA sentence", "check the program that writes it")
+            Wording("\(source) ended without an NMEA sentence", "check the program that writes the input")
         }
     }
 
