@@ -83,7 +83,7 @@ struct RecordedMotion {
             "\(errors.inventedCourses) of \(errors.standing)")
     }
 
-    @Test(arguments: logs) func keepsStatedValues(log: URL) async throws {
+    @Test(arguments: logs) func keepsReportedValues(log: URL) async throws {
         var motion = DerivedMotion()
         for stated in try await Self.fixes(of: log) {
             var fix = motion.complete(stated)

@@ -97,7 +97,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func keepStatedValues() {
+    @Test func keepReportedValues() {
         let fixes = Self.drive(20, speed: 10).map { fix in
             var fix = fix
             fix.speedMetersPerSecond = 10
@@ -108,7 +108,7 @@ import WaypostTestSupport
     }
 
     /// Stated speeds, and whether a course is derived.
-    @Test(arguments: [(20.0, true), (1.4, false), (0, false)]) func addACourseIfTheStatedSpeedShowsMotion(
+    @Test(arguments: [(20.0, true), (1.4, false), (0, false)]) func addACourseIfTheReportedSpeedShowsMotion(
         speed: Double, isDerived: Bool
     ) {
         let fixes = (0..<6).map { Fix.sample(Double($0), north: Double($0) * 20, speed: speed) }

@@ -48,7 +48,7 @@ import TimeAndChance
     }
 
     /// Derived values never replace reported values.
-    @Test func writesDerivedValuesAfterStatedOnes() {
+    @Test func writesDerivedValuesAfterReportedOnes() {
         var fix = Self.bare
         fix.derived.speedMetersPerSecond = 12.34567
         fix.derived.headingDegrees = 270.12345
