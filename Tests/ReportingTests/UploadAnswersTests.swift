@@ -239,12 +239,12 @@ import WaypostTestSupport
 
     @Test func sendLessOftenAfterA429() {
         let batch = UploadBatch.sample(past: 0)
-        func refuse(after: Duration? = nil) -> Course? {
+        func throttle(after: Duration? = nil) -> Course? {
             upload.receive(.throttled(.sample("429"), after: after), to: batch, jitter: 0)
         }
-        #expect(refuse() == .wait(.seconds(5)))
-        #expect(refuse() == .wait(.seconds(10)))
-        #expect(refuse(after: .seconds(90)) == .wait(.seconds(90)))
+        #expect(throttle() == .wait(.seconds(5)))
+        #expect(throttle() == .wait(.seconds(10)))
+        #expect(throttle(after: .seconds(90)) == .wait(.seconds(90)))
         // The interval is 20 s by now, and half of that after each delivery.
         for seconds in [10, 5] {
             #expect(upload.receive(.delivered, to: batch, jitter: 0) == Self.acknowledged(batch))

@@ -33,7 +33,7 @@ struct Thinning {
 
     /// Returns an update every 10 s, each 50 m east of the previous one, for the numbers in `range`. The first one is
     /// `start` metres east.
-    private static func straight(
+    private static func straightDrive(
         _ range: Range<Int>, from start: Double = 0, after pause: Int = 0, speed: (Int) -> Double? = { _ in nil }
     ) -> [LocationUpdate] {
         range.map { index in
@@ -56,33 +56,33 @@ struct Thinning {
 
     static let cases: [Case] = [
         Case("no updates", [], kept: []),
-        Case("one update", straight(0..<1), kept: [0]),
-        Case("two updates", straight(0..<2), kept: [0, 1]),
-        Case("a straight road at a constant speed", straight(0..<20), kept: [0, 19]),
+        Case("one update", straightDrive(0..<1), kept: [0]),
+        Case("two updates", straightDrive(0..<2), kept: [0, 1]),
+        Case("a straight road at a constant speed", straightDrive(0..<20), kept: [0, 19]),
         Case("a turn", turn, kept: [0, 10, 19]),
         Case(
             "a wait without a reported speed: same place, another time",
-            straight(0..<10) + waiting(10..<20, at: 450, speed: nil) + straight(20..<30, from: 500),
+            straightDrive(0..<10) + waiting(10..<20, at: 450, speed: nil) + straightDrive(20..<30, from: 500),
             kept: [0, 9, 19, 29]),
         Case(
             "a stop between two legs",
-            straight(0..<10) { _ in 5 } + waiting(10..<20, at: 450, speed: 0)
-                + straight(20..<30, from: 500) { _ in 5 },
+            straightDrive(0..<10) { _ in 5 } + waiting(10..<20, at: 450, speed: 0)
+                + straightDrive(20..<30, from: 500) { _ in 5 },
             kept: [0, 9, 10, 19, 20, 29]),
         Case(
             "a stop between two legs, all with shape points without a speed",
-            (straight(0..<10) { _ in 5 } + waiting(10..<20, at: 450, speed: 0)
-                + straight(20..<30, from: 500) { _ in 5 }).enumerated().map { index, update in
+            (straightDrive(0..<10) { _ in 5 } + waiting(10..<20, at: 450, speed: 0)
+                + straightDrive(20..<30, from: 500) { _ in 5 }).enumerated().map { index, update in
                     var update = update
                     if [3, 4, 13, 16, 17, 25].contains(index) { update.speedMetersPerSecond = nil }
                     return update
                 },
             kept: [0, 9, 10, 19, 20, 29]),
         Case(
-            "the fastest and the slowest of a leg", straight(0..<20) { $0 == 6 ? 8 : $0 == 13 ? 2 : 5 },
+            "the fastest and the slowest of a leg", straightDrive(0..<20) { $0 == 6 ? 8 : $0 == 13 ? 2 : 5 },
             kept: [0, 6, 13, 19]),
         Case(
-            "a gap between two drives", straight(0..<10) + straight(10..<20, from: 500, after: 1000),
+            "a gap between two drives", straightDrive(0..<10) + straightDrive(10..<20, from: 500, after: 1000),
             kept: [0, 9, 10, 19]),
         Case(
             "a time that goes backwards",
