@@ -606,7 +606,7 @@ import WaypostTestSupport
             [
                 "\"upload.proxy\" is a string; use an object in braces, such as { \"url\": \"http://proxy.example.com:3128\" }",
                 "\"upload.verify_tls\" is not a key of Waypost; remove it; certificates are always verified, and "
-                    + "\"caFile\" specifies your own authorities",
+                    + "\"caFile\" specifies your own certificate authorities",
             ]
         ),
         (

@@ -86,7 +86,7 @@ struct OutboxCommands {
         let listing = try await runOutbox("list", config: config).out.split(separator: "\n")
         #expect(listing.contains("accepted 4 = delivered 1 + pending 2 + evicted 1 + quarantined 0"))
         let time = updates[2].timeOfFix
-        #expect(listing.contains("evicted, discarded: 1, fixes of \(time) to \(time)"))
+        #expect(listing.contains("evicted, discarded: 1, with fixes from \(time) to \(time)"))
         let service = try bench.start()
         for update in [updates[1], updates[3]] {
             #expect(await bench.arrivals.line(saying: "\"time\":\"\(update.timeOfFix)\"") != nil)

@@ -84,8 +84,12 @@ package struct UnwantedVariable: Sendable {
     /// configuration names.
     package static let all: [UnwantedVariable] = [
         .init(pattern: "SSLKEYLOGFILE", reason: "makes TLS write the secrets of every connection to a file"),
-        .init(pattern: "SSL_CERT_FILE", reason: "adds trusted authorities; use the configuration's caFile instead"),
-        .init(pattern: "SSL_CERT_DIR", reason: "adds trusted authorities; use the configuration's caFile instead"),
+        .init(
+            pattern: "SSL_CERT_FILE",
+            reason: "adds trusted certificate authorities; use the configuration's caFile instead"),
+        .init(
+            pattern: "SSL_CERT_DIR",
+            reason: "adds trusted certificate authorities; use the configuration's caFile instead"),
         .init(pattern: "OPENSSL_*", reason: "loads settings, engines and modules into OpenSSL, or disables ciphers"),
         .init(pattern: "GNUTLS_*", reason: "changes the settings of GnuTLS, which libcurl's dependencies may load"),
         .init(

@@ -224,7 +224,7 @@ struct OutboxListing: Encodable {
 
     private static func span(_ tally: TallyReport) -> String {
         guard let first = tally.firstTimeOfFix, let last = tally.lastTimeOfFix else { return "\(tally.count)" }
-        return "\(tally.count), fixes of \(first) to \(last)"
+        return "\(tally.count), with fixes from \(first) to \(last)"
     }
 }
 
