@@ -27,7 +27,7 @@ import WaypostTestSupport
     private func provider(beforeAnswer: @escaping @Sendable (Int) async -> Void = { _ in }) throws
         -> ScriptedAuthorization
     {
-        let own = try configuration.makeProvider(log: LogWriter(level: .error, format: .text))
+        let own = try configuration.makeProvider()
         return ScriptedAuthorization { context, number throws(AuthorizationError) in
             await beforeAnswer(number)
             return try await own.token(for: context)

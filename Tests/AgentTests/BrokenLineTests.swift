@@ -10,7 +10,7 @@ import WaypostTestSupport
             _ = try Configuration(json: Array(text.utf8), file: "config.json")
             return ["it is read"]
         } catch {
-            return error.problems.flatMap { $0.split(separator: "\n").dropFirst().map(String.init) }
+            return error.problems.flatMap { $0.excerpt.split(separator: "\n").map(String.init) }
         }
     }
 
@@ -62,7 +62,7 @@ import WaypostTestSupport
                 for dropped in [0, 1] where bytes[place] | 0x20 < 0x61 || bytes[place] > 0x7A {
                     let broken = bytes[..<place] + Array(mistake.utf8) + bytes[(place + dropped)...]
                     do { _ = try Configuration(json: Array(broken), file: "c") } catch {
-                        let isShown = error.problems.contains { $0.contains("hush") }
+                        let isShown = error.problems.contains { $0.description.contains("hush") }
                         #expect(!isShown, "\(error)")
                     }
                 }

@@ -27,14 +27,13 @@ import WaypostTestSupport
         Case(file: "/etc/other.json", changed: 5, finding: .file("/etc/other.json", checked: checked)),
         Case(
             problem: "it is wrong", changed: 5,
-            finding: .rejectedReload(
-                "\(Condition(rejectedReload: ["it is wrong"], at: .zero).line)", loadedAt: "2026-01-05T10:00:00.000Z")),
+            finding: .rejectedReload(["it is wrong"], loadedAt: "2026-01-05T10:00:00.000Z")),
     ])
     func areComparedWithTheFile(row: Case) {
         let monitor = AgentMonitor(clock: MonotonicClock(ManualClock()))
         monitor.note(loadedAt: Self.read)
         if let file = row.file { monitor.note(loadedFrom: file) }
-        if let problem = row.problem { monitor.note(rejectedReload: [problem]) }
+        if let problem = row.problem { monitor.note(rejectedReload: [ConfigurationProblem(problem)]) }
         let report = StatusReport(
             vehicle: "v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()), durability: .full, at: .zero)
         let finding = ConfigurationComparison.difference(

@@ -28,7 +28,7 @@ import WaypostTestSupport
         do {
             _ = try read(text)
             return []
-        } catch { return error.problems }
+        } catch { return error.problems.map(\.description) }
     }
 
     @Test func theExampleIsCompleteAndValid() throws {
@@ -85,7 +85,7 @@ import WaypostTestSupport
             try Configuration(json: Array(text.utf8), file: "/x/config.json")
         }
         #expect(error?.problems.count == 1)
-        #expect(error?.problems.first?.hasPrefix("/x/config.json: \"\(key)\" is ") == true, "\(error as Any)")
+        #expect(error?.problems.first?.file == "/x/config.json" && error?.problems.first?.key == key, "\(error as Any)")
     }
 
     @Test func pathsInOneDirectoryAreDistinguished() throws {
@@ -470,9 +470,8 @@ import WaypostTestSupport
 
     @Test func providersAreNotifiedOfTheNetworksReturn() async throws {
         let provider = ScriptedAuthorization { _, _ in AuthorizationToken(value: "t", lifetime: nil) }
-        let log = LogWriter(level: .error, format: .text)
         let configuration = try Self.read(Self.smallest)
-        await configuration.cached(provider, clock: ManualClock(), log: log).networkReturned()
+        await configuration.cached(provider, clock: ManualClock()) { _ in }.networkReturned()
         #expect(provider.networkReturns == 1)
     }
 
@@ -693,14 +692,15 @@ import WaypostTestSupport
     @Test func aMissingFileAndADirectoryHaveARemedy() {
         #expect(
             throws: ConfigurationError(problems: [
-                "/nonexistent/config.json: there is no such file; copy config.example.json there and edit it"
+                ConfigurationProblem(
+                    in: "/nonexistent/config.json", "there is no such file; copy config.example.json there and edit it")
             ])
         ) { try Configuration(file: "/nonexistent/config.json") }
         #expect(
             throws: ConfigurationError(problems: [
-                "/tmp: is a directory, not a file; specify the configuration file, which is JSON"
-            ]
-            )
+                ConfigurationProblem(
+                    in: "/tmp", "is a directory, not a file; specify the configuration file, which is JSON")
+            ])
         ) {
             try Configuration(file: "/tmp")
         }
@@ -710,9 +710,10 @@ import WaypostTestSupport
     func anUnreadableFileHasARemedy() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write("{}".utf8, to: "config.json", mode: 0o000)
-        let problem =
-            "\(path): cannot be read by this user; use sudo, or, for the service, run chgrp waypost \(path) and "
-            + "chmod g+r \(path)"
+        let problem = ConfigurationProblem(
+            in: path,
+            "cannot be read by this user; use sudo, or, for the service, run chgrp waypost \(path) and chmod g+r \(path)"
+        )
         #expect(throws: ConfigurationError(problems: [problem])) {
             try Configuration(file: path)
         }

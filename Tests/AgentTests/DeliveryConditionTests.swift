@@ -83,7 +83,7 @@ import WaypostTestSupport
     }
 
     @Test func haveTheRemedyOfAFailedRenewal() {
-        let failure = Condition(.tokenRefused, Wording("it answered 403", "enrol the vehicle"))
+        let failure = Condition(.tokenRequestRejected, Wording("it answered 403", "enrol the vehicle"))
         let condition = Condition(renewalFailedBy: failure, remaining: .seconds(240))
         #expect(condition.code == .tokenRenewalFailing)
         #expect(

@@ -147,7 +147,7 @@ import WaypostTestSupport
     static let changes = [
         Change(["delivered 3 updates"]) { $0.ledger.delivered += 3 },
         Change(["requested a token"]) { $0.counts.tokenFetches += 1 },
-        Change(["token request rejected: the issuer answered 403"]) {
+        Change(["token request rejected by the issuer: the issuer answered 403"]) {
             $0.conditions = report([noToken]).conditions
         },
         Change(["1 retry"]) { $0.counts.retries += 1 },

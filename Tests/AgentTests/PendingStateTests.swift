@@ -1,5 +1,7 @@
+import Conditions
 import HTTPMessages
 import LinuxPlatform
+import ReportedText
 import Reporting
 import Testing
 import WaypostTestSupport
@@ -25,7 +27,8 @@ import WaypostTestSupport
 
     /// Returns an agent with a pending state that sends over `transport`; none of its tasks run.
     private func agent(
-        over transport: ScriptedTransport, _ edit: (inout ServiceSetup) -> Void = { _ in }
+        over transport: ScriptedTransport, log: LogWriter = LogWriter(level: .error, format: .text),
+        _ edit: (inout ServiceSetup) -> Void = { _ in }
     ) async throws -> VehicleAgent {
         var setup = ServiceSetup()
         edit(&setup)
@@ -36,7 +39,7 @@ import WaypostTestSupport
                 source: NoSource(),
                 makeDelivery: { $0.makeDelivery(authorization: ScriptedAuthorization(), transport: transport) },
                 expectedFix: nil, spacing: .live, latestFix: { nil }, clock: MonotonicClock(clock),
-                log: LogWriter(level: .error, format: .text), monitor: monitor))
+                log: log, monitor: monitor))
     }
 
     private var isPending: Bool {
@@ -57,9 +60,15 @@ import WaypostTestSupport
         let transport = transport(answering: [503, 200])
         let agent = try await agent(over: transport)
         async let telling: Void = agent.announcePendingState()
-        for await sleep in clock.sleeps.prefix(1) { clock.advance(by: sleep) }
+        for await sleep in clock.sleeps.prefix(1) {
+            let active = monitor.snapshot.conditions.active(.one(.stateNotSent))?.condition
+            #expect(active?.facts == .consequence(.gatewayError, .answer(status: 503)))
+            #expect(active?.cause.description.hasPrefix("providers/p/vehicles/van-7 is not OFFLINE") == true)
+            clock.advance(by: sleep)
+        }
         await telling
         #expect(transport.requests.count == 2)
+        #expect(monitor.snapshot.conditions.active(.one(.stateNotSent)) == nil)
         #expect(try !isPending)
         await agent.close()
     }
@@ -95,6 +104,19 @@ import WaypostTestSupport
         #expect(transport.requests.isEmpty)
         await agent.shutDown()
         if status == 200 { #expect(try !isPending) } else { #expect(try contents == "providers/p/vehicles/van-7\n") }
+    }
+
+    /// The log of a stop says which state Fleet Engine hasn't received.
+    @Test func areLoggedWithTheirCode() async throws {
+        let lines = Locked([String]())
+        let log = LogWriter(level: .info, format: .json) { bytes in
+            lines.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
+        }
+        let agent = try await agent(over: answering([503]), log: log)
+        await agent.shutDown()
+        let written = lines.withLock { $0 }
+        #expect(written.count == 1 && written[0].contains("\"state_not_sent\""), "\(written)")
+        #expect(try isPending)
     }
 
     private var contents: String {

@@ -182,7 +182,7 @@ import WaypostTestSupport
             .renewal(
                 .fails(AuthorizationError(.refused, "answered 403"), remaining: .seconds(60)),
                 AuthorizationContext(vehicleID: "van-7")))
-        #expect(token()?.lastRejection == "token_refused" && token()?.secondsLeft == 60)
+        #expect(token()?.lastRejection == "token_request_rejected" && token()?.secondsLeft == 60)
         clock.advance(by: .seconds(61))
         #expect(token()?.expiresAt == nil && token()?.lastRejectionSecondsAgo == 61)
     }
@@ -442,11 +442,11 @@ import WaypostTestSupport
         #expect(
             lines.all == [
                 "<4>Fleet Engine busy: 503 message; wait; Waypost retries by itself",
-                "<3>token request rejected: the issuer answered 403; run waypost token, and correct the "
-                    + "configuration's authorization section or the backend",
+                "<3>token request rejected by the issuer: the issuer answered 403; run waypost token, and correct the "
+                    + "configuration's authorization section or enrol the vehicle in the backend",
                 "<4>Fleet Engine busy: 503 message; wait; Waypost retries by itself (59 more times since last logged)",
-                "<3>token request rejected: the issuer answered 403; run waypost token, and correct the "
-                    + "configuration's authorization section or the backend "
+                "<3>token request rejected by the issuer: the issuer answered 403; run waypost token, and correct the "
+                    + "configuration's authorization section or enrol the vehicle in the backend "
                     + "(59 more times since last logged)",
                 "<6>delivery works again; 1 update delivered at once",
             ])
@@ -464,7 +464,34 @@ import WaypostTestSupport
         let monitor = AgentMonitor(clock: MonotonicClock(clock), log: writer(format: .json))
         monitor.observe(Why.noToken)
         let entry = try JSONValue(parsing: Array(try #require(lines.all.first).utf8))
-        #expect(entry["code"]?.stringValue == "token_refused" && entry["level"]?.stringValue == "error")
+        #expect(entry["code"]?.stringValue == "token_request_rejected" && entry["level"]?.stringValue == "error")
+    }
+
+    /// Each flaw of a token is logged with its code, and shown until a token comes without a warning after ten minutes.
+    @Test func reportsFlawsOfTokens() throws {
+        let monitor = AgentMonitor(clock: MonotonicClock(clock), log: writer(format: .json))
+        let van = AuthorizationContext(vehicleID: "v")
+        func codes() -> [ConditionCode] {
+            monitor.snapshot.conditions.visible(at: monitor.uptime).map(\.code)
+        }
+        func renew(_ warnings: [AuthorizationWarning]) {
+            for warning in warnings { monitor.note(.warning(warning)) }
+            monitor.note(.renewal(.works(remaining: .seconds(3600)), van))
+        }
+        let flaws: [AuthorizationWarning] = [
+            .rejectedTokenAgain(van), .unknownLifetime(van, assumed: .seconds(300)),
+        ]
+        renew(flaws)
+        clock.advance(by: .seconds(599))
+        renew([])  // the cache repeats a warning only after ten minutes
+        #expect(codes() == [.tokenSupplyAtRisk])
+        let entries = try lines.all.map { try JSONValue(parsing: Array($0.utf8)) }
+        #expect(entries.map { $0["code"]?.stringValue } == ["token_supply_at_risk", "token_supply_at_risk"])
+        #expect(entries.allSatisfy { $0["level"]?.stringValue == "warning" })
+        clock.advance(by: .seconds(1))
+        renew([])
+        #expect(codes() == [])
+        #expect(lines.all.count == 3)
     }
 
     @Test func logsTheFirstDeliveryOfARunWithItsDelay() {

@@ -3,6 +3,7 @@ import Conditions
 import HTTPMessages
 import LinuxPlatform
 import ReportedText
+import Reporting
 import Testing
 import TimeAndChance
 import VehicleAuthorization
@@ -501,11 +502,13 @@ import WaypostTestSupport
         let log = LogWriter(level: .debug, format: .text, isReadByJournal: false) { bytes in
             lines.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
         }
+        let monitor = AgentMonitor(clock: MonotonicClock(ManualClock()), log: log)
         let service: Result<AuthorizationToken, AuthorizationError>
         do throws(AuthorizationError) {
             service = .success(
-                try await configuration.cached(provider, clock: ManualClock(), log: log, jitter: { 1 }).token(
-                    for: context))
+                try await configuration.cached(provider, clock: ManualClock(), jitter: { 1 }, report: monitor.note)
+                    .token(
+                        for: context))
         } catch { service = .failure(error) }
         let said = lines.withLock { $0 }
 

@@ -30,7 +30,7 @@ import WaypostTestSupport
             _ = try read(replacing: find, with: replacement, environment: environment)
             return "none"
         } catch {
-            return error.problems.map { $0.replacing("config.json: ", with: "") }.joined(separator: "\n")
+            return error.problems.map { $0.description.replacing("config.json: ", with: "") }.joined(separator: "\n")
         }
     }
 

@@ -79,8 +79,8 @@ import WaypostTestSupport
         // A receiver that was off needs a minute until its first fix.
         Case(events: [(0, receiving)], until: 89, codes: []),
         Case(events: [(0, receiving)], until: 90, codes: [.noPosition]),
-        Case(events: [(0, receiving), (1, sky([nil, nil]))], until: 90, codes: [.noSatellites]),
-        Case(events: [(0, receiving), (1, sky([nil, 17, 20]))], until: 90, codes: [.weakSignals]),
+        Case(events: [(0, receiving), (1, sky([nil, nil]))], until: 90, codes: [.noPosition]),
+        Case(events: [(0, receiving), (1, sky([nil, 17, 20]))], until: 90, codes: [.noPosition]),
         Case(events: [(0, receiving), (1, sky([42, 40]))], until: 90, codes: [.noPosition]),
         Case(events: [(0, .fix(fix)), (1, delivered), (60, delivered)], until: 90, codes: [.noPosition]),
         Case(events: [(0, missing)], until: 100, codes: [.receiverUnavailable]),
@@ -95,9 +95,9 @@ import WaypostTestSupport
         Case(events: [(0, .rejected(fix, .notAdvancing))], until: 29, codes: [.fixTimesRejected]),
         Case(events: [(0, .rejected(fix, .nullIsland))], until: 30, codes: []),
         Case(events: [(0, .rejected(fix, .jump(meters: 9))), (1, .fix(fix)), (2, delivered)], until: 3, codes: []),
-        Case(events: [(0, .fix(fix)), (0, delivered), (1, noToken)], until: 3, codes: [.tokenRefused]),
+        Case(events: [(0, .fix(fix)), (0, delivered), (1, noToken)], until: 3, codes: [.tokenRequestRejected]),
         // The last cause applies; the condition keeps its start.
-        Case(events: [(0, .fix(fix)), (0, unreachable), (9, noToken)], until: 10, codes: [.tokenRefused]),
+        Case(events: [(0, .fix(fix)), (0, unreachable), (9, noToken)], until: 10, codes: [.tokenRequestRejected]),
         Case(events: [(0, .fix(fix)), (0, unreachable), (9, delivered)], until: 10, codes: []),
         Case(
             events: [(0, .fix(fix)), (0, unreachable), (9, .announced(.offline, traffic: Traffic()))], until: 10,
@@ -147,12 +147,13 @@ import WaypostTestSupport
             (0, Self.receiving), (0, .fix(Self.fix)), (0, Self.delivered), (80, Self.noToken), (90, .fix(Self.fix)),
         ]
         let report = Self.report(events + [(90, .waiting(delay: .seconds(300)))], until: 140, pending: 1204)
+        let remedy = report.conditions[0].remedy.replacing("run waypost token", with: "Run waypost token")
         #expect(
             report.verdict(at: Self.now).text
                 == """
-                Token request rejected, since 09:25 UTC
+                Token request rejected by the issuer, since 09:25 UTC
                 the issuer answered 403
-                Run waypost token, and correct the configuration's authorization section or the backend.
+                \(remedy).
                 1,204 updates are safe in the outbox.
 
                 The next attempt is in 250 s.
@@ -202,9 +203,18 @@ import WaypostTestSupport
     @Test func showsTheServicesNotices() {
         let (monitor, _) = Self.monitor([(0, .fix(Self.fix)), (0, Self.delivered)], until: 0)
         func codes() -> [ConditionCode] { monitor.snapshot.conditions.visible(at: .zero).map(\.code) }
-        monitor.note(rejectedReload: ["\"upload.timeoutSeconds\" is 500", "another"])
+        monitor.note(rejectedReload: [
+            ConfigurationProblem(in: "c.json", key: "a", "is 5; use 6", excerpt: "\n  5\n  ^")
+        ])
         #expect(codes() == [.reloadRejected])
-        #expect(monitor.snapshot.conditions.visible(at: .zero)[0].condition.cause.description.contains("500; another"))
+        #expect(monitor.snapshot.conditions.visible(at: .zero)[0].condition.cause == "c.json: \"a\" is 5; use 6")
+        monitor.note(rejectedReload: [ConfigurationProblem("one"), ConfigurationProblem("two")])
+        let report = StatusReport(
+            vehicle: "v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()), durability: .full, at: .zero)
+        #expect(report.conditions[0].others?.map(\.cause) == ["two"])
+        let lines = report.verdict(at: Self.now).paragraphs[0]
+        #expect(lines.map(\.part) == [.title, .cause, .cause, .remedy], "they share a remedy")
+        #expect(report.headline.hasSuffix("; reload rejected: one; two"))
         monitor.note(loadedAt: Self.now)
         #expect(codes() == [])
         monitor.note(quarantined: 2)

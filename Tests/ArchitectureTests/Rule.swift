@@ -158,9 +158,10 @@ extension Rule {
         // The reason why a run doesn't start, or a command can't ask the service.
         "Sources/Agent/Waypost/Wiring/", "Sources/Operations/Operations/Observation/RunningService.swift",
         "Sources/Operations/Operations/Records/", "Sources/Operations/Operations/Bundle/BundleCollection.swift",
-        // System errors, which conditions carry as their cause.
-        "Sources/Adapters/LinuxPlatform/", "Sources/Adapters/CurlTransport/CurlProxyFailure.swift",
-        "Sources/Adapters/SQLiteOutbox/",
+        // System errors, which conditions carry as their cause, and refusals to touch a file.
+        "Sources/Adapters/LinuxPlatform/Files/", "Sources/Adapters/LinuxPlatform/Service/",
+        "Sources/Adapters/LinuxPlatform/Sockets/", "Sources/Adapters/LinuxPlatform/Terminal/",
+        "Sources/Adapters/CurlTransport/CurlProxyFailure.swift",
         // A developer's provider that violates its contract.
         "Sources/Core/DriverAuthorization/ProviderCall.swift",
         // Answers to HTTP clients and readers of trips.
@@ -177,6 +178,7 @@ extension Rule {
         if !mayAdvise.contains(where: file.path.hasPrefix) {
             let remedy = /"[^"]*; (?:change|check|choose|correct|free|give|let|make|name|open|run|see|set|use|write)\b/
             found += lines(of: file, containing: remedy)
+            found += lines(of: file, containing: /(?:because:\s*\.init|\bRefusal)\("/)
             found += lines(
                 of: file, containing: /(?:Fault|Rejection|Warning|Remark|Finding)\b[^{]*CustomStringConvertible/)
         }

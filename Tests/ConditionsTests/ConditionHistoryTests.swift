@@ -7,7 +7,7 @@ import WaypostTestSupport
 /// The display and the log of conditions that begin, change and end.
 @Suite struct ConditionHistory {
     private static let busy = Condition(.serviceBusy, "503", facts: .answer(status: 503))
-    private static let noToken = Condition(.tokenRefused, "the issuer answered 403")
+    private static let noToken = Condition(.tokenRequestRejected, "the issuer answered 403")
     private static let full = Condition(.diskFull, "no space is left")
 
     enum Step: Sendable {
@@ -52,7 +52,8 @@ import WaypostTestSupport
             ([.raise(busy), .clear(), .clear()], ["service_busy", "-service_busy"]),
             // Two alternating conditions are logged once each, regardless of their figures.
             (
-                (0..<50).flatMap { _ in [Step.raise(busy), .raise(noToken)] }, ["service_busy", "token_refused"]
+                (0..<50).flatMap { _ in [Step.raise(busy), .raise(noToken)] },
+                ["service_busy", "token_request_rejected"]
             ),
             // An intermittent condition is logged once, with its first end, and again when it lasts.
             (
@@ -70,6 +71,17 @@ import WaypostTestSupport
         ] as [([Step], [String])])
     func logsChanges(steps: [Step], expected: [String]) {
         #expect(Self.lines(of: steps) == expected)
+    }
+
+    /// Each problem of a rejected reload is a line with the code, and so is each repetition.
+    @Test func logsEachCauseOnItsOwnLine() {
+        var conditions = ActiveConditions()
+        let condition = Condition(rejectedReload: "\"a\" is 5; use 6", and: ["\"b\" is missing; set it"], at: .zero)
+        conditions.raise(condition, on: .one(.reloadRejected), at: .zero)
+        let lines = conditions.takeLines(at: .zero)
+        #expect(lines.map(\.code) == [.reloadRejected, .reloadRejected])
+        #expect(lines.map(\.text) == condition.lines)
+        #expect(lines[1].text.description.hasPrefix("reload rejected: \"b\" is missing; set it; correct"))
     }
 
     /// The series of the metric are unique.
@@ -98,9 +110,9 @@ import WaypostTestSupport
     @Test func showsAConditionOnceItHasLastedLongEnough() {
         var conditions = ActiveConditions()
         conditions.restart(.noPosition, on: .fixes, at: .seconds(10))
-        conditions.change(.fixes, to: Condition(.noSatellites, "none"))
+        conditions.change(.fixes, to: Condition(.noPosition, "none", facts: .sky(hasSignal: false)))
         #expect(conditions.takeLines(at: .seconds(99)).isEmpty && conditions.visible(at: .seconds(99)).isEmpty)
-        #expect(conditions.takeLines(at: .seconds(100)).map(\.code) == [.noSatellites])
+        #expect(conditions.takeLines(at: .seconds(100)).map(\.code) == [.noPosition])
         #expect(conditions.visible(at: .seconds(100)).map(\.since) == [.seconds(10)])
         conditions.raise(Condition(.receiverUnavailable, "unplugged"), on: .receiver, at: .seconds(101))
         #expect(
@@ -128,14 +140,14 @@ import WaypostTestSupport
     @Test(arguments: [
         (
             [(Self.noToken, ActiveConditions.Topic.delivery, 0), (Self.full, .storing, 5)],
-            ["disk_full", "token_refused"]
+            ["disk_full", "token_request_rejected"]
         ),
-        ([(Self.noToken, .delivery, 0), (Self.full, .storing, 6)], ["token_refused", "disk_full"]),
+        ([(Self.noToken, .delivery, 0), (Self.full, .storing, 6)], ["token_request_rejected", "disk_full"]),
         (
             [
                 (Condition(.privateMode, "p"), .one(.privateMode), 0), (Self.noToken, .delivery, 20),
                 (Condition(.hostClockWrong, "c"), .one(.hostClockWrong), 40),
-            ], ["host_clock_wrong", "token_refused", "private_mode"]
+            ], ["host_clock_wrong", "token_request_rejected", "private_mode"]
         ),
     ])
     func ordersConditionsByCause(raised: [(Condition, ActiveConditions.Topic, Int)], codes: [String]) {

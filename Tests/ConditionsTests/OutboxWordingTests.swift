@@ -61,9 +61,15 @@ import WaypostTestSupport
             sentence: "/o: written by a newer release (its schema is 2, but this release supports at most 1); install "
                 + "the newer release again, or use another outbox path"),
         Case(
-            error: OutboxError(
-                .refused, path: "/o", .refusal("/o is a directory, not a file", remedy: "name a file in it")),
-            sentence: "the outbox isn't used because /o is a directory, not a file; name a file in it"),
+            error: OutboxError(.refused, path: "/o", .refusal("/o has 2 names", remedy: "remove all but one")),
+            sentence: "the outbox isn't used because /o has 2 names; remove all but one"),
+        Case(
+            error: OutboxError(.refused, path: "/o", .directory),
+            sentence: "the outbox isn't used because /o is a directory, not a file; specify a file in that directory"),
+        Case(
+            error: OutboxError(.refused, path: "/o", .unrelated("text")),
+            sentence: "the outbox isn't used because /o isn't a Waypost outbox but text, and is left unchanged; set "
+                + "another outbox path"),
         Case(
             error: OutboxError(.forbidden, path: "/o", denied),
             sentence: "/o: the outbox can't be read or written (open /o: Permission denied); check that its path is a "

@@ -5,7 +5,28 @@ import Testing
 
 @Suite struct ReceiverWordings {
     private static let gpsd = DeviceHolders(
-        names: "gpsd (process 7)", remedy: "read from gpsd instead (receiver.type gpsd)")
+        names: "gpsd (process 7)", programs: [.gpsd, .gpsd])
+
+    private static let gpsdRemedy =
+        "read from gpsd instead (receiver.type gpsd), or stop gpsd (systemctl disable --now gpsd.socket gpsd)"
+
+    @Test(
+        arguments: [
+            (.gpsd, gpsdRemedy), (.brltty, "disable brltty (systemctl mask --now brltty-udev), or uninstall it"),
+            (.modemManager, "exclude the device with udev (ID_MM_DEVICE_IGNORE, see 99-waypost-gnss.rules)"),
+            (.loginConsole("ttyS0"), "end the login console (systemctl disable --now serial-getty@ttyS0)"),
+            (.waypost("kill 7"), "a receiver has one reader: stop the other Waypost (kill 7)"),
+            (.other, "stop the program, or have it leave the device alone"),
+            (
+                .hidden("/dev/ttyS0"),
+                "find the program as root (fuser -v /dev/ttyS0) and stop it; ModemManager, gpsd and login consoles open "
+                    + "such devices"
+            ),
+        ] as [(DeviceHolders.Program, String)])
+    func haveARemedyForEachHolder(program: DeviceHolders.Program, remedy: String) {
+        let holders = DeviceHolders(names: "so", programs: [program, program])
+        #expect(ReceiverFault.deviceBusy(holders).wording().remedy.description == remedy)
+    }
 
     @Test(
         arguments: [
@@ -23,7 +44,7 @@ import Testing
                 .notOpened("cannot be flushed: Input/output error"), "cannot be flushed: Input/output error",
                 "check the device and the kernel's log (dmesg)"
             ),
-            (.deviceBusy(gpsd), "held by gpsd (process 7)", "read from gpsd instead (receiver.type gpsd)"),
+            (.deviceBusy(gpsd), "held by gpsd (process 7)", gpsdRemedy),
             (
                 .unsupportedBaudRate(12, supported: [4800, 9600, 19_200]), "12 is not a baud rate of a receiver",
                 "use 4800, 9600 or 19200"
@@ -53,7 +74,7 @@ import Testing
             (
                 .noSentence(.serial(baudRate: 4800, wasFound: false), .seconds(5), alsoOpenIn: gpsd),
                 "bytes arrive, but no NMEA sentence for 5 s; also open in gpsd (process 7)",
-                "read from gpsd instead (receiver.type gpsd)"
+                gpsdRemedy
             ),
             (
                 .readableText(.tcp, "login:", .seconds(5), alsoOpenIn: nil),

@@ -2,6 +2,7 @@ import CLinux
 import FoundationEssentials
 import Glibc
 import LinuxPlatform
+import ReportedText
 import Reporting
 import Testing
 import WaypostTestSupport
@@ -51,6 +52,16 @@ import WaypostTestSupport
             #expect(await observer.state(saying: words) != nil)
             sending.cancel()
         }
+    }
+
+    @Test(
+        arguments: [
+            ("gpsd", .gpsd), ("ModemManager", .modemManager), ("agetty", .loginConsole("ttyS0")), ("brltty", .brltty),
+            ("waypost", .waypost("kill 7")), ("minicom", .other), (nil, .other),
+        ] as [(String?, DeviceHolders.Program)])
+    func aHolderIsRecognizedByItsCommand(command: String?, program: DeviceHolders.Program) {
+        let holder = HoldingProcess(processID: 7, command: command)
+        #expect(DeviceHolders.Program(holder, device: "/dev/ttyS0") == program)
     }
 
     @Test func aBusyDeviceNamesItsHolder() async throws {

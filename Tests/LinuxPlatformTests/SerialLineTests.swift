@@ -56,17 +56,6 @@ import WaypostTestSupport
         _ = try SerialLine(path: terminal.path, baudRate: 9600)
     }
 
-    @Test(arguments: [
-        ("gpsd", "receiver.type gpsd"), ("ModemManager", "ID_MM_DEVICE_IGNORE, see 99-waypost-gnss.rules"),
-        ("agetty", "systemctl disable --now serial-getty@ttyS0"), ("brltty", "brltty-udev"),
-        ("waypost", "stop the other Waypost"), ("minicom", "stop the program, or have it leave the device alone"),
-        (nil, "stop the program, or have it leave the device alone"),
-    ])
-    func haveARemedyForEachHolder(command: String?, words: String) {
-        let holder = HoldingProcess(processID: 7, command: command)
-        #expect(holder.remedy(for: "/dev/ttyS0").contains(words))
-    }
-
     @Test func findTheProcessesThatHaveADeviceOpen() throws {
         let descriptor = try OwnedDescriptor(opening: terminal.path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
         #expect(HoldingProcess.all(withDevice: terminal.path).map(\.processID) == [getpid()])

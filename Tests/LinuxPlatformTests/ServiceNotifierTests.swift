@@ -3,7 +3,7 @@ import LinuxPlatform
 import Testing
 import WaypostTestSupport
 
-@Suite struct ServiceNotifications {
+@Suite struct ServiceNotifiers {
     private func received(by socket: borrowing OwnedDescriptor) throws -> String {
         var buffer = [UInt8](repeating: 0, count: 256)
         var span = buffer.mutableSpan

@@ -58,7 +58,8 @@ extension ActiveConditions {
         case .notPrepared(let fault): raise(Condition(fault), on: .delivery, at: now)
         case .internalError(let error):
             let cause: ReportedText = "unexpected event \(text: error.event) in phase \(text: error.phase)"
-            raise(Condition(.internalError, cause), on: .one(.internalError), at: now, until: now + .seconds(86_400))
+            let condition = Condition(.internalError, cause, facts: .bug(error))
+            raise(condition, on: .one(.internalError), at: now, until: now + .seconds(86_400))
         case .progress, .tooSoon, .waiting, .quarantined, .serverTime, .idle: break
         }
     }

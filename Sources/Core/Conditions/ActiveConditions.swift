@@ -181,12 +181,17 @@ package struct ActiveConditions: Sendable {
         let before = histories[topic]?.lines[key]
         if let before, now - before.at < Self.reminderInterval { return false }
         states[topic]?.isLogged = true
-        histories[topic, default: History()].isOpen = true
-        histories[topic]?.lines[key] = LoggedLine(at: now)
+        var history = histories[topic] ?? History()
+        history.isOpen = true
+        // A condition that lasts is logged again before it is forgotten.
+        history.lines = history.lines.filter { now - $0.value.at < Self.reminderInterval * 2 }
+        history.lines[key] = LoggedLine(at: now)
+        histories[topic] = history
         let repetitions = before?.repetitions ?? 0
         let count = repetitions > 0 ? " (\(repetitions.counted("more time")) since last logged)" : ""
-        lines.append(
-            Line(code: key.code, severity: key.code.severity, text: "\(state.condition.line)\(text: count)"))
+        lines += state.condition.lines.map {
+            Line(code: key.code, severity: key.code.severity, text: "\($0)\(text: count)")
+        }
         return true
     }
 }

@@ -1,6 +1,6 @@
 package import Reporting
 import ReportedText
-import VehicleAuthorization
+package import VehicleAuthorization
 
 extension Condition {
     /// Creates the condition for a failed upload; returns `nil` if the upload was delivered.
@@ -33,7 +33,9 @@ extension Condition {
         case .aborted(let reason, let lost):
             self.init(.networkUnavailable, lost.cause(of: reason), facts: .aborted(reason))
         case .everythingRejected(let fault):
-            self.init(.everythingRejected, "\(fault.message); Fleet Engine rejects one update after another")
+            self.init(
+                .everythingRejected, "\(fault.message); Fleet Engine rejects one update after another",
+                facts: Condition(fault).facts)
         case .invalidAddress(let message): self.init(.serviceRefuses, message)
         }
     }
@@ -48,12 +50,26 @@ extension Condition {
             switch fault.kind {
             case .endpointUnreachable: .tokenEndpointUnreachable
             case .endpointTLS: .tokenEndpointTLS
-            case .rejected: .tokenRefused
+            case .rejected: .tokenRequestRejected
             case .unusable: .tokenUnusable
             case .wrongClaims: .tokenClaimsWrong
             case .sourceFailed: .tokenSourceFailed
             }
-        self.init(code, fault.wording)
+        self.init(code, fault.wording, facts: .token(fault.topic))
+    }
+
+    /// Creates the condition for a flaw in tokens that are used anyway.
+    package init(_ warning: AuthorizationWarning) {
+        self.init(.tokenSupplyAtRisk, warning.wording, facts: .tokenWarning(warning.topic))
+    }
+
+    /// Creates the condition for a state of `vehicle` that Fleet Engine hasn't accepted because of `failure`; `nil` if
+    /// the reason isn't known.
+    package init(unsent presence: Presence, of vehicle: String, because failure: Condition?) {
+        let reason: ReportedText = failure.map { "; \(text: $0.code.title): \($0.cause)" } ?? ""
+        self.init(
+            .stateNotSent, "\(vehicle) is not \(text: presence.rawValue.uppercased()) at Fleet Engine yet\(reason)",
+            facts: failure.map { .consequence($0.code, $0.facts) } ?? .none)
     }
 }
 

@@ -20,7 +20,7 @@ extension Condition {
             }
         let wording = error.wording()
         let cause: ReportedText = isStoring ? "positions are sent from memory only: \(wording.cause)" : wording.cause
-        self.init(code, Wording(cause, wording.remedy), facts: .outbox(error.code))
+        self.init(code, Wording(cause, wording.remedy), facts: .outbox(error.code, number: error.number))
     }
 
     /// Creates the condition for damage that has been repaired. Each repair is logged; `now` distinguishes the repairs.

@@ -8,7 +8,9 @@ extension Condition {
         switch state {
         case .waiting(let source, let fault):
             let wording = fault.wording()
-            self.init(.receiverUnavailable, Wording("\(source): \(wording.cause)", wording.remedy))
+            self.init(
+                .receiverUnavailable, Wording("\(source): \(wording.cause)", wording.remedy),
+                facts: .receiver(fault.topic))
         case .ended(let source): self.init(.logEnded, "\(ReportedText(source)) has been read to the end")
         case .starting, .receiving, .noPosition: return nil
         }
@@ -21,9 +23,19 @@ extension Condition {
     package init(noFixUnder sky: Sky) {
         let best = sky.satellites.compactMap(\.signalDecibelHertz).max() ?? 0
         if best == 0 {
-            self.init(.noSatellites, "the receiver reports no signal from any satellite")
+            self.init(
+                .noPosition,
+                Wording(
+                    "the receiver reports no signal from any satellite",
+                    "check the antenna's plug and cable, unless the vehicle is deep inside a building"),
+                facts: .sky(hasSignal: false))
         } else if best < Self.weakSignal {
-            self.init(.weakSignals, "the strongest signal has \(best) dB-Hz; 40 dB-Hz is good")
+            self.init(
+                .noPosition,
+                Wording(
+                    "the strongest satellite signal has \(best) dB-Hz; 40 dB-Hz is good",
+                    "give the antenna a clear view of the sky and check its cable, unless the vehicle is under a roof"),
+                facts: .sky(hasSignal: true))
         } else {
             self = .noPosition
         }

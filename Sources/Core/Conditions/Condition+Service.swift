@@ -9,7 +9,8 @@ extension Condition {
     /// the configuration.
     package init(distantZones zones: [Int]) {
         let names = zones.map { "reporting.privateZones[\($0)]" }.joined(separator: ", ")
-        self.init(.privateZoneDistant, "\(text: names): more than 1,000 km from the vehicle")
+        self.init(
+            .privateZoneDistant, "\(text: names): more than 1,000 km from the vehicle", facts: .zones(zones))
     }
 
     /// Creates the condition for a recording in `directory` that has ended because of `reason`. `remedy` is empty if
@@ -18,12 +19,12 @@ extension Condition {
         self.init(.recordingStopped, Wording("\(directory): \(reason); reporting continues", remedy))
     }
 
-    /// Creates the condition for a reload that was rejected because the new configuration has `problems`. Each
-    /// rejection is logged, because it answers an operator's request; `now` distinguishes the rejections.
-    package init(rejectedReload problems: [String], at now: Duration) {
-        let cause = ReportedText(problems.joined(separator: "; "), limit: ReportedText.longestSentence)
+    /// Creates the condition for a reload that was rejected because of `problem` and `others`, each with its place, its
+    /// value and its remedy. Each rejection is logged, because it answers an operator's request; `now` distinguishes
+    /// the rejections.
+    package init(rejectedReload problem: ReportedText, and others: [ReportedText] = [], at now: Duration) {
         self.init(
-            .reloadRejected, "the current configuration stays in use: \(cause)",
+            .reloadRejected, Wording(problem, ""), and: others.map { Wording($0, "") },
             facts: .number(Int64(now / .milliseconds(1))))
     }
 
@@ -33,7 +34,8 @@ extension Condition {
         self.init(
             .tokenRenewalFailing,
             Wording(
-                "\(failure.cause); the current token remains in use for another \(remaining.spoken)", failure.remedy))
+                "\(failure.cause); the current token remains in use for another \(remaining.spoken)", failure.remedy),
+            facts: .consequence(failure.code, failure.facts))
     }
 
     /// Creates the condition for a status address that Waypost can't listen on because of `reason`. `remedy` is empty
@@ -48,7 +50,9 @@ extension Condition {
     /// Creates the condition for fixes whose time is `lag` in the past, or in the future if `lag` is negative.
     package init(receiverLag lag: Duration) {
         let side = lag > .zero ? "behind" : "ahead of"
-        self.init(.receiverTimeWrong, "\(lag.spoken) \(text: side) the present; positions are sent with this time")
+        self.init(
+            .receiverTimeWrong, "\(lag.spoken) \(text: side) the present; positions are sent with this time",
+            facts: .clock(nil, isAhead: lag < .zero))
     }
 
     /// Creates the condition for a host's clock that is `offset` ahead of another clock, or behind if `offset` is
@@ -57,7 +61,8 @@ extension Condition {
         let side = offset > .zero ? "ahead of" : "behind"
         let clock = other == .fleetEngine ? "Fleet Engine's" : "the receiver's"
         self.init(
-            .hostClockWrong, "\(offset.spoken) \(text: side) \(text: clock); updates carry the receiver's time")
+            .hostClockWrong, "\(offset.spoken) \(text: side) \(text: clock); updates carry the receiver's time",
+            facts: .clock(other, isAhead: offset > .zero))
     }
 
     /// Creates the condition for pending updates that fill `percent` of the outbox's limit.

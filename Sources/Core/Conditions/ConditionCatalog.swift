@@ -25,14 +25,6 @@ extension ConditionCode {
             .warning, "no position",
             "check the antenna's plug, cable and view of the sky, unless the vehicle is under a roof",
             visibleAfter: longestWithoutFix),
-        .noSatellites: Entry(
-            .warning, "no satellite signals",
-            "check the antenna's plug and cable, unless the vehicle is deep inside a building",
-            visibleAfter: longestWithoutFix),
-        .weakSignals: Entry(
-            .warning, "satellite signals too weak",
-            "give the antenna a clear view of the sky and check its cable, unless the vehicle is under a roof",
-            visibleAfter: longestWithoutFix),
         .fixesRejected: Entry(.warning, "fixes rejected", "check the receiver and its antenna"),
         .fixTimesRejected: Entry(
             .warning, "fix times rejected", "compare the receiver's date with this host's clock"),
@@ -103,9 +95,10 @@ extension ConditionCode {
         .tokenEndpointTLS: Entry(
             .error, "no secure connection to the token issuer",
             "check the certificates (waypost check) and the clock"),
-        .tokenRefused: Entry(
-            .error, "token request rejected",
-            "run waypost token, and correct the configuration's authorization section or the backend"),
+        .tokenRequestRejected: Entry(
+            .error, "token request rejected by the issuer",
+            "run waypost token, and correct the configuration's authorization section or enrol the vehicle in the backend"
+        ),
         .tokenUnusable: Entry(
             .error, "token unusable", "run waypost token, and compare the answer with docs/token-endpoint.md"),
         .tokenClaimsWrong: Entry(
@@ -115,8 +108,10 @@ extension ConditionCode {
             "run waypost check, and correct the configuration's authorization section"),
         .tokenRenewalFailing: Entry(
             .warning, "token not renewed", "run waypost token to find the cause before the current token expires"),
+        .tokenSupplyAtRisk: Entry(
+            .warning, "token supply at risk", "run waypost token, and correct the issuer before its tokens fail"),
         .tokenRejected: Entry(
-            .error, "token rejected",
+            .error, "token rejected by Fleet Engine",
             "sign tokens with a service account's key from the project in vehicle.providerId, and check the backend's clock"
         ),
         .tokenNotPermitted: Entry(
@@ -173,6 +168,9 @@ extension ConditionCode {
             "check vehicle.service and upload.endpoint, and install the newest release of Waypost"),
         .nothingDelivered: Entry(
             .error, "nothing delivered", "see the log (journalctl -u waypost)", visibleAfter: longestWithoutDelivery),
+        .stateNotSent: Entry(
+            .info, "vehicle state not sent",
+            "nothing to do; Waypost retries, also after its next start"),
     ]
 
     fileprivate static let service: [Self: Entry] = [
@@ -185,7 +183,9 @@ extension ConditionCode {
         .recordingStopped: Entry(
             .warning, "recording stopped",
             "restart with --record and a directory that has free space and is writable by the service's user"),
-        .reloadRejected: Entry(.warning, "reload rejected", "correct the configuration and reload again"),
+        .reloadRejected: Entry(
+            .warning, "reload rejected",
+            "correct the configuration and reload again (the current one stays in use)"),
         .lastRunStalled: Entry(
             .warning, "last run stalled and ended itself", "find the device or disk that hung (journalctl -k)"),
         .internalError: Entry(

@@ -5,8 +5,6 @@ package enum ConditionCode: String, Sendable, Hashable, Codable, CaseIterable {
     // The receiver and its fixes.
     case receiverUnavailable = "receiver_unavailable"
     case noPosition = "no_position"
-    case noSatellites = "no_satellites"
-    case weakSignals = "weak_signals"
     case fixesRejected = "fixes_rejected"
     case fixTimesRejected = "fix_times_rejected"
     case logEnded = "log_ended"
@@ -45,11 +43,12 @@ package enum ConditionCode: String, Sendable, Hashable, Codable, CaseIterable {
     // The token.
     case tokenEndpointUnreachable = "token_endpoint_unreachable"
     case tokenEndpointTLS = "token_endpoint_tls"
-    case tokenRefused = "token_refused"
+    case tokenRequestRejected = "token_request_rejected"
     case tokenUnusable = "token_unusable"
     case tokenClaimsWrong = "token_claims_wrong"
     case tokenSourceFailed = "token_source_failed"
     case tokenRenewalFailing = "token_renewal_failing"
+    case tokenSupplyAtRisk = "token_supply_at_risk"
     case tokenRejected = "token_rejected"
     case tokenNotPermitted = "token_not_permitted"
 
@@ -71,6 +70,7 @@ package enum ConditionCode: String, Sendable, Hashable, Codable, CaseIterable {
     case updateRejected = "update_rejected"
     case everythingRejected = "everything_rejected"
     case nothingDelivered = "nothing_delivered"
+    case stateNotSent = "state_not_sent"
 
     // The service and its host.
     case hostClockWrong = "host_clock_wrong"

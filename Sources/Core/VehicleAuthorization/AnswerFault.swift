@@ -67,4 +67,15 @@ package enum AnswerFault: Error, Sendable, Hashable {
     case notAToken(JSONWebToken.Problem, Place)
     case unsigned(Place)
     case shortSignature(bytes: Int, Place)
+
+    /// This fault without the details that may change from answer to answer.
+    var topic: Self {
+        switch self {
+        case .nothingPrinted: .nothingPrinted(said: [])
+        case .invalidJSON(let mistake, _, _, _, let type):
+            .invalidJSON(mistake, line: 0, column: 0, bytes: 0, mediaType: type)
+        case .otherText(_, let type, let hasLines): .otherText(bytes: 0, mediaType: type, hasLines: hasLines)
+        default: self
+        }
+    }
 }

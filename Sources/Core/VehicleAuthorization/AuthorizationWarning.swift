@@ -23,7 +23,7 @@ public enum AuthorizationWarning: Sendable, Hashable {
     case processesHidden(command: String)
 
     /// This warning without the numbers that change from token to token, used as a key to report the warning once.
-    var topic: Self {
+    package var topic: Self {
         switch self {
         case .shortLivedTokens(let context, _, let minimumLife):
             .shortLivedTokens(context, lifetime: .zero, minimumLife: minimumLife)

@@ -26,7 +26,7 @@ package struct TokenCache: Sendable {
     /// The time at which each warning was last reported, by topic.
     private var lastReported: [AuthorizationWarning: Duration] = [:]
     /// The minimum time before a warning is reported again.
-    private static let reminderInterval = Duration.seconds(600)
+    package static let reminderInterval = Duration.seconds(600)
 
     package init(policy: CachePolicy = CachePolicy()) { self.policy = policy }
 

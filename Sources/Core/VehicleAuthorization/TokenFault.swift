@@ -68,6 +68,22 @@ package enum TokenFault: Sendable, Hashable {
         case .cancelled: .cancelled
         }
     }
+
+    /// This fault without messages and numbers that may change from attempt to attempt, used to log a fault once.
+    package var topic: Self {
+        switch self {
+        case .unanswered(let origin, let fault, _): .unanswered(origin, fault, "")
+        case .rejected(let origin, let rejection): .rejected(origin, rejection.topic)
+        case .unusableAnswer(let origin, let fault): .unusableAnswer(origin, fault.topic)
+        case .wrongClaims(.notYetValid, let context): .wrongClaims(.notYetValid(seconds: 0), context)
+        case .commandFailed(let origin, let fault): .commandFailed(origin, fault.topic)
+        case .providerFailed(.failed): .providerFailed(.failed(""))
+        case .reported(let code, _): .reported(code, "")
+        case .incompleteContext, .unsuitableContext, .expired, .wrongClaims, .programUnusable, .sourceUnusable,
+            .invalidSetting, .providerFailed, .noResources, .cancelled:
+            self
+        }
+    }
 }
 
 /// The source of a token.
@@ -184,6 +200,11 @@ package struct EndpointRejection: Sendable, Hashable {
         self.message = message
     }
 
+    fileprivate var topic: Self {
+        if case .redirect = detail { return Self(status: status, detail: .redirect(to: nil), isPage: isPage) }
+        return Self(status: status, detail: detail, isPage: isPage)
+    }
+
     fileprivate var kind: TokenFault.Kind {
         switch status {
         case 300..<400: .unusable
@@ -229,6 +250,17 @@ package enum CommandFault: Sendable, Hashable {
     case stillRuns(processID: Int)
     /// This many processes of the command have been killed but have not ended yet.
     case isBeingEnded(Int)
+
+    fileprivate var topic: Self {
+        switch self {
+        case .exited(let status, _): .exited(status, Output())
+        case .signalled(let signal, _): .signalled(signal, Output())
+        case .timedOut(let limit, _): .timedOut(limit, Output())
+        case .tooMuchOutput: self
+        case .stillRuns: .stillRuns(processID: 0)
+        case .isBeingEnded: .isBeingEnded(0)
+        }
+    }
 }
 
 /// The reason why a program can't be started.

@@ -21,9 +21,8 @@ extension ReceiverFault {
         case .missing: self = .deviceMissing
         case .permissionDenied: self = .deviceForbidden
         case .busy(let path, let holders):
-            let remedy = ReportedText(HoldingProcess.remedy(for: path), limit: ReportedText.longestSentence)
-            let unknown = DeviceHolders(names: "another program", remedy: remedy)
-            self = .deviceBusy(DeviceHolders(holders, of: path) ?? unknown)
+            let hidden = DeviceHolders(names: "another program", programs: [.hidden(ReportedText(path))])
+            self = .deviceBusy(DeviceHolders(holders, of: path) ?? hidden)
         case .notASerialPort: self = .notASerialPort
         case .system(let error): self = .notOpened("\(error)")
         }
@@ -36,7 +35,21 @@ extension DeviceHolders {
         guard !processes.isEmpty else { return nil }
         self.init(
             names: ReportedText(processes.map(\.description).joined(separator: " and ")),
-            remedy: ReportedText(
-                HoldingProcess.remedies(of: processes, for: path), limit: ReportedText.longestSentence))
+            programs: processes.map { Program($0, device: path) })
+    }
+}
+
+extension DeviceHolders.Program {
+    init(_ process: HoldingProcess, device: String) {
+        self =
+            switch process.command {
+            case "gpsd": .gpsd
+            case "ModemManager": .modemManager
+            case "getty", "agetty", "login":
+                .loginConsole(ReportedText(FileSystem.name(of: FileSystem.linkTarget(at: device) ?? device)))
+            case "brltty": .brltty
+            case "waypost": .waypost(ReportedText(process.stopCommand))
+            default: .other
+            }
     }
 }

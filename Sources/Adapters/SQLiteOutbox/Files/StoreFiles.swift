@@ -1,4 +1,5 @@
 import LinuxPlatform
+import Reporting
 import TimeAndChance
 
 /// The store's database, and the files next to it.
@@ -26,15 +27,13 @@ struct StoreFiles: Sendable {
     /// Makes sure that `user` owns the files that SQLite writes, and that no other user can replace them.
     ///
     /// SQLite itself only rejects links to its log and index. Other users' files aren't touched.
-    func requireOwn(for user: UInt32) throws(SystemError) {
-        try DirectoryTrust.require(FileSystem.parent(of: path), for: user)
-        if try FileStatus(at: path)?.kind == .directory {
-            throw SystemError(
-                refusing: path, because: .init("\(path) is a directory, not a file", "specify a file in that directory")
-            )
+    func requireOwn(for user: UInt32) throws(OutboxError) {
+        _ = try withSystem(path, DirectoryTrust.require(FileSystem.parent(of: path), for: user))
+        if try withSystem(path, FileStatus(at: path))?.kind == .directory {
+            throw OutboxError(.refused, path: path, .directory)
         }
         for name in [path, log, index, path + "-journal", lock] {
-            try FileSystem.requireOwnFile(at: name, for: user)
+            try withSystem(path, FileSystem.requireOwnFile(at: name, for: user))
         }
     }
 

@@ -28,7 +28,7 @@ final class StoreOwnership {
         // other problem.
         do throws(OutboxError) { try hold() } catch { if error.code == .locked { throw error } }
         // Once the lock file exists, any file at the path would pass for an outbox.
-        try withSystem(files.path, files.requireOutbox())
+        try files.requireOutbox()
         // A full disk must not keep the service from starting, not even for the few bytes of the lock file.
         try reserve.useIfNeeded(for: takeLock())
     }

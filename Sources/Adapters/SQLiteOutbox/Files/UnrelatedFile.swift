@@ -1,4 +1,6 @@
 import LinuxPlatform
+import ReportedText
+import Reporting
 
 /// The detection of files that have never been an outbox, by their first bytes.
 ///
@@ -49,7 +51,7 @@ extension StoreFiles {
     /// before they are created. A file that can't be examined passes; opening it reports the reason.
     ///
     /// - Throws: only refusals.
-    func requireOutbox() throws(SystemError) {
+    func requireOutbox() throws(OutboxError) {
         let bytes: [UInt8]
         do throws(SystemError) {
             guard try disk.entry(at: path)?.kind == .file else { return }
@@ -57,9 +59,6 @@ extension StoreFiles {
             bytes = try disk.read(UnrelatedFile.headerCount, at: 0, of: path)
         } catch { return }
         guard let kind = UnrelatedFile.kind(beginningWith: bytes) else { return }
-        throw SystemError(
-            refusing: path,
-            because: .init(
-                "\(path) isn't a Waypost outbox but \(kind), and is left unchanged", "set another outbox path"))
+        throw OutboxError(.refused, path: path, .unrelated(ReportedText(kind)))
     }
 }

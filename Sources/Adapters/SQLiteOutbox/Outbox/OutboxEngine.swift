@@ -239,7 +239,7 @@ final class OutboxEngine {
 /// allow it.
 extension OutboxEngine {
     private func openStore() throws(OutboxError) {
-        try withSystem(files.path, files.requireOwn(for: EffectiveUser.current))
+        try files.requireOwn(for: EffectiveUser.current)
         try reserve.useIfNeeded(for: openOrCreateStore())
     }
 

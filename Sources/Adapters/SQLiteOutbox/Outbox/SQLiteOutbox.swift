@@ -187,8 +187,8 @@ package struct OutboxConfiguration: Sendable {
 
     /// Makes sure that `user` can own the outbox, as far as its directory shows, and that no unrelated file is at its
     /// path. Changes nothing.
-    package func requireOwnFiles(for user: UInt32) throws(SystemError) {
-        let files = try StoreFiles(at: path, on: disk, for: user)
+    package func requireOwnFiles(for user: UInt32) throws(OutboxError) {
+        let files = try withSystem(path, StoreFiles(at: path, on: disk, for: user))
         try files.requireOwn(for: user)
         try files.requireOutbox()
     }

@@ -65,7 +65,7 @@ package final class OutboxReader {
     }
 
     private static func open(_ files: StoreFiles) throws(OutboxError) -> SQLiteConnection {
-        try withSystem(files.path, files.requireOutbox())
+        try files.requireOutbox()
         _ = try StoreHeader(files, at: files.path)
         let hasLog = try withSystem(files.path, files.disk.entry(at: files.log)) != nil
         // Without a log there is no writer, and opening normally would leave a log that the tool's user owns.

@@ -16,7 +16,7 @@ package final class OutboxRequester {
     /// - Throws: the reason why the outbox can't be written.
     package init(path: String) throws(OutboxError) {
         let files = try withSystem(path, StoreFiles(at: path))
-        try withSystem(path, files.requireOwn(for: EffectiveUser.current))
+        try files.requireOwn(for: EffectiveUser.current)
         _ = try StoreHeader(files, at: files.path)
         let connection = try SQLiteConnection(path: files.path, access: .readWrite)
         connection.setCheckpointOnClose(false)

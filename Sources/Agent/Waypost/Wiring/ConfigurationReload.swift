@@ -147,7 +147,7 @@ struct ConfigurationReload {
         let made = await onThreadIfAny(named: "configuration") { Result { () throws(ReloadRejection) in try body() } }
         switch made {
         case .success(let result): return result
-        case .failure(let error): return .failure(ReloadRejection(problems: ["\(error)"]))
+        case .failure(let error): return .failure(ReloadRejection("\(error)"))
         }
     }
 
@@ -160,17 +160,19 @@ struct ConfigurationReload {
         let change = ConfigurationChange(from: current, to: configuration)
         do throws(ReloadRejection) {
             if change.receiverEnds {
-                throw ReloadRejection(problems: [
-                    "\"receiver\" is or becomes stdin, or a file without follow, whose end stops the service; run "
-                        + "systemctl restart waypost"
-                ])
+                throw ReloadRejection(
+                    "is or becomes stdin, or a file without follow, whose end stops the service; run systemctl restart "
+                        + "waypost", key: "receiver")
             }
             if change.renamesPending, let ledger { try requireNothingPending(configuration, ledger) }
             if !change.keepsOutbox, let owner = OutboxConfiguration.owner(ofOutboxAt: configuration.outbox.path) {
-                throw ReloadRejection(problems: ["outbox.path: \(configuration.outbox.path) is used by \(owner)"])
+                throw ReloadRejection("\(configuration.outbox.path) is used by \(owner)", key: "outbox.path")
             }
             try prove(configuration)
-        } catch { throw ReloadRejection(problems: error.problems.map { "\(file): \($0)" }) }
+        } catch {
+            throw ReloadRejection(
+                problems: error.problems.map { ConfigurationProblem(in: file, key: $0.key, $0.text) })
+        }
         return Candidate(cause: .request, configuration: configuration, change: change, loadedAt: loadedAt)
     }
 
@@ -180,18 +182,18 @@ struct ConfigurationReload {
     ) throws(ReloadRejection) {
         do throws(OutboxError) {
             try OutboxVehicle(forOutbox: configuration.outbox.path).require(configuration.vehicle, ledger)
-        } catch { throw ReloadRejection(problems: ["\(error)"]) }
+        } catch { throw ReloadRejection("\(error)") }
     }
 
     /// Creates everything that the next run needs in addition to this one, and releases it again.
     private static func prove(_ configuration: Configuration) throws(ReloadRejection) {
         do throws(AgentError) {
-            _ = try configuration.makeProvider(log: LogWriter(level: .error, format: .text, output: { _ in }))
+            _ = try configuration.makeProvider()
             if let problem = configuration.tokenFiles.problemOfPair { throw AgentError(.configuration, problem) }
             _ = try configuration.makeTransport()
             try configuration.verifyOutbox()
             try configuration.verifyStatusSocket()
-        } catch { throw ReloadRejection(problems: ["\(error)"]) }
+        } catch { throw ReloadRejection("\(error)") }
     }
 }
 
@@ -236,8 +238,9 @@ struct Reload: Sendable {
 /// The reason why a reload changes nothing.
 struct ReloadRejection: Error, Sendable, Hashable {
     /// The problems, without secrets.
-    let problems: [String]
+    let problems: [ConfigurationProblem]
 
-    /// Creates a rejection. Only the first line of each problem is kept, because the next one quotes the file.
-    init(problems: [String]) { self.problems = problems.map { String($0.prefix { $0 != "\n" }) } }
+    init(problems: [ConfigurationProblem]) { self.problems = problems }
+
+    init(_ text: String, key: String? = nil) { problems = [ConfigurationProblem(key: key, text)] }
 }

@@ -51,9 +51,13 @@ struct ServiceParts: Sendable {
         _ configuration: Configuration, ownProvider: (any VehicleAuthorization)?, _ policy: CachePolicy
     ) throws(AgentError) -> CachedAuthorization {
         let provider: any VehicleAuthorization
-        if let ownProvider { provider = ownProvider } else { provider = try configuration.makeProvider(log: log) }
+        if let ownProvider {
+            provider = ownProvider
+        } else {
+            provider = try configuration.makeProvider { [monitor] in monitor.note($0) }
+        }
         return configuration.cached(
-            provider, clock: ContinuousClock(), log: log, policy: policy,
+            provider, clock: ContinuousClock(), policy: policy,
             report: { [monitor, progress] event in
                 monitor.note(event)
                 switch event {

@@ -213,15 +213,13 @@ package struct VehicleAgent: Sendable {
         var isPending: Bool?
         if vehicle.service == .onDemandTrips, !isSilent {
             let presence = presenceAtEnd
-            let announcement = AbandonableCall<Bool>()
-            let isAccepted =
-                await announcement.run(within: StopTimeout.finalState, on: clock) {
+            let unsent: Condition? =
+                await AbandonableCall<Condition?>().run(within: StopTimeout.finalState, on: clock) {
                     await announce(presence)
-                } ?? false
-            if !isAccepted {
-                log.write(.warning, "could not set \(vehicle) \(presence.words); will retry at next start")
-            }
-            isPending = !isAccepted
+                }
+                ?? Condition(unsent: presence, of: "\(vehicle)", because: nil)
+            if let unsent { log.write(unsent) }
+            isPending = unsent != nil
         }
         if keepsLocks { LockHandover.keepLocks() }
         let closing: Void? = await AbandonableCall().run(within: StopTimeout.closing, on: clock) { [isPending] in
@@ -241,16 +239,17 @@ package struct VehicleAgent: Sendable {
     /// newer state.
     func announcePendingState() async {
         guard vehicle.service == .onDemandTrips, await pendingState.isPending else { return }
-        var level = LogLevel.warning
         var pause = Duration.seconds(30)
         while !Task.isCancelled {
             if monitor.snapshot.delivery.last != nil, await reporter.reportsPresence { break }
-            if await announce(presenceAtEnd, complainingAt: level) { break }
-            level = .debug  // the failures of updates have already been reported
+            guard let unsent = await announce(presenceAtEnd) else { break }
+            if !Task.isCancelled { monitor.hold(unsent, on: .one(.stateNotSent)) }
             await clock.sleep(for: pause)
             pause = min(pause * 2, .seconds(300))
         }
-        if !Task.isCancelled { await pendingState.set(false, log: log) }
+        guard !Task.isCancelled else { return }
+        monitor.clear(.one(.stateNotSent))
+        await pendingState.set(false, log: log)
     }
 
     /// The presence at a stop: a private vehicle is always offline.
@@ -258,17 +257,14 @@ package struct VehicleAgent: Sendable {
         monitor.snapshot.privateSince == nil ? presenceOnStop : .offline
     }
 
-    /// Sends the presence. Returns whether Fleet Engine has accepted it.
-    private func announce(
-        _ presence: Presence, complainingAt level: LogLevel = .warning
-    ) async -> Bool {
-        let condition: Condition
+    /// Reports the presence. Returns the condition of a state that the service hasn't accepted; `nil` if it has.
+    private func announce(_ presence: Presence) async -> Condition? {
+        let failure: Condition
         do throws(DeliveryFault) {
-            guard let problem = Condition(try await reporter.announce(presence: presence).outcome) else { return true }
-            condition = problem
-        } catch { condition = Condition(error) }
-        if !Task.isCancelled { log.write(level, "vehicle state not sent: \(condition.line)", code: condition.code) }
-        return false
+            guard let found = Condition(try await reporter.announce(presence: presence).outcome) else { return nil }
+            failure = found
+        } catch { failure = Condition(error) }
+        return Condition(unsent: presence, of: "\(vehicle)", because: failure)
     }
 
     /// Stores the updates in memory and closes the outbox.

@@ -14,7 +14,7 @@ struct BundleCommand {
         var configuration: Configuration?
         var problems: [String] = []
         do throws(ConfigurationError) { configuration = try arguments.configuration() } catch {
-            problems = error.problems
+            problems = error.problems.map(\.description)
         }
         collection = BundleCollection(
             configuration, problems: problems, file: arguments.configurationFile,

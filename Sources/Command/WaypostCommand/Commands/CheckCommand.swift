@@ -22,7 +22,7 @@ struct CheckCommand {
         let configuration: Configuration
         do throws(ConfigurationError) { configuration = try arguments.configuration() } catch {
             guard asJSON else { throw error }
-            let lines = error.problems.map { CheckLine(.fail, "configuration", $0) }
+            let lines = error.problems.map { CheckLine(.fail, "configuration", "\($0)") }
             return try report(lines, of: nil, .badConfiguration)
         }
         var lines: [CheckLine] = []

@@ -65,7 +65,7 @@ struct WatchedService: Sendable, Hashable {
 
     private mutating func add(_ condition: StatusReport.ReportedCondition, at time: UTCTime) {
         let kind: Event.Kind = condition.severity == .info ? .neutral : .bad
-        add(kind, "\(condition.title): \(condition.cause)", at: time)
+        for cause in condition.causes { add(kind, "\(condition.title): \(cause.cause)", at: time) }
     }
 
     private mutating func add(_ kind: Event.Kind, _ text: String, at time: UTCTime) {

@@ -59,8 +59,8 @@ struct ReplayRun: Sendable {
         policy.maximumContexts = max(policy.maximumContexts, names.count)
         // All vehicles share one cache.
         let authorization = configuration.cached(
-            try configuration.makeProvider(log: log), clock: time, log: log, policy: policy,
-            report: { monitor.note($0) })
+            try configuration.makeProvider { monitor.note($0) }, clock: time, policy: policy
+        ) { monitor.note($0) }
         var source = Self.source(configuration, options, time) { [remarks] remark in
             remarks.withLock { $0.append(remark) }
             Terminal.say("waypost: \(remark)")

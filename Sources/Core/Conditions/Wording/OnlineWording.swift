@@ -8,8 +8,8 @@ package enum OnlineFinding: Sendable, Hashable {
     /// The reason why the running service doesn't use the configuration that is checked.
     package enum OtherConfiguration: Sendable, Hashable {
         case file(String, checked: String)
-        /// A reload was rejected; the text is its condition's log line.
-        case rejectedReload(ReportedText, loadedAt: String)
+        /// A reload was rejected because of these problems.
+        case rejectedReload([ReportedText], loadedAt: String)
         case changedSince(String, loadedAt: String)
     }
 
@@ -101,8 +101,12 @@ extension OnlineFinding.OtherConfiguration {
             Wording(
                 "it uses another file, \(other), not \(checked)",
                 "check that file (--config \(other)), or set this one in the service's unit (systemctl edit waypost)")
-        case .rejectedReload(let line, let loadedAt):
-            Wording("it uses the configuration loaded at \(loadedAt); \(line)", "")
+        case .rejectedReload(let problems, let loadedAt):
+            Wording(
+                """
+                it uses the configuration loaded at \(loadedAt), because a reload was rejected: \
+                \(text: problems.map(\.description).joined(separator: "; "))
+                """, "\(text: ConditionCode.reloadRejected.remedy)")
         case .changedSince(let file, let loadedAt):
             Wording(
                 "it uses the configuration loaded at \(loadedAt), but \(file) has been changed since",

@@ -70,9 +70,20 @@ extension OutboxError: CustomStringConvertible {
         }
     }
 
+    /// Why the file isn't touched; `nil` if the failure isn't a refusal.
+    package var refusal: Wording? {
+        switch cause {
+        case .refusal(let reason, let remedy): Wording(reason, remedy)
+        case .unrelated(let kind):
+            Wording("\(path) isn't a Waypost outbox but \(kind), and is left unchanged", "set another outbox path")
+        case .directory: Wording("\(path) is a directory, not a file", "specify a file in that directory")
+        default: nil
+        }
+    }
+
     private var wordingOfRefusal: Wording {
-        guard case .refusal(let reason, let remedy) = cause else { return Wording("the outbox isn't used", "") }
-        return Wording("the outbox isn't used because \(reason)", remedy)
+        guard let refusal else { return Wording("the outbox isn't used", "") }
+        return Wording("the outbox isn't used because \(refusal.cause)", refusal.remedy)
     }
 
     private var wordingForOtherVehicle: Wording {
@@ -103,6 +114,8 @@ extension OutboxError.Cause {
         case .sqlite(let code, let message): "\(message) (SQLite \(code))"
         case .system(_, let message): message
         case .refusal(let reason, _): reason
+        case .unrelated(let kind): "it is \(kind)"
+        case .directory: "it is a directory"
         case .held: "it is in use"
         case .ofVehicle(let other, _, _): "it belongs to \(other)"
         case .opening: "is not open yet"

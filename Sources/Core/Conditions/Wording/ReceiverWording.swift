@@ -296,3 +296,34 @@ extension [Int] {
         return texts.dropLast().joined(separator: ", ") + " \(word) \(last)"
     }
 }
+
+extension DeviceHolders {
+    /// The remedies for the programs, without repetition.
+    var remedy: ReportedText {
+        let remedies = programs.reduce(into: [String]()) { remedies, program in
+            let remedy = program.remedy.description
+            if !remedies.contains(remedy) { remedies.append(remedy) }
+        }
+        return "\(text: remedies.joined(separator: "; "))"
+    }
+}
+
+extension DeviceHolders.Program {
+    fileprivate var remedy: ReportedText {
+        switch self {
+        case .gpsd:
+            "read from gpsd instead (receiver.type gpsd), or stop gpsd (systemctl disable --now gpsd.socket gpsd)"
+        case .modemManager: "exclude the device with udev (ID_MM_DEVICE_IGNORE, see 99-waypost-gnss.rules)"
+        case .brltty: "disable brltty (systemctl mask --now brltty-udev), or uninstall it"
+        case .loginConsole(let terminal):
+            "end the login console (systemctl disable --now serial-getty@\(terminal))"
+        case .waypost(let stopCommand): "a receiver has one reader: stop the other Waypost (\(stopCommand))"
+        case .other: "stop the program, or have it leave the device alone"
+        case .hidden(let device):
+            """
+            find the program as root (fuser -v \(device)) and stop it; ModemManager, gpsd and login consoles open such \
+            devices
+            """
+        }
+    }
+}

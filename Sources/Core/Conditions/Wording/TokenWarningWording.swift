@@ -6,7 +6,7 @@ extension AuthorizationWarning: CustomStringConvertible {
     /// The observation and the remedy, never a token.
     public var description: String { wording.sentence.description }
 
-    private var wording: Wording {
+    var wording: Wording {
         switch self {
         case .shortLivedTokens(let context, let lifetime, let minimumLife):
             Wording(

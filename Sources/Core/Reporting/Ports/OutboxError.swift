@@ -44,6 +44,10 @@ package struct OutboxError: Error, Sendable, Hashable {
         case system(number: Int32, message: ReportedText)
         /// A file isn't touched, for the given reason, which has a remedy.
         case refusal(ReportedText, remedy: ReportedText)
+        /// The path leads to a file of the given kind, such as a log, that has never been an outbox.
+        case unrelated(ReportedText)
+        /// The path leads to a directory.
+        case directory
         /// A process has the outbox; `nil` if it isn't known which.
         case held(by: Holder?)
         case ofVehicle(ReportedText, pending: Int64, configured: ReportedText)
@@ -111,6 +115,15 @@ package struct OutboxError: Error, Sendable, Hashable {
 
     /// The process that owns the outbox, if that is the cause; `nil` if the process is unknown.
     package var holder: Holder? { if case .held(let holder) = cause { holder } else { nil } }
+
+    /// The `errno` or SQLite's code, if that is the cause.
+    package var number: Int32? {
+        switch cause {
+        case .sqlite(let code, _): code
+        case .system(let number, _): number
+        default: nil
+        }
+    }
 
     /// Whether the file system has no space or no inodes left.
     package var isFull: Bool { code == .full || code == .noInodes }

@@ -95,6 +95,17 @@ package enum ReceiverFault: Sendable, Hashable {
     case noDate
     case gpsd(GPSDFault)
 
+    /// This fault without the details that change while it lasts, used to log a fault once.
+    package var topic: Self {
+        switch self {
+        case .silent(let line, _, let holders): .silent(line, .zero, alsoOpenIn: holders)
+        case .noSentence(let line, _, let holders): .noSentence(line, .zero, alsoOpenIn: holders)
+        case .readableText(let line, _, _, let holders): .readableText(line, nil, .zero, alsoOpenIn: holders)
+        case .noBaudRate(let evidence, _, _): .noBaudRate(evidence, baudRate: 0, tried: [])
+        default: self
+        }
+    }
+
     /// The input that arrives instead of sentences with a position.
     package enum NoPosition: Sendable, Hashable { case otherSentences, wrongChecksums, otherShips }
 }
@@ -127,14 +138,25 @@ package enum BaudRateEvidence: Int, Sendable, Hashable, Comparable {
 
 /// The programs that have a device open.
 package struct DeviceHolders: Sendable, Hashable {
+    /// A program, by its remedy.
+    package enum Program: Sendable, Hashable {
+        case gpsd, modemManager, brltty
+        /// A login console on the given terminal, such as `ttyS0`.
+        case loginConsole(ReportedText)
+        /// Another Waypost, which the given command stops.
+        case waypost(ReportedText)
+        case other
+        /// A program that this user can't see. It has the given device open.
+        case hidden(ReportedText)
+    }
+
     /// The programs, such as `gpsd (process 812)`.
     package let names: ReportedText
-    /// The remedies, one for each program.
-    package let remedy: ReportedText
+    package let programs: [Program]
 
-    package init(names: ReportedText, remedy: ReportedText) {
+    package init(names: ReportedText, programs: [Program]) {
         self.names = names
-        self.remedy = remedy
+        self.programs = programs
     }
 }
 

@@ -22,8 +22,8 @@ package enum ConfigurationComparison {
         guard let loaded = report.configuration else { return nil }
         if let other = loaded.file, !isSame(other) { return .file(other, checked: file) }
         if let rejection = report.conditions.first(where: { $0.code == ConditionCode.reloadRejected.rawValue }) {
-            return .rejectedReload(
-                ReportedText(rejection.line, limit: ReportedText.longestSentence), loadedAt: loaded.loadedAt)
+            let problems = rejection.causes.map { ReportedText($0.cause, limit: ReportedText.longestSentence) }
+            return .rejectedReload(problems, loadedAt: loaded.loadedAt)
         }
         guard let time = UTCTime(rfc3339: loaded.loadedAt), let changedAt,
             changedAt > time.secondsSince1970 + tolerance

@@ -80,7 +80,6 @@ package enum OfflineCheck {
     /// Creates the parts of a service, which is the only way to check certificate files and placeholders. Writes
     /// nothing.
     private static func proofs(_ configuration: Configuration, _ now: UTCTime) -> [CheckLine] {
-        let log = LogWriter(level: .error, format: .text)
         var lines: [CheckLine] = []
         func prove(_ name: String, _ files: CertificateFiles? = nil, _ body: () throws(AgentError) -> Void) {
             // Creating the part would stop at the first problem.
@@ -98,10 +97,10 @@ package enum OfflineCheck {
         }
         prove("upload", configuration.uploadFiles) { () throws(AgentError) in _ = try configuration.makeTransport() }
         prove("authorization", configuration.tokenFiles) { () throws(AgentError) in
-            _ = try configuration.makeProvider(log: log)
+            _ = try configuration.makeProvider()
         }
         prove("consumerAuthorization", configuration.forConsumers?.tokenFiles) { () throws(AgentError) in
-            _ = try configuration.forConsumers?.makeProvider(log: log)
+            _ = try configuration.forConsumers?.makeProvider()
         }
         return lines
     }

@@ -43,8 +43,7 @@ package struct TokenReport: Sendable {
         let subject = trip.map(Follower.Subject.trip) ?? .vehicle(configuration.vehicle.vehicleID)
         let effective = try configuration.withProvider(for: subject)
         let resource = try configuration.resource(of: subject)
-        let provider = try effective.makeProvider(
-            log: LogWriter(level: .error, format: .text), reportsCertificateEnd: true)
+        let provider = try effective.makeProvider(reportsCertificateEnd: true)
         do throws(AuthorizationError) {
             let answer = try await provider.ask(for: AuthorizationContext(subject))
             let trip: TripName? = if case .trip(let name) = resource { name } else { nil }

@@ -78,18 +78,15 @@ extension Configuration {
     /// Whether the receiver is a recorded log.
     package var readsRecording: Bool { if case .file(_, follows: false) = receiver.source { true } else { false } }
 
-    /// Returns a cache for the tokens of `provider`. The cache logs its warnings, and sends all its events to `report`.
+    /// Returns a cache for the tokens of `provider`. The cache sends its events to `report`.
     package func cached(
-        _ provider: any VehicleAuthorization, clock: any Clock<Duration>, log: LogWriter,
-        policy: CachePolicy = CachePolicy(), jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
-        report: @escaping @Sendable (TokenEvent) -> Void = { _ in }
+        _ provider: any VehicleAuthorization, clock: any Clock<Duration>, policy: CachePolicy = CachePolicy(),
+        jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
+        report: @escaping @Sendable (TokenEvent) -> Void
     ) -> CachedAuthorization {
         CachedAuthorization(
-            provider, clock: clock, policy: policy, claims: claimRules, timeout: tokenTimeout, jitter: jitter
-        ) { event in
-            if case .warning(let warning) = event { log.write(.warning, "\(warning)") }
-            report(event)
-        }
+            provider, clock: clock, policy: policy, claims: claimRules, timeout: tokenTimeout, jitter: jitter,
+            report: report)
     }
 
     var claimRules: ClaimRules {
@@ -97,9 +94,9 @@ extension Configuration {
     }
 
     /// Returns the configured provider, without a cache. If `reportsCertificateEnd`, the provider's answers contain the
-    /// time at which the endpoint's certificate expires.
+    /// time at which the endpoint's certificate expires. `report` receives warnings about the processes of a command.
     package func makeProvider(
-        log: LogWriter, reportsCertificateEnd: Bool = false
+        reportsCertificateEnd: Bool = false, report: @escaping @Sendable (TokenEvent) -> Void = { _ in }
     ) throws(AgentError) -> any TokenProvider {
         let section = authorizationSection
         let present: @Sendable () -> Double? = { UTCTime.synchronizedSystem?.secondsSince1970 }
@@ -115,7 +112,7 @@ extension Configuration {
                 return try CommandTokenProvider(
                     arguments: arguments, section: section, environment: environment, providerID: vehicle.providerID,
                     format: format, timeLimit: timeout, present: present,
-                    report: { log.write(.warning, "\($0)") })
+                    report: { report(.warning($0)) })
             case .file(let path, let format):
                 return FileTokenProvider(
                     path: path, section: section, providerID: vehicle.providerID, format: format, present: present)

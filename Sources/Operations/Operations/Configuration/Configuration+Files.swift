@@ -1,7 +1,9 @@
+import Conditions
 import FleetEngine
 import Glibc
 import LinuxPlatform
 import ReportedText
+import Reporting
 import SQLiteOutbox
 
 /// The files that a configuration names, and the files that Waypost writes. A written file replaces an existing one, so
@@ -114,7 +116,7 @@ extension Configuration {
 
     /// Verifies that the outbox can be created at its path, as far as this user can see. Writes nothing.
     package func verifyOutbox() throws(AgentError) {
-        do throws(SystemError) { try outbox.requireOwnFiles(for: expectedUser) } catch {
+        do throws(OutboxError) { try outbox.requireOwnFiles(for: expectedUser) } catch {
             if let refusal = error.refusal { throw AgentError(.configuration, "outbox.path: \(refusal.sentence)") }
         }
     }

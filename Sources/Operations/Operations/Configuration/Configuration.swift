@@ -75,7 +75,7 @@ extension Configuration {
                 case .system: "\(error)"
                 case .notAFile, .tooLarge: "\(error); specify the configuration file, which is JSON"
                 }
-            throw ConfigurationError(problems: ["\(path): \(reason)"])
+            throw ConfigurationError(problems: [ConfigurationProblem(in: path, reason)])
         }
         try self.init(json: bytes, file: path)
     }
@@ -106,10 +106,15 @@ extension Configuration {
             let first = text.first { !" \t\r\n".utf8.contains($0) }
             let isOtherFile = first.map { !"{/#".utf8.contains($0) } ?? false
             let remedy = isOtherFile ? "; check that this is the configuration" : ""
-            throw ConfigurationError(problems: ["\(file): \(error)\(remedy)\(BrokenLine(of: text, error).lines)"])
+            let excerpt = BrokenLine(of: text, error).lines
+            throw ConfigurationError(problems: [
+                ConfigurationProblem(in: file, "\(error)\(remedy)", excerpt: excerpt)
+            ])
         }
         guard case .object(let members) = document else {
-            throw ConfigurationError(problems: ["\(file): holds \(document.kind); write an object in braces"])
+            throw ConfigurationError(problems: [
+                ConfigurationProblem(in: file, "holds \(document.kind); write an object in braces")
+            ])
         }
         let reading = ConfigurationReading(
             file: file, places: JSONPlaces(of: text), environment: environment, known: known)
@@ -118,9 +123,7 @@ extension Configuration {
         root.finish()
         configuration?.document = ConfigurationDocument(json: json, values: reading.values, settings: reading.settings)
         configuration?.reportSharedPaths(to: reading, file: file)
-        guard let configuration, reading.lines.isEmpty else {
-            throw ConfigurationError(problems: reading.lines)
-        }
+        guard let configuration, reading.found.isEmpty else { throw ConfigurationError(problems: reading.found) }
         self = configuration
     }
 

@@ -16,7 +16,7 @@ final class ConfigurationReading {
     private(set) var keys: [ConfigurationKey] = []
     private(set) var settings: [ConfigurationSetting] = []
 
-    var lines: [String] { problems.map { "\(file): \"\($0.path)\" \($0.text)" } }
+    var found: [ConfigurationProblem] { problems.map { ConfigurationProblem(in: file, key: $0.path, $0.text) } }
 
     init(
         file: String, places: JSONPlaces = JSONPlaces(), environment: [String: String] = [:],
@@ -64,12 +64,37 @@ final class ConfigurationReading {
 
 /// All problems of a configuration.
 public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The problems, each with its file, key path, value and remedy. A file that isn't JSON has a single problem with
-    /// line, column and remedy, followed by the line itself with a caret.
-    public let problems: [String]
+    /// The problems. A file that isn't JSON has only one.
+    public let problems: [ConfigurationProblem]
 
-    package init(problems: [String]) { self.problems = problems }
+    package init(problems: [ConfigurationProblem]) { self.problems = problems }
 
     /// The problems, one per line.
-    public var description: String { problems.joined(separator: "\n") }
+    public var description: String { problems.map(\.description).joined(separator: "\n") }
+}
+
+/// A problem of a configuration.
+public struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible {
+    /// The file; `nil` if the problem concerns what the current configuration refers to.
+    public let file: String?
+    /// The path of the key, such as `upload.timeoutSeconds`; `nil` if the problem concerns the whole file or several
+    /// keys.
+    public let key: String?
+    /// The value and the remedy.
+    public let text: String
+    /// The line of the file that isn't JSON, with a caret below the mistake; otherwise empty.
+    public let excerpt: String
+
+    package init(in file: String? = nil, key: String? = nil, _ text: String, excerpt: String = "") {
+        self.file = file
+        self.key = key
+        self.text = text
+        self.excerpt = excerpt
+    }
+
+    /// The place, the value and the remedy, in one line.
+    package var sentence: String { (file.map { "\($0): " } ?? "") + (key.map { "\"\($0)\" " } ?? "") + text }
+
+    /// The sentence, followed by the excerpt.
+    public var description: String { sentence + excerpt }
 }

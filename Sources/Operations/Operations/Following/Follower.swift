@@ -1,4 +1,5 @@
 public import FleetEngine
+import Conditions
 package import HTTPMessages
 import ReportedText
 package import Reporting
@@ -128,13 +129,16 @@ extension Follower {
         let log = LogWriter(level: configuration.log.level, format: configuration.log.format)
         let effective = try authorization == nil ? configuration.withProvider(for: subject) : configuration
         let provider: any VehicleAuthorization
-        if let authorization { provider = authorization } else { provider = try effective.makeProvider(log: log) }
+        let report: @Sendable (TokenEvent) -> Void = {
+            if case .warning(let warning) = $0 { log.write(Condition(warning)) }
+        }
+        if let authorization { provider = authorization } else { provider = try effective.makeProvider(report: report) }
         let settings = Settings(
             try configuration.resource(of: subject), context: AuthorizationContext(subject),
             endpoint: configuration.upload.endpoint, limits: HTTPLimits(total: configuration.upload.timeout),
             retry: configuration.upload.retry)
         self.init(
-            settings, authorization: effective.cached(provider, clock: ContinuousClock(), log: log),
+            settings, authorization: effective.cached(provider, clock: ContinuousClock(), report: report),
             transport: try configuration.makeTransport(),
             clock: MonotonicClock(ContinuousClock()), jitter: { Double.random(in: 0...1) })
     }

@@ -37,9 +37,11 @@ package final class LogWriter: Sendable {
         write(LogLevel(line.severity), line.text.description, code: line.code)
     }
 
-    /// Writes one line about a condition that is only logged and never becomes active.
+    /// Writes one line for each cause of a condition that is only logged and never becomes active.
     package func write(_ condition: Condition) {
-        write(LogLevel(condition.code.severity), condition.line.description, code: condition.code)
+        for line in condition.lines {
+            write(LogLevel(condition.code.severity), line.description, code: condition.code)
+        }
     }
 
     /// Writes one line if `level` is logged. `code` is the condition that the line is about.

@@ -64,6 +64,8 @@ package final class AgentMonitor: ReportingObserver {
         package var usedUntil: Duration?
         /// The condition that last prevented a token or rejected one, and its time.
         package var lastRejection: (code: ConditionCode, at: Duration)?
+        /// The time of the last warning about tokens.
+        fileprivate var warnedAt: Duration?
     }
 
     /// The readings of other clocks.
@@ -146,12 +148,17 @@ package final class AgentMonitor: ReportingObserver {
     /// Counts a bypass of the outbox, which didn't answer.
     package func countStoreBypass() { state.withLock { $0.storeBypasses += 1 } }
 
-    /// Counts requests for tokens, and records the outcome of renewals.
+    /// Counts requests for tokens, and records warnings and the outcome of renewals.
     package func note(_ event: TokenEvent) {
         switch event {
         case .asked: state.withLock { $0.counts.tokenFetches += 1 }
         case .renewal(let renewal, _): note(renewal)
-        case .answered, .warning: break
+        case .warning(let warning):
+            change { state, now in
+                state.token.warnedAt = now
+                state.conditions.raise(Condition(warning), on: .one(.tokenSupplyAtRisk), at: now)
+            }
+        case .answered: break
         }
     }
 
@@ -161,6 +168,10 @@ package final class AgentMonitor: ReportingObserver {
             case .works(let remaining):
                 state.token.usedUntil = now + remaining
                 state.conditions.clear(.renewal, at: now)
+                // A warning that still applies is repeated with the first token after ten minutes.
+                if let warnedAt = state.token.warnedAt, now - warnedAt >= TokenCache.reminderInterval {
+                    state.conditions.clear(.one(.tokenSupplyAtRisk), at: now)
+                }
             case .lapsed:
                 state.token.usedUntil = nil
                 state.conditions.supersede(.renewal)
@@ -211,10 +222,12 @@ package final class AgentMonitor: ReportingObserver {
     }
 
     /// Records that a reload was rejected because of `problems`.
-    package func note(rejectedReload problems: [String]) {
+    package func note(rejectedReload problems: [ConfigurationProblem]) {
+        let causes = problems.map { ReportedText($0.sentence, limit: ReportedText.longestSentence) }
         change { state, now in
-            state.conditions.raise(
-                Condition(rejectedReload: problems, at: now), on: .one(.reloadRejected), at: now)
+            let condition = Condition(
+                rejectedReload: causes.first ?? "", and: Array(causes.dropFirst()), at: now)
+            state.conditions.raise(condition, on: .one(.reloadRejected), at: now)
         }
     }
 

@@ -59,11 +59,16 @@ extension StatusReport {
 
     private func lines(of condition: ReportedCondition, at now: UTCTime) -> [Verdict.Line] {
         let since = Self.moment(condition.seconds, before: now)
-        return [
-            Verdict.Line(part: .title, text: "\(condition.title.capitalizedSentence), since \(since)"),
-            Verdict.Line(part: .cause, text: condition.cause),
-            Verdict.Line(part: .remedy, text: "\(condition.remedy.capitalizedSentence)."),
-        ] + (condition.safe.map { [Verdict.Line(part: .safety, text: "\($0.capitalizedSentence).")] } ?? [])
+        var lines = [Verdict.Line(part: .title, text: "\(condition.title.capitalizedSentence), since \(since)")]
+        for (index, cause) in condition.causes.enumerated() {
+            lines.append(Verdict.Line(part: .cause, text: cause.cause))
+            // Consecutive causes may have the same remedy.
+            if condition.causes.dropFirst(index + 1).first?.remedy != cause.remedy {
+                lines.append(Verdict.Line(part: .remedy, text: "\(cause.remedy.capitalizedSentence)."))
+            }
+        }
+        if let safe = condition.safe { lines.append(Verdict.Line(part: .safety, text: "\(safe.capitalizedSentence).")) }
+        return lines
     }
 
     private var isCatchingUp: Bool {

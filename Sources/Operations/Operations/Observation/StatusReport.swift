@@ -123,7 +123,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
         let why = fixIsExpected ? "" : " (\(receiver.state))"
         let earlier = delivery.timeOfFix.map { "last delivered fix: \($0)" } ?? "nothing delivered yet"
         let sent = delivery.secondsSinceDelivery.map { "last delivery \($0) s ago" } ?? earlier
-        let found = conditions.map { "; \($0.title): \($0.cause)" }.joined()
+        let found = conditions.map { "; \($0.title): " + $0.causes.map(\.cause).joined(separator: "; ") }.joined()
         return "\(fix)\(why); \(sent); \(ledger.pending) pending\(found)"
     }
 }
@@ -191,13 +191,26 @@ extension StatusReport {
         package let severity: ConditionCode.Severity
         package let stage: ConditionCode.Stage
         package let title: String
+        /// The first cause, and its remedy.
         package let cause: String
         package let remedy: String
+        /// Further causes; absent if there is only one.
+        package let others: [Cause]?
         /// Seconds since the condition began.
         package let seconds: Int
         /// A clause about the updates that are safe; absent if there is nothing to say.
         package var safe: String?
 
+        /// One of several causes.
+        package struct Cause: Sendable, Hashable, Codable {
+            package let cause: String
+            package let remedy: String
+        }
+
+        /// All causes.
+        package var causes: [Cause] { [Cause(cause: cause, remedy: remedy)] + (others ?? []) }
+
+        /// The condition with its first cause, in one line.
         package var line: String { "\(title): \(cause); \(remedy)" }
 
         init(_ active: ActiveCondition, at now: Duration) {
@@ -206,8 +219,12 @@ extension StatusReport {
             severity = code.severity
             stage = code.stage
             title = code.title
-            cause = active.condition.cause.description
-            remedy = active.condition.remedy.description
+            let causes = active.condition.causes.map {
+                Cause(cause: $0.cause.description, remedy: $0.remedy.description)
+            }
+            cause = causes[0].cause
+            remedy = causes[0].remedy
+            others = causes.count > 1 ? Array(causes.dropFirst()) : nil
             seconds = Int((now - active.since) / .seconds(1))
         }
     }

@@ -116,7 +116,7 @@ enum TechnicianPage {
             ["Position", age == null ? "none yet" : span(age) + " old", receiver.quality || "", age == null || age > 90 ? "bad" : age > 10 ? "late" : ""],
             ["Accuracy", accuracy == null ? "–" : "± " + (accuracy < 10 ? accuracy.toFixed(1) : Math.round(accuracy)) + " m", hdop == null ? "" : "HDOP " + hdop.toFixed(1), ""],
             ["Satellites used", used == null ? "–" : number(used), sight == null ? "" : "of " + sight + " in view", used != null && used < 4 ? "late" : ""],
-            ["Last delivery", sent != null ? span(sent) + " ago" : delivery.timeOfFix ? "before this start" : "none yet", sent == null && delivery.timeOfFix ? "fix of " + moment(delivery.timeOfFix) : "", status.conditions.some(({ stage }) => stage === "delivery" || stage === "token") ? "bad" : ""],
+            ["Last delivery", sent != null ? span(sent) + " ago" : delivery.timeOfFix ? "before this start" : "none yet", sent == null && delivery.timeOfFix ? "fix of " + moment(delivery.timeOfFix) : "", status.conditions.some(({ stage, severity }) => stage === "delivery" && severity !== "info" || stage === "token" && severity === "error") ? "bad" : ""],
             ["Pending updates", number(ledger.pending), oldest == null ? "" : "oldest " + span(oldest) + " old", ledger.pending >= 50 ? "late" : ""],
           ];
           $("figures").replaceChildren(...rows.map(([name, value, detail, kind]) => {

@@ -1,0 +1,112 @@
+import Conditions
+import FleetEngineDelivery
+import ReportedText
+import Reporting
+import Testing
+import VehicleAuthorization
+import WaypostTestSupport
+
+/// The facts that decide whether a condition that is already logged is logged again.
+@Suite struct ConditionFacts {
+    private static let busy = Condition(.serviceBusy, "503", facts: .answer(status: 503))
+
+    /// Two causes of one code, and whether the second one is logged although the first was logged a moment ago.
+    struct Change: Sendable {
+        let first: Condition
+        let second: Condition
+        let isLogged: Bool
+
+        init(_ first: Condition, _ second: Condition, isLogged: Bool) {
+            self.first = first
+            self.second = second
+            self.isLogged = isLogged
+        }
+    }
+
+    private static func noToken(_ fault: TokenFault) -> Condition {
+        Condition(MissingPermit(AuthorizationError(fault)))
+    }
+
+    private static func rejected(_ status: Int, _ message: ReportedText) -> Condition {
+        noToken(.rejected(issuer, EndpointRejection(status: status, message: message)))
+    }
+
+    private static func exited(_ status: Int, _ line: ReportedText) -> Condition {
+        noToken(.commandFailed(issuer, .exited(status, CommandFault.Output(lines: [line]))))
+    }
+
+    private static func unreadable(_ fault: SourceFault.FileFault) -> Condition {
+        noToken(.sourceUnusable(SourceFault("the token", .file("/t"), .unreadable(fault, "so"))))
+    }
+
+    private static func receiver(_ fault: ReceiverFault) -> Condition {
+        Condition(ReceiverState.waiting(source: "/dev/gnss", fault)) ?? Condition(.receiverUnavailable, "")
+    }
+
+    private static func outbox(_ number: Int32, _ message: ReportedText) -> Condition {
+        Condition(OutboxError(.unusable, path: "/o", .system(number: number, message: message)))
+    }
+
+    private static func everythingRejected(_ status: Int, _ message: ReportedText) -> Condition {
+        let answer = ServiceAnswer(status: status, body: .error(message, about: nil), account: "p")
+        return Condition(.everythingRejected(.answered(answer)))
+    }
+
+    private static func shortLived(_ seconds: Int) -> AuthorizationWarning {
+        .shortLivedTokens(van, lifetime: .seconds(seconds), minimumLife: .seconds(300))
+    }
+
+    private static let issuer = TokenOrigin(.endpoint, "https://b.example")
+    private static let van = AuthorizationContext(vehicleID: "v")
+
+    private static let changes: [Change] = [
+        Change(
+            Condition(hostClockOffset: .seconds(40), from: .receiver),
+            Condition(hostClockOffset: .seconds(40), from: .fleetEngine), isLogged: true),
+        Change(
+            Condition(hostClockOffset: .seconds(40), from: .receiver),
+            Condition(hostClockOffset: .seconds(-40), from: .receiver), isLogged: true),
+        Change(
+            Condition(hostClockOffset: .seconds(40), from: .receiver),
+            Condition(hostClockOffset: .seconds(41), from: .receiver), isLogged: false),
+        Change(
+            Condition(receiverLag: .seconds(4000)), Condition(receiverLag: .seconds(-4000)), isLogged: true),
+        Change(receiver(.deviceMissing), receiver(.notOpened("Permission denied")), isLogged: true),
+        Change(
+            receiver(.silent(.tcp, .seconds(5), alsoOpenIn: nil)),
+            receiver(.silent(.tcp, .seconds(65), alsoOpenIn: nil)), isLogged: false),
+        Change(rejected(401, "unknown key"), rejected(403, "unknown key"), isLogged: true),
+        Change(rejected(403, "request 1"), rejected(403, "request 2"), isLogged: false),
+        Change(exited(1, "no network"), exited(2, "no network"), isLogged: true),
+        Change(exited(1, "at 9:00"), exited(1, "at 9:01"), isLogged: false),
+        Change(unreadable(.missing), unreadable(.forbidden), isLogged: true),
+        Change(
+            Condition(renewalFailedBy: rejected(401, ""), remaining: .seconds(60)),
+            Condition(renewalFailedBy: rejected(403, ""), remaining: .seconds(60)), isLogged: true),
+        Change(
+            Condition(renewalFailedBy: rejected(401, ""), remaining: .seconds(60)),
+            Condition(renewalFailedBy: rejected(401, ""), remaining: .seconds(30)), isLogged: false),
+        Change(
+            Condition(AuthorizationWarning.rejectedTokenAgain(van)),
+            Condition(AuthorizationWarning.oldTokenAgain(van, minimumLife: .seconds(300))), isLogged: true),
+        Change(Condition(shortLived(200)), Condition(shortLived(100)), isLogged: false),
+        Change(outbox(13, "Permission denied"), outbox(5, "Input/output error"), isLogged: true),
+        Change(outbox(13, "open /o: Permission denied"), outbox(13, "read /o: Permission denied"), isLogged: false),
+        Change(everythingRejected(400, "a"), everythingRejected(413, "a"), isLogged: true),
+        Change(everythingRejected(400, "a"), everythingRejected(400, "b"), isLogged: false),
+        Change(Condition(distantZones: [0]), Condition(distantZones: [0, 1]), isLogged: true),
+        Change(Condition(thinned: 1), Condition(thinned: 2), isLogged: false),
+        Change(
+            Condition(unsent: .offline, of: "v", because: busy),
+            Condition(unsent: .offline, of: "v", because: rejected(403, "")), isLogged: true),
+    ]
+
+    /// A changed cause is logged; a changed figure or message isn't.
+    @Test(arguments: changes) func logsAChangedCause(change: Change) {
+        var conditions = ActiveConditions()
+        conditions.raise(change.first, on: .delivery, at: .zero)
+        #expect(conditions.takeLines(at: .zero).map(\.text) == change.first.lines)
+        conditions.hold(change.second, on: .delivery, at: .seconds(1))
+        #expect(conditions.takeLines(at: .seconds(1)).map(\.text) == (change.isLogged ? change.second.lines : []))
+    }
+}
