@@ -60,7 +60,7 @@ import WaypostTestSupport
         #expect(Self.filtered(rough + good).last?.latitude == good.last?.latitude)
     }
 
-    @Test func holdAParkedVehicleWhoseReceiverStatesNoSpeed() {
+    @Test func holdAParkedVehicleWhoseReceiverReportsNoSpeed() {
         let fixes = (0..<120).map { Fix.sample(Double($0), north: Self.wander[$0 % 12] / 4) }
         let filtered = Self.filtered(fixes)
         #expect(Set(filtered.dropFirst(60).map(\.latitude)).count == 1)
