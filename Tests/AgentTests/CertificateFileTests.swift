@@ -43,7 +43,7 @@ struct CertificateFiles {
         let expected = line.map {
             CheckLine(
                 $0.verdict, $0.name,
-                "authorization.clientCertificateFile \(certificate) holds a certificate that \($0.text)")
+                "authorization.clientCertificateFile \(certificate) contains a certificate that \($0.text)")
         }
         #expect(lines.filter { $0.name == "authorization" } == [expected].compactMap { $0 })
     }
@@ -63,7 +63,7 @@ struct CertificateFiles {
         let lines = try findings(["ca.pem", "expired.pem"])
         #expect(lines.map(\.verdict) == [.fail])
         // The later expiry is reported, not that of expired.pem in 2020.
-        #expect(lines.first?.text.contains("holds a certificate that expired on 20") == true, "\(lines)")
+        #expect(lines.first?.text.contains("contains a certificate that expired on 20") == true, "\(lines)")
         #expect(lines.first?.text.contains("2020-01-02") == false, "\(lines)")
     }
 

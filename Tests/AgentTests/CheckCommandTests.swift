@@ -119,7 +119,7 @@ struct CheckCommand {
         Case(
             part: "DIRECTORY/token", with: "DIRECTORY/open",
             line:
-                "authorization: the token comes from the file DIRECTORY/open, which holds a secret and can be read by "
+                "authorization: the token comes from the file DIRECTORY/open, which contains a secret and can be read by "
                 + "every user; "
         ),
         Case(
@@ -130,7 +130,7 @@ struct CheckCommand {
             with:
                 #"{"type": "http", "url": "https://b.internal/", "headers": {"Authorization": {"file": "DIRECTORY/open"}}}"#,
             line:
-                "authorization: header Authorization comes from the file DIRECTORY/open, which holds a secret and can be "
+                "authorization: header Authorization comes from the file DIRECTORY/open, which contains a secret and can be "
                 + "read by "
         ),
         Case(
@@ -138,7 +138,7 @@ struct CheckCommand {
             with:
                 #"{"type": "http", "url": "https://b.internal/", "method": "POST", "body": {"file": "DIRECTORY/open"}}"#,
             line:
-                "authorization: authorization.body comes from the file DIRECTORY/open, which holds a secret and can be "
+                "authorization: authorization.body comes from the file DIRECTORY/open, which contains a secret and can be "
                 + "read by "
         ),
         Case(
@@ -170,7 +170,7 @@ struct CheckCommand {
             part: authorization,
             with: #"{"type": "command", "command": ["/bin/true"], "environment": {"KEY": {"file": "DIRECTORY/open"}}}"#,
             line:
-                "authorization: variable KEY comes from the file DIRECTORY/open, which holds a secret and can be read by "
+                "authorization: variable KEY comes from the file DIRECTORY/open, which contains a secret and can be read by "
                 + "every "
         ),
         Case(
@@ -243,9 +243,9 @@ struct CheckCommand {
             (
                 "client.key", "client.pem",
                 [
-                    "clientCertificateFile DIRECTORY/client.key holds a private key but no certificate; use the "
+                    "clientCertificateFile DIRECTORY/client.key contains a private key but no certificate; use the "
                         + "certificate's",
-                    "clientKeyFile DIRECTORY/client.pem holds a certificate but no private key; use the key's file here, "
+                    "clientKeyFile DIRECTORY/client.pem contains a certificate but no private key; use the key's file here, "
                         + "and this",
                 ]
             ),

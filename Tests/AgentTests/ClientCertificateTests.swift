@@ -45,7 +45,7 @@ struct ClientCertificate {
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
         #expect(
             try await words(key)
-                == "waypost: authorization.clientKeyFile comes from the file \(key), which holds a secret and can be "
+                == "waypost: authorization.clientKeyFile comes from the file \(key), which contains a secret and can be "
                 + "read by every user; run chmod o= \(key)\n")
         let sealed = try await ChildProcess(
             arguments: [

@@ -40,10 +40,10 @@ struct CommandErrors {
             Case(words: "demo LOG", log: .directory, code: 65, message: "is a directory"),
             Case(words: "fixes LOG --explain 1", log: .missing, code: 65, message: "does not exist"),
             Case(words: "fixes LOG --explain 1", log: .utf16, code: 65, message: "is UTF-16 text"),
-            Case(words: "replay LOG --config CONFIG", log: .prose, code: 65, message: "holds no NMEA 0183 sentence"),
-            Case(words: "fixes LOG", log: .prose, code: 65, message: "holds no NMEA 0183 sentence"),
-            Case(words: "fixes LOG --summary", log: .prose, code: 65, message: "holds no NMEA 0183 sentence"),
-            Case(words: "map LOG -o -", log: .prose, code: 65, message: "holds no NMEA 0183 sentence"),
+            Case(words: "replay LOG --config CONFIG", log: .prose, code: 65, message: "contains no NMEA 0183 sentence"),
+            Case(words: "fixes LOG", log: .prose, code: 65, message: "contains no NMEA 0183 sentence"),
+            Case(words: "fixes LOG --summary", log: .prose, code: 65, message: "contains no NMEA 0183 sentence"),
+            Case(words: "map LOG -o -", log: .prose, code: 65, message: "contains no NMEA 0183 sentence"),
         ]
 
     @Test(arguments: cases) func nameTheLogAndTheRemedy(row: Case) async throws {

@@ -48,7 +48,7 @@ import WaypostTestSupport
             else { continue }
             documented.insert(key.path)
             switch key.form {
-            case .section, .text, .texts, .secret, .secrets: break
+            case .section, .string, .strings, .secret, .secrets: break
             case .choice where cells[1].hasPrefix("see "): break
             default: #expect(cells[1] == key.range, "\(key.path)")
             }

@@ -31,10 +31,10 @@ import WaypostTestSupport
         let log = directory.path("outbox.sqlite-wal")
         await agent.reporter.take(.fix(.sample(0)))
         #expect(try FileSystem.fileSize(at: log) > 0)
-        #expect(try await !agent.emptyLogIfPrivate(unless: true))
+        #expect(try await !agent.truncateLogIfPrivate(unless: true))
         try directory.write([], to: "private")
         await agent.reporter.readPrivateSwitch()
-        #expect(try await agent.emptyLogIfPrivate(unless: false))
+        #expect(try await agent.truncateLogIfPrivate(unless: false))
         #expect(try FileSystem.fileSize(at: log) == 0)
         await agent.close()
     }

@@ -167,7 +167,7 @@ import WaypostTestSupport
             ).token
         }
         #expect(token()?.provider == "https://tokens.example" && token()?.expiresAt == nil)
-        monitor.note(.renewal(.works(remaining: .seconds(1800)), AuthorizationContext(vehicleID: "van-7")))
+        monitor.note(.renewal(.working(remaining: .seconds(1800)), AuthorizationContext(vehicleID: "van-7")))
         #expect(token()?.expiresAt == "2026-01-05T00:30:00.000Z" && token()?.secondsLeft == 1800)
         #expect(token()?.lastRejection == nil)
         monitor.observe(.failed(.prepareAgain(.answered(.sample(401))), traffic: Traffic()))
@@ -180,7 +180,7 @@ import WaypostTestSupport
         #expect(token()?.lastRejectionSecondsAgo == 5, "no token has been rejected")
         monitor.note(
             .renewal(
-                .fails(AuthorizationError(.refused, "answered 403"), remaining: .seconds(60)),
+                .failing(AuthorizationError(.refused, "answered 403"), remaining: .seconds(60)),
                 AuthorizationContext(vehicleID: "van-7")))
         #expect(token()?.lastRejection == "token_request_rejected" && token()?.secondsLeft == 60)
         clock.advance(by: .seconds(61))

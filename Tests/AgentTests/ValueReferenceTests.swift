@@ -103,11 +103,11 @@ import WaypostTestSupport
     @Test(arguments: [
         ("", "is empty; write the value to it"), ("\n", "is empty; write the value to it"),
         ("\u{FEFF}", "is empty; write the value to it"),
-        ("van-7\nhush\n", "holds several lines; leave only the value in it"),
-        ("van-7\n\n", "holds several lines; leave only the value in it"),
-        ("hush\0", "holds a control character; remove it"),
-        ("hush\u{1B}[2J", "holds a control character; remove it"),
-        (String(repeating: "hush", count: 17_000), "is larger than 64 KiB; use the file that holds the value"),
+        ("van-7\nhush\n", "contains several lines; leave only the value in it"),
+        ("van-7\n\n", "contains several lines; leave only the value in it"),
+        ("hush\0", "contains a control character; remove it"),
+        ("hush\u{1B}[2J", "contains a control character; remove it"),
+        (String(repeating: "hush", count: 17_000), "is larger than 64 KiB; use the file that contains the value"),
     ])
     func rejectTextThatIsNotOneLine(content: String, message: String) throws {
         let path = try directory.write(content.utf8, to: "id")
@@ -128,9 +128,9 @@ import WaypostTestSupport
         for (place, message) in [
             ("DIRECTORY/none", "doesn't exist; write the value to it, or correct the path"),
             ("DIRECTORY/fifo/none", "doesn't exist; write the value to it, or correct the path"),
-            ("DIRECTORY", "is a directory, not a file; use the file that holds the value"),
-            ("DIRECTORY/fifo", "is a FIFO, not a file; use the file that holds the value"),
-            ("/dev/zero", "is a device, not a file; use the file that holds the value"),
+            ("DIRECTORY", "is a directory, not a file; use the file that contains the value"),
+            ("DIRECTORY/fifo", "is a FIFO, not a file; use the file that contains the value"),
+            ("/dev/zero", "is a device, not a file; use the file that contains the value"),
         ] {
             #expect(
                 problem(replacing: "\"v\"", with: #"{"file": "\#(place)"}"#).hasSuffix(", which \(message)"), "\(place)"

@@ -222,7 +222,7 @@ import WaypostTestSupport
         monitor.note(quarantined: 0)
         let van = AuthorizationContext(vehicleID: "v")
         let error = AuthorizationError(.unavailable, "the backend answered 503")
-        monitor.note(.renewal(.fails(error, remaining: .seconds(1800)), van))
+        monitor.note(.renewal(.failing(error, remaining: .seconds(1800)), van))
         #expect(codes() == [.tokenRenewalFailing])
         monitor.note(.renewal(.lapsed, van))
         #expect(codes() == [])

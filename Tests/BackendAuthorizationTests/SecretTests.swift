@@ -32,7 +32,8 @@ import WaypostTestSupport
         arguments: [
             (Secret.file("/nonexistent/key"), .unreadable(.missing, "No such file or directory")),
             (.file("/"), .notAFile), (.file("/dev/zero"), .notAFile), (.environment("KEY"), .notSet),
-            (.environment("EMPTY"), .notSet), (.credential("key"), .noCredentials), (.credential("/key"), .notAName),
+            (.environment("EMPTY"), .notSet), (.credential("key"), .noCredentials),
+            (.credential("/key"), .invalidCredentialName),
         ] as [(Secret, SourceFault.Problem)])
     func areReportedIfMissing(secret: Secret, problem: SourceFault.Problem) {
         #expect(self.problem(HeaderTemplate("X", secret), environment: ["EMPTY": ""]) == problem)
@@ -80,12 +81,12 @@ import WaypostTestSupport
 
     @Test(arguments: ["Basic dXNlcjpw", "\"key\"", "key of van-7"])
     func areASingleKeyAfterBearer(secret: String) {
-        #expect(problem(HeaderTemplate("Authorization", .literal(secret), scheme: .bearer)) == .notAKey)
+        #expect(problem(HeaderTemplate("Authorization", .literal(secret), scheme: .bearer)) == .invalidKey)
     }
 
     @Test func areAPairInTheSchemeBasic() {
         let template = HeaderTemplate("Authorization", .environment("KEY"), scheme: .basic)
-        #expect(problem(template, environment: ["KEY": "secret"]) == .notAPair)
+        #expect(problem(template, environment: ["KEY": "secret"]) == .invalidPair)
     }
 
     @Test func areReadFromSystemdCredentials() throws {
@@ -121,10 +122,10 @@ import WaypostTestSupport
     @Test func areRejectedIfOthersCanReadThem() throws {
         let directory = try TemporaryDirectory()
         let use = "authorization.clientKeyFile"
-        try SecretFile.require(try directory.write("key".utf8, to: "closed", mode: 0o600), for: use)
+        try SecretFile.requireProtected(try directory.write("key".utf8, to: "closed", mode: 0o600), for: use)
         let open = try directory.write("key".utf8, to: "open", mode: 0o644)
         let fault = SourceFault(use, .file(open), .openToEveryUser(isMounted: false))
-        #expect(throws: AuthorizationError(.sourceUnusable(fault))) { try SecretFile.require(open, for: use) }
+        #expect(throws: AuthorizationError(.sourceUnusable(fault))) { try SecretFile.requireProtected(open, for: use) }
     }
 
     /// Docker and Kubernetes mount a secret with mode 0444 by default.
@@ -135,6 +136,8 @@ import WaypostTestSupport
         let path = try directory.write("key".utf8, to: "secrets/key", mode: 0o444)
         try disk.setReadOnly(true)
         let fault = SourceFault("the token", .file(path), .openToEveryUser(isMounted: true))
-        #expect(throws: AuthorizationError(.sourceUnusable(fault))) { try SecretFile.require(path, for: "the token") }
+        #expect(throws: AuthorizationError(.sourceUnusable(fault))) {
+            try SecretFile.requireProtected(path, for: "the token")
+        }
     }
 }

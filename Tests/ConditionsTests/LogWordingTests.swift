@@ -12,14 +12,14 @@ import Testing
     @Test(
         arguments: [
             (.directory, "a.log is a directory; specify the logs in it"),
-            (.packed(by: "xz", command: "xz -d"), "a.log is compressed with xz; decompress it first (xz -d)"),
+            (.compressed(with: "xz", command: "xz -d"), "a.log is compressed with xz; decompress it first (xz -d)"),
             (
                 .utf16(encoding: "UTF-16LE"),
                 "a.log is UTF-16 text; convert it first: iconv -f UTF-16LE -t UTF-8 LOG > NEW"
             ),
             (.zeroDevice, "a.log is a device that yields only zeros; use a log or a serial port"),
             (.empty, "a.log is empty; record the receiver's output into it first"),
-            (.packedTwice, "a.log is compressed twice; decompress it once (gunzip)"),
+            (.compressedTwice, "a.log is compressed twice; decompress it once (gunzip)"),
             (
                 .archiveWithoutContents,
                 "a.log is an archive without contents; record the receiver's output into it first"
@@ -45,12 +45,12 @@ import Testing
             (.foreign(.token), "a.log is a token; use a receiver's log"),
             (
                 .wrongChecksums(sentences: 30),
-                "a.log holds 30 sentences, none with a correct checksum; use the original log, because this one was "
+                "a.log contains 30 sentences, none with a correct checksum; use the original log, because this one was "
                     + "altered afterwards, or damaged on the line"
             ),
             (
                 .missingChecksums(sentences: 1, logs: 1),
-                "a.log holds no fix, but 1 sentence without a checksum; if the receiver sends none, set "
+                "a.log contains no fix, but 1 sentence without a checksum; if the receiver sends none, set "
                     + "receiver.acceptMissingChecksum to true, or run replay, fixes or map with "
                     + "--accept-missing-checksum"
             ),
@@ -97,7 +97,7 @@ import Testing
                     + "original log, because this one was altered afterwards, or damaged on the line"
             ),
             (
-                .disordered(previous: "b", end: "10:00", next: "a", begin: "9:00"),
+                .outOfOrder(previous: "b", end: "10:00", next: "a", start: "9:00"),
                 "a begins at 9:00, before the previous log, b, ends at 10:00; list logs in chronological order, each "
                     + "as it was recorded"
             ),

@@ -146,7 +146,7 @@ import VehicleAuthorization
             ),
             (
                 .sourceUnusable(SourceFault("the token", .file("/run/token"), .openToEveryUser(isMounted: false))),
-                "the token comes from the file /run/token, which holds a secret and can be read by every user",
+                "the token comes from the file /run/token, which contains a secret and can be read by every user",
                 "run chmod o= /run/token"
             ),
             (

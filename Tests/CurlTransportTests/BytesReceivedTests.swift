@@ -10,9 +10,9 @@ import Testing
     private var received = ReceivedBytes()
 
     @Test mutating func areLimitedOnEachConnection() {
-        received.opened(5)
-        received.opened(6)
-        received.exchangeBegan(allowing: limits) { _ in 0 }
+        received.recordOpening(of: 5)
+        received.recordOpening(of: 6)
+        received.beginExchange(allowing: limits) { _ in 0 }
         #expect(!received.isFlooded(5, received: allowed))
         #expect(received.isFlooded(5, received: allowed + 1))
         #expect(!received.isFlooded(6, received: 100))
@@ -20,14 +20,14 @@ import Testing
 
     /// Otherwise a connection that is used for months would eventually be treated as flooded.
     @Test mutating func areCountedAgainAfterEachPause() {
-        received.opened(5)
+        received.recordOpening(of: 5)
         for exchange in 0..<100 {
             let before = exchange * allowed
-            received.exchangeBegan(allowing: limits) { _ in before }
+            received.beginExchange(allowing: limits) { _ in before }
             #expect(received.isBusy)
             #expect(!received.isFlooded(5, received: before + allowed))
             #expect(received.isFlooded(5, received: before + allowed + 1))
-            received.exchangeEnded()
+            received.endExchange()
             #expect(!received.isBusy)
             #expect(!received.isFlooded(5, received: .max), "no exchange uses the connection now")
         }
@@ -35,26 +35,26 @@ import Testing
 
     /// Overlapping exchanges may share a connection.
     @Test mutating func allowAllExchangesInProgress() {
-        received.opened(5)
-        for _ in 0..<3 { received.exchangeBegan(allowing: limits) { _ in 0 } }
-        received.exchangeEnded()
+        received.recordOpening(of: 5)
+        for _ in 0..<3 { received.beginExchange(allowing: limits) { _ in 0 } }
+        received.endExchange()
         #expect(!received.isFlooded(5, received: 3 * allowed))
         #expect(received.isFlooded(5, received: 3 * allowed + 1))
     }
 
     @Test mutating func areForgottenWithTheirSocket() {
-        received.opened(5)
-        received.exchangeBegan(allowing: limits) { _ in 1000 }
-        received.closed(5)
+        received.recordOpening(of: 5)
+        received.beginExchange(allowing: limits) { _ in 1000 }
+        received.recordClosing(of: 5)
         #expect(received.sockets.isEmpty)
-        received.opened(5)
+        received.recordOpening(of: 5)
         #expect(received.isFlooded(5, received: allowed + 1), "a new connection starts at zero")
     }
 
     @Test(arguments: [-1, 0, Int.max]) mutating func areAllowedForAnyLimit(responseBytes: Int) {
-        received.opened(5)
+        received.recordOpening(of: 5)
         for _ in 0..<1000 {
-            received.exchangeBegan(allowing: HTTPLimits(responseBytes: responseBytes)) { _ in 0 }
+            received.beginExchange(allowing: HTTPLimits(responseBytes: responseBytes)) { _ in 0 }
         }
         #expect(!received.isFlooded(5, received: 512 * 1024))
     }

@@ -12,14 +12,14 @@ import Testing
         let raw = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
         try #require(raw >= 0)
         defer { _ = sockets.close(raw) }
-        sockets.exchangeBegan(allowing: HTTPLimits())
-        sockets.opened(raw)
+        sockets.beginExchange(allowing: HTTPLimits())
+        sockets.recordOpening(of: raw)
         #expect(option(TCP_USER_TIMEOUT, of: raw) == 10_000 && option(TCP_KEEPIDLE, of: raw) == 5)
-        sockets.exchangeEnded()
+        sockets.endExchange()
         #expect(option(TCP_KEEPIDLE, of: raw) == 60)
-        sockets.exchangeBegan(allowing: HTTPLimits())
+        sockets.beginExchange(allowing: HTTPLimits())
         #expect(option(TCP_USER_TIMEOUT, of: raw) == 5000 && option(TCP_KEEPINTVL, of: raw) == 5)
-        sockets.exchangeEnded()
+        sockets.endExchange()
     }
 
     private func option(_ name: CInt, of raw: CInt) -> CInt {

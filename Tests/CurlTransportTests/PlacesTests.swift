@@ -10,13 +10,13 @@ import Testing
         ] as [(Int, Bool?, Int, Int)])
     func dependOnTheProtocol(maximum: Int, isHTTP2: Bool?, connections: Int, transfers: Int) {
         var places = TransferPlaces(maximumConnections: maximum)
-        if let isHTTP2 { _ = places.answered(overHTTP2: isHTTP2) }
+        if let isHTTP2 { _ = places.recordAnswer(overHTTP2: isHTTP2) }
         #expect(places.connections == connections && places.transfers == transfers)
     }
 
     @Test func changeWithTheServer() {
         var places = TransferPlaces(maximumConnections: 8)
-        let changes = [true, true, false, false, true].map { isHTTP2 in places.answered(overHTTP2: isHTTP2) }
+        let changes = [true, true, false, false, true].map { isHTTP2 in places.recordAnswer(overHTTP2: isHTTP2) }
         #expect(changes == [true, false, true, false, true])
     }
 }

@@ -7,29 +7,29 @@ import Testing
 
     @Test mutating func isPreventedAfterARequestOnANewConnection() {
         let connects = [
-            repetition.mayConnect(hasFailureMessage: false), repetition.mayConnect(hasFailureMessage: false),
+            repetition.admitSocket(hasFailureMessage: false), repetition.admitSocket(hasFailureMessage: false),
         ]
         #expect(connects == [true, true], "IPv6 and IPv4 at once")
-        repetition.connected()
+        repetition.recordRequest()
         #expect(!repetition.isRefused)
-        let again = repetition.mayConnect(hasFailureMessage: false)
+        let again = repetition.admitSocket(hasFailureMessage: false)
         #expect(!again && repetition.isRefused)
     }
 
     @Test mutating func isAllowedAfterARequestOnAReusedConnection() {
-        repetition.connected()
-        repetition.connected()
-        let first = repetition.mayConnect(hasFailureMessage: false)
-        repetition.connected()
-        let second = repetition.mayConnect(hasFailureMessage: false)
+        repetition.recordRequest()
+        repetition.recordRequest()
+        let first = repetition.admitSocket(hasFailureMessage: false)
+        repetition.recordRequest()
+        let second = repetition.admitSocket(hasFailureMessage: false)
         #expect(first && !second)
     }
 
     @Test mutating func isAllowedOnceForAnotherProtocol() {
         var answers: [Bool] = []
         for _ in 0..<3 {
-            answers.append(repetition.mayConnect(hasFailureMessage: true))
-            repetition.connected()
+            answers.append(repetition.admitSocket(hasFailureMessage: true))
+            repetition.recordRequest()
         }
         #expect(answers == [true, true, false])
     }

@@ -10,7 +10,7 @@ import Testing
     /// Returns the rates that are tried if each trial yields `evidence`.
     private func rates(_ search: inout BaudRateSearch, trials: Int, _ evidence: Evidence = .noise) -> [Int] {
         (0..<trials).map { _ in
-            defer { _ = search.lineClosed(after: evidence) }
+            defer { _ = search.recordClosing(after: evidence) }
             return search.rate
         }
     }
@@ -25,7 +25,7 @@ import Testing
         var search = BaudRateSearch()
         for _ in 0..<8 {
             #expect(search.trial > .seconds(2) && search.trial < .seconds(3))
-            _ = search.lineClosed(after: .silence)
+            _ = search.recordClosing(after: .silence)
         }
     }
 
@@ -33,12 +33,12 @@ import Testing
     func startWithTheLastGoodRate(place: Int) {
         var search = BaudRateSearch()
         _ = rates(&search, trials: place)
-        search.sentenceArrived()
+        search.recordSentence()
         let good = Self.all[place]
         #expect(search.rate == good)
         // After a long time without sentences, the same rate is tried again, with time for the receiver to start, and
         // then the other rates.
-        #expect(search.lineClosed(after: .sentences) == nil)
+        #expect(search.recordClosing(after: .sentences) == nil)
         #expect(search.trial == .seconds(5))
         #expect(rates(&search, trials: 7) == [good] + Self.all.filter { $0 != good })
         #expect(search.rate == good)
@@ -48,12 +48,12 @@ import Testing
     @Test func startOverWhenTheLineIsMissing() {
         var search = BaudRateSearch()
         _ = rates(&search, trials: 3)
-        search.lineIsMissing()
+        search.startOver()
         #expect(search.rate == 9600)
         #expect(search.start == .searching(baudRate: 9600, tried: []))
         _ = rates(&search, trials: 1)
-        search.sentenceArrived()
-        search.lineIsMissing()
+        search.recordSentence()
+        search.startOver()
         #expect(search.rate == 115_200)
         #expect(search.start == .openedAt(baudRate: 115_200))
     }
@@ -61,7 +61,7 @@ import Testing
     @Test func reportTheTriedRates() {
         var search = BaudRateSearch()
         let starts = (0..<4).map { _ in
-            defer { _ = search.lineClosed(after: .noise) }
+            defer { _ = search.recordClosing(after: .noise) }
             #expect(search.isOpeningReported)
             return search.start
         }
@@ -86,7 +86,7 @@ import Testing
         for round in 1...2 {
             for place in Self.all.indices {
                 #expect(search.isOpeningReported == (round == 1))
-                let fault = search.lineClosed(after: search.rate == 4800 ? at4800 : elsewhere)
+                let fault = search.recordClosing(after: search.rate == 4800 ? at4800 : elsewhere)
                 #expect(fault == (place == 6 ? .noBaudRate(best, baudRate: baudRate, tried: Self.all) : nil))
             }
             #expect(search.rate == 9600)
@@ -96,13 +96,13 @@ import Testing
     /// The fault of a line that was good is kept until a rate is found, or a whole round has failed.
     @Test func reportNoTrialsOnALineThatWorkedBefore() {
         var search = BaudRateSearch()
-        search.sentenceArrived()
+        search.recordSentence()
         #expect(search.isOpeningReported)
-        _ = search.lineClosed(after: .sentences)
+        _ = search.recordClosing(after: .sentences)
         #expect(!search.isOpeningReported)
-        _ = search.lineClosed(after: .noise)
+        _ = search.recordClosing(after: .noise)
         #expect(!search.isOpeningReported)
-        search.sentenceArrived()
+        search.recordSentence()
         #expect(search.isOpeningReported)
     }
 }

@@ -161,7 +161,7 @@ import WaypostTestSupport
         var fixes = 0
         let bytes = Array(text.utf8)
         decoder.decode(bytes.span, receivedAt: pause.time) { _ in fixes += 1 }
-        pause.bytesArrived(bytes.span)
+        pause.recordBytes(bytes.span)
         return fixes
     }
 

@@ -5,7 +5,7 @@ import Testing
 @Suite struct LineWatches {
     private func watch(bytes: [(at: Double, sentences: Int)]) -> LineWatch {
         var watch = LineWatch(openedAt: .zero)
-        for arrival in bytes { watch.bytesArrived(sentences: arrival.sentences, at: .seconds(arrival.at)) }
+        for arrival in bytes { watch.recordBytes(sentences: arrival.sentences, at: .seconds(arrival.at)) }
         return watch
     }
 
@@ -33,7 +33,7 @@ import Testing
 
     @Test func forgetALongIntervalWhenTheReceiverBecomesFast() {
         var watch = LineWatch(openedAt: .zero, interval: .seconds(60))
-        for tick in 1...60 { watch.bytesArrived(sentences: 1, at: .milliseconds(100 * tick)) }
+        for tick in 1...60 { watch.recordBytes(sentences: 1, at: .milliseconds(100 * tick)) }
         #expect(watch.limit == .seconds(5))
     }
 
@@ -67,7 +67,7 @@ import Testing
     func areOverdueAfterTheirTrial(bytes: [(at: Double, sentences: Int)], now: Double, isOverdue: Bool) {
         var watch = LineWatch(openedAt: .zero, trial: .seconds(2.5))
         #expect(watch.nextChange(after: .zero) == .seconds(2.5))
-        for arrival in bytes { watch.bytesArrived(sentences: arrival.sentences, at: .seconds(arrival.at)) }
+        for arrival in bytes { watch.recordBytes(sentences: arrival.sentences, at: .seconds(arrival.at)) }
         #expect(watch.isOverdue(at: .seconds(now)) == isOverdue)
     }
 }

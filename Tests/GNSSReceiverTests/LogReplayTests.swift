@@ -82,7 +82,7 @@ import WaypostTestSupport
             let found = remarks.withLock { $0 }
             #expect(found.count == (isReported ? 1 : 0), "\(found)")
             guard isReported else { continue }
-            guard case .disordered(let previous, let end, let next, let begin)? = found.first else {
+            guard case .outOfOrder(let previous, let end, let next, let begin)? = found.first else {
                 Issue.record("\(found)")
                 continue
             }

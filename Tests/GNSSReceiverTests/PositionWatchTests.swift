@@ -15,8 +15,8 @@ import Testing
         arrivals: [(at: Double, withPosition: Bool)], now: Double, condition: PositionWatch.Condition
     ) {
         var watch = PositionWatch(timeout: .seconds(60))
-        watch.lineOpened()
-        for arrival in arrivals { watch.sentencesArrived(withPosition: arrival.withPosition, at: .seconds(arrival.at)) }
+        watch.startOver()
+        for arrival in arrivals { watch.recordSentences(withPosition: arrival.withPosition, at: .seconds(arrival.at)) }
         #expect(watch.condition(at: .seconds(now)) == condition)
     }
 
@@ -24,24 +24,24 @@ import Testing
     @Test(arguments: [(24.9, false), (25, true)])
     func haveSeenEveryTypeAfterTwentySeconds(now: Double, expected: Bool) {
         var watch = PositionWatch(timeout: .seconds(60))
-        watch.lineOpened()
+        watch.startOver()
         #expect(!watch.hasReceivedEveryType(at: .seconds(1000)))
-        watch.sentencesArrived(withPosition: false, at: .seconds(5))
+        watch.recordSentences(withPosition: false, at: .seconds(5))
         #expect(watch.hasReceivedEveryType(at: .seconds(now)) == expected)
     }
 
     @Test func allowAMinuteAgainOnAReopenedLine() {
         var watch = PositionWatch(timeout: .seconds(60))
-        watch.sentencesArrived(withPosition: true, at: .seconds(1))
-        watch.lineOpened()
+        watch.recordSentences(withPosition: true, at: .seconds(1))
+        watch.startOver()
         #expect(watch.condition(at: .seconds(500)) == .good && watch.nextChange(after: .seconds(500)) == nil)
-        watch.sentencesArrived(withPosition: false, at: .seconds(500))
+        watch.recordSentences(withPosition: false, at: .seconds(500))
         #expect(watch.condition(at: .seconds(559)) == .good && watch.condition(at: .seconds(560)) == .lost)
     }
 
     @Test func knowTheTimeOfTheNextChange() {
         var watch = PositionWatch(timeout: .seconds(60))
-        watch.sentencesArrived(withPosition: false, at: .seconds(1))
+        watch.recordSentences(withPosition: false, at: .seconds(1))
         #expect(watch.nextChange(after: .seconds(1)) == .seconds(61))
         #expect(watch.nextChange(after: .seconds(61)) == nil)
     }

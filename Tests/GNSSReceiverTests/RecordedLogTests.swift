@@ -138,10 +138,10 @@ import WaypostTestSupport
             ),
             (Array("$GPGLL,1,2,3,4".utf8).flatMap { [$0, 0] }, .utf16(encoding: "UTF-16LE")),
             (Array("$GPGLL,1,2,3,4".utf8).flatMap { [0, $0] }, .utf16(encoding: "UTF-16BE")),
-            ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], .packed(by: "xz", command: "xz -d")),
-            ([0x50, 0x4B, 0x03, 0x04], .packed(by: "zip", command: "unzip")),
-            ([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], .packed(by: "7-Zip", command: "7z x")),
-            (Array("Rar!\u{1A}".utf8), .packed(by: "RAR", command: "unrar x")),
+            ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], .compressed(with: "xz", command: "xz -d")),
+            ([0x50, 0x4B, 0x03, 0x04], .compressed(with: "zip", command: "unzip")),
+            ([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], .compressed(with: "7-Zip", command: "7z x")),
+            (Array("Rar!\u{1A}".utf8), .compressed(with: "RAR", command: "unrar x")),
         ] as [([UInt8], LogFault)])
     func areRejectedWithTheReason(bytes: [UInt8], fault: LogFault) throws {
         let path = try directory.write(bytes, to: "bad.nmea")
@@ -154,7 +154,7 @@ import WaypostTestSupport
         let wide = contents(of: try directory.write(try gzip([0xFF, 0xFE, 0x24, 0]), to: "wide.gz"))
         #expect(wide.error?.fault == .utf16(encoding: "UTF-16"))
         let twice = contents(of: try directory.write(try gzip(try gzip(Self.text)), to: "twice.gz"))
-        #expect(twice.error?.fault == .packedTwice)
+        #expect(twice.error?.fault == .compressedTwice)
     }
 
     @Test func mustExistAndNotBeDirectories() throws {

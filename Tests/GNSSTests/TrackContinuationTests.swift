@@ -47,7 +47,7 @@ enum Track {
 
     @Test func keepsTheLongestBreaksInOrder() {
         var few = LongestElements<Int>(capacity: 3)
-        for number in [5, 1, 9, 2, 7, 3, 8, 1, 1, 1] { few.add(number, weight: .seconds(number)) }
+        for number in [5, 1, 9, 2, 7, 3, 8, 1, 1, 1] { few.add(number, length: .seconds(number)) }
         #expect(few.count == 10)
         #expect(few.elements() == [9, 7, 8])
         #expect(few.elements(atMost: 1) == [9])

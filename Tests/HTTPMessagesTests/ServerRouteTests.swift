@@ -56,10 +56,10 @@ import Testing
             case .failed(let family): route.didFail(over: family)
             case .answered(let status): _ = route.didAnswer(status: status)
             case .notResolved(let expected):
-                let repeats = route.couldNotConnect(isResolved: false)
+                let repeats = route.recordFailedConnect(isResolved: false)
                 #expect(repeats == expected)
             case .notConnected(let expected):
-                let repeats = route.couldNotConnect(isResolved: true)
+                let repeats = route.recordFailedConnect(isResolved: true)
                 #expect(repeats == expected)
             case .networkChanged: route.networkChanged()
             }

@@ -24,7 +24,7 @@ import Testing
 
     private func writeAll(_ connection: inout HTTPConnection, at now: Duration = .seconds(1)) -> String {
         let text = String(decoding: connection.output, as: UTF8.self)
-        _ = connection.wrote(connection.output.count, now: now)
+        _ = connection.recordWrite(of: connection.output.count, now: now)
         return text
     }
 
@@ -46,7 +46,7 @@ import Testing
         #expect(request != nil)
         #expect(!connection.wantsToRead)
         connection.answer(ServedResponse(HTTPResponse(status: 204)), now: .zero)
-        let next = connection.wrote(connection.output.count, now: .zero)
+        let next = connection.recordWrite(of: connection.output.count, now: .zero)
         #expect(next != nil)
     }
 
@@ -55,7 +55,7 @@ import Testing
         var text = ""
         while connection.wantsToWrite {
             text += String(decoding: connection.output.prefix(7), as: UTF8.self)
-            _ = connection.wrote(min(7, connection.output.count), now: .seconds(1))
+            _ = connection.recordWrite(of: min(7, connection.output.count), now: .seconds(1))
         }
         #expect(text.hasSuffix("\r\n\r\nhello"))
     }

@@ -38,9 +38,9 @@ import Testing
     /// A smaller batch than a light one isn't noticeably faster, so a slow server gets light ones.
     @Test func growToALightBatchAtAnyDuration() {
         var size = BatchSize(maximum: 50)
-        size.foundRejectedUpdate()
+        size.recordRejectedUpdate()
         size.didReject(past: 2, minimum: 1)
-        size.foundRejectedUpdate()
+        size.recordRejectedUpdate()
         let limits = [8000, 9000, 6000, 9000].map { took in
             size.didDeliver(past: size.limit, took: .milliseconds(took))
             return size.limit

@@ -137,6 +137,6 @@ import TimeAndChance
     @Test func formatSizesAndDecimals() {
         #expect(FigureText.bytes(91_926) == "91.9 kB" && FigureText.bytes(1) == "1 byte")
         #expect(FigureText.bytes(999_949_999) == "999.9 MB" && FigureText.bytes(57_312_000_000) == "57.3 GB")
-        #expect(FigureText.decimal(-0.04, 1) == "0.0" || FigureText.decimal(-0.04, 1) == "-0.0")
+        #expect(FigureText.decimal(-0.04, places: 1) == "0.0" || FigureText.decimal(-0.04, places: 1) == "-0.0")
     }
 }

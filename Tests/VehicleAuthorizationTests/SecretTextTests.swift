@@ -16,7 +16,7 @@ import Testing
         let word = "never-to-be-found-again."
         var token: AuthorizationToken? = AuthorizationToken(
             value: String(repeating: word, count: 40), lifetime: .seconds(300))
-        var copy = token?.with(lifetime: nil)
+        var copy = token?.withLifetime(nil)
         let place = unsafe UInt(bitPattern: token?.secret.bytes.baseAddress)
         token = nil
         #expect(try Self.memory(at: place).contains(word), "held by a copy")

@@ -3,7 +3,7 @@ import StrictJSON
 import TimeAndChance
 import VehicleAuthorization
 
-/// The token in an issuer's answer: a JSON Web Token in JSON under its key, or bare.
+/// The token in an issuer's answer: a JSON Web Token, either under its key in JSON or as the whole answer.
 struct FoundToken: Sendable {
     /// The token, without white space at either end.
     let text: String

@@ -105,7 +105,7 @@ package final class HTTPTokenProvider: TokenProvider {
         return (request, secrets)
     }
 
-    /// Returns the texts of headers and body from their sources.
+    /// Returns the values of the headers and the body from their sources.
     private func texts() async throws(AuthorizationError) -> RequestTexts {
         try await readOnThread(named: "waypost-secret", for: "\(section)") {
             [settings, environment] () throws(AuthorizationError) in

@@ -58,10 +58,10 @@ package struct HeaderTemplate: Sendable, Hashable {
         case .bearer:
             // Some users store the scheme with the key.
             let key = FoundToken.stripped(secret)
-            guard !key.contains(where: { $0.isWhitespace || $0 == "\"" }) else { throw fault(.notAKey) }
+            guard !key.contains(where: { $0.isWhitespace || $0 == "\"" }) else { throw fault(.invalidKey) }
             return ("Bearer \(key)", key)
         case .basic:
-            guard secret.contains(":") else { throw fault(.notAPair) }
+            guard secret.contains(":") else { throw fault(.invalidPair) }
             return ("Basic \(Base64.encoded(secret.utf8))", secret)
         }
     }
@@ -89,7 +89,7 @@ extension StringProtocol {
     package var isInQuotes: Bool { count > 1 && first == last && (first == "\"" || first == "'") }
 }
 
-/// The placeholders `{vehicleId}`, `{providerId}`, `{taskId}`, `{tripId}` and `{trackingId}` in a text of the
+/// The placeholders `{vehicleId}`, `{providerId}`, `{taskId}`, `{tripId}` and `{trackingId}` in a string of the
 /// configuration.
 struct Placeholders {
     /// The encoding of a value, which keeps it from changing the text around it.

@@ -76,7 +76,7 @@ extension SourceFault.Problem {
     fileprivate init(_ problem: ServiceCredential.Problem) {
         self =
             switch problem {
-            case .notAName: .notAName
+            case .invalidName: .invalidCredentialName
             case .noneGiven: .noCredentials
             case .notGiven: .noSuchCredential
             }
@@ -94,7 +94,7 @@ package enum SecretFile {
     /// Checks a file that another library reads: it must exist, and be closed to other users.
     ///
     /// - Throws: `.misconfigured`, naming `use` and the path.
-    package static func require(_ path: String, for use: String) throws(AuthorizationError) {
+    package static func requireProtected(_ path: String, for use: String) throws(AuthorizationError) {
         _ = try access(path, .file(path), use) { (_, _) throws(SystemError) in }
     }
 

@@ -37,7 +37,7 @@ struct TokenFaultClassifier {
         case 300..<400:
             let location = response.headers["Location"]
             if let location, [url.target, url.origin + url.target].contains(location) { return .redirectToItself }
-            return .redirect(to: location.flatMap(shownDestination).map { ReportedText($0, without: secrets) })
+            return .redirect(to: location.flatMap(redactedDestination(of:)).map { ReportedText($0, without: secrets) })
         case 400:
             if !isEncrypted, Self.requiresHTTPS(response.body) { return .httpsExpected }
             if Self.isAboutCertificate(response.body) {
@@ -49,9 +49,9 @@ struct TokenFaultClassifier {
         }
     }
 
-    /// Returns the destination of a redirect for a message. The query is omitted, because it may be a secret. So is the
-    /// path on another host, which may also differ at each try.
-    private func shownDestination(_ location: String) -> String? {
+    /// Returns the destination of a redirect for a message. The query is omitted, because it may be a secret. The path
+    /// on another host is also omitted, because it may be secret and differ at each attempt.
+    private func redactedDestination(of location: String) -> String? {
         let shown = location.prefix { !"?#".contains($0) }
         guard let scheme = ["https://", "http://"].first(where: shown.lowercased().hasPrefix) else {
             return shown.isEmpty || shown.hasPrefix("//") ? nil : String(shown)

@@ -2,7 +2,7 @@ import StrictJSON
 import VehicleAuthorization
 
 extension AnswerFault.Lookalike {
-    /// Recognises a text that isn't a token. Returns `nil` if its kind is unknown.
+    /// Recognises text that isn't a token. Returns `nil` if its kind is unknown.
     ///
     /// - Parameter text: the text, without white space at either end.
     init?(_ text: String) {

@@ -73,7 +73,7 @@ package enum TokenProgram {
         return problem(of: path, Opening(beginning), refusal) { FileSystem.isAllowed(.execute, at: $0) }
     }
 
-    /// Checks for a shell command: a program and its arguments in one text. Returns `nil` if the first word isn't a
+    /// Checks for a shell command: a program and its arguments in one string. Returns `nil` if the first word isn't a
     /// program.
     private static func problem(ofWholeLine line: String) -> ProgramFault? {
         guard let blank = line.firstIndex(of: " ") else { return nil }

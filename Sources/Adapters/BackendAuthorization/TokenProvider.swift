@@ -84,7 +84,7 @@ package struct TokenAnswer: Sendable {
     }
 
     /// Returns this answer with another lifetime, and possibly another warning.
-    func with(lifetime: Duration?, warning: ExpiryWarning? = nil) -> TokenAnswer {
+    func withLifetime(_ lifetime: Duration?, warning: ExpiryWarning? = nil) -> TokenAnswer {
         var answer = self
         answer.token = AuthorizationToken(
             value: token.value, lifetime: lifetime, reuse: token.reuse,
@@ -110,7 +110,7 @@ package struct TokenAnswer: Sendable {
 package struct TokenAnswerFormat: Sendable, Hashable {
     /// The token's key, or a path of keys with dots, such as `data.token.jwt`.
     package var tokenKey: String
-    /// The expiry's key or path. Not required if the token is a JSON Web Token with `exp`.
+    /// The expiry's key or path. It isn't required if the token is a JSON Web Token with `exp`.
     package var expirationKey: String
     package var expirationFormat: ExpirationFormat
 

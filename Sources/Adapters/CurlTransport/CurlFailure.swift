@@ -87,7 +87,7 @@ struct CurlFailure {
 }
 
 extension Duration {
-    /// Milliseconds, rounded up so that a wait never ends just before its deadline; at least zero.
+    /// The duration in milliseconds, rounded up so that a wait never ends just before its deadline; at least zero.
     var wholeMilliseconds: Int {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }
@@ -95,7 +95,7 @@ extension Duration {
         return Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
     }
 
-    /// A text such as `10 s` or `1.5 s`.
+    /// The duration as text, such as `10 s` or `1.5 s`.
     var formattedSeconds: String {
         let milliseconds = wholeMilliseconds
         guard milliseconds % 1000 != 0 else { return "\(milliseconds / 1000) s" }

@@ -76,7 +76,7 @@ struct CurlLoop {
             guard multi.add(transfer.easy) else {
                 throw HTTPTransportError(.transportFailed, "\(origin): libcurl rejected the transfer")
             }
-            multi.sockets.exchangeBegan(allowing: exchange.request.limits)
+            multi.sockets.beginExchange(allowing: exchange.request.limits)
             transfers[transfer.easy.identity] = transfer
         } catch {
             exchange.finish(.failure(error))
@@ -118,7 +118,7 @@ struct CurlLoop {
         let origin = transfer.exchange.request.url.origin
         let couldNotConnect = [CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT]
         if transfer.onlyFamily != nil, couldNotConnect.contains(code), !transfer.isConnected,
-            routes[origin]?.couldNotConnect(isResolved: code == CURLE_COULDNT_CONNECT) == true
+            routes[origin]?.recordFailedConnect(isResolved: code == CURLE_COULDNT_CONNECT) == true
         {
             remove(transfer)
             needsFreshConnection = true
@@ -133,7 +133,7 @@ struct CurlLoop {
         var outcome = outcome
         switch outcome {
         case .success(let response):
-            if places.answered(overHTTP2: transfer.answeredOverHTTP2) {
+            if places.recordAnswer(overHTTP2: transfer.answeredOverHTTP2) {
                 multi.limitConnections(to: places.connections)
             }
             if routes[origin, default: ServerRoute()].didAnswer(status: response.status) { needsFreshConnection = true }
@@ -146,10 +146,10 @@ struct CurlLoop {
             if let family = transfer.newConnectionFamily {
                 routes[origin, default: ServerRoute()].didFail(over: family)
                 let next = routes[origin]?.family.map { "; \($0.rawValue) is next" } ?? ""
-                outcome = .failure(error.over("over \(family.rawValue)\(next)"))
+                outcome = .failure(error.withRoute("over \(family.rawValue)\(next)"))
             } else if transfer.onlyFamily != nil {
                 // The name wasn't resolved in time. The next exchange uses any family.
-                _ = routes[origin]?.couldNotConnect(isResolved: false)
+                _ = routes[origin]?.recordFailedConnect(isResolved: false)
             }
         }
         remove(transfer)
@@ -158,7 +158,7 @@ struct CurlLoop {
 
     private mutating func remove(_ transfer: CurlTransfer) {
         multi.remove(transfer.easy)
-        multi.sockets.exchangeEnded()
+        multi.sockets.endExchange()
         transfers[transfer.easy.identity] = nil
     }
 
@@ -172,7 +172,7 @@ struct CurlLoop {
 
 extension HTTPTransportError {
     /// Returns the same error with a description of its connection.
-    fileprivate func over(_ route: ReportedText) -> Self {
+    fileprivate func withRoute(_ route: ReportedText) -> Self {
         Self(
             code, detail, certificateFault: certificateFault, proxyFault: proxyFault, remedy: remedy, traffic: traffic,
             route: route)

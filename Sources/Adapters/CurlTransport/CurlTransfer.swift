@@ -182,7 +182,7 @@ import ReportedText
         unsafe easy.note(ccurl_set_pointer(handle, CURLOPT_PREREQDATA, context))
         unsafe easy.note(ccurl_set_socket_callback(handle, noteSocket))
         unsafe easy.note(ccurl_set_pointer(handle, CURLOPT_SOCKOPTDATA, context))
-        // `closeSocket` gets the sockets, which outlive their connections, because the transfer may be long gone.
+        // `closeSocket` gets the sockets, not the transfer, which may have ended long before its connection closes.
         unsafe easy.note(ccurl_set_close_callback(handle, closeSocket))
         unsafe easy.note(
             ccurl_set_pointer(handle, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque()))
@@ -190,9 +190,9 @@ import ReportedText
 
     /// Records a new socket. Returns `false` if the socket must not be connected.
     fileprivate func opened(_ socket: CInt) -> Bool {
-        guard repetition.mayConnect(hasFailureMessage: unsafe errorText.pointee != 0) else { return false }
+        guard repetition.admitSocket(hasFailureMessage: unsafe errorText.pointee != 0) else { return false }
         openedFamilies.insert(ccurl_is_ipv6(socket) ? .ipv6 : .ipv4)
-        sockets.opened(socket)
+        sockets.recordOpening(of: socket)
         return true
     }
 
@@ -206,7 +206,7 @@ import ReportedText
 
     fileprivate func connected() {
         isReady = true
-        repetition.connected()
+        repetition.recordRequest()
     }
 }
 
@@ -345,7 +345,7 @@ struct RequestRepetition: Sendable, Hashable {
     ///
     /// `hasFailureMessage` says whether libcurl has a message about the previous failure. It has none for a rejected
     /// stream, but has one if the server demanded HTTP/1.1.
-    mutating func mayConnect(hasFailureMessage: Bool) -> Bool {
+    mutating func admitSocket(hasFailureMessage: Bool) -> Bool {
         if hasAskedOnNewConnection {
             guard !hasChangedProtocol, hasFailureMessage else {
                 isRefused = true
@@ -359,5 +359,5 @@ struct RequestRepetition: Sendable, Hashable {
     }
 
     /// Records that the request is about to be written to a connection, new or reused.
-    mutating func connected() { hasAskedOnNewConnection = hasAskedOnNewConnection || isConnecting }
+    mutating func recordRequest() { hasAskedOnNewConnection = hasAskedOnNewConnection || isConnecting }
 }

@@ -52,12 +52,12 @@ struct ReceivedBytes: Sendable {
     /// The open sockets.
     var sockets: some Collection<CInt> { before.keys }
 
-    mutating func opened(_ socket: CInt) { before[socket] = 0 }
+    mutating func recordOpening(of socket: CInt) { before[socket] = 0 }
 
-    mutating func closed(_ socket: CInt) { before[socket] = nil }
+    mutating func recordClosing(of socket: CInt) { before[socket] = nil }
 
     /// Records that an exchange begins. `received` returns the bytes received on a socket so far.
-    mutating func exchangeBegan(allowing limits: HTTPLimits, received: (CInt) -> Int) {
+    mutating func beginExchange(allowing limits: HTTPLimits, received: (CInt) -> Int) {
         if exchanges == 0 {
             allowance = 0
             for socket in before.keys { before[socket] = received(socket) }
@@ -66,7 +66,7 @@ struct ReceivedBytes: Sendable {
         allowance += 2 * min(max(0, limits.responseBytes), 1 << 40) + Self.overhead
     }
 
-    mutating func exchangeEnded() { exchanges -= 1 }
+    mutating func endExchange() { exchanges -= 1 }
 
     /// Whether `socket` has received more than the answers can need.
     func isFlooded(_ socket: CInt, received: Int) -> Bool {
@@ -92,32 +92,32 @@ final class CurlSockets: Sendable {
     /// The number of flooded connections that were aborted.
     var floods: Int { state.withLock { $0.floods } }
 
-    func opened(_ socket: CInt) {
+    func recordOpening(of socket: CInt) {
         watch(socket, .answering)
-        state.withLock { $0.received.opened(socket) }
+        state.withLock { $0.received.recordOpening(of: socket) }
     }
 
     /// Closes the socket. Returns the result of close(2).
     func close(_ socket: CInt) -> CInt {
         state.withLock { state in
-            state.received.closed(socket)
+            state.received.recordClosing(of: socket)
             return Glibc.close(socket)
         }
     }
 
-    func exchangeBegan(allowing limits: HTTPLimits) {
+    func beginExchange(allowing limits: HTTPLimits) {
         let isFirst = state.withLock { state in
             let isFirst = !state.received.isBusy
             if isFirst { for socket in state.received.sockets { watch(socket, .reused) } }
-            state.received.exchangeBegan(allowing: limits) { Self.received(on: $0) }
+            state.received.beginExchange(allowing: limits) { Self.received(on: $0) }
             return isFirst
         }
         if isFirst { busy.signal() }
     }
 
-    func exchangeEnded() {
+    func endExchange() {
         state.withLock { state in
-            state.received.exchangeEnded()
+            state.received.endExchange()
             guard !state.received.isBusy else { return }
             for socket in state.received.sockets { watch(socket, .idle) }
         }
@@ -134,8 +134,8 @@ final class CurlSockets: Sendable {
                 state.received.isFlooded($0, received: Self.received(on: $0))
             }
             for socket in flooded {
-                ccurl_abort_connection(socket)  // libcurl reads an error next
-                state.received.closed(socket)
+                ccurl_abort_connection(socket)  // so libcurl's next read fails
+                state.received.recordClosing(of: socket)
             }
             state.floods += flooded.count
             return state.received.isBusy

@@ -15,7 +15,7 @@ struct TransferPlaces: Sendable, Hashable {
     init(maximumConnections: Int) { self.maximumConnections = max(1, maximumConnections) }
 
     /// Records the protocol of an answer. Returns whether this changes the limits.
-    mutating func answered(overHTTP2: Bool) -> Bool {
+    mutating func recordAnswer(overHTTP2: Bool) -> Bool {
         exchange(&sharesConnections, with: overHTTP2) != overHTTP2
     }
 

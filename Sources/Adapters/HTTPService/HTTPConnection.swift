@@ -4,9 +4,9 @@
 /// moment of a monotonic clock. One request is handled at a time; bytes that follow it wait in the parser.
 struct HTTPConnection {
     enum Ending: Sendable, Hashable {
-        /// An orderly end (FIN).
+        /// The connection is shut down cleanly (FIN).
         case close
-        /// A reset (RST).
+        /// The connection is reset (RST).
         case reset
     }
 
@@ -94,7 +94,7 @@ struct HTTPConnection {
     }
 
     /// Records that the socket accepted `count` bytes of `output`. Returns the next request if it has already arrived.
-    mutating func wrote(_ count: Int, now: Duration) -> ServedRequest? {
+    mutating func recordWrite(of count: Int, now: Duration) -> ServedRequest? {
         output.removeFirst(count)
         guard output.isEmpty, case .writing(_, let next) = phase else { return nil }
         switch next {
@@ -144,6 +144,6 @@ struct HTTPConnection {
     private mutating func write(_ bytes: ArraySlice<UInt8>, next: AfterWriting, now: Duration) {
         output = bytes
         phase = .writing(deadline: now + limits.time, next: next)
-        if bytes.isEmpty { _ = wrote(0, now: now) }
+        if bytes.isEmpty { _ = recordWrite(of: 0, now: now) }
     }
 }

@@ -254,7 +254,7 @@ package struct HTTPServiceLimits: Sendable, Hashable {
     package var headBytes: Int
     package var headerCount: Int
     package var bodyBytes: Int
-    /// How long a connection may be idle, how long a request may take to arrive, and how long a client may take to read
+    /// The maximum time for which a connection may be idle, a request may take to arrive, or a client may take to read
     /// the answer.
     package var time: Duration
     /// The maximum number of open connections. A further connection closes the oldest one that has no request in

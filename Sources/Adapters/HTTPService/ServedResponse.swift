@@ -24,7 +24,7 @@ package struct ServedResponse: Sendable, Hashable {
         self.delivery = delivery
     }
 
-    /// Creates a text answer with its content type.
+    /// Creates an answer whose body is `text`.
     package init(status: Int, contentType: String, _ text: String, headers: HTTPHeaders = HTTPHeaders()) {
         var headers = headers
         headers["Content-Type"] = contentType

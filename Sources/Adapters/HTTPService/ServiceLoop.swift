@@ -131,7 +131,7 @@ struct ServiceLoop {
                 unsafe send(peer.socket.raw, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT))
             }
             if count >= 0 {
-                pass(peer.connection.wrote(count, now: now), number)
+                pass(peer.connection.recordWrite(of: count, now: now), number)
             } else if errno == EAGAIN {
                 break
             } else if errno != EINTR {

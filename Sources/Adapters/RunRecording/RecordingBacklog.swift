@@ -1,7 +1,7 @@
 import ReportedText
 import TimeAndChance
 
-/// Bytes of a receiver and the time at which they were read.
+/// Bytes from a receiver, and the time at which they were read.
 struct RecordedRead: Sendable {
     let at: UTCTime
     let bytes: [UInt8]
@@ -40,7 +40,7 @@ struct RecordingBacklog: Sendable {
 
     mutating func add(_ read: RecordedRead) {
         guard !read.bytes.isEmpty else { return }
-        guard hasRoom(for: read.bytes.count) else { return breakOff() }
+        guard checkRoom(for: read.bytes.count) else { return breakOff() }
         if isBrokenOff {
             if !isAtLineStart { contents.receiver.append(UInt8(ascii: "\n")) }
             isAtLineStart = true
@@ -60,7 +60,7 @@ struct RecordingBacklog: Sendable {
     }
 
     mutating func add(logLine: String, at now: UTCTime) {
-        guard hasRoom(for: logLine.utf8.count) else { return }
+        guard checkRoom(for: logLine.utf8.count) else { return }
         if lost > 0 {
             contents.log +=
                 "\(now) warning: \(lost.counted("entry", "entries")) not recorded: the disk was too slow\n".utf8
@@ -76,7 +76,8 @@ struct RecordingBacklog: Sendable {
         return contents
     }
 
-    private mutating func hasRoom(for bytes: Int) -> Bool {
+    /// Returns whether there is room for the given number of bytes. Counts a loss if there is none.
+    private mutating func checkRoom(for bytes: Int) -> Bool {
         if contents.count + bytes < Self.maximumBytes { return true }
         lost += 1
         return false

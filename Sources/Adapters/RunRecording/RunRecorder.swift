@@ -33,7 +33,7 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
 
     package func lineOpened() {
         state.withLock { state in
-            state.unjudged?.lineOpened()
+            state.unjudged?.recordOpening()
             if state.unjudged == nil { state.backlog.breakOff() }
         }
     }
@@ -51,7 +51,7 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
 
     package func fixMade(_ fix: Fix) {
         let now = now()
-        state.withLock { $0.unjudged?.fixMade(fix, at: now) }
+        state.withLock { $0.unjudged?.recordFix(fix, at: now) }
     }
 
     package func observe(_ event: ReportingEvent) {

@@ -2,7 +2,8 @@ import GNSS
 import Reporting
 import TimeAndChance
 
-/// The reads of a vehicle that may be private, kept until the fixes made from them have been judged. Has no clock.
+/// The bytes read from the receiver of a vehicle that may be private, kept until the fixes made from them have been
+/// judged. It has no clock.
 ///
 /// The reads between two fixes are released if both fixes were reported and follow each other closely: only then is it
 /// known that the vehicle wasn't private in between. An epoch without a position is never released, because the
@@ -40,7 +41,7 @@ struct UnjudgedReads: Sendable {
 
     init(zones: [PrivateZone]) { mode = PrivateMode(zones: zones) }
 
-    mutating func lineOpened() {
+    mutating func recordOpening() {
         forget()
         decoder = NMEADecoder()
         voidEpochs = 0
@@ -53,7 +54,7 @@ struct UnjudgedReads: Sendable {
         decoder.decode(read.bytes.span, receivedAt: .milliseconds(read.at.millisecondsSince1970)) { _ in }
     }
 
-    mutating func fixMade(_ fix: Fix, at now: UTCTime) {
+    mutating func recordFix(_ fix: Fix, at now: UTCTime) {
         guard mode.mayDisclose(fix), segments.count < Self.maximumSegments else { return forget() }
         // The read that completed this fix may contain the beginning of the next one, so it belongs to both segments.
         let count = max(0, reads.count - 1)

@@ -106,7 +106,8 @@ actor SerializedProvider {
     }
 }
 
-/// The two forms of a provider's `fetchToken`, from either SDK. Not `Sendable`, because the provider need not be.
+/// The two forms of a provider's `fetchToken`, from either SDK. They aren't `Sendable`, because the
+/// provider need not be.
 struct ProviderVariants {
     typealias Completion = @Sendable (String?, (any Error)?) -> Void
 

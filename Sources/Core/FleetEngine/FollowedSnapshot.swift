@@ -7,9 +7,9 @@ import TimeAndChance
 public struct FollowedSnapshot: Sendable, Hashable {
     /// The vehicle's last location known to Fleet Engine.
     public struct Position: Sendable, Hashable {
-        /// Degrees, WGS 84.
+        /// The latitude in degrees, WGS 84.
         public var latitude: Double
-        /// Degrees, WGS 84.
+        /// The longitude in degrees, WGS 84.
         public var longitude: Double
         /// The time of measurement, in milliseconds since 1970 UTC; `nil` if the sender didn't report it.
         public var timeOfFixMillisecondsSince1970: Int64?
@@ -17,7 +17,7 @@ public struct FollowedSnapshot: Sendable, Hashable {
         public var accuracyMeters: Double?
         /// Whole degrees from north.
         public var headingDegrees: Int?
-        /// Metres per second.
+        /// The speed in metres per second.
         public var speedMetersPerSecond: Double?
 
         /// Creates a position with coordinates only.
@@ -59,7 +59,7 @@ public struct FollowedSnapshot: Sendable, Hashable {
 extension FollowedSnapshot {
     /// Reads the resource in an answer; `nil` if its name isn't `name`.
     ///
-    /// `secrets` are the secrets in the request, which are removed from all texts.
+    /// `secrets` are the secrets in the request, which are removed from all strings.
     package init?(_ resource: JSONValue, named name: String, without secrets: [String] = []) {
         guard resource["name"]?.stringValue == name else { return nil }
         self.init()

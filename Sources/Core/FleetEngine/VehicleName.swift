@@ -2,7 +2,7 @@ package import HTTPMessages
 
 /// The resource name of a vehicle, and the URL for its updates.
 package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
-    /// The reason why a text isn't a valid provider or vehicle id.
+    /// The reason why a string isn't a valid provider or vehicle id.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
         case empty
         case tooLong(Int)

@@ -58,9 +58,9 @@ package struct VehicleUpdate: Sendable, Hashable {
     package var body: [UInt8] {
         var resource: [String: JSONValue] = [:]
         resource["vehicleState"] = (state?.rawValue).map(JSONValue.string)
-        resource["lastLocation"] = lastLocation?.message(namesSensor: true)
+        resource["lastLocation"] = lastLocation?.json(namesSensor: true)
         if !pastLocations.isEmpty {
-            resource["pastLocations"] = .array(pastLocations.map { $0.message(namesSensor: false) })
+            resource["pastLocations"] = .array(pastLocations.map { $0.json(namesSensor: false) })
         }
         return JSONValue.object(resource).utf8
     }
@@ -71,7 +71,7 @@ package struct VehicleUpdate: Sendable, Hashable {
 /// Positions from devices other than phones are sent as `supplementalLocation`, with time, sensor and accuracy (Fleet
 /// Engine guide, "Update a vehicle location").
 package struct VehicleLocation: Sendable, Hashable {
-    /// Degrees, WGS 84.
+    /// The coordinates in degrees, WGS 84.
     package var latitude: Double
     package var longitude: Double
     /// The time of measurement, in milliseconds since 1970 UTC.
@@ -81,7 +81,7 @@ package struct VehicleLocation: Sendable, Hashable {
     /// Whole degrees from north, 0...359.
     package var headingDegrees: Int?
     package var speedMetersPerSecond: Double?
-    /// Metres above the WGS 84 ellipsoid.
+    /// The altitude above the WGS 84 ellipsoid.
     package var altitudeMeters: Double?
     /// The seconds since this location was first sent; `nil` unless it is sent again.
     package var secondsSinceFirstSent: Int?
@@ -96,26 +96,26 @@ package struct VehicleLocation: Sendable, Hashable {
 extension VehicleLocation {
     /// Returns the location as JSON. `namesSensor` is false for past locations, because there may be many, and Fleet
     /// Engine assumes the same sensor for a location without one.
-    fileprivate func message(namesSensor: Bool) -> JSONValue {
+    fileprivate func json(namesSensor: Bool) -> JSONValue {
         var message: [String: JSONValue] = [
             "supplementalLocation": .object([
-                "latitude": Self.rounded(latitude, 1e7), "longitude": Self.rounded(longitude, 1e7),
+                "latitude": Self.rounded(latitude, scale: 1e7), "longitude": Self.rounded(longitude, scale: 1e7),
             ]),
             "supplementalLocationTime": .string(
                 UTCTime(millisecondsSince1970: timeMillisecondsSince1970).shortestDescription),
         ]
         if namesSensor { message["supplementalLocationSensor"] = .string("CUSTOMER_SUPPLIED_LOCATION") }
-        message["supplementalLocationAccuracy"] = accuracyMeters.map { Self.rounded($0, 1e2) }
+        message["supplementalLocationAccuracy"] = accuracyMeters.map { Self.rounded($0, scale: 1e2) }
         message["heading"] = headingDegrees.map { .integer(Int64($0)) }
-        message["speed"] = speedMetersPerSecond.map { Self.rounded($0, 1e2) }
-        message["altitude"] = altitudeMeters.map { Self.rounded($0, 1e2) }
+        message["speed"] = speedMetersPerSecond.map { Self.rounded($0, scale: 1e2) }
+        message["altitude"] = altitudeMeters.map { Self.rounded($0, scale: 1e2) }
         message["timeSinceUpdate"] = secondsSinceFirstSent.map { .integer(Int64($0)) }
         return .object(message)
     }
 
     /// Rounds a value to multiples of `1 / scale`. A centimetre, the best accuracy of a receiver, is 1e-7 degrees; more
     /// digits would be noise.
-    private static func rounded(_ value: Double, _ scale: Double) -> JSONValue {
+    private static func rounded(_ value: Double, scale: Double) -> JSONValue {
         .number((value * scale).rounded() / scale)
     }
 }

@@ -7,11 +7,11 @@ package import TimeAndChance
 package struct Fix: Sendable, Hashable {
     /// The UTC time of the solution, from the receiver.
     package var timeOfFix: UTCTime
-    /// Degrees, WGS 84, -90...90, north positive.
+    /// The latitude in degrees, WGS 84, -90...90, north positive.
     package var latitude: Double
-    /// Degrees, WGS 84, -180...180, east positive.
+    /// The longitude in degrees, WGS 84, -180...180, east positive.
     package var longitude: Double
-    /// Metres above mean sea level.
+    /// The altitude above mean sea level.
     package var altitudeMeters: Double?
     /// Height of mean sea level above the WGS 84 ellipsoid, in metres.
     package var geoidSeparationMeters: Double?

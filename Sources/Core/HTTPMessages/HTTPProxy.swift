@@ -4,7 +4,7 @@ import ReportedText
 ///
 /// Connections always use a tunnel, so with `https` the proxy sees neither requests nor tokens.
 package struct HTTPProxy: Sendable, Hashable {
-    /// The reason why a text isn't a valid proxy URL.
+    /// The reason why a string isn't a valid proxy URL.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
         case notAbsolute
         case unsupportedScheme(String)

@@ -4,7 +4,7 @@ import ReportedText
 ///
 /// Transports accept no other type for a URL, so everything that they send is encrypted or stays on this machine.
 package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
-    /// The reason why a text isn't an acceptable URL.
+    /// The reason why a string isn't an acceptable URL.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
         case notAbsolute
         case unsupportedScheme(String)

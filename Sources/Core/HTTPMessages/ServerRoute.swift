@@ -1,4 +1,4 @@
-/// The route of the next connection to a server, chosen from the results of earlier exchanges. Does no I/O.
+/// The route of the next connection to a server, chosen from the results of earlier exchanges. This type does no I/O.
 ///
 /// A connection that is kept open may lead to a server that is being taken out of service and answers only with errors.
 /// A route may also be broken for just one address family, and only after connections are accepted. libcurl's race
@@ -61,7 +61,7 @@ package struct ServerRoute: Sendable, Hashable {
     /// exchange must be repeated at once.
     ///
     /// A family that has worked is kept while its server restarts.
-    package mutating func couldNotConnect(isResolved: Bool) -> Bool {
+    package mutating func recordFailedConnect(isResolved: Bool) -> Bool {
         guard family != nil, !isResolved || !familyWorks else { return false }
         if !familyWorks { failuresToSkip = Self.failuresWithoutFamily }
         family = nil

@@ -1,4 +1,4 @@
-/// Finds the values in a text that follow the label of a secret: `Bearer …`, `token=…`, `"password": "…"`,
+/// Finds the values in text that follow the label of a secret: `Bearer …`, `token=…`, `"password": "…"`,
 /// `Authorization: …`, and the user information of a URL.
 struct LabelledSecrets {
     private let bytes: [UInt8]

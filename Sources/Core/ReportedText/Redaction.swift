@@ -2,9 +2,9 @@
 struct Redaction: Sendable {
     /// The maximum number of nested encodings that are decoded.
     private static let maximumEncodings = 3
-    /// The maximum number of bytes that are read beyond those that can be shown, which bounds the time for a long text.
+    /// The maximum number of bytes that are read beyond those that can be shown, which bounds the time for long text.
     private static let maximumExcess = 8 << 10
-    /// The number of bytes that are hidden at the end of a text that wasn't read completely, because a secret that was
+    /// The number of bytes that are hidden at the end of text that wasn't read completely, because a secret that was
     /// cut there can't be recognised by its first few characters.
     private static let hiddenEnd = 512
 
@@ -30,7 +30,7 @@ struct Redaction: Sendable {
     }
 }
 
-/// The bytes of a text that must not be shown.
+/// The bytes of foreign text that must not be shown.
 private struct RedactionMask {
     private var isRedacted: [Bool]
 
@@ -99,7 +99,7 @@ private struct KnownSecrets: Sendable {
     }
 }
 
-/// Finds texts that begin like a JSON Web Token: `eyJ` is `{"` in base64, followed by a letter.
+/// Finds strings that begin like a JSON Web Token: `eyJ` is `{"` in base64, followed by a letter.
 private enum JSONWebTokens {
     /// The minimum length of a token. Shorter words contain nothing secret, and may be names such as `privateKeyJSON`.
     private static let minimumLength = 8

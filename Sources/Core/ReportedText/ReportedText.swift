@@ -77,7 +77,7 @@ extension StringProtocol {
     /// The text in a form for a line of a terminal or a log. Line breaks and tabs become spaces. Control and format
     /// characters, which could control a terminal or reverse the direction of text, become U+FFFD.
     package var printable: String {
-        // Most texts are plain ASCII.
+        // Most strings are plain ASCII.
         if utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return String(self) }
         let scalars = unicodeScalars.map { scalar -> Unicode.Scalar in
             switch scalar.properties.generalCategory {

@@ -1,7 +1,8 @@
 import GNSS
 import TimeAndChance
 
-/// The state of a vehicle's reporter, which makes every decision: each event leads to reports and actions. Does no I/O.
+/// The state of a vehicle's reporter, which makes every decision: each event leads to reports and actions. This type
+/// does no I/O.
 ///
 /// Two lanes run concurrently. The taking lane turns fixes into updates and has the outbox store them, one append at a
 /// time. The delivery lane sends the outbox's updates, one action at a time.
@@ -9,7 +10,7 @@ struct ReportingState: Sendable {
     enum Event: Sendable {
         /// The receiver has delivered a fix. `latest` is the latest possible time of fix.
         case fix(Fix, latest: UTCTime?)
-        /// The reporter has read the private switch. `isPolled`: whether it does so every second.
+        /// The reporter has read the private switch. `isPolled` says whether it reads the switch every second.
         case switchRead(isOn: Bool, exists: Bool, isPolled: Bool)
         /// The reporter retries storing the updates that the outbox did not accept.
         case retryStoring

@@ -1,6 +1,6 @@
 /// Describes a syntax error in one sentence with a remedy, for errors that people make when they write JSON by hand.
 ///
-/// It is created only if a text isn't JSON, so it may scan the text again. The sentence quotes nothing from the text,
+/// It is created only if text isn't JSON, so it may scan the text again. The sentence quotes nothing from the text,
 /// which may be a secret.
 struct JSONFault {
     /// The token that the parser expected at `offset`.

@@ -17,7 +17,7 @@ package enum JSONValue: Sendable, Hashable {
         self = try parser.document()
     }
 
-    /// The reason why a text isn't an acceptable JSON document.
+    /// The reason why text isn't an acceptable JSON document.
     package struct ParseError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The problem and its remedy, such as `a trailing comma; remove it`.
         package let problem: String

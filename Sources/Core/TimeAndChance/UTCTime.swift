@@ -196,9 +196,9 @@ extension UTCTime {
             isUnixForm ? (words[2], words[1], words[4], words[3]) : (words[1], words[2], words[3], words[4])
         let clock = timeText.split(separator: ":", omittingEmptySubsequences: false)
         guard let month = Self.months.firstIndex(where: { $0.lowercased() == monthText }),
-            let day = Self.number(dayText, 1...31), let year = Self.year(yearText), clock.count == 3,
-            let hour = Self.number(clock[0], 0...23), let minute = Self.number(clock[1], 0...59),
-            let second = Self.number(clock[2], 0...60)
+            let day = Self.number(dayText, in: 1...31), let year = Self.year(yearText), clock.count == 3,
+            let hour = Self.number(clock[0], in: 0...23), let minute = Self.number(clock[1], in: 0...59),
+            let second = Self.number(clock[2], in: 0...60)
         else { return nil }
         self.init(
             year: year, month: month + 1, day: day, millisecondOfDay: ((hour * 60 + minute) * 60 + second) * 1000)
@@ -209,12 +209,12 @@ extension UTCTime {
 
     /// Returns the year from four digits, or from two digits that mean 1970 to 2069.
     private static func year(_ text: Substring) -> Int? {
-        guard let value = number(text, 0...9999) else { return nil }
+        guard let value = number(text, in: 0...9999) else { return nil }
         guard text.utf8.count == 2 else { return text.utf8.count == 4 ? value : nil }
         return value < 70 ? 2000 + value : 1900 + value
     }
 
-    private static func number(_ text: Substring, _ range: ClosedRange<Int>) -> Int? {
+    private static func number(_ text: Substring, in range: ClosedRange<Int>) -> Int? {
         guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let value = Int(text),
             range.contains(value)
         else { return nil }

@@ -35,7 +35,7 @@ public struct AuthorizationToken: Sendable, Hashable, CustomStringConvertible, C
     }
 
     /// Returns the same token with `lifetime` left and without warnings, as it is handed out.
-    func with(lifetime: Duration?) -> Self { Self(secret, lifetime: lifetime) }
+    func withLifetime(_ lifetime: Duration?) -> Self { Self(secret, lifetime: lifetime) }
 
     /// Whether both tokens have the same text, whatever their lifetimes.
     func isSame(as other: AuthorizationToken) -> Bool { secret == other.secret }
@@ -43,8 +43,8 @@ public struct AuthorizationToken: Sendable, Hashable, CustomStringConvertible, C
     /// A hash that distinguishes tokens within this process, so that the tokens themselves needn't be kept.
     var fingerprint: Int { secret.hashValue }
 
-    /// A text without the token.
+    /// A description without the token.
     public var description: String { "AuthorizationToken(\(secret.count) bytes, not shown)" }
-    /// A text without the token.
+    /// A description without the token.
     public var debugDescription: String { description }
 }

@@ -4,7 +4,7 @@ import StrictJSON
 /// The claims that a JSON Web Token must have before it is sent to Fleet Engine.
 ///
 /// The rules prove nothing, because signatures aren't checked here. They detect a wrong set-up, so that the remedy is
-/// known before the server answers 401 or 403. A text that isn't a JSON Web Token is left to the server.
+/// known before the server answers 401 or 403. A token that isn't a JSON Web Token is left to the server.
 public struct ClaimRules: Sendable, Hashable {
     /// The claim that names a driver's vehicle.
     public enum VehicleClaim: String, Sendable, Hashable, CaseIterable {

@@ -2,7 +2,7 @@ package import StrictJSON
 
 /// The readable part of a JSON Web Token (RFC 7519). The signature is left to the server.
 package struct JSONWebToken: Sendable {
-    /// The reason why a text isn't a JSON Web Token. Never contains the text.
+    /// The reason why a string isn't a JSON Web Token. It never contains the string.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
         case notThreeParts(Int)
         case notBase64URL(part: String)

@@ -147,7 +147,7 @@ public struct CachePolicy: Sendable, Hashable {
         return max(left / 10, min(left / 2, left - minimumLife))
     }
 
-    /// Returns how long before its expiry a token is no longer used, because clocks differ and an upload takes time.
+    /// Returns the time before expiry at which a token stops being used: clocks differ, and an upload takes time.
     func margin(left: Duration) -> Duration { max(.seconds(1), min(left / 10, .seconds(10))) }
 }
 
@@ -166,16 +166,16 @@ public enum TokenEvent: Sendable, Hashable {
 /// The state of a token's renewal.
 public enum TokenRenewal: Sendable, Hashable {
     /// The last fetch has returned the current token, which is usable for `remaining`.
-    case works(remaining: Duration)
+    case working(remaining: Duration)
     /// Fetches fail, but the current token is usable for `remaining`.
-    case fails(AuthorizationError, remaining: Duration)
+    case failing(AuthorizationError, remaining: Duration)
     /// There is no current token.
     case lapsed
 }
 
 /// The cache's state for one context.
 struct TokenSlot: Sendable {
-    private struct Held: Sendable {
+    private struct HeldToken: Sendable {
         let token: AuthorizationToken
         let fetchedAt: Duration
         var usableUntil: Duration
@@ -186,7 +186,7 @@ struct TokenSlot: Sendable {
         let wasRejected: Bool
 
         /// Returns the token with the lifetime left now.
-        func handedOut(at now: Duration) -> AuthorizationToken { token.with(lifetime: end.map { $0 - now }) }
+        func handedOut(at now: Duration) -> AuthorizationToken { token.withLifetime(end.map { $0 - now }) }
     }
 
     struct Failure: Sendable {
@@ -202,7 +202,7 @@ struct TokenSlot: Sendable {
     var isFetching = false
     var failure: Failure?
     private(set) var lastUse: UInt64 = 0
-    private var held: Held?
+    private var held: HeldToken?
     /// The fingerprint of the token that Fleet Engine rejected last, and the time when it was first fetched, if known.
     private var rejected: (fingerprint: Int, fetchedAt: Duration?)?
 
@@ -243,8 +243,8 @@ struct TokenSlot: Sendable {
         let reuse =
             [token.reuse, end.map { policy.renewalAge(left: $0 - now) } ?? policy.assumedLifetime]
             .compactMap { $0 }.min() ?? .zero
-        held = Held(
-            token: token.with(lifetime: token.lifetime), fetchedAt: now, usableUntil: usableUntil,
+        held = HeldToken(
+            token: token.withLifetime(token.lifetime), fetchedAt: now, usableUntil: usableUntil,
             // The time is drawn at random, so that the vehicles of a fleet don't ask at the same time.
             renewFrom: now + reuse * (0.8 + 0.2 * jitter), end: end, wasRejected: wasRejected)
         isFetching = false
@@ -256,7 +256,7 @@ struct TokenSlot: Sendable {
         if wasRejected, rejected?.fetchedAt.map({ now - $0 >= .seconds(2) }) ?? true {
             warnings.append(.rejectedTokenAgain(context))
         }
-        return (token.with(lifetime: end.map { $0 - now }), warnings)
+        return (token.withLifetime(end.map { $0 - now }), warnings)
     }
 
     mutating func fail(_ error: AuthorizationError, now: Duration, policy: CachePolicy, jitter: Double) {
@@ -274,7 +274,7 @@ struct TokenSlot: Sendable {
     func renewal(now: Duration) -> TokenRenewal {
         guard let held, now < held.usableUntil else { return .lapsed }
         let remaining = held.usableUntil - now
-        return failure.map { .fails($0.error, remaining: remaining) } ?? .works(remaining: remaining)
+        return failure.map { .failing($0.error, remaining: remaining) } ?? .working(remaining: remaining)
     }
 
     mutating func forget() {

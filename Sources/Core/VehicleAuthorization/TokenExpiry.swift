@@ -130,23 +130,23 @@ package struct TokenExpiry: Sendable, Hashable {
     private static func seconds(
         _ stated: StatedExpiry, _ format: ExpirationFormat, _ clocks: Clocks, end: Double?, claimed: Double?
     ) -> Double? {
-        func until(_ time: Double) -> Double? {
+        func secondsLeft(until time: Double) -> Double? {
             // The token's own end is a reference that needs no clock.
             if let end, let claimed { claimed + (time - end) } else { clocks.left(until: time).seconds }
         }
         let seconds: Double?
         switch stated.meaning {
         case .unreadable: return nil
-        case .time(let time): seconds = until(time)
+        case .time(let time): seconds = secondsLeft(until: time)
         case .span(let span): seconds = span
         case .number(let number):
             guard number.isFinite, number > 0 else { return nil }
             seconds =
                 switch format {
                 case .secondsFromNow: number
-                case .epochSeconds: until(number)
-                case .epochMilliseconds: until(number / 1000)
-                case .automatic: number <= 1e8 ? number : until(number < 1e11 ? number : number / 1000)
+                case .epochSeconds: secondsLeft(until: number)
+                case .epochMilliseconds: secondsLeft(until: number / 1000)
+                case .automatic: number <= 1e8 ? number : secondsLeft(until: number < 1e11 ? number : number / 1000)
                 }
         }
         return seconds.flatMap { (-86_400...JSONWebToken.maximumLife).contains($0) ? $0 : nil }
@@ -233,11 +233,11 @@ public enum ExpirationFormat: String, Sendable, Hashable, CaseIterable {
     /// The magnitude decides: values up to 10⁸ are seconds from now, values below 10¹¹ are seconds since 1970, and
     /// greater values are milliseconds since 1970.
     case automatic
-    /// Seconds since 1970.
+    /// The time in seconds since 1970.
     case epochSeconds
-    /// Milliseconds since 1970.
+    /// The time in milliseconds since 1970.
     case epochMilliseconds
-    /// Seconds from now.
+    /// The number of seconds from now.
     case secondsFromNow
 }
 

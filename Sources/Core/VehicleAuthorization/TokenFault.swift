@@ -304,7 +304,7 @@ package struct SourceFault: Sendable, Hashable {
 
     package enum Problem: Sendable, Hashable {
         case notSet
-        case notAName
+        case invalidCredentialName
         /// systemd has passed no credentials to this process.
         case noCredentials
         case noSuchCredential
@@ -317,9 +317,9 @@ package struct SourceFault: Sendable, Hashable {
         case notUTF8
         case severalLines
         /// A key for the scheme `bearer` contains quotes, spaces or the name of another scheme.
-        case notAKey
+        case invalidKey
         /// A value for the scheme `basic` doesn't have the form `user:password`.
-        case notAPair
+        case invalidPair
         /// Credentials contain an unexpanded variable such as `${TOKEN}`.
         case unfilledVariable
         /// Credentials are `user:password` without a scheme.

@@ -4,5 +4,5 @@
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
 
-// A macro over a variadic function, neither of which Swift can call.
+// EVP_RSA_gen is a macro over a variadic function. Swift can call neither.
 static inline EVP_PKEY *_Nullable ccrypto_generate_rsa(unsigned int bits) { return EVP_RSA_gen(bits); }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-// Swift cannot call variadic functions; one function per argument type also restores type checking.
+// Swift can't call variadic functions. One function per argument type also restores type checking.
 static inline CURLcode ccurl_set_long(CURL *_Nonnull easy, CURLoption option, long value) {
     return curl_easy_setopt(easy, option, value);
 }
@@ -20,7 +20,7 @@ static inline CURLcode ccurl_set_string(CURL *_Nonnull easy, CURLoption option, 
 static inline CURLcode ccurl_clear_string(CURL *_Nonnull easy, CURLoption option) {
     return curl_easy_setopt(easy, option, NULL);
 }
-// The bytes are copied, as many as CURLOPT_POSTFIELDSIZE_LARGE said before.
+// Copies the number of bytes that CURLOPT_POSTFIELDSIZE_LARGE has set before.
 static inline CURLcode ccurl_set_body(CURL *_Nonnull easy, const void *_Nonnull bytes) {
     return curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, bytes);
 }
@@ -44,7 +44,7 @@ static inline CURLcode ccurl_set_ready_callback(CURL *_Nonnull easy, ccurl_ready
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
 }
 
-// What happens to a connection's socket: it was made and is about to be connected; it is to be closed.
+// The callbacks for a connection's socket. One is called before the socket is connected; the other must close it.
 typedef int (*ccurl_socket_callback)(void *_Nullable context, curl_socket_t socket, curlsocktype purpose);
 typedef int (*ccurl_close_callback)(void *_Nullable context, curl_socket_t socket);
 static inline CURLcode ccurl_set_socket_callback(CURL *_Nonnull easy, ccurl_socket_callback _Nonnull callback) {
@@ -54,9 +54,9 @@ static inline CURLcode ccurl_set_close_callback(CURL *_Nonnull easy, ccurl_close
     return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, callback);
 }
 
-// How long sent bytes or probes may stay without acknowledgement before the kernel closes the connection, and how long
-// nothing comes before it sends a probe (tcp(7)). Without it a connection that died silently is used again and again for
-// a quarter of an hour. A kernel that doesn't know an option leaves the connection usable.
+// Sets the time after which the kernel closes a connection whose sent bytes or probes aren't acknowledged, and the idle
+// time after which it sends a probe (tcp(7)). Without these limits, a connection that died silently is reused for a
+// quarter of an hour. If the kernel doesn't know an option, the connection stays usable.
 static inline void ccurl_watch_connection(
     curl_socket_t socket, unsigned int unacknowledgedMilliseconds, int idleSeconds, int intervalSeconds) {
     (void)setsockopt(
@@ -65,21 +65,21 @@ static inline void ccurl_watch_connection(
     (void)setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &idleSeconds, sizeof idleSeconds);
 }
 
-// Whether a socket, which may not be connected yet, is of IPv6.
+// Whether a socket, which may not be connected yet, uses IPv6.
 static inline bool ccurl_is_ipv6(curl_socket_t socket) {
     int domain = 0;
     socklen_t size = sizeof domain;
     return getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_INET6;
 }
 
-// Ends a connection at once, with all that the kernel still has of it (connect(2), AF_UNSPEC); the socket stays open.
+// Aborts a connection and discards its data in the kernel (connect(2), AF_UNSPEC). The socket stays open.
 static inline void ccurl_abort_connection(curl_socket_t socket) {
     struct sockaddr nobody = { .sa_family = AF_UNSPEC };
     if (connect(socket, &nobody, sizeof nobody) != 0) (void)shutdown(socket, SHUT_RDWR);
 }
 
-// How many bytes have come on a connection, whatever became of them; zero before Linux 4.1. The C library's tcp_info
-// ends before this field, which stands where it stands for good.
+// Returns the number of bytes received on a connection, read or not; zero before Linux 4.1. The C library's tcp_info
+// ends before this field, whose offset is part of the kernel's ABI.
 static inline uint64_t ccurl_bytes_received(curl_socket_t socket) {
     struct { char before[128]; uint64_t bytes_received; } info = { { 0 }, 0 };
     socklen_t size = sizeof info;
@@ -90,7 +90,7 @@ static inline uint64_t ccurl_bytes_received(curl_socket_t socket) {
 static inline CURLcode ccurl_get_long(CURL *_Nonnull easy, CURLINFO information, long *_Nonnull value) {
     return curl_easy_getinfo(easy, information, value);
 }
-// The address family of the server's end of the connection, AF_INET or AF_INET6; zero if there has been none.
+// Returns the address family of the server's end of the connection: AF_INET, AF_INET6, or zero without a connection.
 static inline int ccurl_remote_family(CURL *_Nonnull easy) {
     const char *address = NULL;
     if (curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &address) != CURLE_OK || !address || !*address) return 0;
@@ -100,7 +100,7 @@ static inline CURLcode ccurl_get_size(CURL *_Nonnull easy, CURLINFO information,
     return curl_easy_getinfo(easy, information, value);
 }
 
-// What the server's certificates say, which belongs to the handle; null where it was not asked to keep that.
+// Returns the data of the server's certificates, which the handle owns; null if the handle wasn't told to keep them.
 static inline const struct curl_certinfo *_Nullable ccurl_get_certificates(CURL *_Nonnull easy) {
     struct curl_certinfo *certificates = NULL;
     if (curl_easy_getinfo(easy, CURLINFO_CERTINFO, &certificates) != CURLE_OK) return NULL;
@@ -113,10 +113,10 @@ static inline CURLMcode ccurl_multi_set_long(CURLM *_Nonnull multi, CURLMoption 
 static inline CURLSHcode ccurl_share_set_long(CURLSH *_Nonnull share, CURLSHoption option, int value) {
     return curl_share_setopt(share, option, value);
 }
-// The result of a finished transfer sits in a union, which Swift reads less clearly.
+// Returns the result of a finished transfer, which is in a union and so harder to read in Swift.
 static inline CURLcode ccurl_message_result(const CURLMsg *_Nonnull message) { return message->data.result; }
 
-// Only http and https, ever. 7.85 replaced the bit mask by a list of names.
+// Allows only http and https. libcurl 7.85 replaced the bit mask with a list of names.
 static inline CURLcode ccurl_restrict_protocols(CURL *_Nonnull easy) {
 #if LIBCURL_VERSION_NUM >= 0x075500
     return curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -124,7 +124,7 @@ static inline CURLcode ccurl_restrict_protocols(CURL *_Nonnull easy) {
     return curl_easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
 #endif
 }
-// Without it (before 7.87), removing a transfer waits for its name lookup, and every other transfer with it.
+// Without this option (libcurl before 7.87), removing a transfer blocks all transfers until its name lookup ends.
 static inline CURLcode ccurl_abandon_name_lookups(CURL *_Nonnull easy) {
 #if LIBCURL_VERSION_NUM >= 0x075700
     return curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
@@ -133,14 +133,14 @@ static inline CURLcode ccurl_abandon_name_lookups(CURL *_Nonnull easy) {
 #endif
 }
 
-// Whether CURLINFO_REQUEST_SIZE has what was sent of the body, which CURLINFO_SIZE_UPLOAD_T has in any case. Since 8.7 it
-// always has; before, where the body was appended to the header lines: over HTTP/1, below 64 KiB (MAX_INITIAL_POST_SIZE).
-// Asked of the library that is loaded.
+// Whether CURLINFO_REQUEST_SIZE includes the sent part of the body, which CURLINFO_SIZE_UPLOAD_T always counts. It does
+// since libcurl 8.7. Earlier versions include the body only if they append it to the header lines: over HTTP/1, below
+// 64 KiB (MAX_INITIAL_POST_SIZE). The version is that of the loaded library.
 static inline int ccurl_request_size_has_body(int is_http_1, size_t body) {
     return curl_version_info(CURLVERSION_NOW)->version_num >= 0x080700 || (is_http_1 && body < 64 * 1024);
 }
 
-// Macros that Swift does not import.
+// Macros that Swift doesn't import.
 static inline CURLcode ccurl_global_init(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }
 static const long ccurl_http_version_2_over_tls = CURL_HTTP_VERSION_2TLS;
 static const long ccurl_answered_http_2 = CURL_HTTP_VERSION_2_0;

@@ -1,6 +1,6 @@
 #pragma once
 
-// The C library's mathematics and nothing else of it: no input, no output, no platform.
+// Only the C library's mathematical functions, so that a module that uses them depends on no platform.
 static inline double cmath_cos(double radians) { return __builtin_cos(radians); }
 static inline double cmath_sin(double radians) { return __builtin_sin(radians); }
 static inline double cmath_asin(double sine) { return __builtin_asin(sine); }

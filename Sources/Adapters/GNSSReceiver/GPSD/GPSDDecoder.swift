@@ -75,7 +75,7 @@ struct LineSplitter: Sendable {
 /// gpsd reports on all of its receivers. The first receiver with a fix is used as long as it has fixes, because
 /// alternating fixes from two antennas would make a vehicle jump.
 struct GPSDSession: Sendable {
-    /// How long the chosen receiver may be without a fix before another receiver replaces it.
+    /// The time without a fix after which another receiver replaces the chosen one.
     private static let receiverHoldTime = Duration.seconds(10)
 
     /// The configured receiver; `nil` if any can be used.
@@ -87,7 +87,7 @@ struct GPSDSession: Sendable {
     private var lastFixAt = Duration.zero
     /// The newest values of the chosen receiver, or of any receiver while none is chosen.
     private var sky: (device: String, hdop: Double?, satellitesUsed: Int?)?
-    /// The satellites that were listed since `takeSky` last returned them.
+    /// The satellites listed since the last call of `takeSky`; `nil` if none.
     private var newSky: Sky?
     private var errors: (device: String, time: UTCTime, radiusMeters: Double)?
     private var assembler = ReportAssembler()

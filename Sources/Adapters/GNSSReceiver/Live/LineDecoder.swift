@@ -212,8 +212,8 @@ extension DecoderStatistics {
 
     var positionCounts: PositionCounts { PositionCounts(stated: positionSentences, rejected: rejectedPositions) }
 
-    /// Returns why most position sentences since `counts` were rejected; `nil` if most weren't. At least three
-    /// rejections are required: a damaged sentence may have a correct checksum by chance.
+    /// Returns the reason why most position sentences since `counts` were rejected; `nil` if most weren't. At least
+    /// three rejections are required: a damaged sentence may have a correct checksum by chance.
     func rejection(since counts: PositionCounts = PositionCounts()) -> PositionRejection? {
         let rejected = rejectedPositions - counts.rejected
         guard rejected > 2, let most = mostFrequentRejection else { return nil }
@@ -226,7 +226,7 @@ extension DecoderStatistics {
     var rejection: PositionRejection? { epochs.fixes == 0 ? rejection() : nil }
 }
 
-/// Position sentences that were rejected because of a field that the receiver writes in its own way.
+/// Position sentences that were rejected because of a field that the receiver writes in a format of its own.
 struct PositionRejection {
     let rejected: Int
     let stated: Int

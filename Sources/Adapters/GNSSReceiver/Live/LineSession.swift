@@ -51,7 +51,7 @@ struct LineSession: Sendable {
             newest = $0
             made($0)
         }
-        watch.bytesArrived(sentences: sentences, at: now)
+        watch.recordBytes(sentences: sentences, at: now)
         return newest
     }
 

@@ -17,7 +17,7 @@ struct LineWatch: Sendable, Hashable {
 
     /// The minimum value of `limit`.
     private let timeout: Duration
-    /// How long to wait for a first sentence before the line is opened in another way.
+    /// The time to wait for a first sentence before the line is opened in another way.
     private let trial: Duration?
     private let openedAt: Duration
     /// The maximum recent time between sentences.
@@ -30,8 +30,8 @@ struct LineWatch: Sendable, Hashable {
     /// - Parameters:
     ///   - openedAt: the time at which the line was opened.
     ///   - interval: the interval of the previous watch of the same line.
-    ///   - timeout: how long any line may be without a sentence.
-    ///   - trial: how long to wait for a first sentence if the line can then be opened in another way.
+    ///   - timeout: the time for which any line may be without a sentence.
+    ///   - trial: the time to wait for a first sentence; `nil` unless the line can then be opened in another way.
     init(
         openedAt: Duration, interval: Duration = .zero, timeout: Duration = .seconds(5), trial: Duration? = nil
     ) {
@@ -43,11 +43,11 @@ struct LineWatch: Sendable, Hashable {
         lastSentence = openedAt
     }
 
-    /// How long this line may be without a sentence.
+    /// The maximum time for which this line may be without a sentence.
     var limit: Duration { max(timeout, interval * 5) }
 
     /// Records bytes that completed the given number of sentences.
-    mutating func bytesArrived(sentences: Int, at now: Duration) {
+    mutating func recordBytes(sentences: Int, at now: Duration) {
         lastByte = now
         hasBytes = true
         guard sentences > 0 else { return }
@@ -93,7 +93,7 @@ struct PositionWatch: Sendable, Hashable {
     /// The time within which a receiver sends each of its sentences at least once.
     private static let maximumRound = Duration.seconds(20)
 
-    /// How long sentences may arrive without a position.
+    /// The maximum time for which sentences may arrive without a position.
     private let timeout: Duration
     private var hasPosition = false
     /// The time of the last position, or of the first sentence on this line; `nil` until there is either.
@@ -102,9 +102,9 @@ struct PositionWatch: Sendable, Hashable {
     init(timeout: Duration) { self.timeout = timeout }
 
     /// Starts over for an opened line, because its receiver may have to start.
-    mutating func lineOpened() { since = nil }
+    mutating func startOver() { since = nil }
 
-    mutating func sentencesArrived(withPosition: Bool, at now: Duration) {
+    mutating func recordSentences(withPosition: Bool, at now: Duration) {
         if withPosition { hasPosition = true }
         if withPosition || since == nil { since = now }
     }

@@ -8,9 +8,9 @@ package struct LiveReceiver: FixSource {
     let endpoint: any ReceiverEndpoint
     /// The decoder of each opened line, in its initial state.
     let decoder: any LineDecoder
-    /// How long a line may be without a sentence before that is reported (see `LineWatch`).
+    /// The time without a sentence after which a line is reported (see `LineWatch`).
     var timeout = Duration.seconds(5)
-    /// How long sentences may arrive without a position before that is reported (see `PositionWatch`).
+    /// The time without a position after which a line with sentences is reported (see `PositionWatch`).
     var positionTimeout = Duration.seconds(60)
     var schedule = ReopenSchedule()
     var progress: (any ReceiverProgress)?
@@ -150,11 +150,11 @@ private struct ReceiverLoop {
         var session = LineSession(decoder: receiver.decoder, watch: watch)
         var pace = ReadPace(openedAt: MonotonicTime.now)
         var judgement: Judgement?
-        position.lineOpened()
+        position.startOver()
         tap?.lineOpened()
         defer {
             interval = session.watch.interval
-            if session.watch.hasSentence { reopening.lineProvedGood() }
+            if session.watch.hasSentence { reopening.recordGoodLine() }
             if let last = session.finish() {
                 noteFix(last)
                 mailbox.post(.fix(last))
@@ -165,7 +165,7 @@ private struct ReceiverLoop {
         while true {
             progress?.turned()
             let now = MonotonicTime.now
-            if isOverdue(line, in: session, at: now) { return .overdue }
+            if checkOverdue(line, in: session, at: now) { return .overdue }
             let next = Judgement(condition: session.watch.condition(at: now), obstacle: session.obstacle)
             report(next, after: judgement, of: line, in: session, at: now)
             judgement = next
@@ -181,7 +181,7 @@ private struct ReceiverLoop {
             case .success(.timedOut) where rest > .zero: continue
             case .success(.timedOut):
                 guard let fix = session.lineIsIdle(at: MonotonicTime.now) else { continue }
-                position.sentencesArrived(withPosition: true, at: MonotonicTime.now)
+                position.recordSentences(withPosition: true, at: MonotonicTime.now)
                 noteFix(fix)
                 mailbox.post(.fix(fix))
             case .success(.ready(let isHungUp)):
@@ -206,9 +206,9 @@ private struct ReceiverLoop {
     }
 
     /// Returns whether the line must be reopened. Reports the fault that the search for the baud rate has found.
-    private mutating func isOverdue(_ line: any ReceiverLine, in session: LineSession, at now: Duration) -> Bool {
+    private mutating func checkOverdue(_ line: any ReceiverLine, in session: LineSession, at now: Duration) -> Bool {
         guard endpoint.canReopen, session.watch.isOverdue(at: now) else { return false }
-        if let fault = line.trial?.lineClosed(after: session.evidence) { report(fault) }
+        if let fault = line.trial?.recordClosing(after: session.evidence) { report(fault) }
         return true
     }
 
@@ -234,9 +234,9 @@ private struct ReceiverLoop {
         let hadSentence = session.watch.hasSentence
         defer {
             let now = MonotonicTime.now
-            if session.watch.hasSentence, !hadSentence { line.trial?.firstSentenceArrived() }
+            if session.watch.hasSentence, !hadSentence { line.trial?.recordFirstSentence() }
             if session.obstacle == nil, session.watch.condition(at: now) == .receiving {
-                position.sentencesArrived(withPosition: newest != nil, at: now)
+                position.recordSentences(withPosition: newest != nil, at: now)
                 report(positionsOn: line, in: session, at: now)
             }
             while let warning = session.takeWarning() { mailbox.post(.warning(warning)) }

@@ -35,7 +35,7 @@ struct ReopenWait {
     init(schedule: ReopenSchedule) { self.schedule = schedule }
 
     /// Records that the line was good, so the schedule starts over after the next loss.
-    mutating func lineProvedGood() {
+    mutating func recordGoodLine() {
         schedule.reset()
         watch = nil
     }

@@ -158,7 +158,7 @@ struct GrowthPause: Sendable {
     private var isAtLineEnd = true
 
     /// Records bytes that are decoded at `time`.
-    mutating func bytesArrived(_ bytes: Span<UInt8>) {
+    mutating func recordBytes(_ bytes: Span<UInt8>) {
         guard let last = bytes.indices.last else { return }
         isAtLineEnd = bytes[last] == UInt8(ascii: "\n") || bytes[last] == UInt8(ascii: "\r")
     }

@@ -69,9 +69,9 @@ package struct LogOutcome: Sendable {
         guard let (before, after) = zip(parts, parts.dropFirst()).first(where: { $1.1.first < $0.1.last }) else {
             return nil
         }
-        return .disordered(
+        return .outOfOrder(
             previous: before.0, end: before.1.last.shortestDescription, next: after.0,
-            begin: after.1.first.shortestDescription)
+            start: after.1.first.shortestDescription)
     }
 
     /// Returns the reason why input that has ended, recorded or live, produced no fix. Returns `nil` if it produced

@@ -208,7 +208,7 @@ package actor LogReader {
         if log.beginning.isEmpty { log.beginning = Array(bytes.prefix(min(count, 1024))) }
         // The time of a recorded log doesn't advance, so no pause completes an epoch.
         log.decoder.decode(new, receivedAt: log.pause.time, emit)
-        log.pause.bytesArrived(new)
+        log.pause.recordBytes(new)
     }
 
     private func check(_ file: GrowingFile) throws(FixSourceError) -> GrowingFile.CheckResult {

@@ -61,7 +61,7 @@ package final class RecordedLog {
             let isDrained = taken == filled
             guard let archive else { return copy(into: &buffer) }
             // zlib may still have output when its input is used up.
-            let produced = try unpack(archive, into: &buffer)
+            let produced = try decompress(archive, into: &buffer)
             if produced > 0 {
                 if !isTextChecked { try checkText(LogFileKind(firstBytes: buffer.span.extracting(0..<produced))) }
                 return produced
@@ -73,7 +73,7 @@ package final class RecordedLog {
         }
     }
 
-    private func unpack(
+    private func decompress(
         _ archive: GzipStream, into buffer: inout MutableSpan<UInt8>
     ) throws(FixSourceError) -> Int {
         // Zeros after the last member are padding (tapes, block devices).
@@ -84,7 +84,7 @@ package final class RecordedLog {
             }
         }
         do throws(GzipStream.Damage) {
-            let step = try archive.unpack(input[taken..<filled], into: &buffer)
+            let step = try archive.decompress(input[taken..<filled], into: &buffer)
             taken += step.consumed
             return step.produced
         } catch {
@@ -148,7 +148,7 @@ extension RecordedLog {
         return LogFileKind(firstBytes: beginning.span) == .gzip
     }
 
-    /// Returns why the log at `path` can't be opened.
+    /// Returns the reason why the log at `path` can't be opened.
     static func openingFault(_ path: String, _ error: SystemError) -> LogFault {
         let obstacle: LogFault.Obstacle =
             switch error.number {
@@ -168,8 +168,8 @@ enum LogFileKind: Sendable, Hashable {
     case plain, gzip
     /// UTF-16 text, as some Windows tools save it, with the encoding's name for `iconv`.
     case utf16(encoding: String)
-    /// A compressed format that Waypost doesn't unpack, with the command that does.
-    case packed(by: String, command: String)
+    /// A compressed format that Waypost can't decompress, with the command that can.
+    case compressed(with: String, command: String)
 
     /// Detects the format of a file by its first bytes; 64 are enough.
     init(firstBytes bytes: Span<UInt8>) {
@@ -177,7 +177,7 @@ enum LogFileKind: Sendable, Hashable {
             bytes.count >= magic.count && magic.indices.allSatisfy { bytes[$0] == magic[$0] }
         }
         for packer in Self.packers where starts(with: packer.magic) {
-            self = .packed(by: packer.name, command: packer.command)
+            self = .compressed(with: packer.name, command: packer.command)
             return
         }
         if starts(with: [0x1F, 0x8B]) {
@@ -197,9 +197,9 @@ enum LogFileKind: Sendable, Hashable {
     var fault: LogFault? {
         switch self {
         case .plain: nil
-        case .gzip: .packedTwice
+        case .gzip: .compressedTwice
         case .utf16(let encoding): .utf16(encoding: encoding)
-        case .packed(let packer, let command): .packed(by: packer, command: command)
+        case .compressed(let packer, let command): .compressed(with: packer, command: command)
         }
     }
 
@@ -219,7 +219,7 @@ enum LogFileKind: Sendable, Hashable {
     }
 }
 
-/// Unpacks a stream of gzip data, one member after another (RFC 1952).
+/// Decompresses a stream of gzip data, one member after another (RFC 1952).
 @safe private final class GzipStream {
     /// The error of damaged gzip data.
     struct Damage: Error {
@@ -246,10 +246,10 @@ enum LogFileKind: Sendable, Hashable {
         unsafe stream.deallocate()
     }
 
-    /// Unpacks from `input` into `output` until either is used up or a member ends.
+    /// Decompresses from `input` into `output` until either is used up or a member ends.
     ///
     /// `input` is a slice because Swift 6.2 doesn't accept a `Span` together with an inout `MutableSpan` in a method.
-    func unpack(
+    func decompress(
         _ input: ArraySlice<UInt8>, into output: inout MutableSpan<UInt8>
     ) throws(Damage) -> (consumed: Int, produced: Int) {
         if let damage { throw damage }

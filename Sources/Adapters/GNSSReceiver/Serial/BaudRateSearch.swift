@@ -25,7 +25,8 @@ struct BaudRateSearch: Sendable, Hashable {
     private let usualTrial: Duration
 
     /// - Parameters:
-    ///   - trial: how long a rate is tried; `lastGood` is tried twice as long, because the receiver may be starting.
+    ///   - trial: the time for which a rate is tried; `lastGood` is tried twice as long, because the receiver may be
+    ///     starting.
     ///   - lastGood: the rate that worked last time.
     init(trial: Duration = Self.standardTrial, lastGood: Int? = nil) {
         usualTrial = trial
@@ -33,12 +34,12 @@ struct BaudRateSearch: Sendable, Hashable {
         rate = lastGood ?? Self.candidates[0]
     }
 
-    /// How long to wait at `rate` for a sentence.
+    /// The time to wait for a sentence at `rate`.
     var trial: Duration { rate == lastGood ? usualTrial * 2 : usualTrial }
 
     fileprivate static var roundTime: Duration { standardTrial * (candidates.count + 1) }
 
-    mutating func sentenceArrived() {
+    mutating func recordSentence() {
         lastGood = rate
         beginRound()
         isFaultReported = false
@@ -46,7 +47,7 @@ struct BaudRateSearch: Sendable, Hashable {
 
     /// Records that the line was closed, after a trial or because a good line has long been without sentences. Advances
     /// `rate`. Returns the fault to report if all rates have been tried.
-    mutating func lineClosed(after evidence: BaudRateEvidence) -> ReceiverFault? {
+    mutating func recordClosing(after evidence: BaudRateEvidence) -> ReceiverFault? {
         if evidence == .sentences {
             isFaultReported = true
             return nil
@@ -68,7 +69,7 @@ struct BaudRateSearch: Sendable, Hashable {
     }
 
     /// Starts over because the line can't be opened: another receiver may be connected before it can.
-    mutating func lineIsMissing() {
+    mutating func startOver() {
         beginRound()
         rate = order[0]
         isFaultReported = false
@@ -97,7 +98,7 @@ struct BaudRateSearch: Sendable, Hashable {
 /// An opening of a line at one baud rate, with the state of the search at that time.
 struct RateTrial: Sendable {
     private let search: Locked<BaudRateSearch>
-    /// How long to wait for a first sentence before another rate is tried.
+    /// The time to wait for a first sentence before another rate is tried.
     let limit: Duration
     /// Whether to report the opening even if the line was reopened because it was silent.
     let isOpeningReported: Bool
@@ -114,17 +115,17 @@ struct RateTrial: Sendable {
         rate = now.rate
     }
 
-    func firstSentenceArrived() {
+    func recordFirstSentence() {
         let rate = search.withLock { search in
-            search.sentenceArrived()
+            search.recordSentence()
             return search.rate
         }
         found(rate)
     }
 
     /// Records that the line was closed without a sentence. Returns the fault to report, if any.
-    func lineClosed(after evidence: BaudRateEvidence) -> ReceiverFault? {
-        search.withLock { $0.lineClosed(after: evidence) }
+    func recordClosing(after evidence: BaudRateEvidence) -> ReceiverFault? {
+        search.withLock { $0.recordClosing(after: evidence) }
     }
 }
 

@@ -80,11 +80,11 @@ struct SerialEndpoint: ReceiverEndpoint {
             } catch {
                 // A driver may support the next rate.
                 guard case .baudRateRejected = error, rejections < BaudRateSearch.candidates.count else {
-                    search.withLock { $0.lineIsMissing() }
+                    search.withLock { $0.startOver() }
                     throw error
                 }
                 rejections += 1
-                _ = search.withLock { $0.lineClosed(after: .silence) }
+                _ = search.withLock { $0.recordClosing(after: .silence) }
             }
         }
     }

@@ -13,9 +13,9 @@ package enum DirectoryTrust {
     /// The rights of other users in the directory itself. In its ancestors other users have no rights, unless the
     /// ancestor is sticky.
     package enum Sharing: Sendable, Hashable {
-        /// No rights: files are recognised as this user's own by their names.
+        /// No rights: the names of files suffice to recognise them as this user's.
         case none
-        /// Each user can create files and change only those, such as in `/tmp`.
+        /// Each user can create files but change only their own, as in `/tmp`.
         case sticky
         /// All rights: files are created under new names and renamed.
         case any
@@ -44,7 +44,7 @@ package enum DirectoryTrust {
         var links = 0
         while let name = rest.popLast() {
             if name == ".." {
-                place = place.isEmpty ? "" : parent(place)
+                place = place.isEmpty ? "" : parentPrefix(of: place)
                 continue
             }
             let next = "\(place)/\(name)"
@@ -103,9 +103,9 @@ package enum DirectoryTrust {
         throw SystemError(call: "follow \(path)", number: ELOOP)
     }
 
-    /// Returns why `user` doesn't trust a directory, as a predicate for its path; `nil` if it is trusted.
+    /// Returns the reason why `user` doesn't trust a directory, as a predicate for its path; `nil` if it is trusted.
     ///
-    /// `sharing`: what other users may do in it; `nil` for an ancestor of the directory that is used.
+    /// `sharing` is the rights that other users may have in it; `nil` for an ancestor of the directory that is used.
     package static func doubt(_ directory: FileStatus, _ sharing: Sharing?, for user: UInt32) -> SystemError.Refusal? {
         let danger = "could replace a file with a link"
         guard directory.owner == 0 || directory.owner == user else {
@@ -132,8 +132,8 @@ package enum DirectoryTrust {
             "may be written by \(others), who \(danger)", "\(advice), or choose another directory")
     }
 
-    /// Returns which other users can change the file at `path`, with the remedy, as a predicate for the path; `nil` if
-    /// none can, or if there is no such file.
+    /// Returns the other users who can change the file at `path`, with the remedy, as a predicate for the path; `nil`
+    /// if none can, or if there is no such file.
     package static func exposure(of path: String, for user: UInt32) -> String? {
         do throws(SystemError) {
             let target = try destination(of: path, missing: .allowed, for: user)
@@ -153,7 +153,7 @@ package enum DirectoryTrust {
         at path: String, _ status: FileStatus, _ sharing: Sharing?, _ user: UInt32
     ) throws(SystemError) {
         guard let doubt = doubt(status, sharing, for: user) else { return }
-        throw SystemError(refusing: path, because: doubt.of("the directory \(path)"))
+        throw SystemError(refusing: path, because: doubt.withSubject("the directory \(path)"))
     }
 
     private static func require(
@@ -181,8 +181,9 @@ package enum DirectoryTrust {
         path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }.filter { $0 != "." }.reversed()
     }
 
-    private static func parent(_ place: String) -> String {
-        let parent = FileSystem.parent(of: place)
+    /// Returns the parent directory of `path`, or an empty string for the root.
+    private static func parentPrefix(of path: String) -> String {
+        let parent = FileSystem.parent(of: path)
         return parent == "/" ? "" : parent
     }
 }

@@ -5,7 +5,7 @@ import Glibc
 /// each directory in which the next component of the path is expected.
 ///
 /// Follows links, because a device and the link to it are in different directories. If a directory vanishes, watches
-/// its nearest ancestor until the directory returns. Not thread-safe.
+/// its nearest ancestor until the directory returns. This type isn't thread-safe.
 package final class DirectoryWatch {
     private static let events = UInt32(
         IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)

@@ -14,7 +14,7 @@ package struct FileLock: ~Copyable, Sendable {
     /// The identity of the locked file. No other file has this identity while the locked one is open.
     private let identity: FileStatus.Identity?
 
-    deinit { LockHandover.end(descriptor) }
+    deinit { LockHandover.unregister(descriptor) }
 
     /// Locks the file at `path` without waiting, and writes this process's id into it.
     package init(path: String) throws(Failure) {
@@ -34,7 +34,7 @@ package struct FileLock: ~Copyable, Sendable {
             try descriptor.writeAll(text.span)
             identity = try FileStatus(of: descriptor).identity
         } catch { throw .system(error) }
-        LockHandover.begin(descriptor)
+        LockHandover.register(descriptor)
         self.descriptor = descriptor
     }
 
@@ -50,7 +50,7 @@ package struct FileLock: ~Copyable, Sendable {
             throw .held(Self.holder(ofFile: path))
         }
         do { identity = try FileStatus(of: descriptor).identity } catch { throw .system(error) }
-        LockHandover.begin(descriptor)
+        LockHandover.register(descriptor)
         self.descriptor = descriptor
     }
 

@@ -93,8 +93,8 @@ extension FileStatus {
     /// Whether a directory is sticky, such as `/tmp`: users can't touch each other's files in it.
     package var isSticky: Bool { permissions & 0o1000 != 0 }
 
-    /// Returns why `user` must not write to this file, as a predicate for its path; `nil` for the user's own regular
-    /// file with one name.
+    /// Returns the reason why `user` must not write to this file, as a predicate for its path; `nil` for the user's own
+    /// regular file with one name.
     package func doubt(writtenBy user: UInt32) -> SystemError.Refusal? {
         if kind != .file {
             let remedy = "choose another path"

@@ -13,10 +13,10 @@ package enum FileSystem {
 
     package enum Use: Sendable { case read, write, execute }
 
-    /// Whether this user may use what is at `path`, following links. Writing to a directory means creating files in it.
+    /// Whether this user may use the file at `path`, following links. To write to a directory is to create files in it.
     package static func isAllowed(_ use: Use, at path: String) -> Bool { obstacle(to: use, at: path) == nil }
 
-    /// Returns why this user may not use what is at `path`; `nil` if it may.
+    /// Returns the reason why this user may not use the file at `path`; `nil` if it may.
     package static func obstacle(to use: Use, at path: String) -> SystemError? {
         let mode =
             switch use {
@@ -50,7 +50,7 @@ package enum FileSystem {
         at path: String, for user: UInt32 = geteuid()
     ) throws(SystemError) {
         guard let doubt = try FileStatus(at: path)?.doubt(writtenBy: user) else { return }
-        throw SystemError(refusing: path, because: doubt.of(path))
+        throw SystemError(refusing: path, because: doubt.withSubject(path))
     }
 
     /// Whether two paths lead to the same existing file.

@@ -15,7 +15,8 @@ package enum LockHandover {
 
     private static let state = Locked(State())
 
-    /// Keeps the current locks held until the next run takes them, even if this run can't close what they protect.
+    /// Keeps the current locks held until the next run takes them, even if this run can't close the files that they
+    /// protect.
     package static func keepLocks() {
         state.withLock { state in
             state.kept += state.used.map { fcntl($0, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) }.filter { $0 >= 0 }
@@ -23,13 +24,13 @@ package enum LockHandover {
     }
 
     /// Registers a lock that is in use.
-    static func begin(_ descriptor: borrowing OwnedDescriptor) {
+    static func register(_ descriptor: borrowing OwnedDescriptor) {
         let raw = descriptor.raw
         state.withLock { _ = $0.used.insert(raw) }
     }
 
     /// Unregisters a lock that is about to be closed.
-    static func end(_ descriptor: borrowing OwnedDescriptor) {
+    static func unregister(_ descriptor: borrowing OwnedDescriptor) {
         let raw = descriptor.raw
         state.withLock { _ = $0.used.remove(raw) }
     }

@@ -74,13 +74,13 @@ extension OwnedDescriptor {
         let opened = try OwnedDescriptor(
             opening: path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode: mode)
         if let doubt = try FileStatus(of: opened).doubt(writtenBy: geteuid()) {
-            throw SystemError(refusing: path, because: doubt.of(path))
+            throw SystemError(refusing: path, because: doubt.withSubject(path))
         }
         self = opened
     }
 
-    /// Opens a file to lock it, without following a link. That changes nothing, so owner and links are checked by the
-    /// writer.
+    /// Opens a file to lock it, without following a link. Locking changes nothing, so the owner and the links are only
+    /// checked when the file is written.
     init(locking path: String) throws(SystemError) {
         try self.init(opening: path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
     }

@@ -48,7 +48,7 @@ extension SystemError {
         package var sentence: String { remedy.isEmpty ? reason : "\(reason); \(remedy)" }
 
         /// Returns a refusal with `subject` in front of the reason, which must be a predicate.
-        func of(_ subject: String) -> Refusal { Refusal("\(subject) \(reason)", remedy) }
+        func withSubject(_ subject: String) -> Refusal { Refusal("\(subject) \(reason)", remedy) }
     }
 }
 

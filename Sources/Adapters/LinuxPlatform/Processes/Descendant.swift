@@ -40,7 +40,7 @@ extension Descendant {
         let children = Dictionary(grouping: processes, by: \.parent)
         var found = children[root] ?? []
         var next = 0
-        // A list that changed while it was read could contain a cycle, but none through the root.
+        // The list may have changed while it was read, so it could contain a cycle. `seen` prevents an endless loop.
         var seen = Set(found.map(\.processID)).union([root])
         while next < found.count {
             found += (children[found[next].processID] ?? []).filter { seen.insert($0.processID).inserted }

@@ -4,8 +4,7 @@ import Glibc
 /// An open serial port for reading: 8 data bits, no parity, 1 stop bit, unmodified bytes, exclusive use.
 ///
 /// The port is opened for reading only, so that nothing, not even an echo, ever reaches the receiver. This type is a
-/// class because an open line is passed on as one of several kinds of line. Releasing the last reference closes the
-/// port.
+/// class so that the port closes when the last reference is released.
 package final class SerialLine: Sendable {
     /// The baud rates that receivers use, ascending.
     package static let supportedBaudRates: [Int] = speeds.keys.sorted()

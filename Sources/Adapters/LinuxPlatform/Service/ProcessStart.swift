@@ -77,7 +77,7 @@ package enum ProcessEnvironment {
 package struct UnwantedVariable: Sendable {
     /// The name in upper case. A `*` at either end stands for any characters. Case is ignored.
     package let pattern: String
-    /// The effect of the variable.
+    /// The reason why the variable is unwanted: its effect, as a predicate.
     package let reason: String
 
     /// All unwanted variables. All other variables stay, such as `TZ`, `LANG`, systemd's, and those that the

@@ -2,14 +2,14 @@
 package enum ServiceCredential {
     /// The reason why a credential is unavailable. `description` is a predicate for the credential's name.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
-        case notAName
+        case invalidName
         /// This process was given no credentials at all.
         case noneGiven
         case notGiven
 
         package var description: String {
             switch self {
-            case .notAName: "isn't a valid credential name; write the name in the unit, without a directory"
+            case .invalidName: "isn't a valid credential name; write the name in the unit, without a directory"
             case .noneGiven:
                 "is missing: systemd has passed no credentials to this process; list the credential in the unit (LoadCredential), "
                     + "or outside the service set CREDENTIALS_DIRECTORY=/run/credentials/waypost.service"
@@ -26,7 +26,7 @@ package enum ServiceCredential {
 
     /// Returns the path of the file with the credential `name`, according to this process's `environment`.
     package static func path(of name: String, in environment: [String: String]) throws(Problem) -> String {
-        guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else { throw .notAName }
+        guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else { throw .invalidName }
         guard let directory = environment["CREDENTIALS_DIRECTORY"], !directory.isEmpty else { throw .noneGiven }
         let path = directory + "/" + name
         // The unit sets a missing credential to a line feed; otherwise systemd 254 and newer log it at each start.

@@ -37,10 +37,10 @@ package final class ListeningSocket: Sendable {
 
     deinit { close() }
 
-    /// The number for `poll`; -1 once closed.
+    /// The descriptor's number, for `poll`; -1 once the socket is closed.
     package var raw: CInt { descriptor.withLock { $0?.raw ?? -1 } }
 
-    /// Accepts the next connection without blocking; `nil` if no client waits, or if it has gone again.
+    /// Accepts the next connection without blocking. Returns `nil` if no client waits, or if the client has gone again.
     package func accept() throws(SystemError) -> OwnedDescriptor? {
         let listening = raw
         let accepted = clinux_accept(listening)

@@ -24,20 +24,20 @@ package struct NetworkWatch: Sendable {
     package func run(_ newRoute: @escaping @Sendable () -> Void) async throws(SystemError) {
         let stop = try EventDescriptor()
         let failure = await withTaskCancellationHandler {
-            await onThread(named: "network-watch") { listen(until: stop, newRoute) }
+            await onThread(named: "network-watch") { listen(until: stop, onNewRoute: newRoute) }
         } onCancel: {
             stop.signal()
         }
         if let failure { throw failure }
     }
 
-    private func listen(until stop: EventDescriptor, _ newRoute: () -> Void) -> SystemError? {
+    private func listen(until stop: EventDescriptor, onNewRoute: () -> Void) -> SystemError? {
         var buffer = [UInt8](repeating: 0, count: 1 << 15)
         var routes = NetworkRoutes()
         do throws(SystemError) {
             while true {
                 guard case .ready = try poll(raw, within: nil, unless: stop) else { return nil }
-                if try receive(into: &buffer, &routes) { newRoute() }
+                if try receive(into: &buffer, &routes) { onNewRoute() }
             }
         } catch {
             return error

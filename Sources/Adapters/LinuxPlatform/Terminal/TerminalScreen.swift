@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// The whole screen of a terminal while this value lives: lines are drawn in place, and keys arrive one by one.
-/// Afterwards the terminal is restored. Not thread-safe.
+/// Afterwards the terminal is restored. This type isn't thread-safe.
 package struct TerminalScreen: ~Copyable {
     /// The number of columns and rows.
     package struct Size: Sendable, Hashable {

@@ -53,7 +53,7 @@ package final class EventDescriptor: Sendable {
             owning: try valueOrSystemError("eventfd") { eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK)) })
     }
 
-    /// The number for `poll`, readable after `signal`.
+    /// The descriptor's number, for `poll`. The descriptor is readable after `signal`.
     package var raw: CInt { descriptor.raw }
 
     package func signal() {

@@ -1,7 +1,7 @@
 import Reporting
 
-/// The accepted updates that wait for a common commit, in order of acceptance. Their sequences follow those on the
-/// disk.
+/// The accepted updates that wait for a common commit, in order of acceptance. Their sequence numbers follow those on
+/// the disk.
 struct GroupCommit: Sendable, Hashable {
     struct Element: Sendable, Hashable {
         let update: LocationUpdate

@@ -143,7 +143,7 @@ final class OutboxEngine {
         // The next call reopens the store with a new log.
         if isLogMoved { store = nil }
         return try perform { store throws(OutboxError) in
-            opening.watchLog()
+            opening.checkLogSize()
             if isCommitDue { try reserve.useIfNeeded(for: commit(store)) }
             opening.counterNote.writeOncePerLog(counters)
             return try handleRequests(store)
@@ -152,11 +152,11 @@ final class OutboxEngine {
 
     /// Writes what is only in memory, and empties the write-ahead log, which still contains delivered updates. Returns
     /// `false` if another program is reading from the log.
-    func emptyLog() throws(OutboxError) -> Bool {
+    func truncateLog() throws(OutboxError) -> Bool {
         try perform { store throws(OutboxError) in
             try writeAll()
             try ownership?.verify()
-            do throws(OutboxError) { try store.emptyLog() } catch {
+            do throws(OutboxError) { try store.truncateLog() } catch {
                 guard error.code == .busy else { throw error }
                 return false
             }
@@ -273,8 +273,8 @@ extension OutboxEngine {
         store = opened
     }
 
-    /// Removes the updates from memory that a failed commit has written after all. The rows show which updates these
-    /// are; the last sequence doesn't, because a repair may raise it for other reasons.
+    /// Removes from memory the updates that a failed commit has written after all. The rows show which updates were
+    /// written; the last sequence number doesn't, because a repair may raise it for other reasons.
     private func forgetStored(in opened: OutboxStore, upTo last: Int64) throws(OutboxError) {
         let before = counters.lastSequence
         let waiting = group.storedUpdates(after: before)

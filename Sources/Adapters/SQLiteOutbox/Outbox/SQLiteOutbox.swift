@@ -101,7 +101,7 @@ package actor SQLiteOutbox: Outbox {
 
     /// Empties the write-ahead log, which still contains delivered updates. Returns `false` if another program is
     /// reading from the log.
-    package func emptyLog() async throws(OutboxError) -> Bool { try opened().emptyLog() }
+    package func truncateLog() async throws(OutboxError) -> Bool { try opened().truncateLog() }
 
     /// Requeues or discards quarantined updates.
     package func carryOut(_ request: QuarantineRequest) async throws(OutboxError) -> QuarantineAnswer {

@@ -5,7 +5,7 @@ struct IntactTables {
     let ledger: LedgerRecord
     /// The last sequence in the tables.
     let lastSequence: Int64
-    /// The sequences of the rows that aren't what was written.
+    /// The sequence numbers of the damaged rows.
     private let unreadable: Set<Int64>
     private let unreadableQuarantined: Set<Int64>
 
@@ -67,8 +67,7 @@ struct IntactTables {
         return row.sequence <= lastSequence && !unreadable.contains(row.sequence)
     }
 
-    /// Calls `body` for each row of `table`, with `nil` for a row that isn't what was written. Returns whether all rows
-    /// could be read.
+    /// Calls `body` for each row of `table`, with `nil` for a damaged row. Returns whether all rows could be read.
     private static func forEachRow(
         of table: String, _ connection: borrowing SQLiteConnection,
         _ body: (Int64, StoredRow?) throws(OutboxError) -> Void

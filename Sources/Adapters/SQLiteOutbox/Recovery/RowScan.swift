@@ -5,10 +5,10 @@ import Reporting
 /// The search for rows in a file, only by their form and checksum, because header, tree and pages may be damaged.
 ///
 /// A row is contiguous in a page of a database or a write-ahead log. It begins with the size of its payload, its
-/// sequence and a header with the type of each value (sqlite.org/fileformat2.html §1.6, §2.1). Every byte of the file
-/// is tried as the beginning of a row; the checksum decides.
+/// sequence number and a header with the type of each value (sqlite.org/fileformat2.html §1.6, §2.1). Every byte of the
+/// file is tried as the beginning of a row; the checksum decides.
 enum RowScan {
-    /// An upper limit for the bytes of a row, including its size and sequence.
+    /// An upper limit for the bytes of a row, including its size and sequence number.
     private static let maximumRowBytes = 1100
     private static let chunkCount = 64 * 1024
     /// The number of bytes that are skipped for a bad sector: a page of memory, which the kernel reads as a whole.

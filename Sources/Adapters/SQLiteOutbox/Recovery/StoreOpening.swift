@@ -17,7 +17,7 @@ final class StoreOpening {
     /// store, only the rows that every use depends on are checked at opening; the others are checked when they are
     /// read.
     private static let wholeCheckBytes: Int64 = 1024 * 1024
-    /// The maximum span of sequences whose rows are counted at opening; beyond it the ledger's count is used.
+    /// The maximum span of sequence numbers whose rows are counted at opening; beyond it the ledger's count is used.
     private static let countedSpan: Int64 = 20_000
     /// The number of rows at each end whose checksums are verified.
     private static let probedRows = 64
@@ -33,7 +33,7 @@ final class StoreOpening {
     /// `known` holds the counters in the owner's memory. If `completes` is true, accepts the updates that are left of a
     /// commit that a power cut interrupted.
     ///
-    /// - Throws: `damaged` if quick checks show that the store isn't what was written.
+    /// - Throws: `damaged` if quick checks show damage.
     func open(
         known: OutboxCounters, completes: Bool
     ) throws(OutboxError) -> (store: OutboxStore, counters: OutboxCounters) {
@@ -50,7 +50,7 @@ final class StoreOpening {
                 throw OutboxError(.damaged, path: files.path, .unsteady)
             }
             store.acceptChanges()
-            try emptyLog(of: store)
+            try truncateLog(of: store)
         }
         // The log may be new. SQLite synchronizes the directory with its first sync, but ignores a failure.
         try withSystem(files.path, files.synchronizeDirectory())
@@ -89,7 +89,7 @@ final class StoreOpening {
                 .damaged, path: files.path,
                 .earlierCopy(accepted: counters.lastSequence, known: known.lastSequence))
         }
-        if logBytes > StoreFormat.maximumLogBytes { watchLog() }
+        if logBytes > StoreFormat.maximumLogBytes { checkLogSize() }
         var places = logBytes > 0 ? [files.log] : []
         // An old log may hide later rows of the database.
         if logBytes > 0, header.fileBytes <= Self.wholeCheckBytes { places.append(files.path) }
@@ -107,7 +107,7 @@ final class StoreOpening {
     }
 
     /// Reports a log that grows because another program keeps it from starting over.
-    func watchLog() {
+    func checkLogSize() {
         let bytes = (try? files.disk.fileSize(at: files.log)) ?? 0
         let warning = OutboxWarning.longLog(path: files.log, bytes: bytes)
         let isLong = bytes > min(StoreFormat.maximumLogBytes, max(configuration.maximumBytes, 16 << 20))
@@ -129,7 +129,7 @@ final class StoreOpening {
         let warning = OutboxWarning.removedLog(path: files.log)
         if !hasReportedRemovedLog { configuration.reportWarning(warning) }
         hasReportedRemovedLog = true
-        do throws(OutboxError) { try store.emptyLog() } catch { return false }
+        do throws(OutboxError) { try store.truncateLog() } catch { return false }
         configuration.reportWarningEnd(warning)
         hasReportedRemovedLog = false
         return true
@@ -142,8 +142,8 @@ final class StoreOpening {
     ///
     /// A sync of the log may have failed, now or before a restart. In that case the log's content is only in the
     /// kernel's memory, and no later sync writes it to the disk. Moving it into the database does.
-    private func emptyLog(of store: OutboxStore) throws(OutboxError) {
-        do throws(OutboxError) { try store.emptyLog() } catch {
+    private func truncateLog(of store: OutboxStore) throws(OutboxError) {
+        do throws(OutboxError) { try store.truncateLog() } catch {
             // Without space, or while another program is reading from the log, the log stays.
             guard !isLogDistrusted, error.leavesStoreSound else { throw error }
             if error.code == .busy { try store.transaction {} }  // throws if that program writes
@@ -201,8 +201,8 @@ final class StoreOpening {
     /// Accepts the rows of an interrupted commit. If it was the disk that damaged the end of the log, these rows had
     /// already been accepted.
     ///
-    /// The rows get consecutive new sequences: updates that never reached the log, or were delivered before they were
-    /// written, leave no gap.
+    /// The rows get consecutive new sequence numbers: updates that never reached the log, or were delivered before they
+    /// were written, leave no gap.
     private func complete(
         _ records: [UpdateRecord], in store: OutboxStore, _ counters: inout OutboxCounters
     ) throws(OutboxError) {
@@ -227,8 +227,8 @@ final class StoreOpening {
         case nothing
     }
 
-    /// Returns which files exist. Removes a store that was being built and is incomplete: the store that it should have
-    /// replaced is still at its path, or there was none.
+    /// Returns the files that exist. Removes a store that was being built and is incomplete: the store that it should
+    /// have replaced is still at its path, or there was none.
     func remains() throws(OutboxError) -> Remains {
         let isMissing = try !exists(files.path)
         let logBytes = try withSystem(files.path, files.disk.fileSize(at: files.log))

@@ -11,7 +11,7 @@ struct StoreSalvage {
     struct Result: Sendable, Hashable {
         let salvaged: Int64
         /// The minimum and maximum number of pending updates that are missing. The minimum follows from the ledger, the
-        /// maximum from gaps in the sequences. With intact tables they are equal.
+        /// maximum from gaps in the sequence numbers. With intact tables they are equal.
         let lost: ClosedRange<Int64>
         let foundLedger: Bool
         /// The number of salvaged updates that may have been delivered before, according to the ledger.
@@ -35,7 +35,7 @@ struct StoreSalvage {
     let ownership: StoreOwnership?
     /// The counters in the owner's memory, if the damage was found while running.
     let known: OutboxCounters?
-    /// The sequences of the delivered updates whose acknowledgement the owner hasn't written.
+    /// The sequence numbers of the delivered updates whose acknowledgement the owner hasn't written.
     let delivered: Set<Int64>
     /// The maximum number of updates in one commit.
     let maximumCommit: Int
@@ -54,7 +54,7 @@ struct StoreSalvage {
         try StoreBuilder.build(files, for: ownership) { builder throws(OutboxError) in
             let tables = try intactTables(builder)
             let copies = try copyLooseRows(into: builder, besides: tables)
-            result = try account(tables, copies, builder)
+            result = try countUpdates(tables, copies, builder)
             return result.counters
         }
         return result
@@ -91,7 +91,7 @@ struct StoreSalvage {
     private func isUnknown(_ sequence: Int64) -> Bool { known.map { sequence > $0.lastSequence } ?? false }
 
     /// Counts the salvaged and the missing updates, and drops the rows that are known to be settled.
-    private func account(
+    private func countUpdates(
         _ found: IntactTables?, _ copies: LedgerCopies, _ builder: StoreBuilder
     ) throws(OutboxError) -> Result {
         let counted = max(known?.lastSequence ?? 0, copies.newest?.counters.lastSequence ?? 0)
@@ -150,7 +150,7 @@ struct StoreSalvage {
         return count
     }
 
-    /// Returns the number of sequences, from the oldest pending one on, that are neither pending nor in quarantine.
+    /// Returns the count of sequence numbers from the oldest pending one on that are neither pending nor in quarantine.
     /// This is the maximum loss. Most of these updates were settled, but it is unknown which ones.
     private static func gaps(
         _ ledger: OutboxCounters?, oldestPending: Int64, lastSequence: Int64, pending: Int64, quarantined: Int64

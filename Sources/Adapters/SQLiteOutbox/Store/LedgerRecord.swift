@@ -1,12 +1,12 @@
 import Reporting
 import StrictJSON
 
-/// The row with sequence 0: the counters as they were when a row was last removed, as JSON in the note, and the newest
-/// delivered update in the columns of a position.
+/// The row with sequence number 0. Its note contains the counters, as JSON, from when a row was last removed. Its
+/// position columns contain the newest delivered update.
 ///
-/// Appends usually leave this row unchanged. Later updates are counted from their rows: the sequences after
-/// `counters.lastSequence` have no gaps, and the last update is the newest. Appending an update that isn't the newest
-/// also changes the ledger.
+/// Appends usually leave this row unchanged. Later updates are counted from their rows: the sequence numbers
+/// after `counters.lastSequence` have no gaps, and the last update is the newest. Appending an update that isn't the
+/// newest also changes the ledger.
 struct LedgerRecord: Sendable, Hashable {
     static let sequence: Int64 = 0
 

@@ -107,8 +107,8 @@ final class OutboxStore {
 
     func removeQuarantined(_ sequence: Int64) throws(OutboxError) { try quarantine.delete.run(sequence) }
 
-    /// Keeps only `kept` of the rows with `sequences`, in full pages: merely deleting the others would leave half-empty
-    /// pages, which frees nothing.
+    /// Replaces the rows in `sequences` with `kept`, in full pages. Merely deleting the other rows would leave
+    /// half-empty pages and free no space.
     func replace(_ sequences: ClosedRange<Int64>, with kept: [UpdateRecord]) throws(OutboxError) {
         try deleteRange.run([.integer(sequences.lowerBound), .integer(sequences.upperBound)])
         for record in kept { try insert(record) }
@@ -122,7 +122,7 @@ final class OutboxStore {
     /// Moves everything from the log into the database, and empties the log.
     ///
     /// - Throws: `busy` even if another connection merely reads from the log, which isn't an error to SQLite.
-    func emptyLog() throws(OutboxError) {
+    func truncateLog() throws(OutboxError) {
         guard try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
             throw OutboxError(.busy, path: connection.path, .logInUse)
         }

@@ -9,7 +9,7 @@ import Reporting
     enum Access: Sendable {
         case readWrite
         case readOnly
-        /// Read-only, with no writer: SQLite needs no other files than the database.
+        /// Read-only, while no process writes: SQLite needs no file except the database.
         case immutable
     }
 

@@ -32,7 +32,7 @@ final class StoreRows {
 
     /// Returns the ledger's row.
     ///
-    /// - Throws: `damaged` if the ledger is missing or isn't what was written.
+    /// - Throws: `damaged` if the ledger is missing or damaged.
     func ledger() throws(OutboxError) -> LedgerRecord {
         defer { row.reset() }
         try row.bind(LedgerRecord.sequence, at: 1)

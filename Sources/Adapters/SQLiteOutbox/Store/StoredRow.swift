@@ -51,13 +51,13 @@ struct StoredRow: Sendable {
         integers = [8 of Int64?](repeating: nil)
     }
 
-    /// Reads the current row of `statement`. Returns `nil` if it isn't what was written.
+    /// Reads the current row of `statement`. Returns `nil` if the row is damaged.
     init?(_ statement: borrowing SQLiteStatement) {
         self.init(statement.integer(0)) { statement.value(Int32($0)) }
     }
 
-    /// Creates a row from the values in the columns after the sequence. `value` is called with 1, 2, 3 and so on.
-    /// Returns `nil` if the row isn't what was written.
+    /// Creates a row from the values in the columns after the sequence number. `value` is called with 1, 2, 3 and so
+    /// on. Returns `nil` if the row is damaged.
     init?(_ sequence: Int64, _ value: (Int) -> StoredValue?) {
         self.init(sequence)
         for index in 0..<Column.count {
@@ -122,9 +122,9 @@ struct StoredRow: Sendable {
         return Int64(Int32(bitPattern: checksum.value))
     }
 
-    /// The range of accepted update counts and sequences: their sums don't overflow, whatever a file contains.
+    /// The range of accepted update counts and sequence numbers: sums don't overflow, whatever a file contains.
     static let plausibleCounts = 0...OutboxCounters.Limit.record
-    /// The range of accepted sequences of updates; 0 is the ledger's.
+    /// The range of accepted sequence numbers of updates; 0 is the ledger's.
     static let plausibleSequences = 1...OutboxCounters.Limit.record
     /// The range of accepted times in milliseconds since 1970: the difference of any two doesn't overflow.
     static let plausibleTimes: ClosedRange<Int64> = -(1 << 60)...1 << 60
@@ -152,7 +152,7 @@ struct CRC32 {
         register = tables[Int(UInt8(truncatingIfNeeded: register) ^ byte)] ^ (register >> 8)
     }
 
-    /// Adds the eight bytes of `number`, the lowest first, in one step ("slicing by 8").
+    /// Adds the eight bytes of `number`, least significant first, in one step ("slicing by 8").
     mutating func update(_ number: Int64) {
         let bytes = UInt64(bitPattern: number) ^ UInt64(register)
         register = 0

@@ -95,7 +95,7 @@ struct ThinningProgress: Sendable, Hashable {
 
     mutating func advance(_ step: ThinningStep, to sequence: Int64) { fronts[step.rawValue] = sequence }
 
-    /// Returns the sequences that `step` may thin. A step never overtakes the previous one, so their errors add up.
+    /// Returns the sequence numbers that `step` may thin. A step never overtakes the previous one, so errors add up.
     func range(of step: ThinningStep) -> ClosedRange<Int64> {
         let end = step.previous.map(front) ?? .max
         return min(front(of: step), end)...end

@@ -166,9 +166,9 @@ extension TimeLimitedOutbox<SQLiteOutbox> {
         try await call { outbox throws(OutboxError) in try await outbox.extent() }
     }
 
-    /// See `SQLiteOutbox.emptyLog`.
-    func emptyLog() async throws(OutboxError) -> Bool {
-        try await call { outbox throws(OutboxError) in try await outbox.emptyLog() }
+    /// See `SQLiteOutbox.truncateLog`.
+    func truncateLog() async throws(OutboxError) -> Bool {
+        try await call { outbox throws(OutboxError) in try await outbox.truncateLog() }
     }
 
     /// See `SQLiteOutbox.maintain`.

@@ -17,8 +17,7 @@ package struct Watchdog: Sendable {
     private let feed: @Sendable () -> Void
     private let end: @Sendable (Stall) -> Void
 
-    /// Creates a watchdog. On its thread, it calls `feed` every `feedInterval`, and `end` once, with the stage that has
-    /// stalled.
+    /// Creates a watchdog. Its thread calls `feed` every `feedInterval`, and calls `end` once when a stage stalls.
     package init(
         _ progress: StageProgress, feedInterval: Duration, feed: @escaping @Sendable () -> Void,
         end: @escaping @Sendable (Stall) -> Void

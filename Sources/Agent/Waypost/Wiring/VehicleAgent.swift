@@ -167,7 +167,7 @@ package struct VehicleAgent: Sendable {
                 watch = watch ?? EvictionWatch(since: summary.evictions)
                 monitor.note(quarantined: summary.quarantined.count)
                 if try await outbox.maintain() { await reporter.requeued() }
-                hasEmptiedLog = try await emptyLogIfPrivate(unless: hasEmptiedLog)
+                hasEmptiedLog = try await truncateLogIfPrivate(unless: hasEmptiedLog)
                 await reporter.retryStoring()
             } catch {
                 observer.observe(.outboxFailed(error))
@@ -178,9 +178,9 @@ package struct VehicleAgent: Sendable {
 
     /// Empties the outbox's log once in each private period, because delivered positions would stay in the log. Returns
     /// whether the log has been emptied in the current private period.
-    func emptyLogIfPrivate(unless isDone: Bool) async throws(OutboxError) -> Bool {
+    func truncateLogIfPrivate(unless isDone: Bool) async throws(OutboxError) -> Bool {
         guard monitor.snapshot.privateSince != nil else { return false }
-        return isDone ? true : try await outbox.emptyLog()
+        return isDone ? true : try await outbox.truncateLog()
     }
 
     /// Returns a summary of the outbox: the ledger, with the reasons and times of evictions and quarantine.
@@ -207,8 +207,8 @@ package struct VehicleAgent: Sendable {
     /// first.
     ///
     /// - Parameters:
-    ///   - isSilent: whether to report nothing.
-    ///   - keepsLocks: whether the process keeps the outbox's locks.
+    ///   - isSilent: whether to skip the report.
+    ///   - keepsLocks: whether the outbox's locks stay held until the next run takes them.
     func shutDown(isSilent: Bool = false, keepsLocks: Bool = false) async {
         var isPending: Bool?
         if vehicle.service == .onDemandTrips, !isSilent {

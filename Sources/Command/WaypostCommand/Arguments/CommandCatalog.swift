@@ -65,7 +65,7 @@ enum CommandCatalog {
             operands: .optional("LOG"),
             options: [
                 .value(
-                    "--listen", "HOST:PORT", "the address of the simulator's page (default: a free port at 127.0.0.1)"),
+                    "--listen", "HOST:PORT", "the address of the simulator's page (default: a free port on 127.0.0.1)"),
                 .flag("--keep-open", "keep the simulator's page open afterwards, until stopped"),
             ],
             examples: ["demo", "demo drive.nmea --listen 127.0.0.1:8080 --keep-open"]),

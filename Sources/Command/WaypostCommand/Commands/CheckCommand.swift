@@ -88,7 +88,7 @@ struct CheckCommand {
         Terminal.draw("")
         let verdict = line.verdict.rawValue
         try StandardOutput.write(
-            verdict: verdict, "".filled(to: 6 - verdict.count) + "\(line.name.filled(to: 13))  \(line.text)")
+            verdict: verdict, "".padded(to: 6 - verdict.count) + "\(line.name.padded(to: 13))  \(line.text)")
     }
 
     /// Writes the result as JSON if requested, and returns `status`.

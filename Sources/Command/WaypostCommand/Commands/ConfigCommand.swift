@@ -50,7 +50,7 @@ struct EffectiveConfiguration {
         // A single long value must not move all other sources to the right.
         let valueWidth = min(values.map(\.count).max() ?? 0, 40)
         return zip(settings, values).map { setting, value in
-            "\(setting.path.filled(to: keyWidth))  \(value.filled(to: valueWidth))  \(text(for: setting.source))"
+            "\(setting.path.padded(to: keyWidth))  \(value.padded(to: valueWidth))  \(text(for: setting.source))"
         }.joined(separator: "\n")
     }
 

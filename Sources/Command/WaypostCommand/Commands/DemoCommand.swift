@@ -217,7 +217,7 @@ final class DemoNarrator: ReportingObserver {
 
     private func say(_ text: String) {
         guard state.withLock({ !$0.isClosed }) else { return }
-        let time = FigureText.decimal(clock.now / .seconds(1), 1)
+        let time = FigureText.decimal(clock.now / .seconds(1), places: 1)
         Terminal.say("\(time.flushRight(in: 5)) s  \(text)")
     }
 }

@@ -18,7 +18,7 @@ enum HelpText {
     static var overview: String {
         let width = CommandCatalog.commands.map(\.name.count).max() ?? 0
         let lines = CommandCatalog.commands.map { command in
-            "  \(command.name.filled(to: width))  \(command.summary)"
+            "  \(command.name.padded(to: width))  \(command.summary)"
         }
         return """
             Waypost \(Release.version): reports a vehicle's position to Fleet Engine.
@@ -47,7 +47,7 @@ enum HelpText {
                     group = option.group
                     text += "\n\(group.map { "\($0):\n" } ?? "")"
                 }
-                text += "  \(name.filled(to: width))  \(option.help)\(option.isRepeatable ? "; may be repeated" : "")\n"
+                text += "  \(name.padded(to: width))  \(option.help)\(option.isRepeatable ? "; may be repeated" : "")\n"
             }
         }
         return text + "\nexamples:" + command.examples.map { "\n  waypost \($0)" }.joined()

@@ -156,7 +156,7 @@ struct QuarantineClient {
 
 /// The output of `waypost outbox requeue` and `discard`.
 struct QuarantineResult: Encodable {
-    /// `requeue` or `discard`.
+    /// The action that was carried out, `requeue` or `discard`.
     let action: String
     let path: String
     /// The number of updates that were requeued or discarded.

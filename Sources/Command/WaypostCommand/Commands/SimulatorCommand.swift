@@ -54,8 +54,8 @@ struct SimulatorCommand {
         } catch { throw UsageError("\(error)", command: "simulator") }
         settings.providerID = arguments.value("--provider")
         let vehicles = arguments.allValues("--vehicle")
-        for vehicle in vehicles { try Self.requireID(vehicle, "--vehicle") }
-        if let provider = settings.providerID { try Self.requireID(provider, "--provider") }
+        for vehicle in vehicles { try Self.requireID(vehicle, of: "--vehicle") }
+        if let provider = settings.providerID { try Self.requireID(provider, of: "--provider") }
         if !vehicles.isEmpty { settings.existence = .listed(Set(vehicles)) }
         for text in arguments.allValues("--trip") {
             guard let trip = SimulatedTrip(text) else {
@@ -100,7 +100,7 @@ struct SimulatorCommand {
     }
 
     /// Rejects an id that no request can contain, such as a full resource name.
-    private static func requireID(_ id: String, _ option: String) throws(UsageError) {
+    private static func requireID(_ id: String, of option: String) throws(UsageError) {
         do throws(VehicleName.Problem) { try VehicleName.validate(id) } catch {
             let parts = id.split(separator: "/")
             let isName = error == .resourceName && parts.count == (option == "--vehicle" ? 4 : 2)

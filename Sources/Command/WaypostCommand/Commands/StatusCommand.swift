@@ -102,7 +102,7 @@ enum StatusPage {
             receiver.satellitesInView.map { "\(used) of \($0) satellites" } ?? used.counted("satellite")
         }
         return [
-            receiver.quality, used, receiver.hdop.map { "HDOP \(FigureText.decimal($0, 1))" },
+            receiver.quality, used, receiver.hdop.map { "HDOP \(FigureText.decimal($0, places: 1))" },
             receiver.accuracyMeters.map { "±\(FigureText.accuracy($0))" },
         ].compactMap(\.self)
     }

@@ -31,7 +31,7 @@ struct TokenCommand {
             var last = ""
             for (name, text) in report.lines {
                 let label = name == last ? "" : name
-                try StandardOutput.write(verdict: label, "".filled(to: 9 - label.count) + text)
+                try StandardOutput.write(verdict: label, "".padded(to: 9 - label.count) + text)
                 last = name
             }
         }

@@ -66,13 +66,14 @@ struct SnapshotLine {
     var text: String {
         var parts = [FigureText.clock(now)]
         if let position = snapshot.position {
-            let accuracy = position.accuracyMeters.map { " ±\(FigureText.decimal($0, 0)) m" } ?? ""
+            let accuracy = position.accuracyMeters.map { " ±\(FigureText.decimal($0, places: 0)) m" } ?? ""
             let latitude = position.latitude
             let longitude = position.longitude
-            parts.append("\(FigureText.decimal(latitude, 6)), \(FigureText.decimal(longitude, 6))\(accuracy)")
-            if let speed = position.speedMetersPerSecond { parts.append("\(FigureText.decimal(speed, 1)) m/s") }
+            parts.append(
+                "\(FigureText.decimal(latitude, places: 6)), \(FigureText.decimal(longitude, places: 6))\(accuracy)")
+            if let speed = position.speedMetersPerSecond { parts.append("\(FigureText.decimal(speed, places: 1)) m/s") }
             if let heading = position.headingDegrees { parts.append("\(heading)°") }
-            parts.append(age.map { "\(FigureText.decimal($0, 0)) s old" } ?? "of unknown age")
+            parts.append(age.map { "\(FigureText.decimal($0, places: 0)) s old" } ?? "of unknown age")
         } else {
             parts.append("no position yet")
         }

@@ -53,7 +53,7 @@ struct LiveScreen: Sendable, Hashable {
 
     private static func header(at now: UTCTime, columns: Int) -> Line {
         let clock = "\(FigureText.clock(now)) UTC"
-        return [Piece("Waypost".filled(to: columns - clock.count), .strong), Piece(clock, .faint)]
+        return [Piece("Waypost".padded(to: columns - clock.count), .strong), Piece(clock, .faint)]
     }
 
     private static func verdict(_ service: WatchedService, at now: UTCTime, columns: Int) -> [Line] {
@@ -132,14 +132,14 @@ enum SkyChart {
         guard !sky.isEmpty else { return [] }
         let perLine = max(1, (columns - labelWidth) / cellWidth)
         let heading: LiveScreen.Line = [
-            .init("  sky".filled(to: labelWidth)), .init(" number, signal in dB-Hz, * used", .faint),
+            .init("  sky".padded(to: labelWidth)), .init(" number, signal in dB-Hz, * used", .faint),
         ]
         return [heading]
             + sky.flatMap { system in
                 stride(from: 0, to: system.satellites.count, by: perLine).map { start in
                     let row = system.satellites[start...].prefix(perLine)
                     let label = start == 0 ? "  \(system.system)" : ""
-                    return [.init(label.filled(to: labelWidth))] + row.map(cell)
+                    return [.init(label.padded(to: labelWidth))] + row.map(cell)
                 }
             }
     }

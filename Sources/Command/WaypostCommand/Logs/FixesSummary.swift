@@ -29,17 +29,18 @@ struct FixesSummary {
     }
 
     private static func describe(_ statistics: DecoderStatistics, in lines: inout LabelledLines) {
-        let account = LogAccount(statistics)
+        let description = LogDescription(statistics)
         lines.add(
             "receiver",
-            wrapped: account.receiver.isEmpty ? "not named in the log" : account.receiver.joined(separator: "; "))
-        lines.add("talkers", wrapped: account.talkers.joined(separator: ", "))
-        lines.add("sentences", wrapped: account.size)
-        lines.add("", inColumns: account.sentences)
-        lines.add("rejected", aligned(account.rejections))
-        lines.add("left out", aligned(account.omissions))
-        lines.add("fixes", wrapped: account.fixes)
-        for (index, warning) in account.warnings.enumerated() {
+            wrapped: description.receiver.isEmpty
+                ? "not named in the log" : description.receiver.joined(separator: "; "))
+        lines.add("talkers", wrapped: description.talkers.joined(separator: ", "))
+        lines.add("sentences", wrapped: description.size)
+        lines.add("", inColumns: description.sentences)
+        lines.add("rejected", aligned(description.rejections))
+        lines.add("left out", aligned(description.omissions))
+        lines.add("fixes", wrapped: description.fixes)
+        for (index, warning) in description.warnings.enumerated() {
             lines.add(index == 0 ? "warnings" : "", wrapped: warning)
         }
     }

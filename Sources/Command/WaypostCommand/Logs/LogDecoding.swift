@@ -17,7 +17,7 @@ struct LogDecoding: Sendable {
     /// Whether a signal ended the decoding before the end of the logs.
     var isInterrupted: Bool { (failure as? FixSourceError)?.code == .cancelled }
 
-    /// Returns an interruption whose message says how much was read, followed by `results`.
+    /// Returns the error for an interrupted command. Its message says how much was read, followed by `results`.
     func interruption(_ results: String) -> Interruption { Interruption("\(reached) read; \(results)") }
 
     /// Throws the failure, if there is one. Must be called after the results before the failure have been used.

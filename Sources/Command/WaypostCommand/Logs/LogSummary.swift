@@ -34,7 +34,7 @@ struct LogSummary: Sendable {
 }
 
 /// The decoder's statistics for one log, as text.
-struct LogAccount {
+struct LogDescription {
     /// The receiver's maker and banners; empty if the log contains none.
     let receiver: [String]
     /// The talkers, such as `GP GPS`.

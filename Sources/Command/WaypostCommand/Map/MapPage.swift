@@ -75,7 +75,7 @@ struct MapPage {
         }
         add("Distance", FigureText.distance(track.distanceMeters))
         if let top = track.topSpeedMetersPerSecond {
-            add("Top speed", FigureText.speed(top), "\(FigureText.decimal(top, 1)) m/s")
+            add("Top speed", FigureText.speed(top), "\(FigureText.decimal(top, places: 1)) m/s")
         } else {
             add("Top speed", "not reported")
         }
@@ -114,20 +114,21 @@ struct MapPage {
         }
         for log in logs {
             let front: Markup = logs.count > 1 ? "<bdi>\(FileSystem.name(of: log.name))</bdi>: " : ""
-            warnings += LogAccount(log.statistics).warnings.map { "\(front)\($0)" }
+            warnings += LogDescription(log.statistics).warnings.map { "\(front)\($0)" }
         }
         return warnings
     }
 
     /// Returns the section with the decoder's findings for one log.
     private func section(of log: LogOutcome) -> Markup {
-        let account = LogAccount(log.statistics)
+        let description = LogDescription(log.statistics)
         var rows = [
-            ("Receiver", account.receiver.joined(separator: "; ")),
-            ("Talkers", account.talkers.joined(separator: ", ")),
-            ("Sentences", account.size), ("", account.sentences.joined(separator: ", ")), ("Fixes", account.fixes),
+            ("Receiver", description.receiver.joined(separator: "; ")),
+            ("Talkers", description.talkers.joined(separator: ", ")),
+            ("Sentences", description.size), ("", description.sentences.joined(separator: ", ")),
+            ("Fixes", description.fixes),
         ]
-        rows += account.rejections.enumerated().map { index, rejection in
+        rows += description.rejections.enumerated().map { index, rejection in
             (index == 0 ? "Rejected" : "", "\(rejection.count.grouped): \(rejection.text)")
         }
         var section: Markup = "<section><details\(logs.count <= 3 ? " open" : "")>\n"

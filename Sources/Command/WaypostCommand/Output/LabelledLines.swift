@@ -16,7 +16,7 @@ struct LabelledLines {
     mutating func add(_ label: String, _ texts: [String]) {
         for (index, text) in texts.enumerated() {
             let front = index == 0 ? label : ""
-            lines.append("  " + front.filled(to: Self.labelWidth) + text)
+            lines.append("  " + front.padded(to: Self.labelWidth) + text)
         }
     }
 
@@ -28,11 +28,11 @@ struct LabelledLines {
             label,
             stride(from: 0, to: words.count, by: perLine).map { start in
                 let row = words[start..<min(start + perLine, words.count)]
-                return row.dropLast().map { $0.filled(to: width) }.joined() + (row.last ?? "")
+                return row.dropLast().map { $0.padded(to: width) }.joined() + (row.last ?? "")
             })
     }
 
-    /// Adds a text, which is wrapped between words if it is too long.
+    /// Adds text, which is wrapped between words if it is too long.
     mutating func add(_ label: String, wrapped text: String) {
         add(label, text.wrapped(to: limit - Self.labelWidth - 2))
     }
@@ -40,7 +40,7 @@ struct LabelledLines {
 
 extension String {
     /// Returns the text padded with trailing spaces to `width`.
-    func filled(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 
     /// Returns the words in lines of at most `width` characters. A longer word gets its own line.
     func wrapped(to width: Int) -> [String] {

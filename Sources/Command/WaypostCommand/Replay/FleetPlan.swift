@@ -12,7 +12,7 @@ struct FleetPlan: Sendable, Equatable {
 
     var count = 1
     private var first = 1
-    /// The pattern of the names; `nil` for the configuration's id, followed by the number if there are many vehicles.
+    /// The pattern of the names; `nil` for the configuration's id, with the number if there are several vehicles.
     private var pattern: VehiclePattern?
     /// The number of seconds over which the vehicles start; `nil` for one update interval.
     private var spreadSeconds: Double?
@@ -127,7 +127,7 @@ struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension VehiclePattern {
-    /// Parses a text with at most one `%d` or, for N digits with leading zeros, `%0Nd`.
+    /// Parses a string with at most one `%d` or, for N digits with leading zeros, `%0Nd`.
     init(_ text: String) throws(Problem) {
         let parts = text.split(separator: "%", omittingEmptySubsequences: false)
         guard parts.count > 1 else {

@@ -6,7 +6,7 @@ import Operations
 
 /// The progress of a replay: the share of the logs' time that has been played, and the remaining time.
 struct ReplayProgress: Sendable, Hashable {
-    /// The share that has been played, from 0 to 1. It is behind the plan if the machine is too slow.
+    /// The share that has been played, from 0 to 1. On a slow machine it is less than planned.
     let share: Double
     /// The time since the first fix.
     let elapsed: Duration
@@ -68,11 +68,11 @@ struct ProgressLine {
 
     private var rates: [String] {
         let seconds = max(elapsed / .seconds(1), 0.001)
-        guard let fleet else { return ["\(FigureText.decimal(Double(delivered) / seconds, 1))/s"] }
+        guard let fleet else { return ["\(FigureText.decimal(Double(delivered) / seconds, places: 1))/s"] }
         let times = [("p50", 0.5), ("p99", 0.99)].compactMap { name, share in
             fleet.figures.time(of: share).map { "\(name) \($0.inMilliseconds)" }
         }
-        return ["\(FigureText.decimal(Double(fleet.requests) / seconds, 1)) requests/s"] + times
+        return ["\(FigureText.decimal(Double(fleet.requests) / seconds, places: 1)) requests/s"] + times
             + [fleet.figures.failureList].compactMap(\.self)
     }
 

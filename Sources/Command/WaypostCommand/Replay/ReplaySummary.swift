@@ -78,13 +78,13 @@ struct ReplaySummary: Encodable {
 
     /// The figures without the verdict, for an interrupted replay.
     var figures: String {
-        let account = ledger.balances ? "balances" : "DOES NOT BALANCE; please report this with the outbox file"
+        let balance = ledger.balances ? "balances" : "DOES NOT BALANCE; please report this with the outbox file"
         let clauses = [vehicles > 1 ? vehicles.counted("vehicle") : nil, pace.text(ofMany: vehicles > 1)]
         return """
             \(counts.text(in: pace.seconds))\(remarks.map { "\n\($0)" }.joined())\(hourly?.text ?? "")\(errors?.text ?? "")
             \(clauses.compactMap(\.self).joined(separator: "; "))
             ledger: accepted \(ledger.accepted) = delivered \(ledger.delivered) + pending \(ledger.pending) + evicted \
-            \(ledger.evicted) + quarantined \(ledger.quarantined), which \(account)
+            \(ledger.evicted) + quarantined \(ledger.quarantined), which \(balance)
             """
     }
 }
@@ -165,7 +165,7 @@ struct ReplayPace: Encodable {
     private static func seconds(_ duration: Duration) -> Double { (duration / .microseconds(100)).rounded() / 10_000 }
 
     func text(ofMany areMany: Bool) -> String {
-        var clauses = ["\(FigureText.decimal(requestsPerSecond, 1)) requests per second"]
+        var clauses = ["\(FigureText.decimal(requestsPerSecond, places: 1)) requests per second"]
         if let answerSecondsP50, let answerSecondsP99, let longestAnswerSeconds {
             let words = [answerSecondsP50, answerSecondsP99, longestAnswerSeconds].map {
                 Duration.seconds($0).inMilliseconds
@@ -237,13 +237,15 @@ struct ReplayErrors: Encodable {
         return words
     }
 
-    private static func words(_ meters: Double) -> String { "\(FigureText.decimal(meters, meters < 10 ? 1 : 0)) m" }
+    private static func words(_ meters: Double) -> String {
+        "\(FigureText.decimal(meters, places: meters < 10 ? 1 : 0)) m"
+    }
 }
 
 extension Duration {
     /// The duration in milliseconds, such as `3.1 ms` or `420 ms`.
     var inMilliseconds: String {
         let milliseconds = self / .milliseconds(1)
-        return "\(FigureText.decimal(milliseconds, milliseconds < 10 ? 1 : 0)) ms"
+        return "\(FigureText.decimal(milliseconds, places: milliseconds < 10 ? 1 : 0)) ms"
     }
 }

@@ -55,7 +55,7 @@ package enum CheckFinding: Sendable, Hashable {
         case tooFewInodes(directory: String, left: Int64, needed: Int64)
         case tooLittleSpace(directory: String, freeBytes: Int64, neededBytes: Int64)
         /// Another user must run the service, because the directory belongs to that user.
-        case ofAnotherUser(path: String, user: String)
+        case ownedByAnotherUser(path: String, user: String)
         /// A path below a file system that isn't mounted.
         case notMounted(path: String, place: String)
         case inMemory(path: String)
@@ -183,7 +183,7 @@ extension CheckFinding.Outbox {
             Wording(
                 "only \(free / 1000) kB are free at \(directory), but an outbox needs \(needed / 1000) kB",
                 "free space there, or choose another path")
-        case .ofAnotherUser(let path, let user):
+        case .ownedByAnotherUser(let path, let user):
             Wording("\(path) is in a directory that belongs to \(user)", "run the service as that user")
         case .notMounted(let path, let place):
             Wording(

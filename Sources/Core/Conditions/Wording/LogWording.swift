@@ -29,9 +29,9 @@ extension LogFault {
         case .directory: return fault("is a directory", "specify the logs in it")
         case .empty: return fault("is empty", "record the receiver's output into it first")
         case .zeroDevice: return fault("is a device that yields only zeros", "use a log or a serial port")
-        case .packed(let packer, let command):
+        case .compressed(let packer, let command):
             return fault("is compressed with \(text: packer)", "decompress it first (\(text: command))")
-        case .packedTwice: return fault("is compressed twice", "decompress it once (gunzip)")
+        case .compressedTwice: return fault("is compressed twice", "decompress it once (gunzip)")
         case .followedArchive: return fault("is a gzip archive, which can't be followed", "decompress it (gunzip)")
         case .utf16(let encoding):
             return fault("is UTF-16 text", "convert it first: iconv -f \(text: encoding) -t UTF-8 LOG > NEW")
@@ -48,16 +48,16 @@ extension LogFault {
             return fault(
                 "can't be replayed, because it must be read twice and isn't a file", "record it to a file first")
         case .tooManyFixes(let maximum):
-            return fault("holds more than \(maximum) fixes, too many for several vehicles", "shorten the log")
+            return fault("contains more than \(maximum) fixes, too many for several vehicles", "shorten the log")
         case .foreign(let kind): return fault("is \(kind.wording.cause)", kind.wording.remedy)
         case .wrongChecksums(let sentences):
             return fault(
-                "holds \(text: sentences.counted("sentence")), none with a correct checksum", LogRemark.altered)
+                "contains \(text: sentences.counted("sentence")), none with a correct checksum", LogRemark.altered)
         case .noSentence:
-            return fault("holds no NMEA 0183 sentence with a correct checksum", "check that it is a receiver's log")
+            return fault("contains no NMEA 0183 sentence with a correct checksum", "check that it is a receiver's log")
         case .missingChecksums(let sentences, let logs):
             return fault(
-                "\(logs == 1 ? "holds" : "hold") no fix, but \(text: sentences.counted("sentence")) without a checksum",
+                "\(logs == 1 ? "contains" : "contain") no fix, but \(text: sentences.counted("sentence")) without a checksum",
                 """
                 if the receiver sends none, set receiver.acceptMissingChecksum to true, or run replay, fixes or map \
                 with --accept-missing-checksum
@@ -195,10 +195,10 @@ extension LogRemark: CustomStringConvertible {
             // A cable damages one sentence in a few hundred; an editor or a conversion damages more.
             return leftOut.count * 100 < leftOut.total
                 ? Wording("\(cause), damaged on the line", "") : Wording(cause, Self.altered)
-        case .disordered(let previous, let end, let next, let begin):
+        case .outOfOrder(let previous, let end, let next, let start):
             return Wording(
                 """
-                \(next) begins at \(text: begin), before the previous log, \(previous), ends at \(text: end)
+                \(next) begins at \(text: start), before the previous log, \(previous), ends at \(text: end)
                 """, Self.order)
         case .timeGoesBack(let log, let times):
             return Wording(

@@ -187,7 +187,7 @@ extension ClaimFault {
 }
 
 extension [ReportedText] {
-    /// The first three texts, each in quotes if it is empty or begins or ends with white space.
+    /// The first three elements, each in quotes if it is empty or begins or ends with white space.
     var listed: ReportedText {
         let shown = prefix(3).map { text in
             let edges = [text.description.first, text.description.last]

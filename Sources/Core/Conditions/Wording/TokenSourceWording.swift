@@ -99,11 +99,11 @@ extension SourceFault {
 
 extension SourceFault.Problem {
     fileprivate func wording(of source: SourceFault.Source) -> Wording {
-        let otherFile: ReportedText = "specify the file that holds the secret"
+        let otherFile: ReportedText = "specify the file that contains the secret"
         switch self {
         case .notSet:
             return Wording("is not set", "set it for the service (Environment= or EnvironmentFile= in the unit)")
-        case .notAName:
+        case .invalidCredentialName:
             return Wording("is not a credential's name", "write the name from the unit, without a directory")
         case .noCredentials:
             return Wording(
@@ -122,19 +122,19 @@ extension SourceFault.Problem {
         case .openToEveryUser(let isMounted):
             var remedy: ReportedText = "mount it with mode 0440 (Docker: mode, Kubernetes: defaultMode)"
             if case .file(let path) = source, !isMounted { remedy = "run chmod o= \(path)" }
-            return Wording("holds a secret and can be read by every user", remedy)
+            return Wording("contains a secret and can be read by every user", remedy)
         case .empty: return Wording("is empty", "write the value to it")
         case .serviceAccountKey:
             return Wording(
-                "holds a service account's key, which allows any program to sign tokens",
+                "contains a service account's key, which allows any program to sign tokens",
                 "keep that key in the backend, and use the key that the backend issued to this vehicle")
         case .notUTF8: return Wording("is not UTF-8 text", "save it as UTF-8")
         case .severalLines: return Wording("has more than one line", "write only the value, on one line")
-        case .notAKey:
+        case .invalidKey:
             return Wording(
-                "holds more than a key; the scheme bearer requires the key alone",
+                "contains more than a key; the scheme bearer requires only the key",
                 "remove quotes, spaces and the name of another scheme (Basic)")
-        case .notAPair: return Wording("isn't a pair, as the scheme basic requires", "write user:password")
+        case .invalidPair: return Wording("isn't a pair, as the scheme basic requires", "write user:password")
         case .unfilledVariable:
             return Wording(
                 "contains a variable in ${}, which is not expanded",

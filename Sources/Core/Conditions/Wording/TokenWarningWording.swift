@@ -79,7 +79,7 @@ extension ClaimWarning {
     fileprivate var wording: Wording {
         let account: ReportedText = "the issuer must set iss and sub to the service account's e-mail address"
         let number: ReportedText = "the issuer must write a number, in seconds since 1970"
-        func object(_ claim: String) -> ReportedText { "the issuer must write an object with \(claim)" }
+        func objectRemedy(for claim: String) -> ReportedText { "the issuer must write an object with \(claim)" }
         return switch self {
         case .noKeyID: Wording("has no key id", "the issuer must set kid to the service account's private key id")
         case .noAccount(let claim): Wording("has no \(claim)", account)
@@ -87,10 +87,10 @@ extension ClaimWarning {
         case .noSlash(let expected):
             Wording("has an aud without the slash at its end", "the issuer must set aud to \(expected)")
         case .authorizationIsNoObject(let kind, let claim):
-            Wording("has an authorization claim that is \(kind)", object(claim))
+            Wording("has an authorization claim that is \(kind)", objectRemedy(for: claim))
         case .outsideAuthorization(let claim):
-            Wording("has \(claim) outside an authorization claim", object(claim))
-        case .noAuthorization(let claim): Wording("has no authorization claim", object(claim))
+            Wording("has \(claim) outside an authorization claim", objectRemedy(for: claim))
+        case .noAuthorization(let claim): Wording("has no authorization claim", objectRemedy(for: claim))
         case .serverToken:
             Wording("is a server token, valid for every vehicle", "the issuer must make driver tokens")
         case .missing(let claim): Wording("has no \(claim)", number)

@@ -48,7 +48,7 @@ struct EpochAssembler {
         _ sentence: PositionSentence, _ type: SentenceType, _ talker: TalkerGroup, _ emit: (Fix) -> Void
     ) {
         if let time = sentence.timeOfDay {
-            if !epoch.hasTime(time), epoch.has(type) || !joins(sentence, type, at: time) { enter(time, emit) }
+            if !epoch.hasTime(time), epoch.has(type) || !join(sentence, type, at: time) { enter(time, emit) }
         } else if sentence.status == .valid || sentence.status == .unconfirmed {
             if isClosed { return }
         } else if !epoch.lacksTime {
@@ -80,7 +80,7 @@ struct EpochAssembler {
         if let time = sentence.timeOfDay {
             if !epoch.hasTime(time) {
                 if let current = epoch.timeOfDay, time.milliseconds(since: current) < 0 {
-                    return  // belongs to a past epoch
+                    return  // the sentence belongs to a past epoch
                 }
                 enter(time, emit)
             }
@@ -110,7 +110,7 @@ struct EpochAssembler {
     }
 
     /// Completes the epoch because the line is quiet: the next sentence begins another one.
-    mutating func lineWentQuiet(_ emit: (Fix) -> Void) {
+    mutating func completeQuietEpoch(_ emit: (Fix) -> Void) {
         guard epoch.hasPosition else { return }  // the epoch may still become a fix
         complete(emit)
         isClosed = true
@@ -130,13 +130,13 @@ struct EpochAssembler {
         epoch.timeOfDay = time
     }
 
-    /// Whether `sentence` belongs to the current epoch despite its different time, which may be the time of sending or
-    /// local time.
+    /// Adds the time of `sentence` if the sentence belongs to the current epoch despite its different time, which may
+    /// be the time of sending or local time. Returns whether the sentence belongs to the epoch.
     ///
     /// If two times are within one interval, the earlier is the time of the solution. If they are from two time zones,
     /// the time of the dated sentence is used, or else GGA's.
     @inline(never)
-    private mutating func joins(_ sentence: PositionSentence, _ type: SentenceType, at time: TimeOfDay) -> Bool {
+    private mutating func join(_ sentence: PositionSentence, _ type: SentenceType, at time: TimeOfDay) -> Bool {
         guard let current = epoch.timeOfDay else { return false }
         let difference = time.milliseconds(since: current)
         if abs(difference) < min(rhythm.intervalMilliseconds, Self.maximumDelayMilliseconds) - TimeOfDay.tolerance {
@@ -176,7 +176,7 @@ struct EpochAssembler {
     private mutating func begin(_ emit: (Fix) -> Void) {
         complete(emit)
         if epoch.timeOfDay != nil, let place = epoch.lastPlace, epoch.hasPosition {
-            cycle.epochEnded(with: place, byPause: isClosed)
+            cycle.recordEpoch(endingWith: place, byPause: isClosed)
         }
         if let hdop = epoch.values.hdop.value, let time = epoch.timeOfDay {
             earlierHDOP = EarlierHDOP(value: hdop, time: time)
@@ -186,7 +186,7 @@ struct EpochAssembler {
         completion = nil
         isClosed = false
         serial += 1
-        calendar.epochBegan()
+        calendar.beginEpoch()
     }
 
     /// Completes the epoch and emits its fix. Does nothing when called again.
@@ -320,7 +320,7 @@ struct CycleLearner {
 
     /// Records the last useful sentence of an epoch. A sentence other than the trusted one replaces it, but only after
     /// several epochs if a pause ended the epoch, because a busy machine also causes pauses.
-    mutating func epochEnded(with place: Place, byPause: Bool = false) {
+    mutating func recordEpoch(endingWith place: Place, byPause: Bool = false) {
         if place == candidate {
             agreements = min(agreements + 1, Self.requiredEpochs)
             pauses = 0

@@ -69,7 +69,7 @@ struct FixCalendar {
         if isOfNext { nextTransmission = time } else if dates.isPlausible(time) { transmitted = time }
     }
 
-    mutating func epochBegan() {
+    mutating func beginEpoch() {
         if let time = nextTransmission { recordTransmission(at: time, ofNextEpoch: false) }
         nextTransmission = nil
     }

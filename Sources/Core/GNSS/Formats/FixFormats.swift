@@ -145,7 +145,7 @@ extension [UInt8] {
         text.withUTF8Buffer { unsafe append(contentsOf: $0) }
     }
 
-    /// Appends `value` rounded to `decimals` between two texts; nothing if it is `nil`.
+    /// Appends `value` rounded to `decimals` between two strings; nothing if it is `nil`.
     @inline(__always)
     fileprivate mutating func append(
         _ before: StaticString, _ value: Double?, decimals: Int, _ after: StaticString = ""

@@ -40,7 +40,7 @@ package struct DecoderStatistics: Sendable {
     package var sentences: Int { addresses.total }
     /// Whether there was a sentence of a type that contains a position.
     package var hasPositionSentences: Bool { positionSentences > 0 }
-    /// The first few texts in which the receiver has reported its make and firmware.
+    /// The first few messages in which the receiver has reported its make and firmware.
     package var banners: [ReportedText] { receiverBanners.all }
     package func rejections(_ reason: SentenceRejection) -> Occurrences { rejected[reason.rawValue] }
     package func warnings(_ warning: ReceiverWarning) -> Occurrences { warned[warning.rawValue] }

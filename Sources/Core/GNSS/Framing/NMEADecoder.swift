@@ -83,7 +83,7 @@ package struct NMEADecoder: Sendable {
     package mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) {
         guard let lastReceivedAt, now >= lastReceivedAt + idleTime else { return }
         if isInBinaryFrame { abandonBinaryFrame(emit) }
-        assembler.lineWentQuiet(emit)
+        assembler.completeQuietEpoch(emit)
         recordWarnings()
     }
 
@@ -136,7 +136,7 @@ package struct NMEADecoder: Sendable {
         counts.bytes += bytes.count
     }
 
-    /// Adds bytes to the carried bytes until the latter are consumed. Returns the index of the first unused byte.
+    /// Adds bytes to the carried ones until all carried bytes are consumed. Returns the index of the first unused byte.
     private mutating func complete(
         _ buffer: UnsafeMutableBufferPointer<UInt8>, with bytes: UnsafeBufferPointer<UInt8>, _ emit: (Fix) -> Void
     ) -> Int {
@@ -325,8 +325,7 @@ extension NMEADecoder {
         sky?.take(address, FieldCursor(text), epoch: assembler.serial, at: lastReceivedAt ?? .zero)
     }
 
-    /// Keeps a text that may name the receiver. `isText` says whether the sentence is TXT, whose text follows three
-    /// numbers.
+    /// Keeps a message that may name the receiver. In a TXT sentence (`isText`), it follows three numeric fields.
     @inline(never)
     private mutating func recordBanner(
         _ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int, isText: Bool

@@ -1,6 +1,6 @@
-/// Operations on eight bytes at once (SIMD within a register); byte 0 is the lowest.
+/// Operations on eight bytes at once (SIMD within a register); byte 0 is the least significant.
 enum SWAR {
-    /// The highest bit of every byte, which serves as the byte's mark.
+    /// The most significant bit of every byte, which serves as the byte's mark.
     static let high: UInt64 = 0x8080_8080_8080_8080
 
     @inline(__always)
@@ -42,7 +42,7 @@ enum SWAR {
     }
 }
 
-/// The bytes that end a sentence and its fields.
+/// The search for the bytes that may end a sentence.
 extension SWAR {
     /// Marks the bytes that end a sentence: `*`, `$`, control bytes, DEL and non-ASCII bytes. The lowest mark is exact;
     /// marks above it may be spurious.

@@ -89,7 +89,7 @@ extension SentenceFrame {
         }
     }
 
-    /// Checks a text that isn't followed by a correct checksum in capital digits.
+    /// Checks text that isn't followed by a correct checksum in capital digits.
     @inline(never)
     private init(
         unusualIn bytes: UnsafeBufferPointer<UInt8>, start: Int, end: Int, sum: UInt8, _ acceptsMissingChecksum: Bool

@@ -3,7 +3,7 @@ import TimeAndChance
 /// ZDA and PUBX,04: a time of day with its date. These sentences have no flag for the date's validity.
 struct DateSentence: Hashable {
     let timeOfDay: TimeOfDay
-    /// Days since 1970-01-01.
+    /// The number of days since 1970-01-01.
     let date: Int32
 
     var instant: UTCTime {
@@ -53,7 +53,7 @@ struct TimeOfDay: Sendable, Hashable {
 
     var isLeapSecond: Bool { milliseconds >= Self.millisecondsPerDay }
 
-    /// Milliseconds since midnight in POSIX time, in which a leap second becomes 23:59:59.999.
+    /// The milliseconds since midnight in POSIX time, in which a leap second becomes 23:59:59.999.
     var posixMilliseconds: Int64 { Int64(min(milliseconds, Self.millisecondsPerDay - 1)) }
 
     /// Whether both times belong to the same epoch.

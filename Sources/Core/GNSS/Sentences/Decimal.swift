@@ -30,7 +30,7 @@ extension Decimal {
     @inline(__always)
     init?(plain word: PackedDigits, length: Int) {
         let point = word.firstPoint
-        let digits = point == 0 ? word : word.without(point)
+        let digits = point == 0 ? word : word.removingCharacter(at: point)
         guard digits.hasOnlyDigits, length > 1 || point == 0 else { return nil }
         self.init(digits: Int64(digits.number), decimals: point == 0 ? 0 : 7 &- point.trailingZeroBitCount / 8)
     }

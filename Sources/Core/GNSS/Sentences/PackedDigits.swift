@@ -28,7 +28,7 @@ struct PackedDigits {
 
     /// Returns the characters without the one at `place`, a value of `firstPoint`. The characters before it move up.
     @inline(__always)
-    func without(_ place: UInt64) -> Self {
+    func removingCharacter(at place: UInt64) -> Self {
         let before = place &- 1
         return Self(bytes: (bytes & before) << 8 | bytes & ~(before << 8 | 0xFF))
     }

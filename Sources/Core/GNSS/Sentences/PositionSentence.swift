@@ -5,7 +5,7 @@ struct PositionSentence {
     var quality: FixQuality?
     var latitude: Double?
     var longitude: Double?
-    /// Metres above mean sea level.
+    /// The altitude above mean sea level.
     var altitudeMeters: Double?
     var geoidSeparationMeters: Double?
     var speedMetersPerSecond: Double?

@@ -120,10 +120,10 @@ struct WarningSet: Sendable {
     }
 }
 
-/// The texts in which a receiver reports its make and firmware when it starts.
+/// The messages in which a receiver reports its make and firmware when it starts.
 struct ReceiverBanners: Sendable {
-    /// The first few distinct texts.
-    private var texts: [[UInt8]] = []
+    /// The first few distinct messages.
+    private var messages: [[UInt8]] = []
 
     private static let capacity = 8
     private static let maximumLength = 80
@@ -134,9 +134,9 @@ struct ReceiverBanners: Sendable {
         address.utf8.reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// The texts in order of arrival.
+    /// The messages in order of arrival.
     var all: [ReportedText] {
-        texts.map { text in
+        messages.map { text in
             ReportedText(
                 bytes: text.split { $0 == UInt8(ascii: ",") }.map { field in
                     field.split(separator: UInt8(ascii: " ")).joined(separator: " ".utf8)
@@ -152,13 +152,13 @@ struct ReceiverBanners: Sendable {
 
     /// Keeps the fields from `start` to `end`, unless they are already known or don't describe the receiver.
     mutating func add(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) {
-        guard texts.count < Self.capacity, start < end else { return }
+        guard messages.count < Self.capacity, start < end else { return }
         let text = unsafe UnsafeBufferPointer(rebasing: bytes[start..<min(end, start + Self.maximumLength)])
-        let isKnown = texts.contains { known in
+        let isKnown = messages.contains { known in
             known.count == text.count && known.indices.allSatisfy { unsafe known[$0] == text[$0] }
         }
         guard !isKnown, unsafe Self.isInformative(text) else { return }
-        unsafe texts.append(Array(text))
+        unsafe messages.append(Array(text))
     }
 
     /// Whether the text contains words and isn't a notice about the antenna, a licence or the output buffer.

@@ -1,4 +1,4 @@
-/// Combines GSV and GSA sentences into a receiver's sky. Has no clock: the caller passes the time.
+/// Combines GSV and GSA sentences into a receiver's sky. It has no clock: the caller passes the time.
 ///
 /// GSV arrives in groups of sentences: one group per system and, since NMEA 4.10, per signal. A group is valid from
 /// its completion until the next group of its kind is complete. GSA lists the satellites that are used for an epoch's
@@ -115,8 +115,8 @@ private struct InViewSentence {
     /// Reads a GSV sentence; `nil` if a count or a satellite's number is faulty.
     init?(_ sentence: FieldCursor, talker: UInt16) {
         var fields = sentence
-        // There are three counts and four fields per satellite, followed in newer versions by a signal; one maker
-        // adds a system.
+        // The sentence has three counts, then four fields per satellite, and in newer versions the signal. One maker
+        // also adds the system.
         let beyond = fields.fieldsLeft - 3
         guard beyond >= 0, beyond % 4 < 3, let parts = fields.integer(in: 1...99),
             let part = fields.integer(in: 1...parts)
@@ -144,7 +144,7 @@ private struct InViewSentence {
     }
 }
 
-/// GSA: the satellites used for a position.
+/// The satellites in a GSA sentence, which are used for a position.
 private struct UsedSentence {
     private(set) var satellites: [Satellite.ID] = []
 

@@ -47,7 +47,7 @@ package struct DerivedMotion: Sendable {
         // A receiver that reports a speed below `movingSpeed` omits the course because there is none.
         let needsHeading =
             fix.headingDegrees == nil && fix.speedMetersPerSecond.map { $0 >= Motion.movingSpeed } ?? true
-        guard fix.speedMetersPerSecond == nil || needsHeading || stated.contradicts(fix, after: track) else {
+        guard fix.speedMetersPerSecond == nil || needsHeading || stated.checkContradiction(by: fix, after: track) else {
             return fix
         }
         let wander = Self.wander(of: track + [fix]) ?? 0
@@ -96,28 +96,28 @@ package struct DerivedMotion: Sendable {
             let seconds = start.seconds(to: fix)
             guard seconds >= Self.minimumTime / .seconds(1) else { continue }
             guard seconds <= Self.maximumTime / .seconds(1) else { break }
-            let way = start.displacement(to: fix)
+            let displacement = start.displacement(to: fix)
             let errors = Self.radius(start, wander) + Self.radius(fix, wander)
-            if way.meters >= errors * Self.spread {
-                return isSteady(way, from: index, to: fix)
-                    ? (way.meters / seconds, way.degrees) : standing.map { ($0, nil) }
+            if displacement.meters >= errors * Self.spread {
+                return isSteady(displacement, from: index, to: fix)
+                    ? (displacement.meters / seconds, displacement.degrees) : standing.map { ($0, nil) }
             }
-            if standing == nil, way.meters <= errors, errors / seconds <= Motion.creepingSpeed {
-                standing = way.meters / seconds
+            if standing == nil, displacement.meters <= errors, errors / seconds <= Motion.creepingSpeed {
+                standing = displacement.meters / seconds
             }
         }
         return standing.map { ($0, nil) }
     }
 
     /// Whether the newer half of the path from the fix at `index` has the speed and course of the whole path.
-    private func isSteady(_ way: Displacement, from index: Int, to fix: Fix) -> Bool {
+    private func isSteady(_ displacement: Displacement, from index: Int, to fix: Fix) -> Bool {
         let half = track[index].seconds(to: fix) / 2
         let between = track.indices[(index + 1)...]
         func distanceToHalf(_ index: Int) -> Double { abs(track[index].seconds(to: fix) - half) }
         guard let middle = between.min(by: { distanceToHalf($0) < distanceToHalf($1) }) else { return true }
         let newer = track[middle].displacement(to: fix)
-        let along = (newer.east * way.east + newer.north * way.north) / way.meters
-        return along / track[middle].seconds(to: fix) >= Self.steadiness * way.meters / (half * 2)
+        let along = (newer.east * displacement.east + newer.north * displacement.north) / displacement.meters
+        return along / track[middle].seconds(to: fix) >= Self.steadiness * displacement.meters / (half * 2)
     }
 
     /// The 68 % radius of the last positions, estimated from their scatter; `nil` if there are too few positions.

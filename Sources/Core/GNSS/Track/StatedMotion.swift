@@ -31,16 +31,18 @@ struct StatedMotion: Sendable {
     private var opposed = 0
     private var opposedSince: UTCTime?
 
-    /// Whether the path to `fix` differs from the motion that the fix reports.
-    mutating func contradicts(_ fix: Fix, after track: [Fix]) -> Bool {
+    /// Returns whether the path to `fix` differs from the motion that the fix reports.
+    mutating func checkContradiction(by fix: Fix, after track: [Fix]) -> Bool {
         guard !isWrong else { return true }
         guard let speed = fix.speedMetersPerSecond,
             let start = track.last(where: { $0.seconds(to: fix) >= Self.minimumTime })
         else { return false }
         let seconds = start.seconds(to: fix)
-        let way = start.displacement(to: fix)
-        let isFar = abs(way.meters - speed * seconds) > seconds * (Self.speedError + speed * Self.relativeError)
-        let isTurned = way.meters > seconds * Self.courseSpeed && isWrong(fix.headingDegrees, on: way.degrees)
+        let displacement = start.displacement(to: fix)
+        let slack = seconds * (Self.speedError + speed * Self.relativeError)
+        let isFar = abs(displacement.meters - speed * seconds) > slack
+        let isTurned =
+            displacement.meters > seconds * Self.courseSpeed && isWrong(fix.headingDegrees, on: displacement.degrees)
         if !isFar && !isTurned { opposed = 0 }
         return isFar || isTurned
     }
@@ -56,23 +58,23 @@ struct StatedMotion: Sendable {
         guard let first = fixes.first, let last = fixes.last, first.seconds(to: last) >= Self.minimumTime else {
             return
         }
-        var way = 0.0
-        var statedWay = 0.0
+        var pathLength = 0.0
+        var statedLength = 0.0
         for (one, next) in zip(fixes, fixes.dropFirst()) {
             let seconds = one.seconds(to: next)
             guard seconds <= Self.maximumStep, let before = one.speedMetersPerSecond,
                 let after = next.speedMetersPerSecond
             else { return }
             let step = one.distance(to: next)
-            way += max(0, step * step - Self.wanderedStep * wander * wander).squareRoot()
-            statedWay += (before + after) / 2 * seconds
+            pathLength += max(0, step * step - Self.wanderedStep * wander * wander).squareRoot()
+            statedLength += (before + after) / 2 * seconds
         }
         let seconds = first.seconds(to: last)
-        let slack = errors + seconds * Self.speedError + statedWay * Self.relativeError
-        let isFast = way >= seconds * Self.courseSpeed
+        let slack = errors + seconds * Self.speedError + statedLength * Self.relativeError
+        let isFast = pathLength >= seconds * Self.courseSpeed
         let isTurned = isFast && isWrong(fixes[fixes.count / 2].headingDegrees, on: course)
-        let contradicts = isTurned || abs(way - statedWay) > slack
-        let agrees = isFast && !isTurned && abs(way - statedWay) < slack / 2
+        let contradicts = isTurned || abs(pathLength - statedLength) > slack
+        let agrees = isFast && !isTurned && abs(pathLength - statedLength) < slack / 2
         recordComparison(isOpposed: isWrong ? agrees : contradicts, at: last.timeOfFix)
     }
 

@@ -67,7 +67,7 @@ package struct StopFinder: Sendable {
 
     private mutating func keepLatest() {
         guard let latest else { return }
-        stops.add(latest, weight: latest.duration)
+        stops.add(latest, length: latest.duration)
         time += latest.duration
         self.latest = nil
     }
@@ -124,16 +124,16 @@ package struct TrackStop: Sendable, Hashable {
 
 /// The longest elements of a sequence, in the sequence's order and in bounded memory.
 package struct LongestElements<Element: Sendable>: Sendable {
-    private var entries: [(order: Int, weight: Duration, element: Element)] = []
+    private var entries: [(order: Int, length: Duration, element: Element)] = []
     private let capacity: Int
     /// The number of elements added, including those that weren't kept.
     package private(set) var count = 0
 
     package init(capacity: Int) { self.capacity = capacity }
 
-    /// Adds the next element, whose length is `weight`.
-    package mutating func add(_ element: Element, weight: Duration) {
-        entries.append((count, weight, element))
+    /// Adds the next element, which is `length` long.
+    package mutating func add(_ element: Element, length: Duration) {
+        entries.append((count, length, element))
         count += 1
         if entries.count >= 2 * capacity { entries = longest(capacity) }
     }
@@ -141,9 +141,9 @@ package struct LongestElements<Element: Sendable>: Sendable {
     /// Returns at most `count` of the longest elements, in the order in which they were added.
     package func elements(atMost count: Int = .max) -> [Element] { longest(min(count, capacity)).map(\.element) }
 
-    private func longest(_ count: Int) -> [(order: Int, weight: Duration, element: Element)] {
+    private func longest(_ count: Int) -> [(order: Int, length: Duration, element: Element)] {
         guard entries.count > count else { return entries }
-        return entries.sorted { ($1.weight, $0.order) < ($0.weight, $1.order) }.prefix(count)
+        return entries.sorted { ($1.length, $0.order) < ($0.length, $1.order) }.prefix(count)
             .sorted { $0.order < $1.order }
     }
 }

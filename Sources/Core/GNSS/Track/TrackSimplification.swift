@@ -65,7 +65,7 @@ package enum TrackSimplification {
 /// A point of a track: position and time.
 package struct TrackPoint: Sendable, Hashable {
     package let timeOfFix: UTCTime
-    /// Degrees, WGS 84.
+    /// The coordinates in degrees, WGS 84.
     package let latitude, longitude: Double
 
     package init(timeOfFix: UTCTime, latitude: Double, longitude: Double) {

@@ -50,7 +50,7 @@ package struct TrackStatistics: Sendable {
     }
 
     private mutating func count(_ place: TrackBreak) {
-        breaks.add(place, weight: place.weight)
+        breaks.add(place, length: place.weight)
         switch place.cause {
         case .gap:
             gapCount += 1

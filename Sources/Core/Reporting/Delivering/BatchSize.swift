@@ -1,5 +1,5 @@
 /// Decides how many past locations the next upload may carry: as many as are answered within about a second, and no
-/// more than the server accepts. Does no I/O.
+/// more than the server accepts. This type does no I/O.
 ///
 /// The limit starts small, grows while full batches are answered quickly, and shrinks after slow ones, so that a live
 /// position never waits long for the batch ahead of it. A batch that is rejected or gets no answer halves the limit.
@@ -104,7 +104,7 @@ struct BatchSize: Sendable, Hashable {
     }
 
     /// Records that the server rejected a single update, so the size of its batch wasn't the reason.
-    mutating func foundRejectedUpdate() {
+    mutating func recordRejectedUpdate() {
         smallestRejected = nil
         smallestAborted = nil
         limit = max(1, limit)  // if the newest position is only repeated, the rest must go as past locations

@@ -39,7 +39,7 @@ package enum UploadEvent: Sendable {
     /// The outbox has recorded a batch as delivered, or an update as quarantined. The value is the contents of the next
     /// upload, or `nil` if the outbox must be read for them.
     case resultRecorded(NextUpload?)
-    /// The service has answered a request that contained only a presence.
+    /// The service has answered a request that reported only the vehicle's presence.
     case announced(DeliveryOutcome)
 }
 
@@ -75,5 +75,5 @@ struct UploadStep: Sendable, Hashable {
     }
 
     /// Returns this step with the `earlier` reports before its own.
-    func after(_ earlier: ReportingEvent...) -> Self { Self(action, reporting: earlier + reports) }
+    func reportingFirst(_ earlier: ReportingEvent...) -> Self { Self(action, reporting: earlier + reports) }
 }

@@ -1,4 +1,5 @@
-/// An exchange in progress. Decides whether it must be aborted before the transport's time limits. Does no I/O.
+/// An exchange in progress, and the decision whether it must be aborted before the transport's time limits. This type
+/// does no I/O.
 struct UploadExchange: Sendable {
     /// The time that the exchange may still take after the network has changed.
     private static let graceAfterNetworkChange = Duration.seconds(2)
@@ -30,7 +31,7 @@ struct UploadExchange: Sendable {
         graceEndsAt = graceEndsAt ?? now + Self.graceAfterNetworkChange
     }
 
-    mutating func newerPositionWaits(at now: Duration) { timeoutEndsAt = timeoutEndsAt ?? now + newerPositionTimeout }
+    mutating func recordNewerPosition(at now: Duration) { timeoutEndsAt = timeoutEndsAt ?? now + newerPositionTimeout }
 
     /// Records that the exchange is aborted because `abortDueAt` has been reached.
     mutating func abort() { abortedFor = abortDueAt == graceEndsAt ? .networkChanged : .newerPosition }

@@ -1,5 +1,5 @@
 /// Decides how soon the next upload may follow the last one. The backlog is sent at its configured rate; after a 429
-/// all uploads are spaced further apart. Does no I/O.
+/// all uploads are spaced further apart. This type does no I/O.
 struct UploadPace: Sendable, Hashable {
     /// The first interval after a 429: the minimum interval at which a vehicle reports.
     private static let firstInterval = Duration.seconds(5)

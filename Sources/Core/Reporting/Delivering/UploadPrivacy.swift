@@ -1,4 +1,4 @@
-/// Decides which uploads private mode permits. Does no I/O.
+/// Decides which uploads private mode permits. This type does no I/O.
 ///
 /// Repeating a position would disclose that the vehicle is still there, so a private vehicle sends only updates that
 /// were already pending.
@@ -38,5 +38,5 @@ enum UploadPrivacy: Sendable, Hashable {
     mutating func end(mayBePrivate: Bool) { self = mayBePrivate ? .unknown : .ended }
 
     /// Records that there is a newer position, which ends every state except private mode itself.
-    mutating func newerPositionArrived() { if !isOn { self = .off } }
+    mutating func recordNewerPosition() { if !isOn { self = .off } }
 }

@@ -17,7 +17,7 @@ extension UploadState {
         selection.willSend(batch, at: now)
         pace.willSend(past: batch.past.count, at: now)
         var exchange = UploadExchange(batch, at: now, newerPositionTimeout: newerPositionTimeout)
-        if arrivals.hasNewerPosition { exchange.newerPositionWaits(at: now) }
+        if arrivals.hasNewerPosition { exchange.recordNewerPosition(at: now) }
         phase = .exchanging(exchange)
         return UploadStep(.send(batch, secondsSinceFirstSent: secondsSinceFirstSent), reporting: [.uploading(batch)])
     }
@@ -31,7 +31,7 @@ extension UploadState {
         let delay = retry.delay(beforeRetry: streaks.missingPermits, jitter: jitter(), after: retryAfter)
         let spacing = retry.spacing(after: now - since)
         return backOff(max(delay, spacing), networkEndsAfter: retryAfter == nil ? spacing : nil)
-            .after(.notPrepared(fault))
+            .reportingFirst(.notPrepared(fault))
     }
 
     mutating func didAnswer(
@@ -41,7 +41,7 @@ extension UploadState {
         if case .unanswered(let lost)? = result.outcome.fault {
             if termination.isCancelled { return finish() }
             if let reason = exchange.resendReason, lost.cause == .cancelled || reason == .networkChanged {
-                return sendAgain(exchange, after: reason, lost).after(
+                return sendAgain(exchange, after: reason, lost).reportingFirst(
                     .failed(.unanswered(.aborted(reason, lost)), traffic: result.traffic, took: took))
             }
         }
@@ -52,10 +52,10 @@ extension UploadState {
         }
         let step = conclude(exchange, outcome, jitter: jitter())
         guard outcome == .delivered else {
-            return step.after(.failed(outcome, traffic: result.traffic, took: took))
+            return step.reportingFirst(.failed(outcome, traffic: result.traffic, took: took))
         }
-        let delivered = step.after(.delivered(exchange.batch, traffic: result.traffic, took: took))
-        return result.serverTime.map { delivered.after(.serverTime($0)) } ?? delivered
+        let delivered = step.reportingFirst(.delivered(exchange.batch, traffic: result.traffic, took: took))
+        return result.serverTime.map { delivered.reportingFirst(.serverTime($0)) } ?? delivered
     }
 
     /// Sends the batch again after its exchange was aborted, or after the network has changed during the exchange.
@@ -157,7 +157,7 @@ extension UploadState {
     private mutating func didReject(_ batch: UploadBatch, reason: ReportedText) -> UploadStep {
         if makeSmaller(than: batch) { return readOutbox() }
         streaks.rejections += 1
-        batchSize.foundRejectedUpdate()
+        batchSize.recordRejectedUpdate()
         if let alone = batch.pending.first {
             phase = .recordingResult(next: nil)
             return UploadStep(.quarantine(alone, reason: reason))

@@ -31,7 +31,7 @@ extension UploadState {
         let request = arrivals.appendRequest
         arrivals.appendRequest = nil
         guard case .idle = phase, next != nil, request != nil else { return handleArrival(isNewerPosition: true) }
-        privacy.newerPositionArrived()
+        privacy.recordNewerPosition()
         return proceed(with: next, for: request)
     }
 
@@ -60,7 +60,7 @@ extension UploadState {
         let step = termination.whenEmpty ? finish() : idle(for: nil)
         guard !hasReportedIdle else { return step }
         hasReportedIdle = true
-        return step.after(.idle)
+        return step.reportingFirst(.idle)
     }
 
     private mutating func attempt(_ batch: UploadBatch, isPrepared: Bool) -> UploadStep {
@@ -84,7 +84,7 @@ extension UploadState {
         }
         streaks.outboxFailures += 1
         let delay = retry.delay(beforeRetry: streaks.outboxFailures, jitter: jitter())
-        return idle(for: delay).after(.outboxFailed(error), .waiting(delay: delay))
+        return idle(for: delay).reportingFirst(.outboxFailed(error), .waiting(delay: delay))
     }
 
     /// Waits until there is something to send, but no longer than `delay`.
@@ -107,12 +107,12 @@ extension UploadState {
         arrivals.hasAny = true
         if isNewerPosition {
             arrivals.hasNewerPosition = true
-            privacy.newerPositionArrived()
+            privacy.recordNewerPosition()
         }
         switch phase {
         case .idle: return readOutbox()
         case .exchanging(var exchange) where arrivals.hasNewerPosition:
-            exchange.newerPositionWaits(at: now)
+            exchange.recordNewerPosition(at: now)
             phase = .exchanging(exchange)
         default: break
         }

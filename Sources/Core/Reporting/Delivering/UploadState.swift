@@ -1,4 +1,5 @@
-/// The state of the delivery lane, which makes every decision: each event leads to at most one action. Does no I/O.
+/// The state of the delivery lane, which makes every decision: each event leads to at most one action. This type
+/// does no I/O.
 ///
 /// One action is in progress at a time. The lane reads the outbox, asks for a permit, sends a batch and records its
 /// result in the outbox. If there is nothing to send, it waits, at most until `dueAt`, when it expects `.timeReached`.

@@ -21,9 +21,9 @@ package enum LogFault: Sendable, Hashable {
     case empty
     /// A device that returns only zeros.
     case zeroDevice
-    /// An archive in a format that Waypost doesn't unpack, with the command that does.
-    case packed(by: String, command: String)
-    case packedTwice
+    /// An archive in a format that Waypost can't decompress, with the command that can.
+    case compressed(with: String, command: String)
+    case compressedTwice
     /// A gzip archive that was to be followed while it grows, which isn't supported.
     case followedArchive
     /// UTF-16 text, with `iconv`'s name for its encoding.
@@ -110,10 +110,10 @@ package enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
     case runRecording
     case configuration
     case json
-    /// CSV.
+    /// Comma-separated values.
     case table
     case rinex
-    /// UBX or RTCM.
+    /// The binary protocols UBX and RTCM.
     case binaryFrames
     case sirf
     /// NMEA 2000.
@@ -136,8 +136,8 @@ package enum LogRemark: Sendable, Hashable {
 
     /// Sentences of a log were left out because of their checksums. `firstLine` is the line of the first one.
     case leftOut(log: String, FixAbsence.LeftOut, Checksums, firstLine: Int)
-    /// The log `next` begins, at `begin`, before the log `previous` ends, at `end`.
-    case disordered(previous: String, end: String, next: String, begin: String)
+    /// The log `next` begins, at `start`, before the log `previous` ends, at `end`.
+    case outOfOrder(previous: String, end: String, next: String, start: String)
     /// The time goes back within the logs, this many times.
     case timeGoesBack(log: String, times: Int)
 }

@@ -15,7 +15,7 @@ package actor MemoryOutbox: Outbox {
     /// The pending updates in order of acceptance.
     private var rows: [Row] = []
     private var newestUpdate: StoredUpdate?
-    /// The sequences of the last update and its shape points.
+    /// The sequence numbers of the last update and its shape points.
     private var appended: ClosedRange<Int64>?
     private var newestDelivered: StoredUpdate?
     /// Wakes an `append` that waits for room.

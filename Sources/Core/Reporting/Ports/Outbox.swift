@@ -8,7 +8,7 @@ package protocol Outbox: Sendable {
     /// - Parameters:
     ///   - update: the update.
     ///   - shapePoints: at most `ShapePoints.maximumPoints` points, in order of time. They are accepted together with
-    ///     `update`, all or none, and get the sequences immediately before the sequence of `update`.
+    ///     `update`, all or none, and get the sequence numbers immediately before that of `update`.
     ///   - overrulingEarlier: whether `update` becomes the newest even if its time of fix is earlier, because all
     ///     previous updates were wrong.
     ///   - next: a request for the contents of the next upload.
@@ -24,8 +24,8 @@ package protocol Outbox: Sendable {
 
     /// Records the pending updates of `batch` as delivered. Returns the contents of the next upload, as `next` does.
     ///
-    /// The record may reach the disk only with the next append. A crash in between repeats a delivery but loses
-    /// nothing.
+    /// The record may be written to the disk as late as the next append. A crash in between repeats a delivery but
+    /// loses nothing.
     func acknowledge(_ batch: UploadBatch, next: BatchRequest) async throws(OutboxError) -> NextUpload
 
     /// Quarantines one pending update with the server's message, so that it no longer blocks the rest.

@@ -12,10 +12,10 @@ package struct LocationUpdate: Sendable, Hashable {
 
     /// The UTC time of the fix, never the time of sending.
     package var timeOfFix: UTCTime
-    /// Degrees, WGS 84.
+    /// The coordinates in degrees, WGS 84.
     package var latitude: Double
     package var longitude: Double
-    /// Metres above the WGS 84 ellipsoid.
+    /// The altitude above the WGS 84 ellipsoid.
     package var altitudeMeters: Double?
     package var speedMetersPerSecond: Double?
     /// Whole degrees from true north, 0...359; absent at standstill.
@@ -40,10 +40,12 @@ extension LocationUpdate {
     /// defines it, so it requires the receiver's geoid separation.
     package init(_ fix: Fix) {
         self.init(placeOf: fix)
-        speedMetersPerSecond = fix.speedMetersPerSecond.map { Self.rounded($0, Self.unitsPerMeter) }
-        horizontalAccuracyMeters = fix.horizontalAccuracyMeters.map { Self.rounded($0, Self.unitsPerMeter) }
+        speedMetersPerSecond = fix.speedMetersPerSecond.map { Self.rounded($0, unitsPerOne: Self.unitsPerMeter) }
+        horizontalAccuracyMeters = fix.horizontalAccuracyMeters.map {
+            Self.rounded($0, unitsPerOne: Self.unitsPerMeter)
+        }
         if let altitude = fix.altitudeMeters, let separation = fix.geoidSeparationMeters {
-            altitudeMeters = Self.rounded(altitude + separation, Self.unitsPerMeter)
+            altitudeMeters = Self.rounded(altitude + separation, unitsPerOne: Self.unitsPerMeter)
         }
         headingDegrees = fix.headingDegrees.map { Int($0.rounded()) % 360 }
     }
@@ -51,11 +53,11 @@ extension LocationUpdate {
     /// Creates an update with time and place only.
     package init(placeOf fix: Fix) {
         self.init(
-            timeOfFix: fix.timeOfFix, latitude: Self.rounded(fix.latitude, Self.unitsPerDegree),
-            longitude: Self.rounded(fix.longitude, Self.unitsPerDegree))
+            timeOfFix: fix.timeOfFix, latitude: Self.rounded(fix.latitude, unitsPerOne: Self.unitsPerDegree),
+            longitude: Self.rounded(fix.longitude, unitsPerOne: Self.unitsPerDegree))
     }
 
-    private static func rounded(_ value: Double, _ unitsPerOne: Double) -> Double {
+    private static func rounded(_ value: Double, unitsPerOne: Double) -> Double {
         (value * unitsPerOne).rounded() / unitsPerOne
     }
 }

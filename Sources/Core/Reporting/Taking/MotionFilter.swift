@@ -22,7 +22,7 @@ struct MotionFilter: Sendable {
 
     /// Returns `fix` with the accuracy, place and motion to report. Its time never changes.
     mutating func filtered(_ fix: Fix) -> Fix {
-        var measured = deadReckoning.widened(track.complete(fix))
+        var measured = deadReckoning.widen(track.complete(fix))
         if track.contradictsStated {
             measured.speedMetersPerSecond = nil
             measured.headingDegrees = nil
@@ -36,7 +36,7 @@ struct MotionFilter: Sendable {
         reported.headingDegrees = reported.derived.headingDegrees ?? reported.headingDegrees
         reported.derived = TrackMotion()
         guard let motion else { return reported }
-        return heading.steadied(reported, motion.kind)
+        return heading.steady(reported, motion.kind)
     }
 
     /// Returns the place of a parked vehicle with the time of `fix`. The fixes of a parked vehicle wander, and would
@@ -64,7 +64,7 @@ struct HeadingHold: Sendable {
     private var course: (degrees: Double, at: UTCTime)?
 
     /// Returns `fix` with a heading that suits the vehicle's `motion`, or without a heading if that is unknown.
-    mutating func steadied(_ fix: Fix, _ motion: Motion.Kind) -> Fix {
+    mutating func steady(_ fix: Fix, _ motion: Motion.Kind) -> Fix {
         var fix = fix
         switch motion {
         case .moving: course = fix.headingDegrees.map { ($0, fix.timeOfFix) }
@@ -99,7 +99,7 @@ struct DeadReckoningAccuracy: Sendable {
     private var previous: Fix?
 
     /// Returns `fix` with a wider radius if it is an estimate.
-    mutating func widened(_ fix: Fix) -> Fix {
+    mutating func widen(_ fix: Fix) -> Fix {
         defer { previous = fix }
         guard fix.quality == .estimated else {
             since = fix.timeOfFix

@@ -113,7 +113,7 @@ package struct Plausibility: Sendable {
         candidateCount = 0
     }
 
-    /// Returns why `next` can't follow `previous`; `nil` if it can.
+    /// Returns the reason why `next` can't follow `previous`; `nil` if it can.
     private static func contradiction(between previous: Fix, and next: Fix) -> FixRejection? {
         guard next.timeOfFix > previous.timeOfFix else { return .notAdvancing }
         guard previous.timeOfFix.duration(to: next.timeOfFix) <= maximumSilence else { return .unconfirmedTime }

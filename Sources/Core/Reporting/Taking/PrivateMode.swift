@@ -24,7 +24,7 @@ package struct PrivateZone: Sendable, Hashable {
     }
 }
 
-/// Decides whether the vehicle is private: its switch is on, or it is in one of its zones. Does no I/O.
+/// Decides whether the vehicle is private: its switch is on, or it is in one of its zones. This type does no I/O.
 ///
 /// When in doubt, the vehicle is private. It leaves a zone only when a fix is outside the border by more than the fix's
 /// error, so that the state doesn't flicker at the border.

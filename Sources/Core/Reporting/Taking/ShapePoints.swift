@@ -8,7 +8,7 @@ import TimeAndChance
 /// Between two reported positions the track is straight, and the vehicle moves along it at constant speed
 /// (`TrackSimplification`). The tolerance doesn't hold across a gap or a jump, but the last fix before and the first
 /// fix after the gap are points. Memory and time are bounded: a limited number of fixes is considered at a time, and
-/// settled points aren't revised. Does no I/O.
+/// settled points aren't revised. This type does no I/O.
 package struct ShapePoints: Sendable {
     /// The maximum number of fixes that are considered at a time.
     private static let maximumWindow = 256

@@ -1,4 +1,4 @@
-/// The updates, in order and with their shape points, that the outbox has not accepted yet. Does no I/O.
+/// The updates, in order and with their shape points, that the outbox has not accepted yet. This type does no I/O.
 struct UpdateQueue: Sendable {
     /// The updates of a single call to the outbox.
     struct Append: Sendable, Hashable {

@@ -20,7 +20,7 @@ struct MapDrawing {
         labels = LabelPlacement(width: frame.width, height: frame.height)
         // The pixels per metre and the pixel of the origin, which the script uses to find places.
         let origin = frame.pixel(PlanePoint(x: 0, y: 0))
-        let view = [1 / frame.metersPerPixel, origin.x, origin.y].map { FigureText.decimal($0, 6) }
+        let view = [1 / frame.metersPerPixel, origin.x, origin.y].map { FigureText.decimal($0, places: 6) }
         svg = """
             <svg class="\(frame.size.rawValue) map" viewBox="0 0 \(frame.width) \(frame.height)" role="group" \
             aria-label="Map of the track" data-view="[\(view.joined(separator: ","))]">
@@ -40,7 +40,7 @@ struct MapDrawing {
         let step = meters / frame.metersPerPixel
         let middleX = width / 2
         let middleY = height / 2
-        func label(_ pixels: Double, _ positive: String, _ negative: String) -> String {
+        func label(_ pixels: Double, positive: String, negative: String) -> String {
             let count = (pixels / step).rounded()
             return count == 0 ? "0" : "\(Self.length(abs(count) * meters)) \(count > 0 ? positive : negative)"
         }
@@ -49,11 +49,11 @@ struct MapDrawing {
         for y in RoundStep.multiples(of: step, from: -middleY, to: middleY) { lines += "M0 \(middleY + y)h\(width)" }
         svg.add("<path class=\"grid\" d=\"\(lines)\"/>")
         for x in RoundStep.multiples(of: step, from: 30 - middleX, to: middleX - step - 90) {
-            let text = label(x, "E", "W")
+            let text = label(x, positive: "E", negative: "W")
             svg.add("<text class=\"coordinate\" x=\"\(middleX + x + 4)\" y=\"\(height - 6)\">\(text)</text>")
         }
         for y in RoundStep.multiples(of: step, from: 20 - middleY, to: middleY - 30) {
-            let text = label(-y, "N", "S")
+            let text = label(-y, positive: "N", negative: "S")
             svg.add("<text class=\"coordinate\" x=\"5\" y=\"\(middleY + y - 4)\">\(text)</text>")
         }
         let right = width - 16
@@ -116,7 +116,7 @@ struct MapDrawing {
 
     private mutating func drawMarks() {
         let stops = map.summary.stops.found.longest
-        let marks = StopMarks(stops, size) { pixel($0.latitude, $0.longitude) }.marks
+        let marks = StopMarks(stops, size) { pixel(latitude: $0.latitude, longitude: $0.longitude) }.marks
         let breaks = map.summary.statistics.breaks.elements()
         for place in breaks { drawLink(across: place) }
         for halt in map.shortStops { draw(halt) }
@@ -181,7 +181,7 @@ struct MapDrawing {
     }
 
     private mutating func draw(_ halt: TrackStop) {
-        let place = pixel(halt.latitude, halt.longitude)
+        let place = pixel(latitude: halt.latitude, longitude: halt.longitude)
         let title = "Short stop, \(moment(halt.from)), \(FigureText.duration(halt.duration))"
         svg.add("<circle class=\"halt\" cx=\"\(place.x)\" cy=\"\(place.y)\" r=\"4\"><title>\(title)</title></circle>")
         reserve(place, width: 8, height: 8)
@@ -295,9 +295,9 @@ struct MapDrawing {
 
     private func clock(_ fix: Fix) -> String { FigureText.clock(fix.timeOfFix, seconds: false) }
     private func moment(_ time: UTCTime) -> String { "\(FigureText.date(time)) \(FigureText.clock(time)) UTC" }
-    private func pixel(_ fix: Fix) -> PlanePoint { pixel(fix.latitude, fix.longitude) }
+    private func pixel(_ fix: Fix) -> PlanePoint { pixel(latitude: fix.latitude, longitude: fix.longitude) }
 
-    private func pixel(_ latitude: Double, _ longitude: Double) -> PlanePoint {
+    private func pixel(latitude: Double, longitude: Double) -> PlanePoint {
         frame.pixel(map.point(latitude: latitude, longitude: longitude))
     }
 }

@@ -118,7 +118,7 @@ package struct TrackMap {
         return section
     }
 
-    /// A note on the accuracy of the grid and the line.
+    /// A note on the grid's unit, centre and datum, and on the accuracy of a rough line.
     package var note: String {
         let middle = projection.place(of: bounds.center)
         let place = FigureText.place(latitude: middle.latitude, longitude: middle.longitude)

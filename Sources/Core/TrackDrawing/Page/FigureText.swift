@@ -5,40 +5,42 @@ package import TimeAndChance
 /// Formats figures for people, with a sensible number of digits and a unit.
 package enum FigureText {
     /// Returns a number with exactly `places` decimals, such as `4.0`.
-    package static func decimal(_ value: Double, _ places: Int) -> String {
+    package static func decimal(_ value: Double, places: Int) -> String {
         let scale = (0..<places).reduce(1) { scale, _ in scale * 10 }
         guard let scaled = Int(exactly: (value * Double(scale)).rounded()) else { return "\(value)" }
         let sign = scaled < 0 ? "-" : ""
         guard places > 0 else { return "\(scaled)" }
         let fraction = String(scaled.magnitude % UInt(scale))
-        return "\(sign)\(scaled.magnitude / UInt(scale))." + padded(fraction, places)
+        return "\(sign)\(scaled.magnitude / UInt(scale))." + zeroPadded(fraction, to: places)
     }
 
     /// Returns a distance, such as `640 m`, `4.57 km`, `45.7 km` or `457 km`.
     package static func distance(_ meters: Double) -> String {
         switch meters {
-        case ..<999.5: "\(decimal(meters, 0)) m"
-        case ..<9995: "\(decimal(meters / 1000, 2)) km"
-        case ..<99_950: "\(decimal(meters / 1000, 1)) km"
+        case ..<999.5: "\(decimal(meters, places: 0)) m"
+        case ..<9995: "\(decimal(meters / 1000, places: 2)) km"
+        case ..<99_950: "\(decimal(meters / 1000, places: 1)) km"
         default: "\(Int(exactly: (meters / 1000).rounded()).map(\.grouped) ?? "\(meters / 1000)") km"
         }
     }
 
     /// Returns a speed, such as `80.6 km/h`.
-    package static func speed(_ metersPerSecond: Double) -> String { "\(decimal(metersPerSecond * 3.6, 1)) km/h" }
+    package static func speed(_ metersPerSecond: Double) -> String {
+        "\(decimal(metersPerSecond * 3.6, places: 1)) km/h"
+    }
 
     /// Returns an accuracy, such as `0.03 m`, `4.5 m` or `457 m`.
     package static func accuracy(_ meters: Double) -> String {
-        "\(decimal(meters, meters < 0.995 ? 2 : meters < 99.5 ? 1 : 0)) m"
+        "\(decimal(meters, places: meters < 0.995 ? 2 : meters < 99.5 ? 1 : 0)) m"
     }
 
     /// Returns a size, such as `640 bytes`, `91.9 kB`, `4.6 MB` or `57.3 GB`.
     package static func bytes(_ count: Int) -> String {
         switch count {
         case ..<1000: count.counted("byte")
-        case ..<999_950: "\(decimal(Double(count) / 1e3, 1)) kB"
-        case ..<999_950_000: "\(decimal(Double(count) / 1e6, 1)) MB"
-        default: "\(decimal(Double(count) / 1e9, 1)) GB"
+        case ..<999_950: "\(decimal(Double(count) / 1e3, places: 1)) kB"
+        case ..<999_950_000: "\(decimal(Double(count) / 1e6, places: 1)) MB"
+        default: "\(decimal(Double(count) / 1e9, places: 1)) GB"
         }
     }
 
@@ -46,7 +48,7 @@ package enum FigureText {
     package static func duration(_ duration: Duration) -> String {
         let seconds = duration / .seconds(1)
         if seconds < 0 { return "-\(self.duration(.zero - duration))" }
-        if seconds < 0.95 { return "\(decimal(seconds, 1)) s" }
+        if seconds < 0.95 { return "\(decimal(seconds, places: 1)) s" }
         guard let whole = Int(exactly: seconds.rounded()), whole < .max / 2 else { return "\(seconds) s" }
         let minutes = (whole + 30) / 60
         let hours = (whole + 1800) / 3600
@@ -66,12 +68,12 @@ package enum FigureText {
     /// Returns a time of day, such as `10:31:39`, or `10:31` without seconds.
     package static func clock(_ time: UTCTime, seconds: Bool = true) -> String {
         let second = time.millisecondOfDay / 1000
-        let minutes = "\(padded(String(second / 3600), 2)):\(padded(String(second / 60 % 60), 2))"
-        return seconds ? "\(minutes):\(padded(String(second % 60), 2))" : minutes
+        let minutes = "\(zeroPadded(String(second / 3600), to: 2)):\(zeroPadded(String(second / 60 % 60), to: 2))"
+        return seconds ? "\(minutes):\(zeroPadded(String(second % 60), to: 2))" : minutes
     }
 
     /// Returns a period, such as `2026-03-31 10:30:00 to 10:34:59`, with a second date if that differs.
-    package static func span(_ from: UTCTime, _ to: UTCTime) -> String {
+    package static func span(from: UTCTime, to: UTCTime) -> String {
         if from == to { return "\(date(from)) \(clock(from))" }
         let end = date(from) == date(to) ? clock(to) : "\(date(to)) \(clock(to))"
         return "\(date(from)) \(clock(from)) to \(end)"
@@ -79,11 +81,11 @@ package enum FigureText {
 
     /// Returns a place, such as `53.54998° N, 10.00000° E`. Five decimals are about a metre.
     package static func place(latitude: Double, longitude: Double) -> String {
-        "\(decimal(abs(latitude), 5))° \(latitude < 0 ? "S" : "N"), \(decimal(abs(longitude), 5))° "
+        "\(decimal(abs(latitude), places: 5))° \(latitude < 0 ? "S" : "N"), \(decimal(abs(longitude), places: 5))° "
             + (longitude < 0 ? "W" : "E")
     }
 
-    private static func padded(_ digits: String, _ width: Int) -> String {
+    private static func zeroPadded(_ digits: String, to width: Int) -> String {
         String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
     }
 }
@@ -93,13 +95,13 @@ package enum TrackFigures {
     /// Returns the period of a track, such as `2026-03-31 10:30:00 to 10:34:59 UTC, 4 min 59 s`.
     package static func time(from first: UTCTime, to last: UTCTime) -> String {
         let length = first.duration(to: last)
-        let span = "\(FigureText.span(first, last)) UTC"
+        let span = "\(FigureText.span(from: first, to: last)) UTC"
         return length > .zero ? "\(span), \(FigureText.duration(length))" : span
     }
 
     /// Returns the top speed, such as `80.6 km/h (22.4 m/s)`; `nil` if no fix has a speed.
     package static func topSpeed(_ figures: TrackStatistics) -> String? {
-        figures.topSpeedMetersPerSecond.map { "\(FigureText.speed($0)) (\(FigureText.decimal($0, 1)) m/s)" }
+        figures.topSpeedMetersPerSecond.map { "\(FigureText.speed($0)) (\(FigureText.decimal($0, places: 1)) m/s)" }
     }
 
     /// Returns the accuracy, such as `4.0 m on average, 8.5 m at worst`; `nil` if no fix has an accuracy.

@@ -45,7 +45,7 @@ package struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
 
     /// Returns a number with at most two decimals, without trailing zeros.
     static func number(_ value: Double) -> String {
-        var text = FigureText.decimal(value, 2)
+        var text = FigureText.decimal(value, places: 2)
         while text.hasSuffix("0") { text.removeLast() }
         if text.hasSuffix(".") { text.removeLast() }
         return text == "-0" ? "0" : text
@@ -56,8 +56,8 @@ package struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
 package enum WorldMapLink {
     /// Returns the URL of a place on OpenStreetMap.
     package static func address(latitude: Double, longitude: Double) -> String {
-        let latitude = FigureText.decimal(latitude, 5)
-        let longitude = FigureText.decimal(longitude, 5)
+        let latitude = FigureText.decimal(latitude, places: 5)
+        let longitude = FigureText.decimal(longitude, places: 5)
         return
             "https://www.openstreetmap.org/?mlat=\(latitude)&mlon=\(longitude)#map=17/\(latitude)/\(longitude)"
     }

@@ -58,11 +58,11 @@ extension TrackMap {
     /// Returns the data of a sample for the script: milliseconds since 1970, metres east and north, degrees, the
     /// minimum and maximum speed in km/h, and the altitude in metres.
     private func data(of sample: TrackProfile.Sample) -> String {
-        func number(_ value: Double?) -> String { value.map { FigureText.decimal($0, 0) } ?? "null" }
+        func number(_ value: Double?) -> String { value.map { FigureText.decimal($0, places: 0) } ?? "null" }
         let meters = point(latitude: sample.latitude, longitude: sample.longitude)
         let fields = [
             "\(sample.from.millisecondsSince1970)", Markup.number(meters.x), Markup.number(meters.y),
-            FigureText.decimal(sample.latitude, 5), FigureText.decimal(sample.longitude, 5),
+            FigureText.decimal(sample.latitude, places: 5), FigureText.decimal(sample.longitude, places: 5),
             number(sample.speed.map { $0.low * 3.6 }), number(sample.speed.map { $0.high * 3.6 }),
             number(sample.altitude?.high),
         ]

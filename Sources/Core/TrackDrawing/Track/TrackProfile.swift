@@ -32,9 +32,9 @@ struct TrackProfile: Sendable {
         /// The place of the first fix, in degrees.
         let latitude: Double
         let longitude: Double
-        /// Metres per second.
+        /// The range of the speed, in metres per second.
         var speed: Extent?
-        /// Metres above mean sea level.
+        /// The range of the altitude, in metres above mean sea level.
         var altitude: Extent?
         /// Whether the track breaks before this sample.
         var beginsRun: Bool

@@ -16,7 +16,7 @@ package struct TrackSurvey: Sendable {
         let step = summary.add(fix)
         let known = withSpeed(fix)
         map.add(known, step)
-        // Without a speed, slow driving can't be distinguished from standing in so short a time.
+        // Without a speed, slow driving can't be distinguished from standing within a halt's minimum time.
         if known.speedMetersPerSecond != nil { halts.add(known, step) }
         if case .broken = step { profile.add(fix, beginsRun: true) } else { profile.add(fix, beginsRun: false) }
         if let speed = fix.speedMetersPerSecond { speeds.add(speed) }

@@ -6,7 +6,7 @@ enum BundledText {
     private static let maximumLineLength = 4000
     private static let redacted = "…"
 
-    /// Returns a text of several lines, redacted.
+    /// Returns the lines of text, redacted.
     static func lines(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {

@@ -82,7 +82,7 @@ package enum OfflineCheck {
     private static func proofs(_ configuration: Configuration, _ now: UTCTime) -> [CheckLine] {
         var lines: [CheckLine] = []
         func prove(_ name: String, _ files: CertificateFiles? = nil, _ body: () throws(AgentError) -> Void) {
-            // Creating the part would stop at the first problem.
+            // `body` would stop at the first problem, so all problems with the files are collected first.
             var problems = files?.problems ?? []
             if problems.isEmpty, let problem = files?.problemOfPair { problems = [problem] }
             lines += problems.map { CheckLine(.fail, name, $0) }
@@ -303,7 +303,7 @@ package enum OfflineCheck {
             let path = configuration.expanded(template)
             // The path of a trip's token is known only once there is a trip.
             if !path.contains("{") {
-                prove { () throws(AuthorizationError) in try SecretFile.require(path, for: "the token") }
+                prove { () throws(AuthorizationError) in try SecretFile.requireProtected(path, for: "the token") }
             }
         case nil: break
         }
@@ -333,7 +333,7 @@ package enum OfflineCheck {
         let user = configuration.expectedUser
         let path = configuration.outbox.path
         if user != EffectiveUser.current {
-            notes.append(.ofAnotherUser(path: path, user: FileStatus.name(ofUser: user)))
+            notes.append(.ownedByAnotherUser(path: path, user: FileStatus.name(ofUser: user)))
         }
         if let place = FileSystemTable.unmounted(above: path) { notes.append(.notMounted(path: path, place: place)) }
         let outbox = FileSystem.destination(of: path)

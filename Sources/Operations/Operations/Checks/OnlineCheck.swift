@@ -123,13 +123,13 @@ extension OnlineCheck {
         do throws(SystemError) { isMissing = try FileSystem.entry(at: path) == nil } catch { isMissing = false }
         if isMissing { return CheckLine(.skip, "outbox", "\(path) does not exist yet; the service creates it") }
         do throws(SystemError) {
-            return try await EffectiveUser.asOwner(ofDirectoryOf: path) { await opened(configuration) }
+            return try await EffectiveUser.asOwner(ofDirectoryOf: path) { await checkOpening(configuration) }
         } catch {
             return CheckLine(.fail, "outbox", error.description)
         }
     }
 
-    private static func opened(_ configuration: Configuration) async -> CheckLine {
+    private static func checkOpening(_ configuration: Configuration) async -> CheckLine {
         let path = configuration.outbox.path
         guard configuration.expectedUser == EffectiveUser.current else {
             let user = FileStatus.name(ofUser: configuration.expectedUser)

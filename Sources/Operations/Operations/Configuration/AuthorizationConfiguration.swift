@@ -251,7 +251,7 @@ extension ConfigurationSection {
         _ key: String, default fallback: String? = nil, ifMissing advice: String? = nil, _ about: String,
         _ convert: (String) throws(HTTPURL.Problem) -> Value
     ) -> Value? {
-        convertedText(key, default: fallback, ifMissing: advice, shownAs: Self.withoutSecrets, about, convert)
+        convertedText(key, default: fallback, ifMissing: advice, redactedBy: Self.withoutSecrets, about, convert)
     }
 
     /// Returns `url`, which may be malformed, without its credentials and without anything after its path.
@@ -294,7 +294,7 @@ extension String {
 }
 
 extension ConfigurationSection {
-    /// Returns a text that may contain the section's placeholders. Any other word in braces is reported.
+    /// Returns a string that may contain the section's placeholders. Any other word in braces is reported.
     mutating func template(_ key: String, _ about: String) -> String {
         let text = string(key, as: "/run/vehicle-token.jwt", about)
         reportUnknownPlaceholders(in: text, key)

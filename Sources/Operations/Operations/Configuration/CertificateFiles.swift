@@ -27,7 +27,8 @@ package struct CertificateFiles {
     /// Whether the section names no files.
     package var isEmpty: Bool { authorities == nil && certificate == nil && key == nil }
 
-    /// The problem with each unusable file, with the remedy. Reads the files, so it must not run on the shared pool.
+    /// The problem with each unusable file, with the remedy. The getter reads the files and must not run on the
+    /// shared pool.
     var problems: [String] {
         [
             authorities.flatMap { problem(of: $0, "\(section).caFile", .certificate) },
@@ -42,8 +43,8 @@ package struct CertificateFiles {
         return CurlClientCertificate(certificateFile: certificate, keyFile: key)
     }
 
-    /// The problem if the certificate and the key are each usable but don't belong together; otherwise `nil`. Reads the
-    /// files, so it must not run on the shared pool.
+    /// The problem if the certificate and the key are each usable but don't belong together; otherwise `nil`. The
+    /// getter reads the files, so it must not run on the shared pool.
     package var problemOfPair: String? {
         guard let client, !client.isUsable else { return nil }
         return "\(section).clientKeyFile \(client.keyFile) does not match \(section).clientCertificateFile "
@@ -51,8 +52,8 @@ package struct CertificateFiles {
             + "openssl pkey -pubout -in \(client.keyFile) with openssl x509 -pubkey -noout -in \(client.certificateFile)"
     }
 
-    /// Returns a text for each certificate that isn't valid at `now` or expires soon. Reads the files, so it must not
-    /// run on the shared pool.
+    /// Returns a message for each certificate that isn't valid at `now` or expires soon. Reads the files, so don't call
+    /// it on the shared pool.
     func validityProblems(at now: UTCTime) -> [(isNow: Bool, text: String)] {
         func validityProblem(
             of path: String?, _ key: String, by choose: ([CertificateValidity]) -> CertificateValidity?
@@ -60,7 +61,7 @@ package struct CertificateFiles {
             guard let path, let bytes = try? BoundedFile.contents(of: path, limit: Self.limit),
                 let (isNow, words) = choose(CertificateValidity.all(inPEM: bytes))?.lapse(at: now)
             else { return nil }
-            return (isNow, "\(section).\(key) \(path) holds a certificate that \(words)")
+            return (isNow, "\(section).\(key) \(path) contains a certificate that \(words)")
         }
         // One valid authority is enough; the client's own certificate is the first of its chain.
         return [
@@ -74,7 +75,7 @@ package struct CertificateFiles {
         if let labels = try? Self.labels(of: path), !labels.isEmpty, let problem = Self.problem(labels, .key) {
             return "\(name) \(path) \(problem)"
         }
-        do { try SecretFile.require(path, for: name) } catch { return "\(error)" }
+        do { try SecretFile.requireProtected(path, for: name) } catch { return "\(error)" }
         return problem(of: path, name, .key)
     }
 
@@ -105,11 +106,11 @@ package struct CertificateFiles {
         guard !labels.contains(where: { $0.hasSuffix(content.rawValue) }) else { return nil }
         let other: Content = content == .key ? .certificate : .key
         guard labels.contains(where: { $0.hasSuffix(other.rawValue) }) else {
-            return "holds \(labels[0]) but no \(content.rawValue); use a PEM file that holds one"
+            return "contains \(labels[0]) but no \(content.rawValue); use a PEM file that contains one"
         }
         return content == .key
-            ? "holds a certificate but no private key; use the key's file here, and this one as clientCertificateFile"
-            : "holds a private key but no certificate; use the certificate's file"
+            ? "contains a certificate but no private key; use the key's file here, and this one as clientCertificateFile"
+            : "contains a private key but no certificate; use the certificate's file"
     }
 }
 

@@ -7,8 +7,8 @@ package struct ConfigurationKey: Sendable, Hashable {
     package enum Form: Sendable, Hashable {
         /// An object with its own keys.
         case section
-        /// A text that isn't empty, or a `ValueReference`.
-        case text
+        /// A string that isn't empty, or a `ValueReference`.
+        case string
         /// One of these words, or a `ValueReference`.
         case choice([String])
         case flag
@@ -17,11 +17,11 @@ package struct ConfigurationKey: Sendable, Hashable {
         case number([Int], orWord: String)
         /// Seconds, which may have a fraction.
         case seconds(ClosedRange<Double>)
-        /// A list of at least one text or `ValueReference`.
-        case texts
+        /// A list of at least one string or `ValueReference`.
+        case strings
         /// A list of circles with `latitude`, `longitude` and `radiusMeters`.
         case circles(atMost: Int)
-        /// A text or a `ValueReference`, which is read at each use.
+        /// A string or a `ValueReference`, which is read at each use.
         case secret
         /// Secrets by name. A header's secret may have a scheme.
         case secrets(asHeaders: Bool)
@@ -49,7 +49,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         "reporting.trackMeters": "trackToleranceMeters", "vehicle.privateWhen": "privateModeFile",
     ]
 
-    /// Remedies for keys that other programs have, by the letters of the key in lower case.
+    /// Remedies for keys known from other programs, keyed by the lower-case letters of the name.
     static let foreignKeyRemedies: [String: String] = {
         let log = "remove it; the log goes to standard error, and thus to the journal (journalctl -u waypost)"
         let verification =
@@ -84,7 +84,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     var isNumber: Bool {
         switch form {
         case .integer, .number, .seconds: true
-        case .section, .text, .choice, .flag, .texts, .circles, .secret, .secrets: false
+        case .section, .string, .choice, .flag, .strings, .circles, .secret, .secrets: false
         }
     }
 
@@ -92,7 +92,7 @@ package struct ConfigurationKey: Sendable, Hashable {
     package var range: String {
         switch form {
         case .section: "section"
-        case .text: "string"
+        case .string: "string"
         case .choice(let words): words.joined(separator: ", ")
         case .flag: "true, false"
         case .integer(let range, let word):
@@ -100,7 +100,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         case .number(let numbers, let word): numbers.map(String.init).joined(separator: ", ") + ", \"\(word)\""
         case .seconds(let range):
             "\(JSONValue.number(range.lowerBound).text) to \(JSONValue.number(range.upperBound).text)"
-        case .texts: "list of strings"
+        case .strings: "list of strings"
         case .circles(let count): "list of at most \(count) circles"
         case .secret: "string, fetched at each use"
         case .secrets: "strings by name, fetched at each use"

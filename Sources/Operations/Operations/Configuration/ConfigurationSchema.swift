@@ -3,7 +3,7 @@ package import StrictJSON
 
 /// The JSON schema (draft 2020-12) of a configuration, generated from the declared keys.
 ///
-/// The schema doesn't check the content of a text, such as a URL, or rules between two keys. The reader does.
+/// The schema doesn't check the content of a string, such as a URL, or rules between two keys. The reader does.
 package enum ConfigurationSchema {
     package static let document: JSONValue = {
         guard case .object(var schema) = section("", ConfigurationKey.all) else { return .null }
@@ -57,7 +57,7 @@ package enum ConfigurationSchema {
     private static func form(of key: ConfigurationKey, _ keys: [ConfigurationKey]) -> JSONValue {
         switch key.form {
         case .section: section(key.path, keys)
-        case .text: orReference(text)
+        case .string: orReference(text)
         case .choice(let words): orReference(object(["enum": list(words)]))
         case .flag: object(["type": .string("boolean")])
         case .integer(let range, nil): integer(in: range)
@@ -65,7 +65,7 @@ package enum ConfigurationSchema {
         case .number(let numbers, let word):
             object(["enum": .array(numbers.map { .integer(Int64($0)) } + [.string(word)])])
         case .seconds(let range): number(in: range)
-        case .texts:
+        case .strings:
             object([
                 "type": .string("array"), "minItems": .integer(1),
                 "items": orReference(object(["type": .string("string")])),

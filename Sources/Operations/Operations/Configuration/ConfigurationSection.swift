@@ -25,7 +25,7 @@ struct ConfigurationSection {
 
     func has(_ key: String) -> Bool { members?[key] != nil }
 
-    /// Returns the value under `key`; `nil` if it is missing. From now on, `finish` doesn't report the key.
+    /// Returns the value under `key`; `nil` if it is missing. Marks the key as known, so `finish` doesn't report it.
     mutating func readMember(_ key: String) -> JSONValue? {
         known.insert(key)
         return members?[key]
@@ -49,7 +49,7 @@ struct ConfigurationSection {
         return section
     }
 
-    /// Returns a text that isn't empty, or `fallback` if it is missing. If `fallback` is `nil`, a missing text is a
+    /// Returns a string that isn't empty, or `fallback` if it is missing. If `fallback` is `nil`, a missing string is a
     /// problem, and `example` is shown as its remedy.
     mutating func string(
         _ key: String, default fallback: String? = nil, as example: String? = nil, _ about: String
@@ -59,25 +59,25 @@ struct ConfigurationSection {
             .text ?? ""
     }
 
-    /// Returns a text that isn't empty; `nil` if it is missing. A secret is never shown.
+    /// Returns a string that isn't empty; `nil` if it is missing. A secret is never shown.
     mutating func optionalString(_ key: String, isSecret: Bool = false, _ about: String) -> String? {
-        text(key, shownAs: isSecret ? { _ in "…" } : nil, about)?.text
+        text(key, redactedBy: isSecret ? { _ in "…" } : nil, about)?.text
     }
 
-    /// Returns the text under `key`, converted; `nil` if it is missing or the conversion fails. A failure is reported.
+    /// Returns the converted string under `key`; `nil` if it is missing or the conversion fails. A failure is reported.
     ///
-    /// `shown` removes secrets from the text before it is shown.
+    /// `redact` removes secrets from the string before it is shown.
     mutating func convertedText<Value, Failure: Error & CustomStringConvertible>(
         _ key: String, default fallback: String? = nil, ifMissing advice: String? = nil,
-        shownAs shown: ((String) -> String)? = nil, _ about: String, _ convert: (String) throws(Failure) -> Value
+        redactedBy redact: ((String) -> String)? = nil, _ about: String, _ convert: (String) throws(Failure) -> Value
     ) -> Value? {
-        guard let found = requiredText(key, default: fallback, ifMissing: advice, shownAs: shown, about) else {
+        guard let found = requiredText(key, default: fallback, ifMissing: advice, redactedBy: redact, about) else {
             return nil
         }
         do { return try convert(found.text) } catch {
             let problem =
                 found.reference.map { "comes from \($0), whose value \(error)" }
-                ?? "is \"\(shown?(found.text) ?? found.text)\", which \(error)"
+                ?? "is \"\(redact?(found.text) ?? found.text)\", which \(error)"
             report(key, problem)
             return nil
         }
@@ -145,7 +145,7 @@ struct ConfigurationSection {
         return value
     }
 
-    /// Returns a list of at least one text. All texts but the first may be secrets.
+    /// Returns a list of at least one string. All strings but the first may be secrets.
     mutating func strings(_ key: String, _ about: String) -> [String] {
         let advice = "use a list of strings, such as [\"/usr/bin/program\", \"argument\"]"
         let elements = readMember(key)?.arrayValue ?? []
@@ -170,7 +170,7 @@ struct ConfigurationSection {
         let shown = elements.enumerated().map { index, element in
             index == 0 && element.stringValue != nil ? element : ConfigurationSetting.redacted
         }
-        note(key, .texts, .array(shown), isRequired: true, isSecret: true, about)
+        note(key, .strings, .array(shown), isRequired: true, isSecret: true, about)
         return texts
     }
 
@@ -319,29 +319,29 @@ extension ConfigurationSection {
     }
 }
 
-// MARK: - Texts
+// MARK: - Strings
 
 extension ConfigurationSection {
-    /// A text and its source.
+    /// A string and its source.
     private struct FoundText {
         let text: String
-        /// The source of the text; `nil` if the text is in the configuration itself.
+        /// The source of the string; `nil` if it is in the configuration itself.
         var reference: ValueReference?
         var isOpenToAll = false
     }
 
-    /// Returns the text under `key`. A missing text is a problem if there is no `fallback`.
+    /// Returns the string under `key`. A missing string is a problem if there is no `fallback`.
     private mutating func requiredText(
         _ key: String, default fallback: String?, ifMissing advice: String?,
-        shownAs shown: ((String) -> String)? = nil, _ about: String
+        redactedBy redact: ((String) -> String)? = nil, _ about: String
     ) -> FoundText? {
         if fallback == nil, !has(key) { reportMissing(key, advice ?? "write a string in quotes") }
-        return text(key, default: fallback, isRequired: fallback == nil, shownAs: shown, about)
+        return text(key, default: fallback, isRequired: fallback == nil, redactedBy: redact, about)
     }
 
     private mutating func text(
         _ key: String, default fallback: String? = nil, isRequired: Bool = false,
-        shownAs shown: ((String) -> String)? = nil, _ about: String
+        redactedBy redact: ((String) -> String)? = nil, _ about: String
     ) -> FoundText? {
         let advice = "use a string in quotes" + (fallback.map { ", such as \"\($0)\"" } ?? "")
         var text = readText(key, advice)
@@ -350,12 +350,12 @@ extension ConfigurationSection {
             text = nil
         }
         note(
-            key, .text, (text?.text ?? fallback).map { .string(shown?($0) ?? $0) },
-            default: fallback.map(JSONValue.string), isRequired: isRequired, isSecret: shown != nil, from: text, about)
+            key, .string, (text?.text ?? fallback).map { .string(redact?($0) ?? $0) },
+            default: fallback.map(JSONValue.string), isRequired: isRequired, isSecret: redact != nil, from: text, about)
         return text ?? fallback.map { FoundText(text: $0) }
     }
 
-    /// Returns the text under `key`, which may be empty; `nil` if it is missing. Any other value is a problem.
+    /// Returns the string under `key`, which may be empty; `nil` if it is missing. Any other value is a problem.
     private mutating func readText(_ key: String, _ advice: String) -> FoundText? {
         switch readMember(key) {
         case .string(let text)?: return FoundText(text: text)

@@ -11,7 +11,7 @@ extension ConfigurationSection {
         defer { section.finish() }
         let forms = "http://HOST:PORT, https://HOST:PORT or socks5h://HOST:PORT"
         let proxy = section.convertedText(
-            "url", ifMissing: "write \(forms)", shownAs: Self.withoutSecrets, "the proxy's URL: \(forms)",
+            "url", ifMissing: "write \(forms)", redactedBy: Self.withoutSecrets, "the proxy's URL: \(forms)",
             HTTPProxy.init)
         let user = section.optionalString("user", "the user name, if the proxy requires a login")
         let password = section.secretText("password", "the user's password, preferably from a file or a credential")
@@ -35,12 +35,12 @@ extension ConfigurationSection {
         return proxy
     }
 
-    /// Returns the secret text under `key`; `nil` if there is none. A value that isn't a text isn't shown either.
+    /// Returns the secret string under `key`; `nil` if there is none. Any other value isn't shown either.
     private mutating func secretText(_ key: String, _ about: String) -> String? {
         guard let value = readMember(key), value.stringValue == nil, value.objectValue == nil else {
             return optionalString(key, isSecret: true, about)
         }
-        declare(key, .text, isSecret: true, about)
+        declare(key, .string, isSecret: true, about)
         recordValue(key, ConfigurationSetting.redacted, isPresent: true)
         report(key, "is \(value.kind); use a string in quotes, \(ValueReference.forms)")
         return nil

@@ -2,7 +2,7 @@ import Glibc
 import LinuxPlatform
 package import StrictJSON
 
-/// The source of a text that isn't in the configuration itself, such as `{"file": PATH}`.
+/// The source of a string that isn't in the configuration itself, such as `{"file": PATH}`.
 ///
 /// References let one configuration serve many vehicles, and keep secrets out of it.
 package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
@@ -106,7 +106,7 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
                     "this user cannot read; make it readable by the service's group: chgrp waypost \(path) and chmod "
                         + "g+r \(path)"
                 case .system: "\(error)"
-                case .notAFile, .tooLarge: "\(error); use the file that holds the value"
+                case .notAFile, .tooLarge: "\(error); use the file that contains the value"
                 }
             throw Problem(description: reason)
         }
@@ -124,10 +124,10 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
         if line.last == "\r" { line.removeLast() }
         guard !line.isEmpty else { throw Problem(description: "is empty; write the value to it") }
         guard !line.contains("\n") else {
-            throw Problem(description: "holds several lines; leave only the value in it")
+            throw Problem(description: "contains several lines; leave only the value in it")
         }
         guard !line.contains(where: { $0.properties.generalCategory == .control }) else {
-            throw Problem(description: "holds a control character; remove it")
+            throw Problem(description: "contains a control character; remove it")
         }
         return String(line)
     }

@@ -121,7 +121,7 @@ extension Follower {
     ///   - configuration: the configuration. Its `consumerAuthorization` provides a trip's tokens, and its
     ///     `authorization` provides a vehicle's tokens.
     ///   - subject: the trip or vehicle.
-    ///   - authorization: provides the tokens instead of the configured provider; `nil` for the configured one.
+    ///   - authorization: the provider to use instead of the configured one; `nil` for the configured one.
     /// - Throws: an error if the id isn't valid, or if no provider for a trip's tokens is configured.
     public init(
         _ configuration: Configuration, _ subject: Subject, authorization: (any VehicleAuthorization)? = nil

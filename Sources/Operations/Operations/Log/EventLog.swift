@@ -118,7 +118,7 @@ private struct FirstDelivery {
         return nil
     }
 
-    /// Returns a text such as `40 ms` or `12 s`.
+    /// Returns the delay as text, such as `40 ms` or `12 s`.
     private static func text(_ delay: Duration) -> String {
         delay < .seconds(2) ? "\(Int(delay / .milliseconds(1))) ms" : delay.spoken
     }

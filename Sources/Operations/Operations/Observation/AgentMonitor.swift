@@ -165,7 +165,7 @@ package final class AgentMonitor: ReportingObserver {
     private func note(_ renewal: TokenRenewal) {
         change { state, now in
             switch renewal {
-            case .works(let remaining):
+            case .working(let remaining):
                 state.token.usedUntil = now + remaining
                 state.conditions.clear(.renewal, at: now)
                 // A warning that still applies is repeated with the first token after ten minutes.
@@ -175,7 +175,7 @@ package final class AgentMonitor: ReportingObserver {
             case .lapsed:
                 state.token.usedUntil = nil
                 state.conditions.supersede(.renewal)
-            case .fails(let error, let remaining):
+            case .failing(let error, let remaining):
                 state.token.usedUntil = now + remaining
                 let failure = Condition(MissingPermit(error))
                 let condition = Condition(renewalFailedBy: failure, remaining: remaining)

@@ -66,7 +66,7 @@ package struct FollowerErrors: Sendable {
         waiting.append(moment)
     }
 
-    /// Starts over with a new track, because private mode begins or ends. Measured errors are kept.
+    /// Starts over with a new track when private mode begins or ends. Measured errors are kept.
     package mutating func startOver() {
         reported = nil
         latest = nil

@@ -145,7 +145,7 @@ package struct RunningService: Sendable {
         return "; \(service) \(rest) with another configuration: to query it, specify that file with --config"
     }
 
-    /// Returns where to look for the cause, preceded by the reason if the last run ended itself.
+    /// Returns a hint at where to look for the cause, preceded by the reason if the last run ended itself.
     private static func hint(_ outboxPath: String, _ error: SystemError) -> String {
         let verb = error.number == EAGAIN || error.number == ETIMEDOUT ? "restart" : "start"
         let look = "\(verb) it (systemctl \(verb) waypost), and see systemctl status waypost, journalctl -u waypost"

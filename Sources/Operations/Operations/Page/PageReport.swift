@@ -17,7 +17,7 @@ struct PageReport {
             "now": .integer(now.millisecondsSince1970),
             "verdict": verdict,
             "status": (try? JSONValue(encoding: status)) ?? .null, "place": place,
-            "minutes": .array(history.minutes(at: uptime).map(Self.minute)),
+            "minutes": .array(history.minutes(at: uptime).map(Self.json(of:))),
             // Outages are positions in the list of minutes, so that bars and bands share one grid.
             "outages": .array(
                 history.outageMinutes(at: uptime).map { .array([.number($0.lowerBound), .number($0.upperBound)]) }),
@@ -52,7 +52,7 @@ struct PageReport {
     }
 
     /// Returns a minute as `[delivered, failed, pending]`; `null` before the start.
-    private static func minute(_ minute: RecentHistory.Minute?) -> JSONValue {
+    private static func json(of minute: RecentHistory.Minute?) -> JSONValue {
         guard let minute else { return .null }
         return .array([
             .integer(Int64(minute.delivered)), .integer(Int64(minute.failed)),

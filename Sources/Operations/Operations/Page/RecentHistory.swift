@@ -87,7 +87,7 @@ struct RecentHistory: Sendable {
         case .fix(let fix): note(fix, at: now)
         case .privateModeBegan:
             isPrivate = true
-            // The recorded places would lead to the private place.
+            // The places on the way to the private place would reveal it.
             newest = nil
             places = []
         case .privateModeEnded: isPrivate = false

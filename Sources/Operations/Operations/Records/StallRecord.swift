@@ -11,7 +11,7 @@ package struct StallRecord: Sendable, Hashable, Codable {
     package var stage: Stage
     /// A description for the operator.
     package var reason: String
-    /// Seconds from the start of the run to its end.
+    /// The seconds from the start of the run to its end.
     package var uptimeSeconds: Int
     package var version: String
 

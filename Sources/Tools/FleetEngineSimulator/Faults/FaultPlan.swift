@@ -119,7 +119,7 @@ extension FaultPlan {
     package struct Option: Sendable, Hashable {
         /// The name of the option, such as `--errors`.
         package let name: String
-        /// The placeholder for the value in a help text.
+        /// The placeholder for the value in the option's help.
         package let placeholder: String
         package let help: String
         /// Whether each use adds a fault.

@@ -14,7 +14,7 @@ package struct TokenFaultPlan: Sendable, Hashable {
         case epochSeconds, epochMilliseconds, secondsFromNow
         /// The seconds since 1970 as a string.
         case text
-        /// No expiry.
+        /// The answer contains no expiry.
         case none
     }
 

@@ -106,7 +106,7 @@ package struct RequestRecord: Sendable, Hashable {
     package var outcome: String { status.map(String.init) ?? fault ?? "none" }
 }
 
-/// An issued token, without the token itself. Times are in seconds since 1970.
+/// The data of an issued token, without the token itself. Times are in seconds since 1970.
 package struct TokenRecord: Sendable, Hashable {
     package let kind: String
     package let id: String?

@@ -50,7 +50,7 @@ struct Fleet {
         }
         guard vehicles.count < Self.maximumVehicles else {
             throw ErrorAnswer(
-                status: 429, code: .resourceExhausted, message: "the simulator holds at most 100000 vehicles")
+                status: 429, code: .resourceExhausted, message: "the simulator supports at most 100000 vehicles")
         }
         vehicles[name] = given
         return (answer(name, given), acceptedUpdate(of: name, given))

@@ -12,7 +12,7 @@ struct MessageReader {
         var message: [String: JSONValue] = [:]
         for (written, member) in members.sorted(by: { $0.key < $1.key }) {
             let place = path.isEmpty ? written : "\(path).\(written)"
-            guard let name = schema.name(of: written), let rule = schema.fields[name] else {
+            guard let name = schema.fieldName(for: written), let rule = schema.fields[name] else {
                 _ = note(place, "Unknown name \"\(written)\": Cannot find field.")
                 continue
             }
@@ -97,7 +97,7 @@ struct MessageSchema: Sendable {
 
     /// Returns the JSON name of a field, which clients may write in camelCase or as in the proto file; `nil` if
     /// unknown.
-    func name(of written: String) -> String? {
+    func fieldName(for written: String) -> String? {
         if fields[written] != nil { return written }
         guard written.contains("_"), written == written.lowercased() else { return nil }
         let words = written.split(separator: "_", omittingEmptySubsequences: false)
@@ -119,7 +119,8 @@ struct FieldRule: Sendable {
         case double(ClosedRange<Double>)
         case timestamp
         case duration
-        /// Names with their numbers. Only the server may use the names in `reserved`; a client's use is rejected.
+        /// An enumeration, as names with their numbers. Only the server may use the names in `reserved`; a client's use
+        /// is rejected.
         case enumeration([String: Int64], reserved: Set<String> = [])
         case message(MessageSchema)
         indirect case list(Kind, maximumCount: Int = 10_000)
@@ -169,7 +170,8 @@ struct UpdateMask: Sendable, Hashable {
         var path: [String] = []
         var level: MessageSchema? = schema
         for part in entry.split(separator: ".", omittingEmptySubsequences: false) {
-            guard let schema = level, let name = schema.name(of: String(part)), let rule = schema.fields[name] else {
+            guard let schema = level, let name = schema.fieldName(for: String(part)), let rule = schema.fields[name]
+            else {
                 throw .invalid(field: "updateMask", "the mask contains an unknown field: \"\(entry)\"")
             }
             guard rule.direction != .outputOnly else {

@@ -3,8 +3,8 @@ import CCrypto
 /// An RSA key that makes and verifies RS256 signatures. The simulator's own key has 2048 bits, is generated at the
 /// start, and is never written to a file.
 @safe final class SigningKey {
-    /// The reason why a key can't be read, or why libcrypto can't generate a key or a signature; the latter indicates a
-    /// broken library.
+    /// The reason why a key can't be read, or why libcrypto can't generate a key or a signature. If it can't, the
+    /// library is broken.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }

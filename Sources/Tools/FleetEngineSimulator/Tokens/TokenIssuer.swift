@@ -78,7 +78,7 @@ struct TokenIssuer: Sendable {
     }
 }
 
-/// The format of the token endpoint's answer: one of Google's three samples.
+/// The format of the token endpoint's answer, from one of Google's three samples.
 package enum TokenAnswerShape: String, Sendable, Hashable, CaseIterable {
     /// The Driver SDK's guide: `VEHICLE_TOKEN_KEY` and `TOKEN_EXPIRATION`, seconds since 1970.
     case guide
