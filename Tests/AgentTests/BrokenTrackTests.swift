@@ -21,7 +21,7 @@ struct BrokenTracks {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    private static func letters(_ number: Int, _ count: Int) -> String {
+    private static func letters(_ number: Int, count: Int) -> String {
         var (rest, text) = (number, "")
         for _ in 0..<count {
             text.unicodeScalars.append(Unicode.Scalar(UInt8(ascii: "A") + UInt8(rest % 26)))
@@ -47,7 +47,7 @@ struct BrokenTracks {
             + sentence("GPGGA,00\(time).00,4800.0,N,01100.0,E,1,08,1.0,5.0,M,47.0,M,,")
     }
 
-    private static func epoch(_ kind: Kind, _ number: Int) -> String {
+    private static func epoch(_ kind: Kind, number: Int) -> String {
         switch kind {
         case .jumps: position(number, latitude: number % 2 == 0 ? 48 : 78)
         case .gaps: position(number / 2 * 3600 + number % 2)
@@ -57,13 +57,14 @@ struct BrokenTracks {
         case .midnights: position(number / 2 * 86_400 + 86_399 + number % 2)
         case .years:
             dated(pad(number / 60 % 60) + pad(number % 60), year: ["1980", "2999", "2026"][number % 3])
-        case .talkers: sentence("\(letters(number, 5)),1") + position(number, talker: "G" + letters(number, 1))
+        case .talkers:
+            sentence("\(letters(number, count: 5)),1") + position(number, talker: "G" + letters(number, count: 1))
         case .texts: sentence("GPTXT,01,01,02,receiver \(number)") + position(number)
         }
     }
 
     @Test(arguments: Kind.allCases) func areProcessedInBoundedTime(kind: Kind) async throws {
-        let text = (0..<Self.epochs).map { Self.epoch(kind, $0) }.joined()
+        let text = (0..<Self.epochs).map { Self.epoch(kind, number: $0) }.joined()
         let log = try directory.write(text.utf8, to: "\(kind).nmea")
         let page = directory.path("page.html")
         let commands =

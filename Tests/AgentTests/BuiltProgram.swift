@@ -18,9 +18,9 @@ enum BuiltProgram {
     /// The time after which a program is considered hanging, even on a busy machine.
     static let hangs = Duration.seconds(100)
 
-    static func run(_ words: [String], timeLimit: Duration = hangs) async throws -> ChildProcess.Outcome {
+    static func run(_ arguments: [String], timeLimit: Duration = hangs) async throws -> ChildProcess.Outcome {
         try await ChildProcess(
-            arguments: [waypost] + words, environment: environment, timeLimit: timeLimit, outputLimit: 1 << 22
+            arguments: [waypost] + arguments, environment: environment, timeLimit: timeLimit, outputLimit: 1 << 22
         ).run()
     }
 

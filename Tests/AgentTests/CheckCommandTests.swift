@@ -459,7 +459,8 @@ struct CheckCommand {
         ] as [(String, Int32, [String])])
     func printsOneJSONObject(configuration: String, code: Int32, checks: [String]) async throws {
         let config = try directory.write(
-            withOwnStatus(configuration).replacing("DIRECTORY", with: directory.url.path).utf8, to: "config.json")
+            configurationWithOwnStatus(configuration).replacing("DIRECTORY", with: directory.url.path).utf8,
+            to: "config.json")
         let outcome = try await BuiltProgram.run(["check", "--json", "--config", config])
         #expect(outcome.ending == .exited(code) && outcome.standardError.isEmpty)
         let object = try JSONValue(parsing: outcome.standardOutput)
@@ -852,7 +853,7 @@ struct CheckCommand {
     private func check(
         _ configuration: String, mode: Int = 0o644
     ) async throws -> (lines: [String], ending: ChildProcess.Ending) {
-        let text = withOwnStatus(configuration).replacing("DIRECTORY", with: directory.url.path)
+        let text = configurationWithOwnStatus(configuration).replacing("DIRECTORY", with: directory.url.path)
         let config = try directory.write(text.utf8, to: "config.json", mode: mode)
         let outcome = try await BuiltProgram.run(["check", "--config", config])
         #expect(outcome.standardError.isEmpty, "\(String(decoding: outcome.standardError, as: UTF8.self))")
@@ -863,7 +864,7 @@ struct CheckCommand {
     }
 
     /// Returns the configuration with its own status address, because another service may use the default port.
-    private func withOwnStatus(_ configuration: String) -> String {
+    private func configurationWithOwnStatus(_ configuration: String) -> String {
         if configuration.contains(#""status""#) {
             return configuration.replacing("127.0.0.1:9464", with: "unix:DIRECTORY/status")
         }

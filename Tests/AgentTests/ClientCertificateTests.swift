@@ -25,7 +25,7 @@ struct ClientCertificate {
         #expect(untrusted.contains("its certificate is not trusted"))
         #expect(
             untrusted.hasSuffix(
-                "; if the authority is your own, add its certificate to authorization.caFile\n")
+                "; if the certificate authority is your own, add its certificate to authorization.caFile\n")
         )
     }
 

@@ -192,8 +192,8 @@ struct CommandErrors {
         (["demo", "/nowhere/drive.nmea"], 65, "waypost: /nowhere/drive.nmea does not exist"),
         (["simulator", "--errors", "often"], 64, "waypost: --errors often: \"often\" must have the form STATUS:RATE"),
     ])
-    func nameTheErrorInACommandLine(words: [String], code: Int32, message: String) async throws {
-        let outcome = try await BuiltProgram.run(words)
+    func nameTheErrorInACommandLine(arguments: [String], code: Int32, message: String) async throws {
+        let outcome = try await BuiltProgram.run(arguments)
         #expect(outcome.ending == .exited(code))
         let complaint = lines(outcome.standardError)
         #expect(complaint.first?.hasPrefix(message) == true, "\(complaint)")

@@ -22,8 +22,9 @@ struct ConfigCommand {
             """.utf8, to: "config.json")
     }
 
-    private func run(_ words: String...) async throws -> (text: String, errors: String, ending: ChildProcess.Ending) {
-        let outcome = try await BuiltProgram.run(words)
+    private func run(_ arguments: String...) async throws -> (text: String, errors: String, ending: ChildProcess.Ending)
+    {
+        let outcome = try await BuiltProgram.run(arguments)
         return (
             String(decoding: outcome.standardOutput, as: UTF8.self),
             String(decoding: outcome.standardError, as: UTF8.self), outcome.ending

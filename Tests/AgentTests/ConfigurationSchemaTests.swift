@@ -19,22 +19,22 @@ import WaypostTestSupport
                 print(number)
         """
 
-    private static func python(_ program: String, _ words: [String] = []) async throws -> ChildProcess.Outcome {
+    private static func runPython(_ program: String, arguments: [String] = []) async throws -> ChildProcess.Outcome {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         return try await ChildProcess(
-            arguments: ["/usr/bin/env", "python3", "-B", "-c", program] + words, environment: ["PATH": path],
+            arguments: ["/usr/bin/env", "python3", "-B", "-c", program] + arguments, environment: ["PATH": path],
             timeLimit: BuiltProgram.hangs
         ).run()
     }
 
     /// Returns the numbers of the texts that the schema rejects; `nil` if no validator is installed.
     private static func rejected(_ texts: [String]) async throws -> Set<Int>? {
-        guard try await python("import jsonschema").ending == .exited(0) else { return nil }
+        guard try await runPython("import jsonschema").ending == .exited(0) else { return nil }
         let directory = try TemporaryDirectory()
         let schema = try directory.write(ConfigurationSchema.document.text.utf8, to: "schema.json")
         let lines = try texts.map { try JSONValue(parsing: Array($0.utf8)).text }
         let documents = try directory.write(lines.joined(separator: "\n").utf8, to: "documents")
-        let outcome = try await python(validator, [schema, documents])
+        let outcome = try await runPython(validator, arguments: [schema, documents])
         try #require(outcome.ending == .exited(0), "\(String(decoding: outcome.standardError, as: UTF8.self))")
         return Set(
             String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n").compactMap { Int($0) })

@@ -440,17 +440,20 @@ import WaypostTestSupport
 
     @Test func consumersHaveTheirOwnProvider() throws {
         #expect(try Self.read(Self.smallest).consumerAuthorization == nil)
-        func with(_ path: String) -> String {
+        func configuration(consumerTokenFile path: String) -> String {
             Self.smallest.replacing(
                 "}}", with: "}, \"consumerAuthorization\": {\"type\": \"file\", \"path\": \"\(path)\"}}")
         }
-        guard case .file(let path, _) = try Self.read(with("/run/{tripId}")).consumerAuthorization else {
+        guard
+            case .file(let path, _) = try Self.read(configuration(consumerTokenFile: "/run/{tripId}"))
+                .consumerAuthorization
+        else {
             Issue.record("the configuration isn't read")
             return
         }
         #expect(path == "/run/{tripId}")
         #expect(
-            Self.problems(with("/run/{vehicleId}")) == [
+            Self.problems(configuration(consumerTokenFile: "/run/{vehicleId}")) == [
                 "config.json: \"consumerAuthorization.path\" contains the unknown placeholder {vehicleId}; use {tripId} or {providerId}"
             ])
     }
@@ -602,7 +605,7 @@ import WaypostTestSupport
             [
                 "\"upload.proxy\" is a string; use an object in braces, such as { \"url\": \"http://proxy.example.com:3128\" }",
                 "\"upload.verify_tls\" is not a key of Waypost; remove it; certificates are always verified, and "
-                    + "\"caFile\" specifies your own authorities",
+                    + "\"caFile\" specifies your own certificate authorities",
             ]
         ),
         (

@@ -22,7 +22,7 @@ struct EchoedTokens {
         ).split(separator: ".").prefix(2).joined(separator: "."), String(repeating: "plainkey", count: 43),
     ].joined(separator: ".")
 
-    static func error(_ status: Int, _ token: String) -> String {
+    static func error(_ status: Int, token: String) -> String {
         let broken = token.enumerated().map { $0.offset % 30 == 29 ? "\($0.element) \\n" : "\($0.element)" }.joined()
         let escaped = token.replacing(".", with: "\\u002e")
         let body = """
@@ -49,18 +49,18 @@ struct EchoedTokens {
 
     enum Echo: String, CaseIterable { case s400, s401, s403, s404, s429, s500, redirect, noHTTP }
 
-    static func answer(_ echo: Echo, _ token: String) -> String {
+    static func answer(_ echo: Echo, token: String) -> String {
         switch echo {
         case .redirect: redirect(token)
         case .noHTTP: noHTTP(token)
-        default: error(Int(echo.rawValue.dropFirst()) ?? 0, token)
+        default: error(Int(echo.rawValue.dropFirst()) ?? 0, token: token)
         }
     }
 
     @Test(arguments: Echo.allCases, [token, plainToken])
     func appearInNoOutput(echo: Echo, token: String) async throws {
         let directory = try TemporaryDirectory()
-        let server = try RawServer(answering: [Self.answer(echo, token)])
+        let server = try RawServer(answering: [Self.answer(echo, token: token)])
         let receiver = try PluggedReceiver(link: ServiceSetup.device(in: directory))
         var setup = ServiceSetup(endpoint: "http://\(server.authority)")
         setup.authorization = #"{"type": "file", "path": "\#(try Self.secretFile(token, in: directory))"}"#
@@ -112,7 +112,7 @@ struct EchoedTokens {
     /// A replay ends by itself and prints a summary.
     @Test(arguments: [Echo.s400, .s500]) func appearInNoReplay(echo: Echo) async throws {
         let directory = try TemporaryDirectory()
-        let server = try RawServer(answering: [Self.answer(echo, Self.token)])
+        let server = try RawServer(answering: [Self.answer(echo, token: Self.token)])
         var setup = ServiceSetup(endpoint: "http://\(server.authority)")
         setup.authorization = #"{"type": "file", "path": "\#(try Self.secretFile(Self.token, in: directory))"}"#
         let log = try directory.write(RecentDrive(epochs: 12).flatMap(\.sentences), to: "drive.nmea")

@@ -8,13 +8,13 @@ import TimeAndChance
 
 /// The vehicles that `waypost replay` drives.
 @Suite struct FleetPlans {
-    private func plan(_ words: String) throws(UsageError) -> FleetPlan {
+    private func plan(_ arguments: String) throws(UsageError) -> FleetPlan {
         let command = try CommandCatalog.command(named: "replay")
-        return try FleetPlan(Arguments(("a " + words).split(separator: " ").map(String.init), for: command))
+        return try FleetPlan(Arguments(("a " + arguments).split(separator: " ").map(String.init), for: command))
     }
 
-    private func names(_ words: String) throws -> [String] {
-        try plan(words).names(for: VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "van 7"))
+    private func names(_ arguments: String) throws -> [String] {
+        try plan(arguments).names(for: VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "van 7"))
             .map(\.vehicleID)
     }
 
@@ -26,7 +26,7 @@ import TimeAndChance
         ("--vehicles 2 --first-vehicle 99 --vehicle-id v%02d", ["v99", "v100"]),
         ("--vehicle-id bus", ["bus"]), ("--vehicle-id v%05d --first-vehicle 12", ["v00012"]),
     ])
-    func haveNamesByNumber(words: String, expected: [String]) throws { #expect(try names(words) == expected) }
+    func haveNamesByNumber(arguments: String, expected: [String]) throws { #expect(try names(arguments) == expected) }
 
     @Test(arguments: [
         ("--vehicles 0", "--vehicles is 0; use 1 to 100000"),
@@ -55,8 +55,8 @@ import TimeAndChance
         ("--spread-seconds nan", "--spread-seconds is nan; use a number from 0 to 86400"),
         ("--spread-meters 2e6", "--spread-meters is 2e6; use a number from 0 to 1000000"),
     ])
-    func areRejectedWithARemedy(words: String, problem: String) {
-        #expect(throws: UsageError(problem, command: "replay")) { try plan(words) }
+    func areRejectedWithARemedy(arguments: String, problem: String) {
+        #expect(throws: UsageError(problem, command: "replay")) { try plan(arguments) }
     }
 
     @Test func nameThePatternOfAnInvalidID() {
@@ -79,8 +79,8 @@ import TimeAndChance
             ("--vehicles 2 --spread-seconds 0", [0, 0]), ("", [0]),
             ("--vehicles 1 --spread-seconds 2", [0]),
         ] as [(String, [Double])])
-    func spreadTheirStarts(words: String, seconds: [Double]) throws {
-        let plan = try plan(words)
+    func spreadTheirStarts(arguments: String, seconds: [Double]) throws {
+        let plan = try plan(arguments)
         #expect(
             (0..<plan.count).map { plan.offset(at: $0, interval: .seconds(10)).delay } == seconds.map { .seconds($0) })
     }

@@ -26,8 +26,9 @@ import WaypostTestSupport
         return text.split(separator: "$").filter { $0.contains(",\(time),") }.map { "$" + $0 }.joined()
     }
 
-    private func fixes(_ words: String...) throws -> RunningProgram {
-        try RunningProgram([BuiltProgram.waypost, "fixes", "--follow"] + words, environment: BuiltProgram.environment)
+    private func fixes(_ arguments: String...) throws -> RunningProgram {
+        try RunningProgram(
+            [BuiltProgram.waypost, "fixes", "--follow"] + arguments, environment: BuiltProgram.environment)
     }
 
     @Test(arguments: [SIGINT, SIGTERM])

@@ -48,14 +48,14 @@ import WaypostTestSupport
     private static func configuration(_ changed: [String: String] = [:]) throws -> Configuration {
         var values = Self.values.merging(changed) { $1 }
         if changed["receiver.type"] != nil { values["receiver.host"] = nil }
-        return try Configuration(json: Array(object(values).utf8), file: "config.json")
+        return try Configuration(json: Array(json(values).utf8), file: "config.json")
     }
 
     /// Returns nested objects, such as `{"a": {"b": 1}}` for the key `a.b` and the value 1.
-    private static func object(_ values: [String: String]) -> String {
+    private static func json(_ values: [String: String]) -> String {
         let members = Dictionary(grouping: values) { $0.key.prefix { $0 != "." } }.map { name, inner in
             let rest = inner.map { (String($0.key.dropFirst(name.count + 1)), $0.value) }
-            let value = rest.first { $0.0.isEmpty }?.1 ?? object(Dictionary(rest) { $1 })
+            let value = rest.first { $0.0.isEmpty }?.1 ?? json(Dictionary(rest) { $1 })
             return "\"\(name)\": \(value)"
         }
         return "{\(members.joined(separator: ", "))}"

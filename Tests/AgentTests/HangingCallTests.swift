@@ -121,7 +121,7 @@ import WaypostTestSupport
         let settings = OutboxConfiguration(
             path: directory.path("outbox.sqlite"), maximumBytes: 1 << 20)
         let outbox = timeLimited(SQLiteOutbox(settings, on: thread))
-        async let hanging: Void = HangingDisk(thread).wait(for: disk, begun)
+        async let hanging: Void = HangingDisk(thread).wait(for: disk, announcingWith: begun)
         await onThread(named: "disk") { begun.wait() }
         async let opening = Result<Void, OutboxError>.catching { () throws(OutboxError) in try await outbox.open() }
         await letTheWaitTimeOut(after: .seconds(5), by: .seconds(5))
@@ -220,7 +220,7 @@ private actor HangingDisk {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    func wait(for event: EventDescriptor, _ begun: EventDescriptor) {
+    func wait(for event: EventDescriptor, announcingWith begun: EventDescriptor) {
         begun.signal()
         event.wait()
     }

@@ -166,10 +166,10 @@ import WaypostTestSupport
 
     /// Runs `waypost` from a shell that has set a limit. `starter` is the start of the shell's command line.
     private func limited(
-        _ limit: String, _ words: [String], as program: [String] = [BuiltProgram.waypost], in starter: [String] = []
+        _ limit: String, _ arguments: [String], as program: [String] = [BuiltProgram.waypost], in starter: [String] = []
     ) async throws -> ChildProcess.Outcome {
         try await ChildProcess(
-            arguments: starter + ["/bin/sh", "-c", "\(limit); exec \"$0\" \"$@\""] + program + words,
+            arguments: starter + ["/bin/sh", "-c", "\(limit); exec \"$0\" \"$@\""] + program + arguments,
             environment: BuiltProgram.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 },
             timeLimit: BuiltProgram.hangs
         ).run()

@@ -12,9 +12,9 @@ import WaypostTestSupport
 
     init() throws { directory = try TemporaryDirectory() }
 
-    private func start(_ words: [String]) throws -> RunningProgram {
+    private func start(_ arguments: [String]) throws -> RunningProgram {
         try RunningProgram(
-            [BuiltProgram.waypost] + words,
+            [BuiltProgram.waypost] + arguments,
             environment: BuiltProgram.environment.merging(["TMPDIR": directory.url.path]) { $1 })
     }
 

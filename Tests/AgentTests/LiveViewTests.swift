@@ -134,13 +134,13 @@ import WaypostTestSupport
         }
     }
 
-    @Test(arguments: [["--watch"], ["--watch", "--json"]]) func requiresATerminal(words: [String]) async throws {
-        let outcome = try await BuiltProgram.run(["status"] + words)
+    @Test(arguments: [["--watch"], ["--watch", "--json"]]) func requiresATerminal(arguments: [String]) async throws {
+        let outcome = try await BuiltProgram.run(["status"] + arguments)
         #expect(outcome.ending == .exited(64))
         let complaint = String(decoding: outcome.standardError, as: UTF8.self)
         #expect(
             complaint.hasPrefix(
-                words.count == 1 ? "waypost: --watch needs a terminal" : "waypost: --watch is for people"))
+                arguments.count == 1 ? "waypost: --watch needs a terminal" : "waypost: --watch is for people"))
     }
 
     /// Expects the terminal's original settings, the main screen and a visible cursor.

@@ -7,7 +7,7 @@ import WaypostTestSupport
 @Suite struct ManualPages {
     private static func isHere(_ program: String) -> Bool { FileSystem.isAllowed(.execute, at: "/usr/bin/\(program)") }
 
-    private static func page(_ page: ManualPage, in directory: TemporaryDirectory) async throws -> String {
+    private static func write(_ page: ManualPage, in directory: TemporaryDirectory) async throws -> String {
         let outcome = try await BuiltProgram.run(["manual", page.rawValue])
         #expect(outcome.ending == .exited(0))
         return try directory.write(outcome.standardOutput, to: page.rawValue)
@@ -16,7 +16,7 @@ import WaypostTestSupport
     @Test(.enabled(if: isHere("man"), "man is not installed"), arguments: ManualPage.allCases)
     func passManWithoutWarnings(page: ManualPage) async throws {
         let directory = try TemporaryDirectory()
-        let path = try await Self.page(page, in: directory)
+        let path = try await Self.write(page, in: directory)
         let outcome = try await ChildProcess(
             arguments: ["/bin/sh", "-c", "exec man --warnings -E UTF-8 -l -Tutf8 -Z \"$0\" >/dev/null", path],
             environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": "80"],
@@ -29,7 +29,7 @@ import WaypostTestSupport
     @Test(.enabled(if: isHere("mandoc"), "mandoc is not installed"), arguments: ManualPage.allCases)
     func passMandocWithoutWarnings(page: ManualPage) async throws {
         let directory = try TemporaryDirectory()
-        let path = try await Self.page(page, in: directory)
+        let path = try await Self.write(page, in: directory)
         let outcome = try await ChildProcess(
             arguments: ["/usr/bin/mandoc", "-T", "lint", "-W", "warning", path], timeLimit: BuiltProgram.hangs
         ).run()

@@ -33,9 +33,11 @@ struct OutboxCommands {
         return updates
     }
 
-    private func outbox(_ words: String, _ config: String) async throws -> (code: Int32, out: String, errors: String) {
+    private func runOutbox(
+        _ arguments: String, config: String
+    ) async throws -> (code: Int32, out: String, errors: String) {
         let outcome = try await BuiltProgram.run(
-            ["outbox"] + words.split(separator: " ").map(String.init) + ["--config", config])
+            ["outbox"] + arguments.split(separator: " ").map(String.init) + ["--config", config])
         guard case .exited(let code) = outcome.ending else { return (-1, "", "\(outcome.ending)") }
         return (
             code, String(decoding: outcome.standardOutput, as: UTF8.self),
@@ -50,22 +52,22 @@ struct OutboxCommands {
         let service = try bench.start()
         try #require(await service.errors.line(saying: "status at") != nil)
 
-        let requeued = try await outbox("requeue --update 2", config)
+        let requeued = try await runOutbox("requeue --update 2", config: config)
         #expect(requeued.out == "1 update requeued: pending again\n", "\(requeued)")
         #expect(requeued.code == 0)
         #expect(
             await bench.arrivals.line(saying: "\"time\":\"\(updates[1].timeOfFix)\"") != nil,
             "the service delivers it without another update")
-        let unknown = try await outbox("discard --update 2 --update 3", config)
+        let unknown = try await runOutbox("discard --update 2 --update 3", config: config)
         #expect(unknown.code == 1 && unknown.errors.contains("not in quarantine: 2; nothing was changed"))
-        let discarded = try await outbox("discard --all --json", config)
+        let discarded = try await runOutbox("discard --all --json", config: config)
         let json = try JSONValue(parsing: Array(discarded.out.utf8))
         #expect(json["action"]?.stringValue == "discard" && json["updates"]?.integerValue == 2)
-        let none = try await outbox("requeue --all", config)
+        let none = try await runOutbox("requeue --all", config: config)
         #expect(none.code == 1 && none.errors.hasSuffix("nothing is quarantined\n"))
 
         #expect(await service.terminate().ending == .exited(0))
-        let listing = try JSONValue(parsing: Array(try await outbox("list --json", config).out.utf8))
+        let listing = try JSONValue(parsing: Array(try await runOutbox("list --json", config: config).out.utf8))
         #expect(listing["delivered"]?.integerValue == 2 && listing["quarantined"]?.integerValue == 0)
         let tally = listing["evictions"]?["discarded"]
         #expect(tally?["count"]?.integerValue == 2)
@@ -77,12 +79,14 @@ struct OutboxCommands {
         let bench = try ServiceBench()
         let updates = try await fill(bench)
         let config = try bench.configure()
-        #expect(try await outbox("requeue --update 2 --update 4", config).out.hasPrefix("2 updates requeued"))
-        #expect(try await outbox("discard --update 3", config).out == "1 update discarded: counted as evicted\n")
-        let listing = try await outbox("list", config).out.split(separator: "\n")
+        #expect(
+            try await runOutbox("requeue --update 2 --update 4", config: config).out.hasPrefix("2 updates requeued"))
+        #expect(
+            try await runOutbox("discard --update 3", config: config).out == "1 update discarded: counted as evicted\n")
+        let listing = try await runOutbox("list", config: config).out.split(separator: "\n")
         #expect(listing.contains("accepted 4 = delivered 1 + pending 2 + evicted 1 + quarantined 0"))
         let time = updates[2].timeOfFix
-        #expect(listing.contains("evicted, discarded: 1, fixes of \(time) to \(time)"))
+        #expect(listing.contains("evicted, discarded: 1, with fixes from \(time) to \(time)"))
         let service = try bench.start()
         for update in [updates[1], updates[3]] {
             #expect(await bench.arrivals.line(saying: "\"time\":\"\(update.timeOfFix)\"") != nil)
@@ -92,7 +96,7 @@ struct OutboxCommands {
 
     @Test func reportThatThereIsNoStore() async throws {
         let directory = try TemporaryDirectory()
-        let result = try await outbox("discard --all", try ServiceSetup().write(in: directory))
+        let result = try await runOutbox("discard --all", config: try ServiceSetup().write(in: directory))
         #expect(result.code == 69 && result.errors.contains("there is no outbox yet"))
         #expect(
             !FileManager.default.fileExists(atPath: directory.path("outbox.sqlite")), "the command creates no outbox")
@@ -102,7 +106,7 @@ struct OutboxCommands {
         let directory = try TemporaryDirectory()
         let config = try ServiceSetup().write(in: directory)
         _ = try directory.write([], to: "outbox.sqlite")
-        let result = try await outbox("list", config)
+        let result = try await runOutbox("list", config: config)
         #expect(result.code == 69)
         #expect(result.errors.hasSuffix("; the service repairs it at its next start\n"), "\(result.errors)")
     }
@@ -116,7 +120,7 @@ struct OutboxCommands {
             ("discard --update x", "outbox discard needs --update with the number of an update, not \"x\""),
             ("list --all", "outbox list has neither --all nor --update; requeue and discard have them"),
         ] {
-            let result = try await outbox(words, config)
+            let result = try await runOutbox(words, config: config)
             #expect(result.code == 64 && result.errors.hasPrefix("waypost: \(message)"), "\(result)")
         }
     }

@@ -47,7 +47,7 @@ import WaypostTestSupport
     }
 
     /// Returns a transport that answers with these statuses in turn.
-    private func answering(_ statuses: [Int]) -> ScriptedTransport {
+    private func transport(answering statuses: [Int]) -> ScriptedTransport {
         let answers = Locked(statuses)
         return ScriptedTransport { _ throws(HTTPTransportError) in
             let status = answers.withLock { $0.removeFirst() }
@@ -57,7 +57,7 @@ import WaypostTestSupport
     }
 
     @Test func areSentUntilTheyAreAccepted() async throws {
-        let transport = answering([503, 200])
+        let transport = transport(answering: [503, 200])
         let agent = try await agent(over: transport)
         async let telling: Void = agent.announcePendingState()
         for await sleep in clock.sleeps.prefix(1) {
@@ -77,7 +77,7 @@ import WaypostTestSupport
     /// vehicle that may be in a private zone reports no state.
     @Test(arguments: [("", 1), (#""privateZones": [{"latitude": 48, "longitude": 11, "radiusMeters": 200}]"#, 2)])
     func endWithAnyDeliveryThatReportsAState(reporting: String, requests: Int) async throws {
-        let transport = answering([503, 200])
+        let transport = transport(answering: [503, 200])
         let agent = try await agent(over: transport) { if !reporting.isEmpty { $0.reporting = reporting } }
         async let telling: Void = agent.announcePendingState()
         for await sleep in clock.sleeps.prefix(1) {

@@ -32,8 +32,8 @@ import WaypostTestSupport
         return (place, epochs.flatMap(\.sentences))
     }
 
-    private static func output(_ words: [String]) async throws -> String {
-        let outcome = try await BuiltProgram.run(words)
+    private static func output(_ arguments: [String]) async throws -> String {
+        let outcome = try await BuiltProgram.run(arguments)
         #expect(outcome.ending == .exited(0), "\(String(decoding: outcome.standardError, as: UTF8.self))")
         return String(decoding: outcome.standardOutput, as: UTF8.self)
     }

@@ -15,10 +15,10 @@ import WaypostTestSupport
     init() throws { temporary = try TemporaryDirectory() }
 
     private func replay(
-        _ words: [String], _ config: String
+        _ arguments: [String], config: String
     ) async throws -> (ChildProcess.Ending, errors: String, output: String) {
         let outcome = try await ChildProcess(
-            arguments: [BuiltProgram.waypost, "replay", log, "--config", config] + words,
+            arguments: [BuiltProgram.waypost, "replay", log, "--config", config] + arguments,
             environment: BuiltProgram.environment.merging(["TMPDIR": temporary.url.path]) { $1 },
             timeLimit: BuiltProgram.hangs, outputLimit: 1 << 20
         ).run()
@@ -35,7 +35,7 @@ import WaypostTestSupport
         let bench = try ServiceBench()
         let config = try bench.configure { $0.level = "error" }
         for round in 1...2 {
-            let (ending, errors, output) = try await replay([], config)
+            let (ending, errors, output) = try await replay([], config: config)
             #expect(ending == .exited(0) && errors.isEmpty, "\(errors)")
             #expect(output.contains("ledger: accepted 43 = delivered 43 + pending 0"), "\(output)")
             #expect(try remainingFiles().isEmpty)
@@ -62,10 +62,10 @@ import WaypostTestSupport
         let bench = try ServiceBench()
         let config = try bench.configure { $0.level = "error" }
         let outbox = bench.directory.path("drive.sqlite")
-        let first = try await replay(["--outbox", outbox], config)
+        let first = try await replay(["--outbox", outbox], config: config)
         #expect(first.0 == .exited(0))
         #expect(first.errors == "waypost: \(outbox) is a new outbox\n")
-        let second = try await replay(["--outbox", outbox], config)
+        let second = try await replay(["--outbox", outbox], config: config)
         #expect(second.0 == .exited(0))
         #expect(
             second.errors.hasPrefix(
@@ -90,7 +90,8 @@ import WaypostTestSupport
         #expect(kept.text.hasSuffix(remedy))
 
         let bench = try ServiceBench()
-        let (ending, _, output) = try await replay(["--outbox", outbox], try bench.configure { $0.level = "error" })
+        let (ending, _, output) = try await replay(
+            ["--outbox", outbox], config: try bench.configure { $0.level = "error" })
         #expect(ending == .exited(0))
         #expect(output.contains("accepted \(43 + count) = delivered \(43 + count)"), "\(output)")
     }
@@ -99,7 +100,7 @@ import WaypostTestSupport
         let bench = try ServiceBench()
         let config = try bench.configure()
         for (path, role) in [(log, "the log"), (config, "the configuration")] {
-            let (ending, errors, _) = try await replay(["--outbox", path], config)
+            let (ending, errors, _) = try await replay(["--outbox", path], config: config)
             #expect(ending == .exited(64))
             #expect(errors.hasPrefix("waypost: --outbox \(path) is \(role); use an outbox"), "\(errors)")
         }
@@ -121,9 +122,9 @@ import WaypostTestSupport
     @Test(arguments: [
         ([], "providers/p/vehicles/van-7"), (["--vehicles", "3"], "providers/p/vehicles/van-7-1 to van-7-3"),
     ])
-    func areNotSentToAnotherMachineWithoutConsent(words: [String], vehicles: String) async throws {
+    func areNotSentToAnotherMachineWithoutConsent(arguments: [String], vehicles: String) async throws {
         let config = try ServiceSetup(endpoint: "https://fleetengine.invalid").write(in: temporary)
-        let (ending, errors, _) = try await replay(words, config)
+        let (ending, errors, _) = try await replay(arguments, config: config)
         #expect(ending == .exited(64))
         #expect(
             errors.hasPrefix(

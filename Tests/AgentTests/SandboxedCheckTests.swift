@@ -26,7 +26,7 @@ import WaypostTestSupport
             ),
             ("CapabilityBoundingSet=", ["--property=CapabilityBoundingSet="]), ("InaccessiblePaths=", []),
             ("StateDirectory=waypost", ["--property=StateDirectory=waypost"]),
-            // If the check had this directory, the end of the check would remove the service's directory.
+            // If the check had a runtime directory of this name, its end would remove the service's directory.
             ("RuntimeDirectory=waypost", []), ("Restart=always", []), ("SystemCallFilter=read write", []),
             (#"Environment="A=b c" D=e"#, [#"--property=Environment="A=b c" D=e"#]),
             ("EnvironmentFiles=/etc/van.env (ignore_errors=yes)", ["--property=EnvironmentFile=-/etc/van.env"]),

@@ -592,7 +592,7 @@ import WaypostTestSupport
     func logsTheNumberOfDroppedLines(format: LogFormat, words: String) {
         let writer = LogWriter(level: .info, format: format, isReadByJournal: true)
         let notice = String(decoding: writer.notice(ofDropped: 3), as: UTF8.self)
-        #expect(notice.contains("\(words) dropped: nothing read standard error"))
+        #expect(notice.contains("\(words) dropped: standard error was not read"))
         #expect(notice.hasSuffix("\n"))
     }
 }

@@ -15,11 +15,11 @@ import WaypostTestSupport
     private let log = Fixtures.url("nmea/tunnel.nmea").path
 
     private func replay(
-        _ words: String, bench: ServiceBench, _ edit: (inout ServiceSetup) -> Void = { $0.level = "error" }
+        _ arguments: String, bench: ServiceBench, _ edit: (inout ServiceSetup) -> Void = { $0.level = "error" }
     ) async throws -> (ending: ChildProcess.Ending, errors: String, summary: JSONValue?) {
         let config = try bench.configure(edit)
         let outcome = try await BuiltProgram.run(
-            ["replay", log, "--config", config, "--json"] + words.split(separator: " ").map(String.init))
+            ["replay", log, "--config", config, "--json"] + arguments.split(separator: " ").map(String.init))
         return (
             outcome.ending, String(decoding: outcome.standardError, as: UTF8.self),
             try? JSONValue(parsing: outcome.standardOutput)

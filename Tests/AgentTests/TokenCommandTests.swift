@@ -15,7 +15,7 @@ import WaypostTestSupport
 struct TokenCommands {
     @Test func showEverythingExceptTheSignature() async throws {
         let bench = try ServiceBench()
-        let (page, _) = try await run(["token"], try bench.configure(), exit: 0)
+        let (page, _) = try await run(["token"], config: try bench.configure(), exit: 0)
         let times = /20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ/
         let numbers = /(iat|exp) \d+/
         let lines = page.replacing(times, with: "TIME").replacing(numbers) { "\($0.output.1) N" }
@@ -48,7 +48,7 @@ struct TokenCommands {
         let config = try ServiceSetup(
             authorization: #"{"type": "http", "url": "\#(url)", "tokenShape": "\#(shape.rawValue)"}"#
         ).write(in: directory)
-        let (page, _) = try await run(["token"], config, exit: 0)
+        let (page, _) = try await run(["token"], config: config, exit: 0)
         #expect(page.firstMatch(of: /stated   "\w+" agrees with exp\n/) != nil, "\(page)")
     }
 
@@ -77,9 +77,9 @@ struct TokenCommands {
                  "tokenKey": "\(subject.hasPrefix("consumer") ? "TRIP" : "VEHICLE")_TOKEN_KEY"}
                 """
         }
-        let (page, _) = try await run(["token"], config, exit: 1)
+        let (page, _) = try await run(["token"], config: config, exit: 1)
         #expect(page.hasSuffix("\n\(message)\n"), "\(page)")
-        let (token, errors) = try await run(["token", "--raw"], config, exit: 1)
+        let (token, errors) = try await run(["token", "--raw"], config: config, exit: 1)
         #expect(token.split(separator: ".").count == 3)
         #expect(errors == "waypost: \(message.dropFirst(9))\n")
     }
@@ -101,17 +101,17 @@ struct TokenCommands {
                  "tokenKey": "\(subject.hasPrefix("consumer") ? "TRIP" : "VEHICLE")_TOKEN_KEY"}
                 """
         }
-        let (page, _) = try await run(["token", "--trip", "trip 7"], config, exit: exit)
+        let (page, _) = try await run(["token", "--trip", "trip 7"], config: config, exit: exit)
         let last = page.split(separator: "\n").last
         #expect(last?.hasPrefix(begins) == true && last?.hasSuffix(ends) == true, "\(page)")
         if exit == 0 { #expect(page.contains("\nrole     consumer of trip trip 7\n")) }
         // The driver's token is unchanged.
-        #expect(try await run(["token"], config, exit: 0).output.hasSuffix("fits providers/p/vehicles/van-7\n"))
+        #expect(try await run(["token"], config: config, exit: 0).output.hasSuffix("fits providers/p/vehicles/van-7\n"))
     }
 
     @Test func requireAProviderOfTripTokens() async throws {
         let bench = try ServiceBench()
-        let (_, errors) = try await run(["token", "--trip", "t"], try bench.configure(), exit: 78)
+        let (_, errors) = try await run(["token", "--trip", "t"], config: try bench.configure(), exit: 78)
         #expect(errors.contains("has no \"consumerAuthorization\""))
     }
 
@@ -125,7 +125,7 @@ struct TokenCommands {
                 + #""authorization":{"vehicleid":"\#(inner) \#(String(repeating: "van ", count: 1000))"}}"#)
         let path = try directory.write(token.utf8, to: "token", mode: 0o600)
         let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: directory)
-        let (_, errors) = try await run(["token", "--raw"], config, exit: 1)
+        let (_, errors) = try await run(["token", "--raw"], config: config, exit: 1)
         #expect(errors.utf8.count < 600 && !errors.contains(inner.prefix(12)), "\(errors)")
     }
 
@@ -137,7 +137,7 @@ struct TokenCommands {
                 + #""iat":1000000000,"exp":1000003600,"authorization":{"vehicleid":"a\u0007b"}}"#)
         let path = try directory.write(token.utf8, to: "token", mode: 0o600)
         let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: directory)
-        let (page, _) = try await run(["token"], config, exit: 1)
+        let (page, _) = try await run(["token"], config: config, exit: 1)
         #expect(page.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202E || $0 == "\n" }, "\(page)")
         #expect(page.contains("         inner …\n"))
         #expect(page.contains("role     driver of vehicle a\u{FFFD}b\n"))
@@ -159,14 +159,14 @@ struct TokenCommands {
         )
         let path = try directory.write(token.utf8, to: "token", mode: 0o600)
         let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: directory)
-        let (page, _) = try await run(["token"], config, exit: 0)
+        let (page, _) = try await run(["token"], config: config, exit: 0)
         #expect(page.contains(message), "\(page)")
     }
 
     @Test func warnAboutAServerToken() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure { $0.tokenURL = "\(bench.simulator.baseURL.origin)/token/server" }
-        let (page, _) = try await run(["token"], config, exit: 0)
+        let (page, _) = try await run(["token"], config: config, exit: 0)
         #expect(page.contains("\nrole     server, for every id\n"))
         #expect(page.contains("\nnote     the token for vehicle van-7 is a server token, valid for every vehicle; "))
     }
@@ -174,26 +174,26 @@ struct TokenCommands {
     @Test func printTheTokenItselfOnlyToAProgram() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure()
-        let (token, errors) = try await run(["token", "--raw"], config, exit: 0)
+        let (token, errors) = try await run(["token", "--raw"], config: config, exit: 0)
         #expect(token.firstMatch(of: /^eyJ[\w-]+\.eyJ[\w-]+\.[\w-]{342}\n$/) != nil && errors.isEmpty)
 
         let terminal = try PseudoTerminal()
         let command = "exec \"$0\" token --config \"$1\" --raw $2 >\(terminal.path)"
-        func onTerminal(_ option: String) async throws -> ChildProcess.Outcome {
+        func runOnTerminal(_ option: String) async throws -> ChildProcess.Outcome {
             try await ChildProcess(
                 arguments: ["/bin/sh", "-c", command, BuiltProgram.waypost, config, option],
                 environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
             ).run()
         }
-        let refused = try await onTerminal("")
+        let refused = try await runOnTerminal("")
         #expect(refused.ending == .exited(64))
         #expect(
             String(decoding: refused.standardError, as: UTF8.self).hasPrefix(
                 "waypost: token --raw would show the token on this terminal; pipe or redirect it (| or >), or add --force\n"
             ))
-        let forced = try await onTerminal("--force")
+        let forced = try await runOnTerminal("--force")
         #expect(forced.ending == .exited(0))
-        _ = try await run(["token", "--force"], config, exit: 64)
+        _ = try await run(["token", "--force"], config: config, exit: 64)
     }
 
     @Test(arguments: [
@@ -206,7 +206,7 @@ struct TokenCommands {
     func nameThePartyThatMustAct(authorization: String, exit: Int32) async throws {
         let directory = try TemporaryDirectory()
         let config = try ServiceSetup(authorization: authorization).write(in: directory)
-        let (page, errors) = try await run(["token"], config, exit: exit)
+        let (page, errors) = try await run(["token"], config: config, exit: exit)
         #expect(page.isEmpty)
         #expect(errors.split(separator: "\n").count == 1, "\(errors)")
     }
@@ -218,7 +218,7 @@ struct TokenCommands {
         let answer = #"{"VEHICLE_TOKEN_KEY":"\#(token)","TOKEN_EXPIRATION":"tomorrow"}"#
         let path = try directory.write(answer.utf8, to: "van-7.jwt", mode: 0o600)
         let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: directory)
-        let (page, _) = try await run(["token"], config, exit: 0)
+        let (page, _) = try await run(["token"], config: config, exit: 0)
         #expect(page.contains(#"van-7.jwt: its "TOKEN_EXPIRATION" "tomorrow" isn't an expiry; "#), "\(page)")
     }
 
@@ -229,7 +229,7 @@ struct TokenCommands {
         let path = try directory.write(token.utf8, to: "token", mode: 0o600)
         let config = try ServiceSetup(authorization: #"{"type": "file", "path": "\#(path)"}"#).write(in: directory)
         let isSynchronized = UTCTime.synchronizedSystem != nil
-        let (page, _) = try await run(["token"], config, exit: isSynchronized ? 1 : 0)
+        let (page, _) = try await run(["token"], config: config, exit: isSynchronized ? 1 : 0)
         let words =
             isSynchronized
             ? " by this host's clock, which is synchronized; " : ", if it is this host's clock that is wrong\n"
@@ -277,9 +277,9 @@ struct TokenCommands {
     }
 
     private func run(
-        _ words: [String], _ config: String, exit: Int32
+        _ arguments: [String], config: String, exit: Int32
     ) async throws -> (output: String, errors: String) {
-        let outcome = try await BuiltProgram.run(words + ["--config", config])
+        let outcome = try await BuiltProgram.run(arguments + ["--config", config])
         let errors = String(decoding: outcome.standardError, as: UTF8.self)
         #expect(outcome.ending == .exited(exit), "\(errors)")
         return (String(decoding: outcome.standardOutput, as: UTF8.self), errors)

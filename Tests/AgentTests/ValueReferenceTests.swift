@@ -15,7 +15,7 @@ import WaypostTestSupport
     init() throws { directory = try TemporaryDirectory() }
 
     private func read(
-        _ find: String, _ replacement: String, environment: [String: String] = [:]
+        replacing find: String, with replacement: String, environment: [String: String] = [:]
     ) throws(ConfigurationError) -> Configuration {
         let text = Configurations.smallest.replacing(
             find, with: replacement.replacing("DIRECTORY", with: directory.url.path))
@@ -24,10 +24,10 @@ import WaypostTestSupport
 
     /// Returns the only error, without the file's name.
     private func problem(
-        _ find: String, _ replacement: String, environment: [String: String] = [:]
+        replacing find: String, with replacement: String, environment: [String: String] = [:]
     ) -> String {
         do {
-            _ = try read(find, replacement, environment: environment)
+            _ = try read(replacing: find, with: replacement, environment: environment)
             return "none"
         } catch {
             return error.problems.map { $0.description.replacing("config.json: ", with: "") }.joined(separator: "\n")
@@ -37,7 +37,7 @@ import WaypostTestSupport
     @Test(arguments: ["van-7", "van-7\n", "van-7\r\n", "\u{FEFF}van-7\n"])
     func readOneLineOfAFile(content: String) throws {
         try directory.write(content.utf8, to: "id")
-        let configuration = try read("\"v\"", #"{"file": "DIRECTORY/id"}"#)
+        let configuration = try read(replacing: "\"v\"", with: #"{"file": "DIRECTORY/id"}"#)
         #expect(configuration.vehicle.vehicleID == "van-7")
         let setting = try #require(configuration.settings.first { $0.path == "vehicle.vehicleId" })
         #expect(setting.value == .string("van-7") && setting.source == .reference(.file(directory.path("id"))))
@@ -46,9 +46,9 @@ import WaypostTestSupport
     @Test func readAVariableOrACredential() throws {
         try directory.write("van-8\n".utf8, to: "id", mode: 0o400)
         let environment = ["VAN": "van-9", "CREDENTIALS_DIRECTORY": directory.url.path]
-        let variable = try read("\"v\"", #"{"environment": "VAN"}"#, environment: environment)
+        let variable = try read(replacing: "\"v\"", with: #"{"environment": "VAN"}"#, environment: environment)
         #expect(variable.vehicle.vehicleID == "van-9")
-        let credential = try read("\"v\"", #"{"credential": "id"}"#, environment: environment)
+        let credential = try read(replacing: "\"v\"", with: #"{"credential": "id"}"#, environment: environment)
         #expect(credential.vehicle.vehicleID == "van-8")
         #expect(credential.settings.first { $0.path == "vehicle.vehicleId" }?.value == .string("…"))
     }
@@ -61,7 +61,7 @@ import WaypostTestSupport
             (#"{"file": "DIRECTORY/url"}"#, "https://backend.test"),
         ] {
             let configuration = try read(
-                #"{"type": "file", "path": "/run/token"}"#, #"{"type": "http", "url": \#(reference)}"#,
+                replacing: #"{"type": "file", "path": "/run/token"}"#, with: #"{"type": "http", "url": \#(reference)}"#,
                 environment: environment)
             #expect(configuration.authorization.provider == provider)
         }
@@ -77,8 +77,9 @@ import WaypostTestSupport
         func file(_ name: String) -> String { #"{"file": "DIRECTORY/\#(name)"}"# }
         let more = #", "log": {"level": \#(file("level"))}, "status": {"listen": \#(file("listen"))}}"#
         let configuration = try read(
-            #"{"type": "file", "path": "/run/token"}}"#,
-            #"{"type": \#(file("type")), "command": [\#(file("program")), "{vehicleId}", \#(file("argument"))]}\#(more)"#
+            replacing: #"{"type": "file", "path": "/run/token"}}"#,
+            with:
+                #"{"type": \#(file("type")), "command": [\#(file("program")), "{vehicleId}", \#(file("argument"))]}\#(more)"#
         )
         guard case .command(let arguments, _, _, _) = configuration.authorization else {
             Issue.record("not a command")
@@ -110,14 +111,15 @@ import WaypostTestSupport
     ])
     func rejectTextThatIsNotOneLine(content: String, message: String) throws {
         let path = try directory.write(content.utf8, to: "id")
-        let problem = problem("\"v\"", #"{"file": "DIRECTORY/id"}"#)
+        let problem = problem(replacing: "\"v\"", with: #"{"file": "DIRECTORY/id"}"#)
         #expect(problem == "\"vehicle.vehicleId\" comes from the file \(path), which \(message)")
     }
 
     @Test func requireUTF8() throws {
         try directory.write([0x76, 0xE4], to: "id")
         #expect(
-            problem("\"v\"", #"{"file": "DIRECTORY/id"}"#).hasSuffix("id, which is not UTF-8 text; save it as UTF-8"))
+            problem(replacing: "\"v\"", with: #"{"file": "DIRECTORY/id"}"#).hasSuffix(
+                "id, which is not UTF-8 text; save it as UTF-8"))
     }
 
     /// Reading never blocks.
@@ -130,7 +132,9 @@ import WaypostTestSupport
             ("DIRECTORY/fifo", "is a FIFO, not a file; use the file that contains the value"),
             ("/dev/zero", "is a device, not a file; use the file that contains the value"),
         ] {
-            #expect(problem("\"v\"", #"{"file": "\#(place)"}"#).hasSuffix(", which \(message)"), "\(place)")
+            #expect(
+                problem(replacing: "\"v\"", with: #"{"file": "\#(place)"}"#).hasSuffix(", which \(message)"), "\(place)"
+            )
         }
     }
 
@@ -138,7 +142,7 @@ import WaypostTestSupport
         let path = try directory.write("van-7".utf8, to: "id", mode: 0o000)
         guard geteuid() != 0 else { return }
         #expect(
-            problem("\"v\"", #"{"file": "DIRECTORY/id"}"#)
+            problem(replacing: "\"v\"", with: #"{"file": "DIRECTORY/id"}"#)
                 == "\"vehicle.vehicleId\" comes from the file \(path), which this user cannot read; make it "
                 + "readable by the service's group: chgrp waypost \(path) and chmod g+r \(path)")
     }
@@ -155,13 +159,13 @@ import WaypostTestSupport
     ])
     func nameAMissingVariableOrCredential(reference: String, message: String) {
         let environment = ["EMPTY": "", "CREDENTIALS_DIRECTORY": directory.url.path]
-        let problem = problem("\"v\"", reference, environment: environment)
+        let problem = problem(replacing: "\"v\"", with: reference, environment: environment)
         #expect(problem.hasPrefix("\"vehicle.vehicleId\" comes from the \(message)"), "\(problem)")
     }
 
     @Test func haveNoCredentialsOutsideTheService() {
         #expect(
-            problem("\"v\"", #"{"credential": "id"}"#)
+            problem(replacing: "\"v\"", with: #"{"credential": "id"}"#)
                 == "\"vehicle.vehicleId\" comes from the credential id, which is missing: systemd has "
                 + "passed no credentials to this process; list the credential in the unit (LoadCredential), or outside the "
                 + "service set CREDENTIALS_DIRECTORY=/run/credentials/waypost.service")
@@ -228,7 +232,7 @@ import WaypostTestSupport
     func nameKeyPlaceAndRemedy(find: String, replacement: String, message: String) throws {
         try directory.write("hush".utf8, to: "key")
         try directory.write("hu/sh".utf8, to: "slash")
-        let problem = problem(find, replacement)
+        let problem = problem(replacing: find, with: replacement)
         #expect(problem.hasPrefix(message.replacing("DIRECTORY", with: directory.url.path)), "\(problem)")
         #expect(!problem.contains("hush"))
     }
@@ -237,7 +241,7 @@ import WaypostTestSupport
     @Test func neverReadAFileThatWaypostWrites() throws {
         try directory.write("van-7".utf8, to: "o.sqlite")
         let problem = problem(
-            #""v"}"#, #"{"file": "DIRECTORY/o.sqlite"}}, "outbox": {"path": "DIRECTORY/o.sqlite"}"#)
+            replacing: #""v"}"#, with: #"{"file": "DIRECTORY/o.sqlite"}}, "outbox": {"path": "DIRECTORY/o.sqlite"}"#)
         #expect(
             problem.hasSuffix(
                 "and the outbox's files would replace the file of \"vehicle.vehicleId\"; use another "

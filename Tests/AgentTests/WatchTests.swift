@@ -140,9 +140,9 @@ struct Watches {
         (["--trip", "t"], Int32(78), "has no \"consumerAuthorization\""), (["--vehicle", "a/b"], 78, "contains \"/\""),
         ([], 64, "needs --trip ID or --vehicle ID"), (["--trip", "t", "--vehicle", "v"], 64, "not both"),
     ])
-    func rejectTargetsThatCannotBeFollowed(words: [String], code: Int32, message: String) async throws {
+    func rejectTargetsThatCannotBeFollowed(arguments: [String], code: Int32, message: String) async throws {
         defer { serving.cancel() }
-        let outcome = try await BuiltProgram.run(["watch", "--config", try configure(consumer: nil)] + words)
+        let outcome = try await BuiltProgram.run(["watch", "--config", try configure(consumer: nil)] + arguments)
         #expect(outcome.ending == .exited(code))
         let complaint = String(decoding: outcome.standardError, as: UTF8.self)
         #expect(complaint.contains(message), "\(complaint)")

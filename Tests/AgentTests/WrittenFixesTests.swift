@@ -28,7 +28,7 @@ import WaypostTestSupport
         return fix
     }()
 
-    static func written(_ format: FixesFormat, _ fixes: [Fix]) -> String {
+    static func text(of fixes: [Fix], as format: FixesFormat) -> String {
         var bytes: [UInt8] = []
         format.appendHeader(to: &bytes)
         for (index, fix) in fixes.enumerated() { format.append(fix, isFirst: index == 0, isBroken: false, to: &bytes) }
@@ -38,7 +38,7 @@ import WaypostTestSupport
 
     @Test func areATrackInGPX() {
         #expect(
-            Self.written(.gpx, [Self.sample]) == """
+            Self.text(of: [Self.sample], as: .gpx) == """
                 <?xml version="1.0" encoding="UTF-8"?>
                 <gpx version="1.1" creator="Waypost" xmlns="http://www.topografix.com/GPX/1/1">
                 <trk><trkseg>
@@ -60,7 +60,7 @@ import WaypostTestSupport
             }
             let features: [Feature]
         }
-        let text = Self.written(.geojson, Array(repeating: Self.sample, count: count))
+        let text = Self.text(of: Array(repeating: Self.sample, count: count), as: .geojson)
         let collection = try JSONDecoder().decode(Collection.self, from: Data(text.utf8))
         #expect(collection.features.count == count)
         #expect(collection.features.allSatisfy { $0.geometry.coordinates == [-10.25, 53.55, 51.3] })

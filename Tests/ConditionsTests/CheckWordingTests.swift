@@ -58,7 +58,7 @@ import Testing
             ),
             (
                 .economy(updates: 30, span: .seconds(60)),
-                "economy: a crash may lose the updates of the last 60 s, at most 30; set outbox.durability to full to lose none"
+                "economy: a crash may lose up to 30 updates from the last 60 s; set outbox.durability to full to lose none"
             ),
         ] as [(CheckFinding, String)])
     func nameCauseAndRemedy(finding: CheckFinding, sentence: String) {

@@ -73,7 +73,7 @@ import Testing
             ),
             (
                 .noSentence(.serial(baudRate: 4800, wasFound: false), .seconds(5), alsoOpenIn: gpsd),
-                "bytes arrive but no NMEA sentence for 5 s; also open in gpsd (process 7)",
+                "bytes arrive, but no NMEA sentence for 5 s; also open in gpsd (process 7)",
                 gpsdRemedy
             ),
             (
@@ -83,7 +83,7 @@ import Testing
             ),
             (
                 .noBaudRate(.noise, baudRate: 9600, tried: [9600, 4800]),
-                "bytes arrive but no NMEA sentence at 9600 or 4800 baud, still looking",
+                "bytes arrive, but no NMEA sentence at 9600 or 4800 baud (still searching)",
                 "switch the receiver's output to NMEA, or set baudRate if it sends at another rate"
             ),
             (.otherSpeaker(.gpsd), "gpsd answers, with its JSON reports", "set receiver.type to gpsd"),
@@ -102,6 +102,6 @@ import Testing
     @Test func countTheTimeThatAReceiverIsSilent() {
         let state = ReceiverState.waiting(source: "line", .silent(.file, .seconds(5), alsoOpenIn: nil))
         let sentence = state.sentence(after: .seconds(73))
-        #expect(sentence == "line: nothing new for 78 s; check the program that writes it")
+        #expect(sentence == "line: nothing new for 78 s; check the program that writes the file")
     }
 }

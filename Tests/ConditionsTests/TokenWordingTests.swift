@@ -42,7 +42,7 @@ import VehicleAuthorization
             (
                 .unanswered(endpoint, .untrustedCertificate(.ofUnknownAuthority), "unknown authority"),
                 "token endpoint https://b.example/t: unknown authority",
-                "if the authority is your own, add its certificate to authorization.caFile"
+                "if the certificate authority is your own, add its certificate to authorization.caFile"
             ),
             (
                 status(302, .redirect(to: "https://x.example")),

@@ -8,14 +8,14 @@ import WaypostTestSupport
         let directory = try TemporaryDirectory()
         try await TestCertificates.make(in: directory)
         let client = TestCertificates.client(in: directory)
-        func isUsable(_ certificate: String, _ key: String) -> Bool {
+        func isUsable(certificate: String, key: String) -> Bool {
             CurlClientCertificate(certificateFile: certificate, keyFile: key).isUsable
         }
-        #expect(isUsable(client.certificate, client.key))
-        #expect(!isUsable(client.certificate, TestCertificates.server(in: directory).key))
-        #expect(!isUsable(client.key, client.certificate))
+        #expect(isUsable(certificate: client.certificate, key: client.key))
+        #expect(!isUsable(certificate: client.certificate, key: TestCertificates.server(in: directory).key))
+        #expect(!isUsable(certificate: client.key, key: client.certificate))
         let damaged = try directory.write(
             "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n".utf8, to: "damaged")
-        #expect(!isUsable(client.certificate, damaged))
+        #expect(!isUsable(certificate: client.certificate, key: damaged))
     }
 }

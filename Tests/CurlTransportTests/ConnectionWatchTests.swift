@@ -14,15 +14,15 @@ import Testing
         defer { _ = sockets.close(raw) }
         sockets.beginExchange(allowing: HTTPLimits())
         sockets.recordOpening(of: raw)
-        #expect(option(raw, TCP_USER_TIMEOUT) == 10_000 && option(raw, TCP_KEEPIDLE) == 5)
+        #expect(option(TCP_USER_TIMEOUT, of: raw) == 10_000 && option(TCP_KEEPIDLE, of: raw) == 5)
         sockets.endExchange()
-        #expect(option(raw, TCP_KEEPIDLE) == 60)
+        #expect(option(TCP_KEEPIDLE, of: raw) == 60)
         sockets.beginExchange(allowing: HTTPLimits())
-        #expect(option(raw, TCP_USER_TIMEOUT) == 5000 && option(raw, TCP_KEEPINTVL) == 5)
+        #expect(option(TCP_USER_TIMEOUT, of: raw) == 5000 && option(TCP_KEEPINTVL, of: raw) == 5)
         sockets.endExchange()
     }
 
-    private func option(_ raw: CInt, _ name: CInt) -> CInt {
+    private func option(_ name: CInt, of raw: CInt) -> CInt {
         var value: CInt = -1
         var size = socklen_t(MemoryLayout<CInt>.size)
         _ = unsafe getsockopt(raw, CInt(IPPROTO_TCP), name, &value, &size)

@@ -10,7 +10,7 @@ struct SecureExchange {
     @Test func verifiesTheServerAndSpeaksHTTP2() async throws {
         let server = try await NginxServer()
         let transport = try Loopback.transport(caFile: server.caFile)
-        let spoken = try await text(transport, server.port, "/protocol")
+        let spoken = try await text(transport, port: server.port, target: "/protocol")
         #expect(spoken == "HTTP/2.0 TLSv1.3")
     }
 
@@ -51,11 +51,11 @@ struct SecureExchange {
         let server = try await NginxServer()
         let transport = try Loopback.transport(caFile: server.caFile)
         let connections = try await withThrowingTaskGroup(of: String.self) { group in
-            for _ in 0..<90 { group.addTask { try await text(transport, server.port, "/connection") } }
+            for _ in 0..<90 { group.addTask { try await text(transport, port: server.port, target: "/connection") } }
             return try await group.reduce(into: Set<Substring>()) { $0.insert($1.prefix { $0 != " " }) }
         }
         #expect(connections.count == 1)
-        let last = try await text(transport, server.port, "/connection")
+        let last = try await text(transport, port: server.port, target: "/connection")
         #expect(last == "\(connections.first ?? "") 91")
     }
 
@@ -66,7 +66,7 @@ struct SecureExchange {
         options.maximumConnections = 256
         let transport = try CurlTransport(options: options)
         let connections = try await withThrowingTaskGroup(of: String.self) { group in
-            for _ in 0..<2000 { group.addTask { try await text(transport, server.port, "/connection") } }
+            for _ in 0..<2000 { group.addTask { try await text(transport, port: server.port, target: "/connection") } }
             return try await group.reduce(into: Set<Substring>()) { $0.insert($1.prefix { $0 != " " }) }
         }
         #expect(connections.count <= 6, "\(connections)")
@@ -92,26 +92,26 @@ struct SecureExchange {
     @Test func resumesTheTLSSessionOnANewConnection() async throws {
         let server = try await NginxServer()
         let transport = try Loopback.transport(caFile: server.caFile)
-        #expect(try await text(transport, server.briefPort, "/session") == "1 .")
-        let second = try await text(transport, server.briefPort, "/session")
+        #expect(try await text(transport, port: server.briefPort, target: "/session") == "1 .")
+        let second = try await text(transport, port: server.briefPort, target: "/session")
         #expect(second == "1 r")
     }
 
-    @Test func closesAConnectionThatWasTooSlow() async throws {
+    @Test func closesTheConnectionAfterATimeout() async throws {
         let server = try await NginxServer()
         let transport = try Loopback.transport(caFile: server.caFile)
-        let first = try await text(transport, server.port, "/connection")
+        let first = try await text(transport, port: server.port, target: "/connection")
         #expect(first.hasSuffix(" 1"))
         let slow = HTTPRequest(
             .get, try HTTPURL("https://localhost:\(server.port)/slow"),
             limits: HTTPLimits(total: .milliseconds(100)))
         let error = await #expect(throws: HTTPTransportError.self) { try await transport.send(slow) }
         #expect(error?.code == .timedOut)
-        let next = try await text(transport, server.port, "/connection")
+        let next = try await text(transport, port: server.port, target: "/connection")
         #expect(next != first && next.hasSuffix(" 1"), "\(first), then \(next)")
     }
 
-    private func text(_ transport: CurlTransport, _ port: UInt16, _ target: String) async throws -> String {
+    private func text(_ transport: CurlTransport, port: UInt16, target: String) async throws -> String {
         let response = try await transport.send(HTTPRequest(.get, try HTTPURL("https://localhost:\(port)\(target)")))
         return String(decoding: response.body, as: UTF8.self)
     }

@@ -48,12 +48,12 @@ struct Simulation {
         text.split(separator: "trace hash ").last.map { String($0.prefix { $0.isHexDigit }) } ?? "none"
     }
 
-    private static func run(_ words: String..., code: Int32 = 0) async throws -> String {
-        try await run(words, code: code)
+    private static func run(_ arguments: String..., code: Int32 = 0) async throws -> String {
+        try await run(arguments, code: code)
     }
 
     /// Runs the `DeliverySimulation` that was built together with these tests. Returns its standard output.
-    private static func run(_ words: [String], code: Int32 = 0) async throws -> String {
+    private static func run(_ arguments: [String], code: Int32 = 0) async throws -> String {
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let beside = URL(filePath: tests).deletingLastPathComponent().appending(path: "DeliverySimulation").path
         let isThere = FileManager.default.isExecutableFile(atPath: beside)
@@ -64,7 +64,7 @@ struct Simulation {
         // Tasks that still wait at the end of a world leak. The components' own tests find their leaks.
         environment["ASAN_OPTIONS"] = "detect_leaks=0"
         let outcome = try await ChildProcess(
-            arguments: [program] + words, environment: environment, timeLimit: .seconds(240), outputLimit: 1 << 24
+            arguments: [program] + arguments, environment: environment, timeLimit: .seconds(240), outputLimit: 1 << 24
         ).run()
         let text = String(decoding: outcome.standardOutput, as: UTF8.self)
         #expect(outcome.ending == .exited(code), "\(text) \(String(decoding: outcome.standardError, as: UTF8.self))")

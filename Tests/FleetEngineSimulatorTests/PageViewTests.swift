@@ -9,7 +9,7 @@ import TimeAndChance
 
 /// The data that the simulator's page requests every second.
 @Suite struct PageViews {
-    private static func report(_ backend: SimulatedBackend, _ vehicle: String, second: Int = 0) async throws {
+    private static func report(to backend: SimulatedBackend, vehicle: String, second: Int = 0) async throws {
         let time = UTCTime(millisecondsSince1970: (SimulatedBackend.now + Int64(second)) * 1000)
         let body = """
             {"lastLocation":{"location":{"latitude":\(53.55 + Double(second) / 10_000),"longitude":10},
@@ -27,7 +27,7 @@ import TimeAndChance
 
     @Test func showSeveralVehiclesInNaturalOrder() async throws {
         let backend = try SimulatedBackend()
-        for vehicle in ["van-10", "van-2", "van-1"] { try await Self.report(backend, vehicle) }
+        for vehicle in ["van-10", "van-2", "van-1"] { try await Self.report(to: backend, vehicle: vehicle) }
         let page = try await backend.get("/page.json")
         #expect(Self.ids(page) == ["van-1", "van-2", "van-10"])
         #expect(page["names"]?.arrayValue?.last?.stringValue == "providers/p/vehicles/van-10")
@@ -44,7 +44,7 @@ import TimeAndChance
 
     @Test func showAPartOfALargeFleetAndItsSize() async throws {
         let backend = try SimulatedBackend()
-        for number in 1...45 { try await Self.report(backend, "van-\(number)") }
+        for number in 1...45 { try await Self.report(to: backend, vehicle: "van-\(number)") }
         let page = try await backend.get("/page.json")
         #expect(Self.ids(page) == (1...40).map { "van-\($0)" })
         #expect(page["vehicles"]?.integerValue == 45 && page["names"]?.arrayValue?.count == 45)
@@ -52,7 +52,7 @@ import TimeAndChance
 
     @Test func showAStripOfBarsPerVehicle() async throws {
         let backend = try SimulatedBackend()
-        try await Self.report(backend, "van")
+        try await Self.report(to: backend, vehicle: "van")
         backend.advance(by: 30)
         let body = """
             {"pastLocations":[{"location":{"latitude":53.56,"longitude":10},"updateTime":"2026-01-05T10:15:20Z"}],
@@ -126,8 +126,8 @@ import TimeAndChance
     @Test(arguments: ["", "?vehicle=providers/p/vehicles/van"])
     func showWhenAVehicleLastReported(query: String) async throws {
         let backend = try SimulatedBackend()
-        try await Self.report(backend, "van", second: -600)
-        if query.isEmpty { try await Self.report(backend, "bus", second: -600) }
+        try await Self.report(to: backend, vehicle: "van", second: -600)
+        if query.isEmpty { try await Self.report(to: backend, vehicle: "bus", second: -600) }
         func drawing() async throws -> String {
             try #require(try await backend.get("/page.json" + query)["drawing"]?.stringValue)
         }
@@ -142,7 +142,7 @@ import TimeAndChance
             .put, "vehicles/van?updateMask=vehicleState", token: token, body: #"{"vehicleState":"OFFLINE"}"#)
         #expect(answer.status == 200)
         #expect(try await drawing().contains("vehicle now") == false)
-        try await Self.report(backend, "van", second: -480)
+        try await Self.report(to: backend, vehicle: "van", second: -480)
         #expect(try await drawing().contains("vehicle now"))
     }
 
@@ -181,14 +181,14 @@ import TimeAndChance
         func trip() async throws -> JSONValue { try #require(try await backend.get("/page.json")["trips"]?[0]) }
         var shown = try await trip()
         #expect(shown["status"]?.stringValue == "NEW" && shown["destination"]?.stringValue == "pickup")
-        for second in 0..<10 { try await Self.report(backend, "van", second: second * 6) }
+        for second in 0..<10 { try await Self.report(to: backend, vehicle: "van", second: second * 6) }
         shown = try await trip()
         #expect(shown["id"]?.stringValue == "trip" && shown["vehicle"]?.stringValue == "van")
         #expect(shown["status"]?.stringValue == "ENROUTE_TO_DROPOFF" && shown["destination"]?.stringValue == "drop-off")
         #expect(shown["remaining"]?.integerValue == 400)
         let arrival = try #require(shown["arrival"]?.integerValue) - SimulatedBackend.now * 1000
         #expect((39_900...40_000).contains(arrival))
-        for second in 10..<20 { try await Self.report(backend, "van", second: second * 6) }
+        for second in 10..<20 { try await Self.report(to: backend, vehicle: "van", second: second * 6) }
         shown = try await trip()
         #expect(shown["status"]?.stringValue == "COMPLETE" && shown["destination"] == .null)
         #expect(shown["remaining"] == .null && shown["driven"]?.doubleValue == 1000)
@@ -213,7 +213,7 @@ import TimeAndChance
 
     @Test func hideTheExampleOnceAVehicleReports() async throws {
         let backend = try SimulatedBackend()
-        try await Self.report(backend, "van")
+        try await Self.report(to: backend, vehicle: "van")
         #expect(try await backend.get("/page.json")["example"] == nil)
     }
 

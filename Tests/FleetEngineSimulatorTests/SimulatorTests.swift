@@ -15,7 +15,7 @@ import WaypostTestSupport
     }
 
     /// Sends a position with the time 10:15 and `second` seconds. Returns the answer.
-    private static func update(at address: LocalAddress, _ token: Substring, second: Int) async -> String {
+    private static func update(at address: LocalAddress, token: Substring, second: Int) async -> String {
         let body =
             "{\"lastLocation\":{\"location\":{\"latitude\":1.5,\"longitude\":2},\"updateTime\":\"2026-01-05T10:15:\(second)Z\"}}"
         return await RawExchange.send(
@@ -37,7 +37,7 @@ import WaypostTestSupport
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { await simulator.run() }
             let token = try #require(await Self.token(at: address))
-            let update = await Self.update(at: address, token, second: 30)
+            let update = await Self.update(at: address, token: token, second: 30)
             #expect(update.hasPrefix("HTTP/1.1 200 OK\r\n"))
             let van = ResourceName(provider: "p", service: .onDemandTrips, id: "van")
             #expect(await simulator.record.vehicles[van]?.fixTimes.map(\.description) == ["2026-01-05T10:15:30.000Z"])
@@ -154,7 +154,7 @@ import WaypostTestSupport
             group.addTask { await simulator.run() }
             let token = try #require(await Self.token(at: address))
             for second in [30, 40] {
-                let update = await Self.update(at: address, token, second: second)
+                let update = await Self.update(at: address, token: token, second: second)
                 #expect(update.hasPrefix("HTTP/1.1 200 OK\r\n"))
             }
             group.cancelAll()

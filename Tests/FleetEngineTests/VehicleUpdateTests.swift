@@ -58,13 +58,13 @@ import Testing
     /// A shape point contains only place and time, because there may be as many shape points as requests.
     @Test func areSmallForAPastLocationWithoutMotion() throws {
         let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v")
-        func bytes(_ past: Int) -> Int {
+        func size(pastLocations count: Int) -> Int {
             let point = VehicleLocation(
                 latitude: -37.3379001, longitude: -121.8851001, timeMillisecondsSince1970: 1_767_608_060_000)
-            let locations = Array(repeating: point, count: past)
+            let locations = Array(repeating: point, count: count)
             return VehicleUpdate(of: vehicle, lastLocation: Self.location, pastLocations: locations).body.count
         }
-        #expect(bytes(11) - bytes(10) == 125)
+        #expect(size(pastLocations: 11) - size(pastLocations: 10) == 125)
     }
 
     @Test(arguments: [0, 1, 999, 123_456_789_001, 1_767_608_130_250, 4_102_444_799_999] as [Int64])

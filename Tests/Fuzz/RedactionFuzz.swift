@@ -18,7 +18,7 @@ public func fuzzRedaction(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt 
     guard secret.count >= 12 else { return 0 }
     for (label, secrets) in [("", ["Bearer " + text, text]), ("Bearer ", []), ("eyJhbGci", [])] {
         var echo = Array(label.utf8) + secret
-        for encoding in input[..<3] { echo = encoded(echo, encoding) }
+        for encoding in input[..<3] { echo = encoded(echo, with: encoding) }
         // The brackets separate the encoded text from the text around it.
         let source = Array(around[..<middle]) + "\n<".utf8 + echo + ">\n".utf8 + around[middle...]
         let once = ReportedText(bytes: source, without: secrets, limit: limit).description
@@ -31,7 +31,7 @@ public func fuzzRedaction(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt 
 
 private let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-private func encoded(_ text: [UInt8], _ encoding: UInt8) -> [UInt8] {
+private func encoded(_ text: [UInt8], with encoding: UInt8) -> [UInt8] {
     func digits(_ byte: UInt8) -> String {
         let digits = String(byte, radix: 16, uppercase: encoding & 0x40 != 0)
         return digits.utf8.count < 2 ? "0" + digits : digits

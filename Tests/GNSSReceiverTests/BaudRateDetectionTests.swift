@@ -38,7 +38,7 @@ import WaypostTestSupport
         let bare = epoch(second: 1).replacing(/\*../, with: "")
         try await observe(source(trial: .milliseconds(100))) { observer in
             while case .state(let state)? = await observer.next(), state.kind == .starting { try terminal.send(bare) }
-            #expect(observer.states.last?.contains(" baud, but without a checksum") == true, "\(observer.states)")
+            #expect(observer.states.last?.contains(" baud, but without checksums") == true, "\(observer.states)")
         }
     }
 

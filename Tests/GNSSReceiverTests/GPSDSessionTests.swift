@@ -47,17 +47,17 @@ func positionReport(_ device: String, second: Int, latitude: Double = 48, mode: 
     }
 
     @Test mutating func reportTheSkyOfTheChosenReceiver() throws {
-        func list(_ device: String, _ number: Int) -> String {
+        func skyReport(_ device: String, satellite number: Int) -> String {
             #"{"class":"SKY","device":"\#(device)","satellites":[{"PRN":\#(number),"used":true}]}"#
         }
-        try take(list("/dev/b", 2))
+        try take(skyReport("/dev/b", satellite: 2))
         #expect(
             session.takeSky() == Sky([Satellite(.gps, 2, isUsed: true)]), "before a fix, any receiver's sky is used")
         #expect(session.takeSky() == nil)
         try take(positionReport("/dev/a", second: 1))
-        try take(list("/dev/b", 2))
+        try take(skyReport("/dev/b", satellite: 2))
         #expect(session.takeSky() == nil)
-        try take(list("/dev/a", 3))
+        try take(skyReport("/dev/a", satellite: 3))
         try take(#"{"class":"SKY","device":"/dev/a","hdop":0.8}"#)
         #expect(session.takeSky() == Sky([Satellite(.gps, 3, isUsed: true)]))
     }

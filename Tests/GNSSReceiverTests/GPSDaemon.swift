@@ -35,14 +35,14 @@ final class GPSDaemon {
     /// Adds a receiver, as udev's rules do. gpsd, which has dropped root, must be allowed to open it.
     func add(_ device: String) async throws {
         try valueOrSystemError("chmod") { unsafe chmod(device, 0o666) }
-        try await sendCommand("add", device)
+        try await sendCommand("add", device: device)
     }
 
-    func remove(_ device: String) async throws { try await sendCommand("remove", device) }
+    func remove(_ device: String) async throws { try await sendCommand("remove", device: device) }
 
     private var controlSocket: String { directory.path("control") }
 
-    private func sendCommand(_ verb: String, _ device: String) async throws {
+    private func sendCommand(_ verb: String, device: String) async throws {
         let command = [Self.installed("gpsdctl") ?? "gpsdctl", verb, device]
         await (try RunningProgram(command, environment: ["GPSD_SOCKET": controlSocket])).end()
     }

@@ -243,7 +243,7 @@ import WaypostTestSupport
         try append(epoch(second: 1))
         let receiver = LiveReceiver.growingFile(path, timeout: .milliseconds(300))
         await observe(receiver) { observer in
-            #expect(await observer.state(saying: "nothing new for 0 s; check the program that writes it") != nil)
+            #expect(await observer.state(saying: "nothing new for 0 s; check the program that writes the file") != nil)
         }
     }
 

@@ -44,7 +44,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [1, 7, 4096, 1 << 20])
-    func areUnpackedMemberByMember(step: Int) throws {
+    func areDecompressedMemberByMember(step: Int) throws {
         let archive = try gzip(Array(Self.text[..<1000])) + gzip(Array(Self.text[1000...])) + [0, 0, 0, 0]
         let read = contents(of: try directory.write(archive, to: "log.gz"), step: step)
         #expect(read.bytes == Self.text)

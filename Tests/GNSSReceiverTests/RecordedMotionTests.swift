@@ -4,8 +4,8 @@ import GNSSReceiver
 import Testing
 import WaypostTestSupport
 
-/// Motion derived from positions only, compared with the stated motion in recordings, which some machines have next to
-/// the checkout (`Fixtures.recordedReceivers`).
+/// Motion derived from positions only, compared with the reported motion in recordings, which some machines have next
+/// to the checkout (`Fixtures.recordedReceivers`).
 @Suite(.enabled(if: Fixtures.recordedReceivers != nil, "no recorded receivers next to the checkout"))
 struct RecordedMotion {
     private struct Errors {
@@ -83,7 +83,7 @@ struct RecordedMotion {
             "\(errors.inventedCourses) of \(errors.standing)")
     }
 
-    @Test(arguments: logs) func keepsStatedValues(log: URL) async throws {
+    @Test(arguments: logs) func keepsReportedValues(log: URL) async throws {
         var motion = DerivedMotion()
         for stated in try await Self.fixes(of: log) {
             var fix = motion.complete(stated)

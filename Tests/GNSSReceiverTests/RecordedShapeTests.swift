@@ -59,7 +59,7 @@ struct RecordedShape {
         return parts.count == 3 ? parts[0] * 3600 + parts[1] * 60 + parts[2] : nil
     }
 
-    private static func error(_ one: Fix, _ next: Fix, _ fix: Fix) -> Double {
+    private static func error(of fix: Fix, between one: Fix, and next: Fix) -> Double {
         let share = one.timeOfFix.duration(to: fix.timeOfFix) / one.timeOfFix.duration(to: next.timeOfFix)
         return Fix(
             timeOfFix: fix.timeOfFix, latitude: one.latitude + (next.latitude - one.latitude) * share,
@@ -74,7 +74,9 @@ struct RecordedShape {
         while start < fixes.count - 1 {
             var best = start + 1
             for end in (start + 1)..<fixes.count where end > start + 1 {
-                if fixes[start..<end].dropFirst().allSatisfy({ error(fixes[start], fixes[end], $0) <= meters }) {
+                if fixes[start..<end].dropFirst().allSatisfy({
+                    error(of: $0, between: fixes[start], and: fixes[end]) <= meters
+                }) {
                     best = end
                 } else if end - best > 10 {
                     break

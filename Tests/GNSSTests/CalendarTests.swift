@@ -4,11 +4,11 @@ import TimeAndChance
 import WaypostTestSupport
 
 @Suite struct Calendar {
-    private static func void(_ time: String, _ date: String) -> String {
+    private static func voidRMC(_ time: String, date: String) -> String {
         sentence("GNRMC,\(time),V,,,,,,,\(date),,,N")
     }
 
-    static func minimum(_ time: String, _ date: String, minute: String = "31.5") -> String {
+    static func rmc(_ time: String, date: String, minute: String = "31.5") -> String {
         sentence("GPRMC,\(time),A,52\(minute),N,01324.25,E,,,\(date),,,A")
     }
 
@@ -17,22 +17,23 @@ import WaypostTestSupport
     /// Streams and the times of their fixes.
     static let streams: [(String, [String])] = [
         (
-            minimum("235959.00", "311225") + minimum("000000.00", "010126"),
+            rmc("235959.00", date: "311225") + rmc("000000.00", date: "010126"),
             ["2025-12-31T23:59:59.000Z", "2026-01-01T00:00:00.000Z"]
         ),
         // Sentences without a date cross midnight.
         (
-            minimum("235959.00", "280224") + data("000000.00") + data("000001.00"),
+            rmc("235959.00", date: "280224") + data("000000.00") + data("000001.00"),
             ["2024-02-28T23:59:59.000Z", "2024-02-29T00:00:00.000Z", "2024-02-29T00:00:01.000Z"]
         ),
         // The last second of a day comes after the first one of the next.
         (
-            minimum("000000.00", "010326", minute: "31.6") + data("235959.90"),
+            rmc("000000.00", date: "010326", minute: "31.6") + data("235959.90"),
             ["2026-03-01T00:00:00.000Z", "2026-02-28T23:59:59.900Z"]
         ),
         // Two midnights advance the date by two days.
         (
-            minimum("230000.00", "010126", minute: "31.6") + data("080000.00") + data("190000.00") + data("060000.00"),
+            rmc("230000.00", date: "010126", minute: "31.6") + data("080000.00") + data("190000.00")
+                + data("060000.00"),
             [
                 "2026-01-01T23:00:00.000Z", "2026-01-02T08:00:00.000Z", "2026-01-02T19:00:00.000Z",
                 "2026-01-03T06:00:00.000Z",
@@ -40,17 +41,20 @@ import WaypostTestSupport
         ),
         // The leap second is in its day and time advances.
         (
-            minimum("235959.00", "311216") + minimum("235960.00", "311216") + minimum("000000.00", "010117"),
+            rmc("235959.00", date: "311216") + rmc("235960.00", date: "311216") + rmc("000000.00", date: "010117"),
             ["2016-12-31T23:59:59.000Z", "2016-12-31T23:59:59.999Z", "2017-01-01T00:00:00.000Z"]
         ),
         // Sentences of one epoch a few milliseconds apart, across midnight.
-        (minimum("235959.996", "311225") + data("000000.000"), ["2025-12-31T23:59:59.996Z"]),
+        (rmc("235959.996", date: "311225") + data("000000.000"), ["2025-12-31T23:59:59.996Z"]),
         // Fixes are kept until the date is known.
         (
-            data("101529.00") + data("101530.00") + minimum("101531.00", "050126"),
+            data("101529.00") + data("101530.00") + rmc("101531.00", date: "050126"),
             ["2026-01-05T10:15:29.000Z", "2026-01-05T10:15:30.000Z", "2026-01-05T10:15:31.000Z"]
         ),
-        (data("235959.00") + minimum("000000.00", "010126"), ["2025-12-31T23:59:59.000Z", "2026-01-01T00:00:00.000Z"]),
+        (
+            data("235959.00") + rmc("000000.00", date: "010126"),
+            ["2025-12-31T23:59:59.000Z", "2026-01-01T00:00:00.000Z"]
+        ),
         (data("101530.00") + Decoding.dateSentence(), ["2026-01-05T10:15:30.000Z"]),
         (Decoding.dateSentence(at: "101531.00") + data("101530.00"), ["2026-01-05T10:15:30.000Z"]),
         (
@@ -64,51 +68,51 @@ import WaypostTestSupport
         (Decoding.dateSentence(at: "031530.00") + data("101530.00"), []),
         // Bad dates don't void the position.
         (
-            minimum("101530.00", "050126") + minimum("101531.00", "2208-1"),
+            rmc("101530.00", date: "050126") + rmc("101531.00", date: "2208-1"),
             ["2026-01-05T10:15:30.000Z", "2026-01-05T10:15:31.000Z"]
         ),
         (
-            minimum("101530.00", "050126") + minimum("101531.00", ""),
+            rmc("101530.00", date: "050126") + rmc("101531.00", date: ""),
             ["2026-01-05T10:15:30.000Z", "2026-01-05T10:15:31.000Z"]
         ),
-        (minimum("101530.00", "310226") + minimum("101531.00", "001326"), []),
+        (rmc("101530.00", date: "310226") + rmc("101531.00", date: "001326"), []),
         // Recorded logs keep their dates.
-        (minimum("101530.00", "140180"), ["1980-01-14T10:15:30.000Z"]),
+        (rmc("101530.00", date: "140180"), ["1980-01-14T10:15:30.000Z"]),
         // A receiver that doesn't know the time yet counts from the beginning of GPS time.
-        (minimum("101530.00", "060180"), []),
+        (rmc("101530.00", date: "060180"), []),
         (
-            minimum("101530.00", "060180") + minimum("101531.00", "050126"),
+            rmc("101530.00", date: "060180") + rmc("101531.00", date: "050126"),
             ["2026-01-05T10:15:30.000Z", "2026-01-05T10:15:31.000Z"]
         ),
         // The date changes a second late, or a second early.
         (
-            minimum("235959.00", "311225") + minimum("000000.00", "311225") + minimum("000001.00", "010126"),
+            rmc("235959.00", date: "311225") + rmc("000000.00", date: "311225") + rmc("000001.00", date: "010126"),
             ["2025-12-31T23:59:59.000Z", "2026-01-01T00:00:00.000Z", "2026-01-01T00:00:01.000Z"]
         ),
         (
-            minimum("235958.00", "311225") + minimum("235959.00", "010126") + minimum("000000.00", "010126"),
+            rmc("235958.00", date: "311225") + rmc("235959.00", date: "010126") + rmc("000000.00", date: "010126"),
             ["2025-12-31T23:59:58.000Z", "2025-12-31T23:59:59.000Z", "2026-01-01T00:00:00.000Z"]
         ),
         // The same day again, from its beginning: another drive.
         (
-            minimum("120000.00", "050126") + minimum("000000.00", "050126"),
+            rmc("120000.00", date: "050126") + rmc("000000.00", date: "050126"),
             ["2026-01-05T12:00:00.000Z", "2026-01-05T00:00:00.000Z"]
         ),
         // The date of a sentence without a position is used for fixes that have no other date.
-        (void("101529.00", "050126") + data("101530.00"), ["2026-01-05T10:15:30.000Z"]),
-        (void("235959.00", "050126") + data("000000.00"), ["2026-01-06T00:00:00.000Z"]),
-        (void("101529.00", "060180") + data("101530.00"), []),
+        (voidRMC("101529.00", date: "050126") + data("101530.00"), ["2026-01-05T10:15:30.000Z"]),
+        (voidRMC("235959.00", date: "050126") + data("000000.00"), ["2026-01-06T00:00:00.000Z"]),
+        (voidRMC("101529.00", date: "060180") + data("101530.00"), []),
         (
-            void("101529.00", "010125") + Decoding.dateSentence(at: "101530.00") + data("101530.00"),
+            voidRMC("101529.00", date: "010125") + Decoding.dateSentence(at: "101530.00") + data("101530.00"),
             ["2026-01-05T10:15:30.000Z"]
         ),
         (
-            minimum("101528.00", "050126") + void("101529.00", "010125") + data("101530.00"),
+            rmc("101528.00", date: "050126") + voidRMC("101529.00", date: "010125") + data("101530.00"),
             ["2026-01-05T10:15:28.000Z", "2026-01-05T10:15:30.000Z"]
         ),
-        (minimum("101530.00", "220899"), ["1999-08-22T10:15:30.000Z"]),
+        (rmc("101530.00", date: "220899"), ["1999-08-22T10:15:30.000Z"]),
         (
-            minimum("101530.12", "050126") + minimum("101530.987654", "050126"),
+            rmc("101530.12", date: "050126") + rmc("101530.987654", date: "050126"),
             ["2026-01-05T10:15:30.120Z", "2026-01-05T10:15:30.987Z"]
         ),
     ]
@@ -132,7 +136,7 @@ import WaypostTestSupport
     func repairsDatesOfLiveReceivers(date: String, time: String?, warning: ReceiverWarning?) {
         let reference = UTCTime(year: 2026, month: 1, day: 5)
         let outcome = Decoding.outcome(
-            of: Array(Self.minimum("101530.00", date).utf8),
+            of: Array(Self.rmc("101530.00", date: date).utf8),
             options: NMEADecoderOptions(dates: .repaired(reference: { reference }, earliest: reference)))
         #expect(outcome.fixes.first?.timeOfFix.description == time)
         for other in ReceiverWarning.allCases {
@@ -151,7 +155,7 @@ import WaypostTestSupport
         let present = UTCTime(year: year, month: 6, day: 1)
         let release = UTCTime(year: 2026, month: 1, day: 1)
         let outcome = Decoding.outcome(
-            of: Array(Self.minimum("101530.00", date).utf8),
+            of: Array(Self.rmc("101530.00", date: date).utf8),
             options: NMEADecoderOptions(dates: .repaired(reference: { present }, earliest: release)))
         #expect(outcome.fixes.map(\.timeOfFix.description) == [time])
     }
@@ -160,7 +164,7 @@ import WaypostTestSupport
     @Test func doesNotMoveDatesFarBeyondTheReference() {
         let present = UTCTime(year: 2026, month: 11, day: 1)
         let outcome = Decoding.outcome(
-            of: Array(Self.minimum("101530.00", "180315").utf8),
+            of: Array(Self.rmc("101530.00", date: "180315").utf8),
             options: NMEADecoderOptions(dates: .repaired(reference: { present }, earliest: present)))
         #expect(outcome.fixes.isEmpty)
         #expect(outcome.statistics.warnings(.dateTooEarly).count == 1)
@@ -194,15 +198,16 @@ import WaypostTestSupport
             host: nil, times: [], isWarned: false, lacksDate: true),
         Undated(
             testDescription: "not if the receiver sends a date during the wait",
-            stream: data("101520.00") + data("101523.00") + minimum("101524.00", "040126") + data("101540.00"),
+            stream: data("101520.00") + data("101523.00") + rmc("101524.00", date: "040126") + data("101540.00"),
             host: host, times: ["20", "23", "24", "40"].map { "2026-01-04T10:15:\($0).000Z" }, isWarned: false),
         Undated(
             testDescription: "not while the receiver sends dates that can't be right",
-            stream: (20..<40).map { minimum("1015\($0).00", "040120") }.joined(), host: host, times: [], isWarned: false
+            stream: (20..<40).map { rmc("1015\($0).00", date: "040120") }.joined(), host: host, times: [],
+            isWarned: false
         ),
         Undated(
             testDescription: "by the host's clock until the receiver sends a date",
-            stream: data("101520.00") + data("101530.00") + minimum("101531.00", "040126") + data("101540.00"),
+            stream: data("101520.00") + data("101530.00") + rmc("101531.00", date: "040126") + data("101540.00"),
             host: host,
             times: [
                 "2026-01-05T10:15:20.000Z", "2026-01-05T10:15:30.000Z", "2026-01-04T10:15:31.000Z",
@@ -247,7 +252,7 @@ import WaypostTestSupport
             return Self.data("10\(10 + tick / 60)\(second)")
         }
         let outcome = Decoding.outcome(
-            of: Array((text.joined() + Self.minimum("110000.00", "050126", minute: "31.6")).utf8))
+            of: Array((text.joined() + Self.rmc("110000.00", date: "050126", minute: "31.6")).utf8))
         #expect(outcome.fixes.count == 257)
         #expect(outcome.statistics.epochs.undated == 44)
         #expect(outcome.fixes.last?.timeOfFix.description == "2026-01-05T11:00:00.000Z")

@@ -14,7 +14,7 @@ import WaypostTestSupport
         (0..<seconds).map { .sample(Double(second + $0), north: start + speed * Double($0)) }
     }
 
-    private static func near(_ value: Double?, _ expected: Double, _ tolerance: Double = 0.02) -> Bool {
+    private static func isNear(_ value: Double?, to expected: Double, within tolerance: Double = 0.02) -> Bool {
         value.map { abs($0 - expected) <= tolerance } ?? false
     }
 
@@ -86,18 +86,18 @@ import WaypostTestSupport
         let last = Self.derived(row.fixes).last
         #expect(last?.speedMetersPerSecond == nil && last?.headingDegrees == nil)
         if let speed = row.speed {
-            #expect(Self.near(last?.derived.speedMetersPerSecond, speed))
+            #expect(Self.isNear(last?.derived.speedMetersPerSecond, to: speed))
         } else {
             #expect(last?.derived.speedMetersPerSecond == nil)
         }
         if let heading = row.heading {
-            #expect(Self.near(last?.derived.headingDegrees, heading, 0.1))
+            #expect(Self.isNear(last?.derived.headingDegrees, to: heading, within: 0.1))
         } else {
             #expect(last?.derived.headingDegrees == nil)
         }
     }
 
-    @Test func keepStatedValues() {
+    @Test func keepReportedValues() {
         let fixes = Self.drive(20, speed: 10).map { fix in
             var fix = fix
             fix.speedMetersPerSecond = 10
@@ -108,7 +108,7 @@ import WaypostTestSupport
     }
 
     /// Stated speeds, and whether a course is derived.
-    @Test(arguments: [(20.0, true), (1.4, false), (0, false)]) func addACourseIfTheStatedSpeedShowsMotion(
+    @Test(arguments: [(20.0, true), (1.4, false), (0, false)]) func addACourseIfTheReportedSpeedShowsMotion(
         speed: Double, isDerived: Bool
     ) {
         let fixes = (0..<6).map { Fix.sample(Double($0), north: Double($0) * 20, speed: speed) }
@@ -117,7 +117,7 @@ import WaypostTestSupport
         #expect((last?.derived.headingDegrees != nil) == isDerived)
     }
 
-    /// The error of a parked receiver's positions, in sevenths of the stated error.
+    /// The error of a parked receiver's positions, in sevenths of the reported error.
     @Test(arguments: [1.0, 3, 5, 7]) func deriveNoCourseFromAParkedReceiversNoise(part: Double) {
         var chance = SplitMix64(seed: 7)
         func error() -> Double { (0..<12).reduce(-6) { sum, _ in sum + chance.unit() } * 4.5 / 1.51 * part / 7 }
@@ -138,7 +138,7 @@ import WaypostTestSupport
             return fix
         }
         let last = Self.derived(fixes).last
-        #expect(Self.near(last?.derived.headingDegrees, 90, 0.1))
-        #expect(Self.near(last?.derived.speedMetersPerSecond, 21.44, 0.1))
+        #expect(Self.isNear(last?.derived.headingDegrees, to: 90, within: 0.1))
+        #expect(Self.isNear(last?.derived.speedMetersPerSecond, to: 21.44, within: 0.1))
     }
 }

@@ -149,7 +149,7 @@ import WaypostTestSupport
         #expect(try Self.outcome("gnss/\(file)").statistics.mostFrequentRejection?.description == description)
     }
 
-    @Test func haveAnAccuracyIfTheHDOPIsStated() throws {
+    @Test func haveAnAccuracyIfTheHDOPIsReported() throws {
         let fixes = try Self.outcome("truth/c3-hdop-every-second-fix.nmea").fixes
         #expect(fixes.count == 60 && fixes.allSatisfy { $0.horizontalAccuracyMeters != nil })
     }

@@ -47,8 +47,8 @@ import TimeAndChance
         #expect(lines.allSatisfy { $0.filter { $0 == "," }.count == 13 })
     }
 
-    /// Derived values never replace stated values.
-    @Test func writesDerivedValuesAfterStatedOnes() {
+    /// Derived values never replace reported values.
+    @Test func writesDerivedValuesAfterReportedOnes() {
         var fix = Self.bare
         fix.derived.speedMetersPerSecond = 12.34567
         fix.derived.headingDegrees = 270.12345

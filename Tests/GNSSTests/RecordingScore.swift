@@ -69,12 +69,12 @@ struct RecordingScore {
                 let report = timed[index]
                 let difference = abs(report.time - instant)
                 return (difference <= Self.milliseconds || Self.isRollover(difference))
-                    && Self.isNear(fix, report.latitude, report.longitude)
+                    && Self.isNear(fix, latitude: report.latitude, longitude: report.longitude)
             }
             if let place {
                 agreeing += 1
                 fixesByEpoch[heads[place], default: 0] += 1
-            } else if untimed.contains(where: { Self.isNear(fix, $0.latitude, $0.longitude) }) {
+            } else if untimed.contains(where: { Self.isNear(fix, latitude: $0.latitude, longitude: $0.longitude) }) {
                 agreeing += 1
             } else if claims.contains(where: { Self.states($0, fix) }) {
                 statedOnly.append(fix)
@@ -91,13 +91,13 @@ struct RecordingScore {
         (1...2).contains { abs(difference - $0 * rollover) <= milliseconds }
     }
 
-    private static func isNear(_ fix: Fix, _ latitude: Double, _ longitude: Double) -> Bool {
+    private static func isNear(_ fix: Fix, latitude: Double, longitude: Double) -> Bool {
         abs(fix.latitude - latitude) <= degrees && abs(fix.longitude - longitude) <= degrees
     }
 
     private static func states(_ claim: Claim, _ fix: Fix) -> Bool {
         guard claim.valid == true, let latitude = claim.lat, let longitude = claim.lon else { return false }
-        guard isNear(fix, latitude, longitude) else { return false }
+        guard isNear(fix, latitude: latitude, longitude: longitude) else { return false }
         guard let seconds = claim.tod else { return true }
         return abs(Int64((seconds * 1000).rounded()) - Int64(fix.timeOfFix.millisecondOfDay)) <= milliseconds
     }

@@ -3,7 +3,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-/// Receivers whose stated speed or course isn't that of their track.
+/// Receivers whose reported speed or course isn't that of their track.
 @Suite struct StatedMotions {
     /// Returns a repeated drive of a minute north, a minute east and a stop of half a minute; one fix per second,
     /// errors of 1 m.
@@ -36,7 +36,7 @@ import WaypostTestSupport
         }
     }
 
-    /// The speed of a drive in metres per second, the factor and offset of the stated speeds, and the second by which
+    /// The speed of a drive in metres per second, the factor and offset of the reported speeds, and the second by which
     /// the receiver is found to be wrong.
     @Test(
         arguments: [
@@ -55,7 +55,7 @@ import WaypostTestSupport
         #expect(!wrong[..<60].contains(true) && wrong[75..<150].allSatisfy { $0 })
     }
 
-    /// Derived values have their own fields; stated values don't change.
+    /// Derived values have their own fields; reported values don't change.
     @Test func areMarkedAsDerived() {
         var motion = DerivedMotion()
         let fixes = Self.drive(12) { _, _ in (0, 0) }

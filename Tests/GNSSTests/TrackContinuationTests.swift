@@ -4,7 +4,7 @@ import TimeAndChance
 
 /// Fixes of a track, by seconds after its start and metres north of its start.
 enum Track {
-    static func fix(_ seconds: Double, _ meters: Double = 0, speed: Double? = nil, accuracy: Double? = 5) -> Fix {
+    static func fix(_ seconds: Double, meters: Double = 0, speed: Double? = nil, accuracy: Double? = 5) -> Fix {
         let start = UTCTime(year: 2026, month: 3, day: 31)
         var fix = Fix(
             timeOfFix: start.advanced(by: .seconds(seconds)), latitude: 50 + meters / 111_195, longitude: 179.999)
@@ -15,12 +15,12 @@ enum Track {
 
     /// Returns fixes of a standing vehicle at `meters`, one per second.
     static func standing(_ seconds: ClosedRange<Int>, at meters: Double = 0, speed: Double? = 0.2) -> [Fix] {
-        seconds.map { fix(Double($0), meters + Double($0 % 3), speed: speed) }
+        seconds.map { fix(Double($0), meters: meters + Double($0 % 3), speed: speed) }
     }
 
     /// Returns fixes of a vehicle that drives at 10 m/s from `meters`, one per second.
     static func driving(_ seconds: ClosedRange<Int>, from meters: Double) -> [Fix] {
-        seconds.map { fix(Double($0), meters + Double($0 - seconds.lowerBound) * 10, speed: 10) }
+        seconds.map { fix(Double($0), meters: meters + Double($0 - seconds.lowerBound) * 10, speed: 10) }
     }
 }
 
@@ -36,7 +36,7 @@ enum Track {
     @Test(arguments: rows)
     func breaksAtGapsJumpsAndBackwardTimes(times: [Double], meters: Double, causes: [TrackBreak.Cause]) {
         var track = TrackStatistics()
-        for (index, time) in times.enumerated() { track.add(Track.fix(time, Double(index) * meters)) }
+        for (index, time) in times.enumerated() { track.add(Track.fix(time, meters: Double(index) * meters)) }
         #expect(track.breaks.elements().map(\.cause) == causes)
         #expect(track.gapCount == causes.count { $0 == .gap })
         #expect(track.jumpCount == causes.count { $0 == .jump })
@@ -67,15 +67,15 @@ enum Track {
     static let cases = [
         Case(testDescription: "a minute", fixes: Track.standing(0...60), stops: [0...60]),
         Case(testDescription: "less than a minute", fixes: Track.standing(0...59), stops: []),
-        Case(testDescription: "no speed stated", fixes: Track.standing(0...60, speed: nil), stops: [0...60]),
+        Case(testDescription: "no speed reported", fixes: Track.standing(0...60, speed: nil), stops: [0...60]),
         Case(testDescription: "driving", fixes: Track.driving(0...200, from: 0), stops: []),
         Case(
             testDescription: "crawling in a queue",
-            fixes: (0...200).map { Track.fix(Double($0), Double($0) * 0.9, speed: 0.9) },
+            fixes: (0...200).map { Track.fix(Double($0), meters: Double($0) * 0.9, speed: 0.9) },
             stops: []),
         Case(
             testDescription: "manoeuvring in a yard",
-            fixes: (0...200).map { Track.fix(Double($0), Double($0 % 20), speed: 1.5) }, stops: []),
+            fixes: (0...200).map { Track.fix(Double($0), meters: Double($0 % 20), speed: 1.5) }, stops: []),
         Case(
             testDescription: "between two drives",
             fixes: Track.driving(0...100, from: 0) + Track.standing(101...300, at: 1010)
@@ -86,11 +86,11 @@ enum Track {
             stops: [0...100, 111...200]),
         Case(
             testDescription: "one wrong fix",
-            fixes: Track.standing(0...100) + [Track.fix(101, 300)] + Track.standing(102...200),
+            fixes: Track.standing(0...100) + [Track.fix(101, meters: 300)] + Track.standing(102...200),
             stops: [0...200]),
         Case(
             testDescription: "one wrong speed",
-            fixes: Track.standing(0...30) + [Track.fix(31, 5, speed: 9)] + Track.standing(32...60),
+            fixes: Track.standing(0...30) + [Track.fix(31, meters: 5, speed: 9)] + Track.standing(32...60),
             stops: [0...60]),
         Case(
             testDescription: "receiver off while parked", fixes: Track.standing(0...5) + Track.standing(3605...3610),

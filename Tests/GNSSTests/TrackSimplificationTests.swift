@@ -4,14 +4,14 @@ import TimeAndChance
 
 @Suite struct TrackSimplifications {
     /// Returns a point `second` seconds after the first, `east` and `north` metres from it.
-    private static func point(_ second: Double, _ east: Double, _ north: Double = 0) -> TrackPoint {
+    private static func point(_ second: Double, east: Double, north: Double = 0) -> TrackPoint {
         TrackPoint(
             timeOfFix: UTCTime(millisecondsSince1970: 1_767_600_000_000 + Int64(second * 1000)),
             latitude: north / 111_195, longitude: east / 111_195)
     }
 
     /// Returns the distance in metres of `point` from the straight path between the two others at its time.
-    private static func error(_ one: TrackPoint, _ next: TrackPoint, _ point: TrackPoint) -> Double {
+    private static func error(of point: TrackPoint, between one: TrackPoint, and next: TrackPoint) -> Double {
         let share = one.timeOfFix.duration(to: point.timeOfFix) / one.timeOfFix.duration(to: next.timeOfFix)
         let between = Fix(
             timeOfFix: point.timeOfFix, latitude: one.latitude + (next.latitude - one.latitude) * share,
@@ -25,7 +25,9 @@ import TimeAndChance
         var legs = [0]
         for end in points.indices.dropFirst() {
             let starts = (0..<end).filter { start in
-                points[start..<end].dropFirst().allSatisfy { error(points[start], points[end], $0) <= tolerance }
+                points[start..<end].dropFirst().allSatisfy {
+                    error(of: $0, between: points[start], and: points[end]) <= tolerance
+                }
             }
             legs.append((starts.map { legs[$0] }.min() ?? 0) + 1)
         }
@@ -44,7 +46,7 @@ import TimeAndChance
             northward += .random(in: -3...3, using: &chance)
             east += eastward
             north += northward
-            return point(Double(second), east, north)
+            return point(Double(second), east: east, north: north)
         }
     }
 
@@ -56,7 +58,7 @@ import TimeAndChance
         #expect(kept.first == 0 && kept.last == points.count - 1)
         for (start, end) in zip(kept, kept.dropFirst()) {
             for index in start..<end where index > start {
-                #expect(Self.error(points[start], points[end], points[index]) <= 5)
+                #expect(Self.error(of: points[index], between: points[start], and: points[end]) <= 5)
             }
         }
     }
@@ -70,7 +72,9 @@ import TimeAndChance
             var greedy = 1
             while start < points.count - 1 {
                 let reached = ((start + 1)..<points.count).filter { end in
-                    points[start..<end].dropFirst().allSatisfy { Self.error(points[start], points[end], $0) <= 4.97 }
+                    points[start..<end].dropFirst().allSatisfy {
+                        Self.error(of: $0, between: points[start], and: points[end]) <= 4.97
+                    }
                 }
                 start = reached.max() ?? start + 1
                 greedy += 1
@@ -83,13 +87,16 @@ import TimeAndChance
     }
 
     @Test func limitALegToFiveMinutes() {
-        let points = (0..<20).map { Self.point(Double($0) * 60, 0) }
+        let points = (0..<20).map { Self.point(Double($0) * 60, east: 0) }
         #expect(TrackSimplification.keptIndices(of: points, tolerance: 5).count == 5)
-        #expect(TrackSimplification.keptIndices(of: [Self.point(0, 0), Self.point(1000, 0)], tolerance: 5) == [0, 1])
+        #expect(
+            TrackSimplification.keptIndices(of: [Self.point(0, east: 0), Self.point(1000, east: 0)], tolerance: 5) == [
+                0, 1,
+            ])
     }
 
     @Test func acceptEmptyAndSinglePointTracks() {
         #expect(TrackSimplification.keptIndices(of: [], tolerance: 5).isEmpty)
-        #expect(TrackSimplification.keptIndices(of: [Self.point(0, 0)], tolerance: 5) == [0])
+        #expect(TrackSimplification.keptIndices(of: [Self.point(0, east: 0)], tolerance: 5) == [0])
     }
 }

@@ -55,7 +55,7 @@ import TimeAndChance
                 simulation.perform { [reporter = simulation.reporter] in await reporter.networkReturned() }
             }
             drive(simulation, for: 40)
-            // Requests in progress at that moment are lost, so only later attempts can have arrived.
+            // Requests in progress when the link returned are lost, so only later attempts can have arrived.
             let first = simulation.link.state.withLock { $0.attempts[earlier...].first(where: \.hasArrived) }
             // If nothing was pending, the next position is the first that can be late.
             if let first, let arrivedAt = first.endedAt {

@@ -51,7 +51,9 @@ import Testing
     @Test(arguments: [(12, 60, 265), (12, 15, 265), (30, 60, 300), (50, 60, 350)])
     func waitsForASlowServer(answerSeconds: Int, limit: Int, drained: Int) async throws {
         let result = try await onThread(named: "simulation") {
-            Swift.Result { try Self.slowServer(.seconds(answerSeconds), limits: HTTPLimits(total: .seconds(limit))) }
+            Swift.Result {
+                try Self.simulateSlowServer(delay: .seconds(answerSeconds), limits: HTTPLimits(total: .seconds(limit)))
+            }
         }.get()
         #expect(result.ledger.pending == 0 && result.ledger.balances)
         let unanswered = result.attempts.filter { attempt in
@@ -65,7 +67,7 @@ import Testing
     }
 
     /// Simulates a slow server, with a new position every five seconds for four minutes.
-    private static func slowServer(_ delay: Duration, limits: HTTPLimits) throws -> Result {
+    private static func simulateSlowServer(delay: Duration, limits: HTTPLimits) throws -> Result {
         let simulation = try LinkSimulation(limits: limits)
         simulation.link.state.withLock { $0.answerDelay = delay }
         simulation.begin()

@@ -10,7 +10,7 @@ import WaypostTestSupport
     typealias Sharing = DirectoryTrust.Sharing
 
     private static func isTrusted(
-        _ owner: UInt32, _ group: UInt32, _ mode: UInt32, _ sharing: Sharing?
+        owner: UInt32, group: UInt32, mode: UInt32, sharing: Sharing?
     ) -> Bool {
         let directory = FileStatus(kind: .directory, owner: owner, group: group, permissions: mode)
         return DirectoryTrust.doubt(directory, sharing, for: 1000) == nil
@@ -23,7 +23,7 @@ import WaypostTestSupport
             (0, 0, 0o1777, false), (1000, 1000, 0o1777, false),
         ] as [(UInt32, UInt32, UInt32, Bool)])
     func areTrustedForARecording(owner: UInt32, group: UInt32, mode: UInt32, isTrusted: Bool) {
-        #expect(Self.isTrusted(owner, group, mode, Sharing.none) == isTrusted)
+        #expect(Self.isTrusted(owner: owner, group: group, mode: mode, sharing: Sharing.none) == isTrusted)
     }
 
     @Test(
@@ -32,7 +32,7 @@ import WaypostTestSupport
             (1000, 1000, 0o775, false),
         ] as [(UInt32, UInt32, UInt32, Bool)])
     func areTrustedForAFileOfThisUser(owner: UInt32, group: UInt32, mode: UInt32, isTrusted: Bool) {
-        #expect(Self.isTrusted(owner, group, mode, .sticky) == isTrusted)
+        #expect(Self.isTrusted(owner: owner, group: group, mode: mode, sharing: .sticky) == isTrusted)
     }
 
     /// New files may be created in `/tmp`, or in a directory that a group shares, but not in another user's directory,
@@ -43,7 +43,7 @@ import WaypostTestSupport
             (1001, 1001, 0o1777, false),
         ] as [(UInt32, UInt32, UInt32, Bool)])
     func areTrustedForNewFiles(owner: UInt32, group: UInt32, mode: UInt32, isTrusted: Bool) {
-        #expect(Self.isTrusted(owner, group, mode, .any) == isTrusted)
+        #expect(Self.isTrusted(owner: owner, group: group, mode: mode, sharing: .any) == isTrusted)
     }
 
     /// A group with the owner's number is treated as the owner (useradd creates such groups).
@@ -54,7 +54,7 @@ import WaypostTestSupport
             (1001, 1001, 0o1777, false),
         ] as [(UInt32, UInt32, UInt32, Bool)])
     func areTrustedAsAncestors(owner: UInt32, group: UInt32, mode: UInt32, isTrusted: Bool) {
-        #expect(Self.isTrusted(owner, group, mode, nil) == isTrusted)
+        #expect(Self.isTrusted(owner: owner, group: group, mode: mode, sharing: nil) == isTrusted)
     }
 
     @Test func haveARemedyIfNotTrusted() throws {

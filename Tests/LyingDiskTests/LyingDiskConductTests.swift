@@ -88,11 +88,11 @@ private final class Bench {
         let bench = try Bench()
         let database = try bench.open()
         try database.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY)")
-        bench.disk.order(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .sync))
+        bench.disk.schedule(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .sync))
         #expect(throws: DatabaseError.self) { try database.execute("INSERT INTO rows VALUES (1)") }
         try database.execute("INSERT INTO rows VALUES (2)")
         #expect(bench.disk.faults.isEmpty)
-        bench.disk.order(DiskFault(.error(DiskErrno.noSpace), at: 1, of: .write, lasts: true))
+        bench.disk.schedule(DiskFault(.error(DiskErrno.noSpace), at: 1, of: .write, lasts: true))
         for _ in 1...3 {
             let error = #expect(throws: DatabaseError.self) { try database.execute("INSERT INTO rows VALUES (3)") }
             #expect(error?.code == 13)

@@ -6,11 +6,11 @@ import TimeAndChance
 @Suite struct UnsynchronizedWrites {
     private let old = [UInt8](repeating: 1, count: 2048)
 
-    private func after(
-        _ history: FileHistory, _ contents: [UInt8], keeping share: Double, seed: UInt64 = 1
+    private func contentsAfterPowerCut(
+        _ history: FileHistory, from contents: [UInt8], keeping share: Double, seed: UInt64 = 1
     ) -> [UInt8] {
         var chance = SplitMix64(seed: seed)
-        return history.afterPowerCut(contents, keeping: share, using: &chance)
+        return history.contentsAfterPowerCut(from: contents, keeping: share, using: &chance)
     }
 
     @Test func areKeptOnceSynchronized() {
@@ -20,7 +20,7 @@ import TimeAndChance
         var contents = old
         contents.replaceSubrange(10..<12, with: [2, 2])
         #expect(history.isDurable)
-        #expect(after(history, contents, keeping: 0) == contents)
+        #expect(contentsAfterPowerCut(history, from: contents, keeping: 0) == contents)
     }
 
     @Test func areKeptOrLostSectorBySector() {
@@ -31,7 +31,7 @@ import TimeAndChance
         contents[0] = 3
         var seen: Set<[UInt8]> = []
         for seed in 1...64 as ClosedRange<UInt64> {
-            let shown = after(history, contents, keeping: 0.5, seed: seed)
+            let shown = contentsAfterPowerCut(history, from: contents, keeping: 0.5, seed: seed)
             #expect(shown.count == 2048)
             for sector in 0..<4 {
                 let bytes = shown[sector * 512 + 1..<(sector + 1) * 512]
@@ -40,7 +40,7 @@ import TimeAndChance
             seen.insert(shown)
         }
         #expect(seen.count > 16)
-        #expect(after(history, contents, keeping: 0, seed: 3).dropFirst() == old.dropFirst())
+        #expect(contentsAfterPowerCut(history, from: contents, keeping: 0, seed: 3).dropFirst() == old.dropFirst())
     }
 
     @Test func areTornWithinOneSectorOfTheLastWrite() {
@@ -48,7 +48,7 @@ import TimeAndChance
         history.write([UInt8](repeating: 2, count: 512), at: 0, over: [UInt8](repeating: 1, count: 512))
         let contents = [UInt8](repeating: 2, count: 512)
         let counts = (1...32 as ClosedRange<UInt64>).map { seed in
-            let shown = after(history, contents, keeping: 0.5, seed: seed)
+            let shown = contentsAfterPowerCut(history, from: contents, keeping: 0.5, seed: seed)
             let count = shown.prefix { $0 == 2 }.count
             #expect(shown.dropFirst(count).allSatisfy { $0 == 1 })
             return count
@@ -60,17 +60,20 @@ import TimeAndChance
         var history = FileHistory(size: 0)
         history.write([UInt8](repeating: 2, count: 1024), at: 0, over: [])
         let contents = [UInt8](repeating: 2, count: 1024)
-        #expect(after(history, contents, keeping: 0).isEmpty)
-        #expect(after(history, contents, keeping: 1).count == 1024)
-        let sizes = Set((1...32 as ClosedRange<UInt64>).map { after(history, contents, keeping: 0.5, seed: $0).count })
+        #expect(contentsAfterPowerCut(history, from: contents, keeping: 0).isEmpty)
+        #expect(contentsAfterPowerCut(history, from: contents, keeping: 1).count == 1024)
+        let sizes = Set(
+            (1...32 as ClosedRange<UInt64>).map {
+                contentsAfterPowerCut(history, from: contents, keeping: 0.5, seed: $0).count
+            })
         #expect(sizes == [0, 1024])
     }
 
     @Test func comeBackWhenATruncationIsLost() {
         var history = FileHistory(size: 2048)
         history.truncate(to: 100, tail: Array(old[100...]))
-        #expect(after(history, Array(old[..<100]), keeping: 0) == old)
-        #expect(after(history, Array(old[..<100]), keeping: 1) == Array(old[..<100]))
+        #expect(contentsAfterPowerCut(history, from: Array(old[..<100]), keeping: 0) == old)
+        #expect(contentsAfterPowerCut(history, from: Array(old[..<100]), keeping: 1) == Array(old[..<100]))
     }
 
     /// After a failed sync, the next one succeeds and writes only later data.
@@ -82,7 +85,7 @@ import TimeAndChance
         history.write([3], at: 600, over: [1])
         history.synchronize()
         (contents[0], contents[600]) = (2, 3)
-        let shown = after(history, contents, keeping: 0)
+        let shown = contentsAfterPowerCut(history, from: contents, keeping: 0)
         #expect(shown[0] == 1)
         #expect(shown[600] == 3)
     }

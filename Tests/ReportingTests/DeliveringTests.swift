@@ -92,13 +92,13 @@ import WaypostTestSupport
     }
 
     @Test func reportsTheServersTimeOfDeliveriesOnly() async throws {
-        func dated(_ response: HTTPResponse, _ date: String) -> HTTPResponse {
+        func dated(_ response: HTTPResponse, date: String) -> HTTPResponse {
             var response = response
             response.headers["Date"] = date
             return response
         }
-        let refusal = dated(Self.refusal(503, "UNAVAILABLE"), "Sun, 06 Nov 1994 08:49:37 GMT")
-        let delivered = dated(Self.delivered, "Mon, 05 Jan 2026 10:00:09 GMT")
+        let refusal = dated(Self.refusal(503, "UNAVAILABLE"), date: "Sun, 06 Nov 1994 08:49:37 GMT")
+        let delivered = dated(Self.delivered, date: "Mon, 05 Jan 2026 10:00:09 GMT")
         try await accept(1...1)
         _ = await drain(try reporter(ScriptedTransport(failing: 1, then: delivered) { refusal }))
         let times = observer.events.compactMap { if case .serverTime(let time) = $0 { time } else { nil } }

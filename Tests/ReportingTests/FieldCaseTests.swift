@@ -50,7 +50,7 @@ import WaypostTestSupport
         #expect(try #require(intake.liveErrors(try Self.truth(name)).map(\.meters).max()) < 10)
     }
 
-    @Test func outliersAreRejectedWithoutAStatedRadius() throws {
+    @Test func outliersAreRejectedWithoutAReportedRadius() throws {
         let name = "truth/c5-outliers-rmc-only"
         let intake = ReplayedIntake(try Self.fixes(name))
         #expect(intake.rejected.count == 3)

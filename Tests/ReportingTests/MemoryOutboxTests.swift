@@ -7,7 +7,7 @@ import WaypostTestSupport
 @Suite(.timeLimit(.minutes(1))) struct MemoryOutboxes {
     private let clock = ManualClock()
 
-    private func outbox(_ capacity: Int = 8) -> MemoryOutbox {
+    private func outbox(capacity: Int = 8) -> MemoryOutbox {
         MemoryOutbox(capacity: capacity, clock: MonotonicClock(clock))
     }
 
@@ -55,7 +55,7 @@ import WaypostTestSupport
     }
 
     @Test func waitForRoom() async throws {
-        let outbox = outbox(2)
+        let outbox = outbox(capacity: 2)
         for second: Int64 in [10, 20] { try await outbox.append(Self.update(second)) }
         let third = Task { try await outbox.append(Self.update(30)) }
         for _ in 0..<100 { await Task.yield() }
@@ -65,7 +65,7 @@ import WaypostTestSupport
     }
 
     @Test func endTheWaitIfCancelled() async throws {
-        let outbox = outbox(1)
+        let outbox = outbox(capacity: 1)
         try await outbox.append(Self.update(10))
         let second = Task { try await outbox.append(Self.update(20)) }
         second.cancel()

@@ -60,14 +60,14 @@ import WaypostTestSupport
         #expect(Self.filtered(rough + good).last?.latitude == good.last?.latitude)
     }
 
-    @Test func holdAParkedVehicleWhoseReceiverStatesNoSpeed() {
+    @Test func holdAParkedVehicleWhoseReceiverReportsNoSpeed() {
         let fixes = (0..<120).map { Fix.sample(Double($0), north: Self.wander[$0 % 12] / 4) }
         let filtered = Self.filtered(fixes)
         #expect(Set(filtered.dropFirst(60).map(\.latitude)).count == 1)
         #expect(filtered.dropFirst(61).allSatisfy { $0.speedMetersPerSecond == 0 && $0.headingDegrees == nil })
     }
 
-    /// A vehicle that has been standing for a while moves on by ten metres at these speeds, with or without stated
+    /// A vehicle that has been standing for a while moves on by ten metres at these speeds, with or without reported
     /// speeds.
     @Test(arguments: [1.0, 1.5, 2], [true, false])
     func followAParkedVehicleThatIsShunted(metersPerSecond: Double, statesSpeed: Bool) {
@@ -94,7 +94,7 @@ import WaypostTestSupport
         #expect(intake.places(from: fixes[0].timeOfFix) <= 12)
     }
 
-    @Test func ignoreStatedMotionThatTheTrackContradicts() {
+    @Test func ignoreReportedMotionThatTheTrackContradicts() {
         let fixes = (0..<60).map { Fix.sample(Double($0), north: Double($0) * 12, speed: 0, heading: 90) }
         var filter = MotionFilter()
         let filtered = fixes.map { filter.filtered($0) }.dropFirst(12)
@@ -102,7 +102,7 @@ import WaypostTestSupport
         #expect(filtered.allSatisfy { abs(($0.speedMetersPerSecond ?? 0) - 12) < 0.1 && $0.headingDegrees == 0 })
     }
 
-    @Test func reportTheTracksMotionIfNoneIsStated() {
+    @Test func reportTheTracksMotionIfTheReceiverReportsNone() {
         let fixes = (0..<30).map { Fix.sample(Double($0), north: Double($0) * -12) }
         let filtered = Self.filtered(fixes)
         #expect(filtered.dropFirst(2).allSatisfy { abs(($0.speedMetersPerSecond ?? 0) - 12) < 0.1 })
@@ -148,7 +148,7 @@ import WaypostTestSupport
         #expect(filtered.map(\.headingDegrees) == [45, 45, nil])
     }
 
-    @Test func useTheHeadingOfTheBodyIfItIsStated() {
+    @Test func useTheHeadingOfTheBodyIfItIsReported() {
         var (standing, moving) = (Fix.sample(0, speed: 0), Fix.sample(1, speed: 5))
         (standing.bodyHeadingDegrees, moving.bodyHeadingDegrees) = (120, 300)
         (standing.headingDegrees, moving.headingDegrees) = (7, 120)  // driving backwards

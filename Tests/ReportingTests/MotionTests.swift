@@ -22,7 +22,7 @@ import WaypostTestSupport
             "a parked vehicle moves off", [Double?](repeating: 0, count: 61) + [1.6],
             String(repeating: "s", count: 60) + "pm"
         ),
-        ("no stated speed", [nil, nil], "--"),
+        ("no reported speed", [nil, nil], "--"),
         (
             "parked, according to its positions", [Double?](repeating: nil, count: 61),
             String(repeating: "-", count: 60) + "p"

@@ -203,7 +203,7 @@ import WaypostTestSupport
         #expect(intake.rejected.map(\.fix) == fixes.enumerated().filter { $0.offset % 10 == 9 }.map(\.element))
     }
 
-    @Test func includeAStartWithoutAStatedSpeed() {
+    @Test func includeAStartWithoutAReportedSpeed() {
         // An acceleration of 0.5 g from standstill, which the track shows later.
         let fixes = (0..<60).map { second in
             let moving = Double(max(0, second - 30))

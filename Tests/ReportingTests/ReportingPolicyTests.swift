@@ -106,7 +106,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func reportAStartWithoutStatedMotionAtOnce() {
+    @Test func reportAStartWithoutMotionValuesAtOnce() {
         let fixes = (0..<40).map { Fix.sample(Double($0), north: Double($0) * 20) }
         let intake = ReplayedIntake(fixes, .interval(.seconds(30)))
         let times = intake.reports.map { fixes[0].timeOfFix.duration(to: $0.update.timeOfFix) / .seconds(1) }

@@ -18,7 +18,7 @@ import WaypostTestSupport
         return state
     }
 
-    private static func take(_ second: Double, by state: inout ReportingState) -> ReportingState.Step {
+    private static func receiveFix(at second: Double, by state: inout ReportingState) -> ReportingState.Step {
         state.handle(.fix(.sample(second), latest: nil), at: .seconds(second), jitter: 1)
     }
 
@@ -31,22 +31,22 @@ import WaypostTestSupport
     /// The append requests the next upload if the answer will be used, and the stored update is sent.
     @Test func storeAndDeliverALivePosition() throws {
         var state = Self.state()
-        let taken = Self.take(0, by: &state)
+        let taken = Self.receiveFix(at: 0, by: &state)
         let append = try #require(taken.append)
         #expect(append.next == Self.request && append.updates.all == [LocationUpdate(.sample(0))])
         #expect(taken.delivery == nil)
         let stored = state.handle(Self.appended(1, of: 0), at: .zero, jitter: 1)
         #expect(stored.delivery == .prepare && stored.append == nil)
         var busy = Self.state(isBusy: true)
-        #expect(try #require(Self.take(0, by: &busy).append).next == nil)
+        #expect(try #require(Self.receiveFix(at: 0, by: &busy).append).next == nil)
     }
 
     /// Updates that arrive while an append is in progress are stored by the next one.
     @Test func storeOneAppendAfterAnother() throws {
         var state = Self.state()
-        #expect(Self.take(0, by: &state).append != nil)
-        #expect(Self.take(10, by: &state).append == nil)
-        #expect(Self.take(20, by: &state).append == nil)
+        #expect(Self.receiveFix(at: 0, by: &state).append != nil)
+        #expect(Self.receiveFix(at: 10, by: &state).append == nil)
+        #expect(Self.receiveFix(at: 20, by: &state).append == nil)
         let step = state.handle(Self.appended(1, of: 0), at: .seconds(20), jitter: 1)
         let next = try #require(step.append)
         #expect(next.updates.all.map(\.timeOfFix) == [10, 20].map { Fix.sample($0).timeOfFix })
@@ -55,7 +55,7 @@ import WaypostTestSupport
     /// A position that isn't stored is sent from memory, and the append is repeated unchanged.
     @Test func sendAnUnstoredPositionFromMemory() throws {
         var state = Self.state()
-        let first = try #require(Self.take(0, by: &state).append)
+        let first = try #require(Self.receiveFix(at: 0, by: &state).append)
         let failed = state.handle(.appendFailed(Self.full), at: .zero, jitter: 1)
         #expect(failed.reports.first == .notStored(LocationUpdate(.sample(0)), Self.full))
         #expect(failed.append == nil && failed.delivery == .readOutbox(Self.request))
@@ -82,7 +82,7 @@ import WaypostTestSupport
         let isPrivate = ReportingState.Event.switchRead(isOn: true, exists: true, isPolled: true)
         let began = state.handle(isPrivate, at: .zero, jitter: 1)
         #expect(began.reports.first == .privateModeBegan && began.delivery == .announce(.offline))
-        let step = Self.take(1, by: &state)
+        let step = Self.receiveFix(at: 1, by: &state)
         #expect(step.reports == [.withheld] && step.append == nil)
         #expect(state.handle(.retryStoring, at: .seconds(2), jitter: 1).append == nil)
     }

@@ -16,7 +16,7 @@ struct TestDrive: Sendable, CustomStringConvertible {
         guard let directory = Fixtures.recordedDrives else { return [] }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
         return names.filter { $0.hasSuffix(".gz") }.sorted().compactMap { name in
-            guard let bytes = try? unpacked(directory.appending(path: name).path) else { return nil }
+            guard let bytes = try? decompressed(directory.appending(path: name).path) else { return nil }
             var fixes = name.contains(".csv") ? table(bytes) : Fixtures.fixes(in: bytes)
             if fixes.isEmpty {
                 fixes = Fixtures.fixes(in: sentence("GPZDA,095557,01,07,2020,00,00").utf8 + bytes)
@@ -36,7 +36,7 @@ struct TestDrive: Sendable, CustomStringConvertible {
         ]
     }
 
-    private static func unpacked(_ path: String) throws -> [UInt8] {
+    private static func decompressed(_ path: String) throws -> [UInt8] {
         let log = try RecordedLog(path: path, stop: EventDescriptor())
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)

@@ -6,7 +6,7 @@ import WaypostTestSupport
 @testable import Reporting
 
 @Suite struct TrackShape {
-    private static func fix(_ second: Double, _ east: Double, _ north: Double = 0, speed: Double? = nil) -> Fix {
+    private static func fix(_ second: Double, east: Double, north: Double = 0, speed: Double? = nil) -> Fix {
         var fix = Fix.sample(second, north: north, speed: speed)
         fix.longitude += east / (111_195 * 0.642_787_6)
         return fix
@@ -15,7 +15,7 @@ import WaypostTestSupport
     private static func drive(_ seconds: ClosedRange<Int>, _ place: (Double) -> (Double, Double)) -> [Fix] {
         seconds.map { second in
             let (east, north) = place(Double(second))
-            return fix(Double(second), east, north)
+            return fix(Double(second), east: east, north: north)
         }
     }
 
@@ -34,18 +34,20 @@ import WaypostTestSupport
             "a gap: the last fix before it and the first one after it",
             drive(0...5) { ($0 * 14, 0) } + drive(47...50) { ($0 * 14, 300) }, [5, 47]
         ),
-        ("a gap that the update ends", drive(0...5) { ($0 * 14, 0) } + [fix(50, 900)], [5]),
-        ("a gap after the update", [fix(0, 0)] + drive(40...45) { ($0 * 14, 0) }, [40]),
+        ("a gap that the update ends", drive(0...5) { ($0 * 14, 0) } + [fix(50, east: 900)], [5]),
+        ("a gap after the update", [fix(0, east: 0)] + drive(40...45) { ($0 * 14, 0) }, [40]),
         (
             "a jump: both sides of it", drive(0...5) { ($0 * 14, 0) } + drive(6...10) { ($0 * 14, 9000) },
             [5, 6]
         ),
         (
-            "every second fix lost", stride(from: 0.0, through: 10, by: 2).map { fix($0, $0 * 14) }, []
+            "every second fix lost", stride(from: 0.0, through: 10, by: 2).map { fix($0, east: $0 * 14) }, []
         ),
         (
             "a corner at 10 Hz, where the next step is close enough",
-            (0...100).map { fix(Double($0) / 10, min(Double($0), 50) * 1.4, max(0, Double($0) - 50) * 1.4) },
+            (0...100).map {
+                fix(Double($0) / 10, east: min(Double($0), 50) * 1.4, north: max(0, Double($0) - 50) * 1.4)
+            },
             [5.2]
         ),
         (
@@ -87,13 +89,13 @@ import WaypostTestSupport
     @Test(arguments: parked) func includesTheDeparture(
         name: String, rows: [(east: Double, isParked: Bool)], points: [Double]
     ) {
-        var (shape, fixes) = (ShapePoints(meters: 5), [Self.fix(0, 0)])
+        var (shape, fixes) = (ShapePoints(meters: 5), [Self.fix(0, east: 0)])
         shape.add(fixes[0])
         #expect(shape.take().isEmpty)
         for (index, row) in rows.enumerated() {
             let second = Double(index + 1)
-            fixes.append(Self.fix(second, row.east))
-            shape.add(Self.fix(second, row.isParked ? 0 : row.east), seenAt: Self.fix(second, row.east))
+            fixes.append(Self.fix(second, east: row.east))
+            shape.add(Self.fix(second, east: row.isParked ? 0 : row.east), seenAt: Self.fix(second, east: row.east))
         }
         let start = fixes[0].timeOfFix
         #expect(shape.take().map { start.duration(to: $0.timeOfFix) / .seconds(1) } == points, "\(name)")
@@ -118,7 +120,7 @@ import WaypostTestSupport
         var shape = ShapePoints(meters: 5)
         for fix in Self.drive(100...110, { (min($0, 105) * 14, max(0, $0 - 105) * 14) }) { shape.add(fix) }
         shape.forget()
-        shape.add(Self.fix(1, 0))
+        shape.add(Self.fix(1, east: 0))
         #expect(shape.take().isEmpty)
     }
 

@@ -14,7 +14,7 @@ import WaypostTestSupport
 
     private static func acknowledged(_ batch: UploadBatch) -> Course { .perform(.acknowledge(batch)) }
 
-    private static func quarantined(_ sequence: Int64, _ reason: ReportedText) -> Course {
+    private static func quarantined(_ sequence: Int64, reason: ReportedText) -> Course {
         .perform(.quarantine(.sample(sequence), reason: reason))
     }
 
@@ -113,7 +113,7 @@ import WaypostTestSupport
         while true {
             let course = upload.receive(.rejected(.sample("400")), to: .sample(past: past), jitter: 0)
             guard course == .readNext, let limit = upload.nextLimit else {
-                #expect(course == Self.quarantined(1000, "400"))
+                #expect(course == Self.quarantined(1000, reason: "400"))
                 break
             }
             past = limit
@@ -133,7 +133,7 @@ import WaypostTestSupport
             past = upload.nextLimit ?? 0
             requests += 1
         }
-        #expect(course == Self.quarantined(1, "400"))
+        #expect(course == Self.quarantined(1, reason: "400"))
         #expect(requests == 4)
     }
 
@@ -145,7 +145,7 @@ import WaypostTestSupport
         #expect(upload.nextLimit == 0)
         #expect(upload.receive(.delivered, to: alone, jitter: 0) == .readNext)
         #expect(upload.nextLimit == 1)
-        #expect(upload.receive(.rejected(.sample("400")), to: both, jitter: 0) == Self.quarantined(1, "400"))
+        #expect(upload.receive(.rejected(.sample("400")), to: both, jitter: 0) == Self.quarantined(1, reason: "400"))
     }
 
     /// After three rejections in a row, the updates can't be the reason. The updates are kept, and retried at
@@ -156,7 +156,7 @@ import WaypostTestSupport
         func reject(_ batch: UploadBatch, took: Duration = .zero) -> Course? {
             upload.receive(.rejected(.sample("400")), to: batch, took: took, jitter: 1)
         }
-        for _ in 1...3 { #expect(reject(alone) == Self.quarantined(1000, "400")) }
+        for _ in 1...3 { #expect(reject(alone) == Self.quarantined(1000, reason: "400")) }
         // Only the older updates may be rejected, so the newest is sent without them, but not at once.
         #expect(reject(.sample(past: 1)) == .wait(.seconds(1)))
         #expect(reject(.sample(past: 1), took: .seconds(2)) == .readNext)
@@ -176,7 +176,7 @@ import WaypostTestSupport
         #expect(outcome == .held(.everythingRejected(.sample("400"))))
         // A delivery ends the hold.
         #expect(upload.receive(.delivered, to: alone, jitter: 1) == Self.acknowledged(alone))
-        #expect(reject(alone) == Self.quarantined(1000, "400"))
+        #expect(reject(alone) == Self.quarantined(1000, reason: "400"))
     }
 
     /// A rejected repetition is counted, but nothing is quarantined.
@@ -239,12 +239,12 @@ import WaypostTestSupport
 
     @Test func sendLessOftenAfterA429() {
         let batch = UploadBatch.sample(past: 0)
-        func refuse(after: Duration? = nil) -> Course? {
+        func throttle(after: Duration? = nil) -> Course? {
             upload.receive(.throttled(.sample("429"), after: after), to: batch, jitter: 0)
         }
-        #expect(refuse() == .wait(.seconds(5)))
-        #expect(refuse() == .wait(.seconds(10)))
-        #expect(refuse(after: .seconds(90)) == .wait(.seconds(90)))
+        #expect(throttle() == .wait(.seconds(5)))
+        #expect(throttle() == .wait(.seconds(10)))
+        #expect(throttle(after: .seconds(90)) == .wait(.seconds(90)))
         // The interval is 20 s by now, and half of that after each delivery.
         for seconds in [10, 5] {
             #expect(upload.receive(.delivered, to: batch, jitter: 0) == Self.acknowledged(batch))

@@ -22,7 +22,9 @@ import WaypostTestSupport
         }
 
         /// Receives an epoch and the fix that was decoded from it.
-        func fix(_ second: Double, north: Double, _ text: String, _ judge: (Fix) -> ReportingEvent = { .fix($0) }) {
+        func receiveFix(
+            at second: Double, north: Double, text: String, judge: (Fix) -> ReportingEvent = { .fix($0) }
+        ) {
             let fix = Fix.sample(second, north: north)
             receive(text, at: second)
             recorder.fixMade(fix)
@@ -46,48 +48,50 @@ import WaypostTestSupport
     /// The read that completes a fix also belongs to the next fix, because it may contain the start of the next epoch.
     @Test func keepBytesBetweenReportedFixes() {
         let drive = Drive(hasSwitch: true)
-        drive.fix(0, north: 900, "a\n")
+        drive.receiveFix(at: 0, north: 900, text: "a\n")
         #expect(drive.receiver == "", "no fix precedes it")
-        drive.fix(1, north: 800, "b\n") { .rejected($0, .jump(meters: 9)) }
-        drive.fix(2, north: 700, "c\n")
+        drive.receiveFix(at: 1, north: 800, text: "b\n") { .rejected($0, .jump(meters: 9)) }
+        drive.receiveFix(at: 2, north: 700, text: "c\n")
         #expect(drive.receiver == "b")
-        drive.fix(3, north: 600, "d\n") { _ in .withheld }
-        drive.fix(4, north: 600, "e\n")
-        drive.fix(5, north: 600, "f\n")
-        drive.fix(6, north: 600, "g\n")
+        drive.receiveFix(at: 3, north: 600, text: "d\n") { _ in .withheld }
+        drive.receiveFix(at: 4, north: 600, text: "e\n")
+        drive.receiveFix(at: 5, north: 600, text: "f\n")
+        drive.receiveFix(at: 6, north: 600, text: "g\n")
         #expect(drive.receiver == "f")
-        drive.fix(7, north: 50, "in the zone\n")
-        for (second, text) in zip(8..., ["h\n", "i\n", "j\n"]) { drive.fix(Double(second), north: 500, text) }
+        drive.receiveFix(at: 7, north: 50, text: "in the zone\n")
+        for (second, text) in zip(8..., ["h\n", "i\n", "j\n"]) {
+            drive.receiveFix(at: Double(second), north: 500, text: text)
+        }
         #expect(drive.receiver == "i")
         drive.recorder.observe(.privateModeBegan)
         drive.receive("private\n", at: 11)
         drive.recorder.observe(.privateModeEnded)
-        drive.fix(12, north: 500, "k\n")
+        drive.receiveFix(at: 12, north: 500, text: "k\n")
         #expect(drive.receiver == "")
     }
 
     /// If the pipeline was too busy for some fixes, the next reported fix decides for them.
     @Test func waitForTheNextDecision() {
         let drive = Drive()
-        drive.fix(0, north: 900, "a\n")
-        drive.fix(1, north: 900, "b\n") { _ in .idle }
-        drive.fix(2, north: 900, "c\n") { _ in .idle }
+        drive.receiveFix(at: 0, north: 900, text: "a\n")
+        drive.receiveFix(at: 1, north: 900, text: "b\n") { _ in .idle }
+        drive.receiveFix(at: 2, north: 900, text: "c\n") { _ in .idle }
         #expect(drive.receiver == "")
-        drive.fix(3, north: 900, "d\n")
+        drive.receiveFix(at: 3, north: 900, text: "d\n")
         #expect(drive.receiver == "b c")
     }
 
     /// On a busy machine, one read may contain several epochs. A read is kept only if all of its epochs may be kept.
     @Test func keepNoReadThatMayContainAPrivateFix() {
         let drive = Drive()
-        drive.fix(0, north: 0, "in the zone\n")
+        drive.receiveFix(at: 0, north: 0, text: "in the zone\n")
         drive.receive("void and two epochs\n", at: 3)
         for second in 2...3 {
             drive.recorder.fixMade(.sample(Double(second), north: 900))
             drive.recorder.observe(.fix(.sample(Double(second), north: 900)))
         }
-        drive.fix(4, north: 900, "a\n")
-        drive.fix(5, north: 900, "b\n")
+        drive.receiveFix(at: 4, north: 900, text: "a\n")
+        drive.receiveFix(at: 5, north: 900, text: "b\n")
         #expect(drive.receiver == "a")
     }
 
@@ -103,19 +107,19 @@ import WaypostTestSupport
         }
         // Between the zone and the road.
         let leaving = Drive()
-        leaving.fix(0, north: 0, "a\n")
+        leaving.receiveFix(at: 0, north: 0, text: "a\n")
         leaving.receive(void(1), at: 1)
-        leaving.fix(2, north: 900, valid(2))
-        leaving.fix(3, north: 900, valid(3))
-        leaving.fix(4, north: 900, valid(4))
+        leaving.receiveFix(at: 2, north: 900, text: valid(2))
+        leaving.receiveFix(at: 3, north: 900, text: valid(3))
+        leaving.receiveFix(at: 4, north: 900, text: valid(4))
         let road = leaving.receiver
         #expect(!road.contains("5000.0000") && road.contains("GPRMC,000003,A"))
 
         // Between two fixes on the road.
         let crossing = Drive()
-        for second in 0...2 { crossing.fix(Double(second), north: 900, valid(second)) }
+        for second in 0...2 { crossing.receiveFix(at: Double(second), north: 900, text: valid(second)) }
         for second in 3...4 { crossing.receive(void(second), at: Double(second)) }
-        for second in 5...9 { crossing.fix(Double(second), north: 900, valid(second)) }
+        for second in 5...9 { crossing.receiveFix(at: Double(second), north: 900, text: valid(second)) }
         let rest = crossing.receiver
         #expect(!rest.contains("5000.0000") && rest.contains("GPRMC,000001,A") && rest.contains("GPRMC,000007,A"))
 
@@ -127,12 +131,12 @@ import WaypostTestSupport
 
     @Test func omitReadsInALongGap() {
         let drive = Drive()
-        drive.fix(0, north: 900, "a\n")
-        drive.fix(1, north: 900, "b\n")
+        drive.receiveFix(at: 0, north: 900, text: "a\n")
+        drive.receiveFix(at: 1, north: 900, text: "b\n")
         drive.receive("unknown\n", at: 6)
-        drive.fix(12, north: 900, "c\n")
-        drive.fix(13, north: 900, "d\n")
-        drive.fix(14, north: 900, "e\n")
+        drive.receiveFix(at: 12, north: 900, text: "c\n")
+        drive.receiveFix(at: 13, north: 900, text: "d\n")
+        drive.receiveFix(at: 14, north: 900, text: "e\n")
         #expect(drive.receiver == "d")
     }
 
@@ -140,13 +144,13 @@ import WaypostTestSupport
         let drive = Drive()
         func log(_ text: String) { drive.recorder.note(logLine: text) }
         log("not known yet")
-        drive.fix(0, north: 900, "a\n")
+        drive.receiveFix(at: 0, north: 900, text: "a\n")
         log("on the road")
         drive.recorder.observe(.privateModeBegan)
         log("private")
         drive.recorder.observe(.privateModeEnded)
         log("nor this")
-        drive.fix(1, north: 900, "b\n")
+        drive.receiveFix(at: 1, north: 900, text: "b\n")
         log("again")
         let lines = String(decoding: drive.recorder.takeBacklog()?.log ?? [], as: UTF8.self)
         #expect(lines.split(separator: "\n").map { $0.split(separator: "Z ").last } == ["on the road", "again"])
@@ -159,13 +163,13 @@ import WaypostTestSupport
         drive.recorder.keepPrivate(in: [], hasSwitch: false)
         drive.receive("b\n", at: 0)
         drive.recorder.keepPrivate(in: [Self.zone], hasSwitch: false)
-        drive.fix(1, north: 900, "c\n")
+        drive.receiveFix(at: 1, north: 900, text: "c\n")
         #expect(drive.receiver == "a b")
-        drive.fix(2, north: 900, "d\n")
-        drive.fix(3, north: 900, "e\n")
+        drive.receiveFix(at: 2, north: 900, text: "d\n")
+        drive.receiveFix(at: 3, north: 900, text: "e\n")
         #expect(drive.receiver == "d")
         drive.recorder.keepPrivate(in: [], hasSwitch: true)
-        drive.fix(4, north: 900, "f\n")
+        drive.receiveFix(at: 4, north: 900, text: "f\n")
         #expect(drive.receiver == "")
     }
 }

@@ -15,7 +15,7 @@ import WaypostTestSupport
 
     init() { recorder = RunRecorder(now: { [now] in now.withLock { $0 } }) }
 
-    private func wait(_ milliseconds: Int64) {
+    private func wait(milliseconds: Int64) {
         now.withLock { $0 = $0.advanced(by: .milliseconds(milliseconds)) }
     }
 
@@ -34,11 +34,11 @@ import WaypostTestSupport
     @Test func recordTheTimesOfReads() {
         recorder.lineOpened()
         read("$A")
-        wait(300)
+        wait(milliseconds: 300)
         read("B\r\n$C\r\n")
-        wait(100)
+        wait(milliseconds: 100)
         read("$D\r\n\u{1}\n")
-        wait(300)
+        wait(milliseconds: 300)
         read("\u{2}\n\u{3}$\r\n{\"class\":\"TPV\"}\r\n$E")
         recorder.lineOpened()
         read("$F\r\n")
@@ -64,7 +64,7 @@ import WaypostTestSupport
 
     @Test func recordTheLog() {
         recorder.note(logLine: "info: started")
-        wait(1500)
+        wait(milliseconds: 1500)
         recorder.note(logLine: "debug: accepted update 1")
         #expect(
             takeOutput().log == """
@@ -122,7 +122,7 @@ import WaypostTestSupport
         var files = try RecordingFiles(settings, start: Self.start, isSynchronized: true)
         read("$A\r\n$B")
         try files.write(try #require(recorder.takeBacklog()))
-        wait(1000)
+        wait(milliseconds: 1000)
         read("B\r\n$C\r\n")
         try files.write(try #require(recorder.takeBacklog()))
         let parts = try (1...2).map { number in

@@ -26,7 +26,7 @@ struct CallFaultTrial {
         promises = Promises(window: durability.window)
         directory = try StoreDirectory()
         disk = directory.lyingDisk(seed: UInt64(faults.reduce(0) { $0 + $1.number }))
-        for fault in faults { disk.order(fault) }
+        for fault in faults { disk.schedule(fault) }
         mayBeReplaced = faults.count > 1
     }
 

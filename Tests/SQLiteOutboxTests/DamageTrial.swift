@@ -135,7 +135,8 @@ private struct Places {
             var offsets: [UInt32: [Int]] = [:]
             for offset in 0..<max(0, bytes.count - 4) { offsets[Self.key(bytes, offset), default: []].append(offset) }
             for (sequence, cell) in cells {
-                for offset in offsets[Self.key(cell, 0)] ?? [] where Self.holds(bytes, cell, at: offset) {
+                for offset in offsets[Self.key(in: cell, at: 0)] ?? [] where Self.contains(cell, in: bytes, at: offset)
+                {
                     places[sequence, default: []].append((isLog, offset))
                 }
             }
@@ -143,14 +144,14 @@ private struct Places {
     }
 
     func isSound(_ sequence: Int64, _ cell: [UInt8], database: [UInt8], log: [UInt8]) -> Bool {
-        (places[sequence] ?? []).contains { Self.holds($0.isLog ? log : database, cell, at: $0.offset) }
+        (places[sequence] ?? []).contains { Self.contains(cell, in: $0.isLog ? log : database, at: $0.offset) }
     }
 
-    private static func key(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
+    private static func key(in bytes: [UInt8], at offset: Int) -> UInt32 {
         bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    private static func holds(_ bytes: [UInt8], _ cell: [UInt8], at offset: Int) -> Bool {
+    private static func contains(_ cell: [UInt8], in bytes: [UInt8], at offset: Int) -> Bool {
         offset + cell.count <= bytes.count && bytes[offset..<offset + cell.count] == cell[...]
     }
 }

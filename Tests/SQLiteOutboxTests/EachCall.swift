@@ -20,7 +20,7 @@ struct EachCall {
             let directory = try StoreDirectory()
             for (name, bytes) in files { try directory.write(bytes, to: name) }
             let disk = directory.lyingDisk(seed: UInt64(number))
-            disk.order(DiskFault(.powerCut, at: number))
+            disk.schedule(DiskFault(.powerCut, at: number))
             var promises = promises
             do { try work(directory, disk, &promises) } catch let error as OutboxError {
                 try #require(disk.isOff, "call \(number): the work failed before the power cut: \(error)")

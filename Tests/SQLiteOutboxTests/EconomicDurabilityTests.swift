@@ -155,7 +155,7 @@ struct EconomicDurability {
                 _ = try outbox.append(sample(second))
                 if second <= 3 { try outbox.deliverBatch(maximumPastLocations: 0) }
             }
-            disk.order(DiskFault(.error(DiskErrno.inputOutput), at: number, of: .write))
+            disk.schedule(DiskFault(.error(DiskErrno.inputOutput), at: number, of: .write))
             do { _ = try outbox.append(sample(30)) } catch {
                 #expect(try outbox.pendingUpdates().map(\.update) == (4...29).map(sample), "write \(number)")
                 #expect(try outbox.ledger() == Ledger(accepted: 29, delivered: 3, pending: 26))
@@ -204,7 +204,7 @@ struct EconomicDurability {
         let outbox = try OutboxEngine(settings)
         for second in 6...7 { _ = try outbox.append(sample(second)) }
         let batch = try #require(try outbox.nextBatch(maximumPastLocations: 3))
-        disk.order(DiskFault(.error(DiskErrno.inputOutput), at: sync, of: .sync))
+        disk.schedule(DiskFault(.error(DiskErrno.inputOutput), at: sync, of: .sync))
         try? outbox.acknowledge(batch)
         #expect(try outbox.ledger() == Ledger(accepted: 7, delivered: 4, pending: 3))
         #expect(try outbox.pendingUpdates().map(\.sequence) == [4, 5, 6])

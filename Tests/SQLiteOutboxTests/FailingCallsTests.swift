@@ -89,7 +89,7 @@ struct FailingCalls {
         do {
             let reader = try SQLiteConnection(path: directory.store, access: .readOnly, on: disk)
             try reader.execute("BEGIN; SELECT * FROM updates")
-            disk.order(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .sync))
+            disk.schedule(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .sync))
             #expect(throws: OutboxError.self) { try outbox?.append(sample(2)) }
             let error = #expect(throws: OutboxError.self) { try outbox?.append(sample(3)) }
             #expect(error?.code == .busy)
@@ -107,7 +107,7 @@ struct FailingCalls {
         let disk = directory.lyingDisk(seed: 1)
         try directory.open(on: disk).close()
         var outbox: OutboxEngine? = try directory.open(on: disk)
-        disk.order(DiskFault(.error(DiskErrno.inputOutput), at: 2, of: .sync))  // the log's own is the first
+        disk.schedule(DiskFault(.error(DiskErrno.inputOutput), at: 2, of: .sync))  // the log's own is the first
         _ = try outbox?.append(sample(1))
         disk.powerCut(keeping: 0)
         outbox = nil

@@ -11,7 +11,7 @@ import TimeAndChance
     private static let endless = "WITH RECURSIVE n(id) AS (VALUES(1) UNION ALL SELECT id + 1 FROM n)"
 
     /// Returns SQL that replaces the table of updates by one with `changed` instead of `original` in its definition.
-    private static func updates(_ original: String, _ changed: String) -> String {
+    private static func updates(replacing original: String, with changed: String) -> String {
         let definition = StoredRow.definition.replacing(original, with: changed)
         return """
             CREATE TABLE other (\(definition)); INSERT INTO other SELECT * FROM updates;
@@ -30,9 +30,9 @@ import TimeAndChance
         "DROP VIEW ledger", "DROP VIEW pending; CREATE VIEW pending AS SELECT * FROM updates",
         "CREATE INDEX i ON updates(time_ms)", "CREATE INDEX i ON updates(length(note)) WHERE sequence > 0",
         "ALTER TABLE updates ADD COLUMN more AS (length(note))", "ALTER TABLE quarantine ADD COLUMN more DEFAULT 1",
-        updates("time_ms INTEGER", "time_ms INTEGER CHECK(time_ms > 0)"),
-        updates("note TEXT", "note TEXT COLLATE NOCASE"),
-        updates("PRIMARY KEY", "PRIMARY KEY ON CONFLICT REPLACE"),
+        updates(replacing: "time_ms INTEGER", with: "time_ms INTEGER CHECK(time_ms > 0)"),
+        updates(replacing: "note TEXT", with: "note TEXT COLLATE NOCASE"),
+        updates(replacing: "PRIMARY KEY", with: "PRIMARY KEY ON CONFLICT REPLACE"),
         "CREATE VIRTUAL TABLE v USING fts5(words)", "CREATE TABLE more (id)", "ANALYZE",
         (1...2000).map { "CREATE TABLE t\($0) (id)" }.joined(separator: ";"),
     ]
@@ -61,7 +61,8 @@ import TimeAndChance
     @Test func countsUnreadableRowsAsLost() throws {
         let directory = try directoryWithFive()
         try directory.execute(
-            Self.updates("checksum INTEGER", "checksum INTEGER").replacing("INTEGER);", with: "INTEGER) WITHOUT ROWID;")
+            Self.updates(replacing: "checksum INTEGER", with: "checksum INTEGER").replacing(
+                "INTEGER);", with: "INTEGER) WITHOUT ROWID;")
         )
         let outbox = try directory.open()
         #expect(directory.recoveries.count == 1)

@@ -45,7 +45,7 @@ import WaypostTestSupport
         var configuration = directory.configuration(on: disk)
         configuration.durability = durability
         let outbox = try OutboxEngine(configuration)
-        disk.order(DiskFault(.error(DiskErrno.noSpace), at: 1, of: .write, lasts: true))
+        disk.schedule(DiskFault(.error(DiskErrno.noSpace), at: 1, of: .write, lasts: true))
         var sent: Set<Int64> = []
         let refusal = #expect(throws: OutboxError.self) {
             while let batch = try outbox.nextBatch(maximumPastLocations: 50) {

@@ -27,10 +27,10 @@ import WaypostTestSupport
         (OutboxError.Code.readOnly, DiskErrno.readOnly), (.full, DiskErrno.noSpace), (.forbidden, DiskErrno.denied),
     ])
     func opensAsSoonAsTheDiskAllows(code: OutboxError.Code, number: CInt) async throws {
-        disk.order(DiskFault(.error(number), at: 1, lasts: true))
+        disk.schedule(DiskFault(.error(number), at: 1, lasts: true))
         await #expect(throws: OutboxError.self) { try await SQLiteOutbox.open(configuration) }
         disk.heal()
-        disk.order(DiskFault(.error(number), at: 1, lasts: true))
+        disk.schedule(DiskFault(.error(number), at: 1, lasts: true))
         let outbox = SQLiteOutbox(configuration)
         let failure = await #expect(throws: OutboxError.self) { try await outbox.open() }
         let error = await #expect(throws: OutboxError.self) { try await outbox.append(sample(1)) }

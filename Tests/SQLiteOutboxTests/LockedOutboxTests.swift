@@ -79,7 +79,7 @@ import WaypostTestSupport
         for second in 1...10 { _ = try outbox.append(sample(second)) }
         let reader = try SQLiteConnection(path: directory.store, access: .readOnly)
         try reader.execute("BEGIN; SELECT count(*) FROM updates")
-        disk.order(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .sync))
+        disk.schedule(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .sync))
         #expect(throws: OutboxError.self) { try outbox.append(sample(11)) }
         for _ in 1...2 {
             let error = #expect(throws: OutboxError.self) { try outbox.append(sample(11)) }

@@ -12,15 +12,15 @@ struct PowerCuts {
 
     /// Two thirds of the cuts, with full durability.
     @Test func loseNoUpdates() throws {
-        try cut(Self.cuts.map { $0 - $0 / 3 } ?? 80, .full)
+        try cutPower(times: Self.cuts.map { $0 - $0 / 3 } ?? 80, durability: .full)
     }
 
     /// A third of the cuts, with economic durability.
     @Test func loseAtMostTheWindow() throws {
-        try cut(Self.cuts.map { $0 / 3 } ?? 40, .economy)
+        try cutPower(times: Self.cuts.map { $0 / 3 } ?? 40, durability: .economy)
     }
 
-    private func cut(_ count: Int, _ durability: OutboxDurability) throws {
+    private func cutPower(times count: Int, durability: OutboxDurability) throws {
         var left = count
         var cuts = 0
         var accepted = Int64(0)

@@ -41,7 +41,7 @@ struct PowerTrial {
     mutating func run(cuts count: Int) throws {
         for _ in 0..<count {
             let calls = Bool.random(using: &chance) ? 40 : 2500
-            disk.order(DiskFault(.powerCut, at: Int.random(in: 1...calls, using: &chance)))
+            disk.schedule(DiskFault(.powerCut, at: Int.random(in: 1...calls, using: &chance)))
             do { try workUntilCut() } catch let error as OutboxError {
                 try #require(disk.isOff, "failed before the power was cut: \(error)")
             }

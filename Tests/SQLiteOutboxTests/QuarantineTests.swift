@@ -20,7 +20,7 @@ import TimeAndChance
         return outbox
     }
 
-    private func range(_ first: Int, _ last: Int) -> ClosedRange<UTCTime> {
+    private func range(from first: Int, to last: Int) -> ClosedRange<UTCTime> {
         sample(first).timeOfFix...sample(last).timeOfFix
     }
 
@@ -29,7 +29,7 @@ import TimeAndChance
         let outbox = try filled(directory)
         #expect(try outbox.carryOut(QuarantineRequest(.requeue, [4, 10])) == .done(count: 2, notKept: 0))
         #expect(try outbox.ledger() == Ledger(accepted: 10, delivered: 7, pending: 2, quarantined: 1))
-        #expect(try outbox.summary().quarantined == UpdateTally(count: 1, timesOfFix: range(6, 6)))
+        #expect(try outbox.summary().quarantined == UpdateTally(count: 1, timesOfFix: range(from: 6, to: 6)))
         let batch = try #require(try outbox.nextBatch(maximumPastLocations: 5))
         #expect(batch.stored?.sequence == 10 && batch.lastIsPending, "update 10 is the newest again")
         #expect(batch.past.map(\.sequence) == [4])
@@ -47,7 +47,7 @@ import TimeAndChance
         #expect(try outbox.carryOut(QuarantineRequest(.discard, nil)) == .done(count: 2, notKept: 0))
         let summary = try outbox.summary()
         #expect(summary.ledger == Ledger(accepted: 10, delivered: 7, evicted: 3))
-        #expect(summary.evictions[.discarded] == UpdateTally(count: 3, timesOfFix: range(4, 10)))
+        #expect(summary.evictions[.discarded] == UpdateTally(count: 3, timesOfFix: range(from: 4, to: 10)))
         #expect(summary.quarantined == UpdateTally())
         #expect(try outbox.carryOut(QuarantineRequest(.discard, nil)) == .done(count: 0, notKept: 0))
     }
@@ -69,7 +69,7 @@ import TimeAndChance
             try outbox.quarantine(try outbox.append(sample(second)), reason: "400")
         }
         #expect(try outbox.carryOut(QuarantineRequest(.requeue, [300])) == .done(count: 1, notKept: 0))
-        #expect(try outbox.summary().quarantined == UpdateTally(count: 299, timesOfFix: range(1, 300)))
+        #expect(try outbox.summary().quarantined == UpdateTally(count: 299, timesOfFix: range(from: 1, to: 300)))
         #expect(try outbox.carryOut(QuarantineRequest(.requeue, nil)) == .done(count: 255, notKept: 44))
         #expect(try outbox.ledger() == Ledger(accepted: 300, pending: 256, quarantined: 44))
         #expect(try outbox.carryOut(QuarantineRequest(.discard, nil)) == .done(count: 44, notKept: 0))

@@ -83,7 +83,7 @@ struct RunningDamage {
         let (directory, disk) = try directoryOnDisk()
         try directory.buildBacklog(24_000)
         let outbox = try directory.open(on: disk)
-        disk.order(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .read))
+        disk.schedule(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .read))
         try outbox.deliverBatch(maximumPastLocations: 3000)
         #expect(disk.faults.isEmpty, "no read failed")
         #expect(directory.recoveries.isEmpty)
@@ -95,7 +95,7 @@ struct RunningDamage {
         let (directory, disk) = try directoryOnDisk()
         let outbox = try directory.open(on: disk)
         for second in 1...60 { _ = try outbox.append(sample(second)) }
-        disk.order(DiskFault(.error(DiskErrno.noSpace), at: write, of: .write))
+        disk.schedule(DiskFault(.error(DiskErrno.noSpace), at: write, of: .write))
         let points = (61...160).map { sample($0) }
         #expect(throws: OutboxError.self) { try outbox.append(sample(200), with: points) }
         for second in 201...203 {
@@ -113,7 +113,7 @@ struct RunningDamage {
         let (directory, disk) = try directoryOnDisk()
         let outbox = try directory.open(on: disk)
         for second in 1...10 { _ = try outbox.append(sample(second)) }
-        disk.order(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .sync))
+        disk.schedule(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .sync))
         #expect(throws: OutboxError.self) { try outbox.append(sample(12), with: [sample(11)]) }
         if isDelivered { try outbox.deliverBatch(maximumPastLocations: 5) }
         let stored = try outbox.append(sample(14), with: [sample(11), sample(12), sample(13)])
@@ -129,7 +129,7 @@ struct RunningDamage {
         let (directory, disk) = try directoryOnDisk()
         let outbox = try directory.open(on: disk)
         for second in 1...10 { _ = try outbox.append(sample(second)) }
-        disk.order(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .write))
+        disk.schedule(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .write))
         #expect(throws: OutboxError.self) { try outbox.append(sample(12), with: [sample(11)]) }
         for sequence in [11, 12] {
             try directory.insertRow(StoredUpdate(sequence: Int64(sequence), update: sample(sequence + 80)))
@@ -176,7 +176,7 @@ struct RunningDamage {
             _ = try outbox.append(sample(second))
             try outbox.deliverBatch(maximumPastLocations: 0)
         }
-        disk.order(DiskFault(.error(DiskErrno.inputOutput), at: write, of: .write))
+        disk.schedule(DiskFault(.error(DiskErrno.inputOutput), at: write, of: .write))
         let wasAccepted = (try? outbox.append(sample(231))) != nil
         try directory.moveStore(owner: outbox)
         try directory.breakRow(60)
@@ -198,7 +198,7 @@ struct RunningDamage {
         }
         try directory.moveStore(owner: first)
         try directory.breakRow(60)
-        disk.order(DiskFault(.error(DiskErrno.inputOutput), at: number, of: .read))
+        disk.schedule(DiskFault(.error(DiskErrno.inputOutput), at: number, of: .read))
         // If it can't be opened, the service tries again.
         let outbox = try (try? directory.open(on: disk)) ?? directory.open(on: disk)
         #expect(try outbox.ledger() == Ledger(accepted: 230, delivered: 29, pending: 200, evicted: 1))
@@ -210,7 +210,7 @@ struct RunningDamage {
         let (directory, disk) = try directoryOnDisk()
         try directory.buildBacklog(200)
         let outbox = try directory.open(on: disk)
-        disk.order(DiskFault(.error(DiskErrno.noSpace), at: 1, of: .write, lasts: true))
+        disk.schedule(DiskFault(.error(DiskErrno.noSpace), at: 1, of: .write, lasts: true))
         try outbox.deliverBatch(maximumPastLocations: 80)
         disk.heal()
         try directory.breakRow(60)
@@ -229,7 +229,7 @@ struct RunningDamage {
         try directory.buildBacklog(200)
         let outbox = try directory.open(on: disk)
         let batch = try #require(try outbox.nextBatch(maximumPastLocations: 12))
-        disk.order(DiskFault(.error(DiskErrno.inputOutput), at: number, of: call))
+        disk.schedule(DiskFault(.error(DiskErrno.inputOutput), at: number, of: call))
         do throws(OutboxError) {
             try outbox.acknowledge(batch)
             return (directory, outbox, nil)
@@ -310,7 +310,7 @@ struct RunningDamage {
         keepingPages: Bool = false
     ) throws {
         let frameBytes = 24 + Int(StoreFormat.pageSize)
-        disk.order(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .write))
+        disk.schedule(DiskFault(.error(DiskErrno.inputOutput), at: 1, of: .write))
         #expect(throws: OutboxError.self) { try outbox.append(sample(86_000)) }
         var log = try directory.read("outbox.sqlite-wal")
         for frame in 1...count {

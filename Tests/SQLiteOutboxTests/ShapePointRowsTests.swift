@@ -73,7 +73,7 @@ import Testing
         let disk = directory.lyingDisk(seed: UInt64(call))
         let outbox = try directory.open(on: disk)
         for second in 1...10 { _ = try outbox.append(sample(second)) }
-        disk.order(DiskFault(.error(DiskErrno.inputOutput), at: call, of: .write, lasts: true))
+        disk.schedule(DiskFault(.error(DiskErrno.inputOutput), at: call, of: .write, lasts: true))
         let stored = try? outbox.append(sample(60), with: Self.shape(before: 60, 5))
         disk.heal()
         let ledger = try outbox.ledger()

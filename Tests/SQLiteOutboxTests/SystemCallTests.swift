@@ -22,7 +22,7 @@ import WaypostTestSupport
             "\(getpid())",
         ])
         try #require(await watcher.errors.line(saying: "attached") != nil)
-        try work(real, SystemDisk())
+        try writeUpdates(in: real, on: SystemDisk())
         await watcher.terminate()
         let calls = String(decoding: try real.read("trace.txt"), as: UTF8.self).split(separator: "\n")
             .compactMap { Self.call(in: $0, below: real.url.path) }
@@ -36,12 +36,12 @@ import WaypostTestSupport
             let words = "\(call.rawValue) \(name == lying.url.lastPathComponent ? "." : name)"
             if isTraced { observed.withLock { $0.append(words) } }
         }
-        try work(lying, disk)
+        try writeUpdates(in: lying, on: disk)
         #expect(seen.count > 500)
         #expect(observed.withLock { $0 } == seen)
     }
 
-    private func work(_ directory: StoreDirectory, _ disk: any StoreDisk) throws {
+    private func writeUpdates(in directory: StoreDirectory, on disk: any StoreDisk) throws {
         for _ in 1...2 {
             let outbox = try directory.open(on: disk)
             for second in 1...300 { _ = try outbox.append(sample(second)) }

@@ -10,7 +10,7 @@ import WaypostTestSupport
 @Suite(.enabled(if: !Sanitizer.isOfThreads, "runs on one thread"))
 struct Thinning {
     /// Returns an update `second` seconds after the first, `east` and `north` metres from it.
-    private static func update(_ second: Int, _ east: Double, _ north: Double, _ speed: Double?) -> LocationUpdate {
+    private static func update(_ second: Int, east: Double, north: Double, speed: Double?) -> LocationUpdate {
         var update = LocationUpdate(
             timeOfFix: UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: second * 1000),
             latitude: north / 111_320, longitude: east / 111_320)
@@ -33,66 +33,68 @@ struct Thinning {
 
     /// Returns an update every 10 s, each 50 m east of the previous one, for the numbers in `range`. The first one is
     /// `start` metres east.
-    private static func straight(
+    private static func straightDrive(
         _ range: Range<Int>, from start: Double = 0, after pause: Int = 0, speed: (Int) -> Double? = { _ in nil }
     ) -> [LocationUpdate] {
         range.map { index in
             let east = start + Double(index - range.lowerBound) * 50
-            return update(pause + index * 10, east, 0, speed(index))
+            return update(pause + index * 10, east: east, north: 0, speed: speed(index))
         }
     }
 
     private static func waiting(_ range: Range<Int>, at east: Double, speed: Double?) -> [LocationUpdate] {
-        range.map { update($0 * 10, east, 0, speed) }
+        range.map { update($0 * 10, east: east, north: 0, speed: speed) }
     }
 
     private static var turn: [LocationUpdate] {
         (0..<20).map { index in
             let east = min(index, 10) * 50
             let north = max(0, index - 10) * 50
-            return update(index * 10, Double(east), Double(north), nil)
+            return update(index * 10, east: Double(east), north: Double(north), speed: nil)
         }
     }
 
     static let cases: [Case] = [
         Case("no updates", [], kept: []),
-        Case("one update", straight(0..<1), kept: [0]),
-        Case("two updates", straight(0..<2), kept: [0, 1]),
-        Case("a straight road at a constant speed", straight(0..<20), kept: [0, 19]),
+        Case("one update", straightDrive(0..<1), kept: [0]),
+        Case("two updates", straightDrive(0..<2), kept: [0, 1]),
+        Case("a straight road at a constant speed", straightDrive(0..<20), kept: [0, 19]),
         Case("a turn", turn, kept: [0, 10, 19]),
         Case(
-            "a wait without a stated speed: same place, another time",
-            straight(0..<10) + waiting(10..<20, at: 450, speed: nil) + straight(20..<30, from: 500),
+            "a wait without a reported speed: same place, another time",
+            straightDrive(0..<10) + waiting(10..<20, at: 450, speed: nil) + straightDrive(20..<30, from: 500),
             kept: [0, 9, 19, 29]),
         Case(
             "a stop between two legs",
-            straight(0..<10) { _ in 5 } + waiting(10..<20, at: 450, speed: 0)
-                + straight(20..<30, from: 500) { _ in 5 },
+            straightDrive(0..<10) { _ in 5 } + waiting(10..<20, at: 450, speed: 0)
+                + straightDrive(20..<30, from: 500) { _ in 5 },
             kept: [0, 9, 10, 19, 20, 29]),
         Case(
             "a stop between two legs, all with shape points without a speed",
-            (straight(0..<10) { _ in 5 } + waiting(10..<20, at: 450, speed: 0)
-                + straight(20..<30, from: 500) { _ in 5 }).enumerated().map { index, update in
+            (straightDrive(0..<10) { _ in 5 } + waiting(10..<20, at: 450, speed: 0)
+                + straightDrive(20..<30, from: 500) { _ in 5 }).enumerated().map { index, update in
                     var update = update
                     if [3, 4, 13, 16, 17, 25].contains(index) { update.speedMetersPerSecond = nil }
                     return update
                 },
             kept: [0, 9, 10, 19, 20, 29]),
         Case(
-            "the fastest and the slowest of a leg", straight(0..<20) { $0 == 6 ? 8 : $0 == 13 ? 2 : 5 },
+            "the fastest and the slowest of a leg", straightDrive(0..<20) { $0 == 6 ? 8 : $0 == 13 ? 2 : 5 },
             kept: [0, 6, 13, 19]),
         Case(
-            "a gap between two drives", straight(0..<10) + straight(10..<20, from: 500, after: 1000),
+            "a gap between two drives", straightDrive(0..<10) + straightDrive(10..<20, from: 500, after: 1000),
             kept: [0, 9, 10, 19]),
         Case(
-            "a time that goes backwards", [(0, 0), (10, 50), (5, 25), (15, 75)].map { update($0.0, $0.1, 0, nil) },
+            "a time that goes backwards",
+            [(0, 0), (10, 50), (5, 25), (15, 75)].map { update($0.0, east: $0.1, north: 0, speed: nil) },
             kept: [0, 1, 2, 3]),
         Case(
-            "at most five minutes between two kept updates", (0..<20).map { update($0 * 60, 0, 0, nil) },
+            "at most five minutes between two kept updates",
+            (0..<20).map { update($0 * 60, east: 0, north: 0, speed: nil) },
             kept: [0, 5, 10, 15, 19]),
         Case(
             "a jump of 90 km and back",
-            [(0, 0), (10, 90_000), (20, 0)].map { update($0.0, $0.1, 0, nil) },
+            [(0, 0), (10, 90_000), (20, 0)].map { update($0.0, east: $0.1, north: 0, speed: nil) },
             kept: [0, 1, 2]),
     ]
 
@@ -101,7 +103,7 @@ struct Thinning {
     }
 
     @Test func keepsFixedUpdates() {
-        let updates = (0..<20).map { Self.update($0 * 10, Double($0) * 50, 0, nil) }
+        let updates = (0..<20).map { Self.update($0 * 10, east: Double($0) * 50, north: 0, speed: nil) }
         #expect(TrackThinning.kept(of: updates, tolerance: 10, fixed: [7]) == [0, 7, 19])
     }
 
@@ -199,7 +201,7 @@ struct Thinning {
 
     @Test func worksAcrossTheDateLine() {
         let updates = (0..<20).map { index in
-            var update = Self.update(index * 10, 0, 0, nil)
+            var update = Self.update(index * 10, east: 0, north: 0, speed: nil)
             update.longitude = 179.995 + Double(index) * 0.0005
             if update.longitude > 180 { update.longitude -= 360 }
             return update

@@ -94,13 +94,14 @@ package struct RawExchange: Sendable {
     ) async -> RawExchange {
         await withCheckedContinuation { continuation in
             startThread(named: "raw-exchange") {
-                continuation.resume(returning: exchange(pieces, address, enough, endsSending))
+                continuation.resume(
+                    returning: exchange(pieces, with: address, until: enough, endsSending: endsSending))
             }
         }
     }
 
     private static func exchange(
-        _ pieces: [String], _ address: LocalAddress, _ enough: ([UInt8]) -> Bool, _ endsSending: Bool
+        _ pieces: [String], with address: LocalAddress, until enough: ([UInt8]) -> Bool, endsSending: Bool
     ) -> RawExchange {
         guard let socket = try? connectedSocket(to: address) else {
             return RawExchange(received: [], ending: .notConnected)

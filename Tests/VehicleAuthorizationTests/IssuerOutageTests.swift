@@ -57,7 +57,7 @@ import VehicleAuthorization
         var cache = TokenCache()
         var (silent, asked) = (0, 0)
         var inProgress: Int?
-        func end(_ cache: inout TokenCache, _ begun: Int, _ now: Int) -> TokenCache.Outcome {
+        func endFetch(_ cache: inout TokenCache, begun: Int, now: Int) -> TokenCache.Outcome {
             let outcome: TokenCache.Outcome =
                 outage.contains(begun)
                 ? .failure(AuthorizationError(.unavailable, "down"))
@@ -66,7 +66,7 @@ import VehicleAuthorization
         }
         for second in 0..<outage.upperBound + 3600 {
             if let begun = inProgress, second >= begun + failure.rawValue {
-                _ = end(&cache, begun, second)
+                _ = endFetch(&cache, begun: begun, now: second)
                 inProgress = nil
             }
             guard second.isMultiple(of: interval) else { continue }
@@ -80,7 +80,7 @@ import VehicleAuthorization
                 if case .useAndRefresh = answer { isSent = true }
                 if outage.contains(second), failure == .hangs {
                     inProgress = second
-                } else if case .success = end(&cache, second, second) {
+                } else if case .success = endFetch(&cache, begun: second, now: second) {
                     isSent = true
                 }
             }

@@ -38,7 +38,7 @@ struct CurlFailure {
             case .responseTooLarge: "the answer is larger than \(limits.responseBytes) bytes"
             case .cancelled: "cancelled"
             case .transportFailed where curl == CURLE_SSL_CERTPROBLEM:
-                "the client certificate or its key cannot be used (PEM files, the key without a pass phrase): \(message)"
+                "the client certificate or its key cannot be used (both must be PEM files, and the key must have no pass phrase): \(message)"
             case .transportFailed where curl == CURLE_SSL_CACERT_BADFILE:
                 "the file of certificate authorities cannot be read: install ca-certificates, or specify a file in caFile (\(message))"
             case .transportFailed: "\(message) (libcurl code \(curl.rawValue))"

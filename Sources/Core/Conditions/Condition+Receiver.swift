@@ -79,7 +79,7 @@ extension Condition {
 extension FixRejection {
     fileprivate var cause: ReportedText {
         switch self {
-        case .positionOutOfRange: "the position is outside -90...90 or -180...180 degrees"
+        case .positionOutOfRange: "the latitude is outside -90...90 degrees, or the longitude outside -180...180"
         case .nullIsland: "the position is exactly 0, 0, which receivers send when they have no position"
         case .estimatedBeforeMeasured:
             "the position is estimated by dead reckoning, and no position has been measured since the start"

@@ -107,7 +107,7 @@ extension ConditionCode {
             .error, "token source failed",
             "run waypost check, and correct the configuration's authorization section"),
         .tokenRenewalFailing: Entry(
-            .warning, "token not renewed", "run waypost token before the current token expires"),
+            .warning, "token not renewed", "run waypost token to find the cause before the current token expires"),
         .tokenSupplyAtRisk: Entry(
             .warning, "token supply at risk", "run waypost token, and correct the issuer before its tokens fail"),
         .tokenRejected: Entry(

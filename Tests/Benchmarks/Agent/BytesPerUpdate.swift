@@ -23,9 +23,11 @@ enum BytesPerUpdate {
         let agent = try await throughTransport(address, token, caFile, relay)
         let bare = try await throughCommand(address, token, caFile, relay, workplace)
         try BenchmarkCase("agent.bytes-sent-per-update", agent.sent, "B").keeping(.atMost(1100))
-            .against("the curl command, same request", bare?.sent)
-            .with("received", agent.received).with("tokenCharacters", Double(token.utf8.count))
-            .with("bodyBytes", Double(update(0).body.count)).print()
+            .against("the curl command, same request", limit: bare?.sent)
+            .addingFigure("received", value: agent.received).addingFigure(
+                "tokenCharacters", value: Double(token.utf8.count)
+            )
+            .addingFigure("bodyBytes", value: Double(update(0).body.count)).print()
     }
 
     private static func throughTransport(

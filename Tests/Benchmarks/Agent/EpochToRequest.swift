@@ -63,12 +63,15 @@ enum EpochToRequest {
             let limit = bare.percentile(share)
             var line = BenchmarkCase("agent.epoch-to-request.\(name)", agent.percentile(share), "ms")
             if share > 0.9 { line = line.keeping(.atMost(min(5, limit * 1.7))) }
-            try line.against("one bare read, one durable SQLite commit, one bare request", limit)
-                .with("line", lines.percentile(share)).with("commit", commits.percentile(share)).with(
-                    "request", requests.percentile(share)
+            try line.against("one bare read, one durable SQLite commit, one bare request", limit: limit)
+                .addingFigure("line", value: lines.percentile(share)).addingFigure(
+                    "commit", value: commits.percentile(share)
+                ).addingFigure(
+                    "request", value: requests.percentile(share)
                 )
-                .with("p90", agent.percentile(0.9))
-                .with("most", agent.percentile(1)).with("updates", Double(agent.count)).print()
+                .addingFigure("p90", value: agent.percentile(0.9))
+                .addingFigure("most", value: agent.percentile(1)).addingFigure("updates", value: Double(agent.count))
+                .print()
         }
     }
 }

@@ -41,9 +41,11 @@ enum LargeBacklog {
             throw BenchmarkError("\(ledger.delivered) of \(pending) pending updates were delivered: \(service.log)")
         }
         try BenchmarkCase("agent.resident-with-backlog", peak, "MiB").keeping(.atMost(28))
-            .with("anonymous", anonymous).with("ofFiles", ofFiles).with("pendingAtStart", Double(pending))
-            .with("deliveredMeanwhile", Double(ledger.delivered)).with(
-                "startToReadyMilliseconds", service.timeToReady / .milliseconds(1)
+            .addingFigure("anonymous", value: anonymous).addingFigure("ofFiles", value: ofFiles).addingFigure(
+                "pendingAtStart", value: Double(pending)
+            )
+            .addingFigure("deliveredMeanwhile", value: Double(ledger.delivered)).addingFigure(
+                "startToReadyMilliseconds", value: service.timeToReady / .milliseconds(1)
             )
             .print()
     }

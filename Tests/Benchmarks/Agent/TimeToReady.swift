@@ -23,7 +23,7 @@ enum TimeToReady {
         }
         for (name, share) in [("median", 0.5), ("p95", 0.95)] {
             try BenchmarkCase("agent.time-to-ready.\(name)", ready.percentile(share), "ms").keeping(.atMost(150))
-                .against("start and end of /bin/true", nothing.percentile(share)).print()
+                .against("start and end of /bin/true", limit: nothing.percentile(share)).print()
         }
     }
 }

@@ -46,15 +46,15 @@ enum UnderWay {
         let bare = try ProcessFigures.processorTime(of: reader.processID) - readerBefore
         reader.kill()
         try BenchmarkCase("agent.processor-at-1-hertz", agent / passed * 100, "% of a core").keeping(.atMost(0.2))
-            .against("cat reading the same line", bare / passed * 100).print()
+            .against("cat reading the same line", limit: bare / passed * 100).print()
     }
 
     private static func resident(_ service: RunningService, _ endpoint: Endpoint) async throws {
         let processID = service.program.processID
         let curl = try await CurlCommand.resident(endpoint)
         try BenchmarkCase("agent.resident", ProcessFigures.memory("VmRSS", of: processID), "MiB").keeping(.atMost(22))
-            .against("curl waiting for an answer over TLS", curl)
-            .with("anonymous", ProcessFigures.memory("RssAnon", of: processID))
-            .with("ofFiles", ProcessFigures.memory("RssFile", of: processID)).print()
+            .against("curl waiting for an answer over TLS", limit: curl)
+            .addingFigure("anonymous", value: ProcessFigures.memory("RssAnon", of: processID))
+            .addingFigure("ofFiles", value: ProcessFigures.memory("RssFile", of: processID)).print()
     }
 }

@@ -21,8 +21,8 @@ struct Measurement {
     func print() throws {
         let limit = Self.median(referenceMegabytesPerSecond)
         try BenchmarkCase(name, Self.median(megabytesPerSecond), "MB/s")
-            .against(reference, limit).keeping(.atLeast(limit * floor))
-            .with("mallocsPerMillionSentences", mallocsPerMillionSentences).print()
+            .against(reference, limit: limit).keeping(.atLeast(limit * floor))
+            .addingFigure("mallocsPerMillionSentences", value: mallocsPerMillionSentences).print()
     }
 
     private static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }

@@ -53,13 +53,15 @@ import WaypostTestSupport
         try await outbox.close()
         let used = try DiskUse.now().since(before)
         try BenchmarkCase("outbox.live.bytes", Double(used.written) / Double(updates), "B").keeping(.atMost(1100))
-            .against("bare SQLite, insert and delete, pages of 1 KiB", bare[0].insertAndDelete.written)
-            .with("bareWithPagesOf4KiB", bare[1].insertAndDelete.written)
-            .with("forTheDevice", Double(used.scheduled) / Double(updates)).with("updates", Double(updates)).print()
+            .against("bare SQLite, insert and delete, pages of 1 KiB", limit: bare[0].insertAndDelete.written)
+            .addingFigure("bareWithPagesOf4KiB", value: bare[1].insertAndDelete.written)
+            .addingFigure("forTheDevice", value: Double(used.scheduled) / Double(updates)).addingFigure(
+                "updates", value: Double(updates)
+            ).print()
         try BenchmarkCase("outbox.append.p50", append.median, "ms")
-            .against("bare SQLite, one insert, pages of 1 KiB", bare[0].insertion.median).print()
+            .against("bare SQLite, one insert, pages of 1 KiB", limit: bare[0].insertion.median).print()
         try BenchmarkCase("outbox.append.p99", append.percentile(0.99), "ms")
-            .against("bare SQLite, one insert, pages of 1 KiB", bare[0].insertion.percentile(0.99)).print()
+            .against("bare SQLite, one insert, pages of 1 KiB", limit: bare[0].insertion.percentile(0.99)).print()
     }
 
     /// Measures one append and one acknowledgement per update with economic durability and six updates per window,
@@ -82,15 +84,15 @@ import WaypostTestSupport
         try await outbox.close()
         let used = try DiskUse.now().since(before)
         try BenchmarkCase("outbox.live-economy.bytes", Double(used.written) / Double(updates), "B")
-            .keeping(.atMost(600)).with("forTheDevice", Double(used.scheduled) / Double(updates))
-            .with("updates", Double(updates)).print()
+            .keeping(.atMost(600)).addingFigure("forTheDevice", value: Double(used.scheduled) / Double(updates))
+            .addingFigure("updates", value: Double(updates)).print()
     }
 
     /// Measures appends that thin pending updates near the limit, and appends far from the limit as the reference.
     private static func thinning(_ directory: URL) async throws {
         let pending = 100_000
         typealias Outcome = (all: Samples, thinning: Samples, thinned: Int64, used: DiskUse)
-        func appends(cap: Int64, _ name: String) async throws -> Outcome {
+        func measureAppends(cap: Int64, name: String) async throws -> Outcome {
             var settings = configuration(directory, name)
             try await fill(settings, count: pending, turning)
             settings.maximumBytes = cap
@@ -109,13 +111,15 @@ import WaypostTestSupport
             try await outbox.close()
             return (all, thinning, thinned, try DiskUse.now().since(before))
         }
-        let far = try await appends(cap: 1_000_000_000, "far.sqlite")
-        let near = try await appends(cap: 3 << 20, "near.sqlite")  // the outbox has 4.5 MB
+        let far = try await measureAppends(cap: 1_000_000_000, name: "far.sqlite")
+        let near = try await measureAppends(cap: 3 << 20, name: "near.sqlite")  // the outbox has 4.5 MB
         guard near.thinned > 0 else { preconditionFailure("nothing was thinned") }
         try BenchmarkCase("outbox.append-while-thinning.p50", near.thinning.median, "ms")
-            .against("the same far from the cap", far.all.median).with("p99", near.thinning.percentile(0.99))
-            .with("thinned", Double(near.thinned)).with(
-                "bytesPerThinned", Double(near.used.written) / Double(near.thinned)
+            .against("the same far from the cap", limit: far.all.median).addingFigure(
+                "p99", value: near.thinning.percentile(0.99)
+            )
+            .addingFigure("thinned", value: Double(near.thinned)).addingFigure(
+                "bytesPerThinned", value: Double(near.used.written) / Double(near.thinned)
             )
             .print()
     }
@@ -139,9 +143,11 @@ import WaypostTestSupport
         let used = try DiskUse.now().since(before)
         try await outbox.close()
         try BenchmarkCase("outbox.offline.bytes", Double(used.written) / Double(updates), "B")
-            .against("bare SQLite, insert alone, pages of 1 KiB", bare[0].insert.written)
-            .with("bareWithPagesOf4KiB", bare[1].insert.written)
-            .with("forTheDevice", Double(used.scheduled) / Double(updates)).with("updates", Double(updates)).print()
+            .against("bare SQLite, insert alone, pages of 1 KiB", limit: bare[0].insert.written)
+            .addingFigure("bareWithPagesOf4KiB", value: bare[1].insert.written)
+            .addingFigure("forTheDevice", value: Double(used.scheduled) / Double(updates)).addingFigure(
+                "updates", value: Double(updates)
+            ).print()
     }
 
     /// Measures opening a large backlog, delivering a part of it, and opening it when damaged.
@@ -153,8 +159,8 @@ import WaypostTestSupport
         let opened = try await openings(small, count: 40)
         let ready = try await openings(configuration, count: 40)
         let (outbox, _) = try await opening(configuration)
-        try BenchmarkCase("outbox.open-with-backlog", ready, "ms").against("the same with one pending", opened)
-            .with("pending", Double(await outbox.ledger().pending)).print()
+        try BenchmarkCase("outbox.open-with-backlog", ready, "ms").against("the same with one pending", limit: opened)
+            .addingFigure("pending", value: Double(await outbox.ledger().pending)).print()
 
         let before = try DiskUse.now()
         var drained = 0
@@ -167,13 +173,13 @@ import WaypostTestSupport
         let seconds = start.duration(to: ContinuousClock.now) / .seconds(1)
         let used = try DiskUse.now().since(before)
         try BenchmarkCase("outbox.drain", Double(drained) / seconds, "updates/s")
-            .with("bytesPerUpdate", Double(used.written) / Double(max(1, drained))).print()
+            .addingFigure("bytesPerUpdate", value: Double(used.written) / Double(max(1, drained))).print()
         try await outbox.close()
 
         try damage(configuration.path)
         let (salvaged, salvage) = try await opening(configuration)
-        try BenchmarkCase("outbox.salvage", salvage, "ms").against("opening the same without damage", ready)
-            .with("salvaged", Double(await salvaged.ledger().pending)).print()
+        try BenchmarkCase("outbox.salvage", salvage, "ms").against("opening the same without damage", limit: ready)
+            .addingFigure("salvaged", value: Double(await salvaged.ledger().pending)).print()
         try await salvaged.close()
     }
 

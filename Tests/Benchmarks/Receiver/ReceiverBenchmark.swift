@@ -18,11 +18,13 @@ import ReceiverSimulator
         for (share, label) in [(0.5, "p50"), (0.99, "p99")] {
             var line = BenchmarkCase("receiver.last-byte-to-fix.\(name).\(label)", fixes.percentile(share), "ms")
             if share > 0.9 { line = line.keeping(.atMost(1)) }
-            try line.against("a loop that polls and reads the same bytes", reads.percentile(share))
-                .with("p90", fixes.percentile(0.9)).with("most", fixes.percentile(1))
-                .with("mostOfLoop", reads.percentile(1)).with("fixes", Double(fixes.count))
-                .with("epochBytes", Double(drive.meanBytes)).with(
-                    "stillToComeMilliseconds", drive.meanRest / .milliseconds(1)
+            try line.against("a loop that polls and reads the same bytes", limit: reads.percentile(share))
+                .addingFigure("p90", value: fixes.percentile(0.9)).addingFigure("most", value: fixes.percentile(1))
+                .addingFigure("mostOfLoop", value: reads.percentile(1)).addingFigure(
+                    "fixes", value: Double(fixes.count)
+                )
+                .addingFigure("epochBytes", value: Double(drive.meanBytes)).addingFigure(
+                    "stillToComeMilliseconds", value: drive.meanRest / .milliseconds(1)
                 )
                 .print()
         }

@@ -48,13 +48,13 @@ package struct BenchmarkCase: Sendable {
     }
 
     /// Adds a reference that `words` describe. `limit` is its value in the same unit; `nil` if it couldn't be measured.
-    package consuming func against(_ words: String, _ limit: Double?) -> Self {
+    package consuming func against(_ words: String, limit: Double?) -> Self {
         if let limit { reference = (words, limit) }
         return self
     }
 
     /// Adds another figure of the same measurement.
-    package consuming func with(_ name: String, _ value: Double) -> Self {
+    package consuming func addingFigure(_ name: String, value: Double) -> Self {
         details.append((name, value))
         return self
     }

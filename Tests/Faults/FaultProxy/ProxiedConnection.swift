@@ -37,12 +37,15 @@ final class ProxiedConnection {
     /// Passes on the bytes that may pass at `now`. Returns their number in each direction.
     func pass(at now: Duration, _ faults: LinkFaults) -> (toServer: Int, toClient: Int) {
         guard let server else { return (0, 0) }
-        let counts = (pass(client, server, now, faults.toServer), pass(server, client, now, faults.toClient))
+        let counts = (
+            pass(from: client, to: server, at: now, faults.toServer),
+            pass(from: server, to: client, at: now, faults.toClient)
+        )
         if client.isEndForwarded, server.isEndForwarded { isOver = true }
         return counts
     }
 
-    private func pass(_ from: ProxySide, _ to: ProxySide, _ now: Duration, _ faults: LaneFaults) -> Int {
+    private func pass(from: ProxySide, to: ProxySide, at now: Duration, _ faults: LaneFaults) -> Int {
         var passed = 0
         to.isFull = false
         while !isOver, !to.isFull {

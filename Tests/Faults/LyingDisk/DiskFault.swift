@@ -1,8 +1,8 @@
 /// A fault of a future call.
 package struct DiskFault: Sendable, Hashable {
     package enum Failure: Sendable, Hashable {
-        /// The call fails with this `errno` and does nothing. A failed sync forgets the data that it should have
-        /// written.
+        /// The call fails with this `errno` and has no effect, except that a failed sync discards the data that it
+        /// should have written.
         case error(CInt)
         /// Only the first half of a write is written; other calls succeed.
         case shortWrite

@@ -58,8 +58,8 @@ struct FileHistory: Sendable {
     ///
     /// Each sector of each write, and each change of size, is kept with the probability `share`. One sector of the last
     /// write is torn.
-    func afterPowerCut(
-        _ contents: [UInt8], keeping share: Double, using chance: inout some RandomNumberGenerator
+    func contentsAfterPowerCut(
+        from contents: [UInt8], keeping share: Double, using chance: inout some RandomNumberGenerator
     ) -> [UInt8] {
         var bytes = contents
         for change in changes.reversed() { Self.undo(change, in: &bytes) }

@@ -14,19 +14,19 @@ extension LyingDisk {
     }
 
     package func read(_ count: Int, at offset: Int64, of path: String) throws(SystemError) -> [UInt8] {
-        try perform(.read, path, mayWrite: false) { _ throws(SystemError) in
+        try perform(.read, on: path, mayWrite: false) { _ throws(SystemError) in
             try FileSystem.read(count, at: offset, of: path)
         }
     }
 
     package func createDirectory(at path: String) throws(SystemError) {
         if try entry(at: path)?.kind == .directory { return }
-        try perform(.open, path) { _ throws(SystemError) in try FileSystem.createDirectory(at: path) }
+        try perform(.open, on: path) { _ throws(SystemError) in try FileSystem.createDirectory(at: path) }
     }
 
     package func createFile(at path: String) throws(SystemError) {
         try removeFile(at: path)
-        try perform(.open, path) { _ throws(SystemError) in
+        try perform(.open, on: path) { _ throws(SystemError) in
             try FileSystem.createFile(at: path)
             recordCreation(of: path)
         }
@@ -34,7 +34,7 @@ extension LyingDisk {
 
     package func reserve(_ bytes: Int64, at path: String) throws(SystemError) {
         if try fileSize(at: path) == bytes { return }
-        try perform(.write, path) { _ throws(SystemError) in
+        try perform(.write, on: path) { _ throws(SystemError) in
             if try FileSystem.entry(at: path) == nil { recordCreation(of: path) }
             guard try room() >= Int(bytes) else {
                 Self.remove(path)
@@ -45,14 +45,14 @@ extension LyingDisk {
     }
 
     package func rename(_ source: String, to destination: String) throws(SystemError) {
-        try perform(.rename, source) { _ throws(SystemError) in
+        try perform(.rename, on: source) { _ throws(SystemError) in
             recordRename(source, to: destination)
             try FileSystem.rename(source, to: destination)
         }
     }
 
     package func removeFile(at path: String) throws(SystemError) {
-        try perform(.delete, path) { _ throws(SystemError) in
+        try perform(.delete, on: path) { _ throws(SystemError) in
             guard try FileSystem.entry(at: path) != nil else { return }
             recordRemoval(of: path)
             try FileSystem.removeFile(at: path)
@@ -60,7 +60,7 @@ extension LyingDisk {
     }
 
     package func replaceFile(at path: String, with bytes: [UInt8]) throws(SystemError) {
-        try perform(.write, path) { isShort throws(SystemError) in
+        try perform(.write, on: path) { isShort throws(SystemError) in
             if isShort { throw failure(.write, path, DiskErrno.inputOutput) }
             guard try room() >= bytes.count else { throw failure(.write, path, DiskErrno.noSpace) }
             try FileReplacement(at: path).commit(bytes)
@@ -68,16 +68,16 @@ extension LyingDisk {
     }
 
     package func synchronizeFile(at path: String) throws(SystemError) {
-        try perform(.sync, path, mayWrite: false) { _ throws(SystemError) in recordSync(of: path) }
+        try perform(.sync, on: path, mayWrite: false) { _ throws(SystemError) in recordSync(of: path) }
     }
 
     package func synchronizeDirectory(at path: String) throws(SystemError) {
-        try perform(.sync, path, mayWrite: false) { _ throws(SystemError) in recordDirectorySync(path) }
+        try perform(.sync, on: path, mayWrite: false) { _ throws(SystemError) in recordDirectorySync(path) }
     }
 
     package func lock(at path: String) throws(FileLock.Failure) -> FileLock {
         do throws(SystemError) {
-            try perform(.open, path) { _ throws(SystemError) in
+            try perform(.open, on: path) { _ throws(SystemError) in
                 if try FileSystem.entry(at: path) == nil, try room() == 0 {
                     throw failure(.open, path, DiskErrno.noSpace)
                 }
@@ -87,7 +87,7 @@ extension LyingDisk {
     }
 
     package func lock(file path: String) throws(FileLock.Failure) -> FileLock {
-        do throws(SystemError) { try perform(.open, path) { _ in } } catch { throw .system(error) }
+        do throws(SystemError) { try perform(.open, on: path) { _ in } } catch { throw .system(error) }
         return try FileLock(file: path)
     }
 }

@@ -45,7 +45,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
 
     // MARK: Faults
 
-    package func order(_ fault: DiskFault) { faults.append(fault) }
+    package func schedule(_ fault: DiskFault) { faults.append(fault) }
 
     /// Ends all faults, the size limit and read-only mode.
     package func heal() {
@@ -69,7 +69,7 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         for change in directoryChanges[kept...].reversed() { undo(change.operation) }
         for (path, history) in histories.sorted(by: { $0.key < $1.key }) where !history.isDurable {
             let bytes = Self.contents(of: path)
-            Self.replace(path, with: history.afterPowerCut(bytes, keeping: share, using: &chance))
+            Self.replace(path, with: history.contentsAfterPowerCut(from: bytes, keeping: share, using: &chance))
         }
         histories = [:]
         directoryChanges = []
@@ -107,10 +107,10 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
     ///
     /// `mayWrite` says whether a read-only disk rejects the call. `body` gets `true` if it must write only half.
     func perform<Result>(
-        _ call: DiskCall, _ path: String, mayWrite: Bool = true,
+        _ call: DiskCall, on path: String, mayWrite: Bool = true,
         _ body: (_ isShort: Bool) throws(SystemError) -> Result
     ) throws(SystemError) -> Result {
-        if isOff { throw failure(call, path, DiskErrno.inputOutput) }
+        if isOff { throw failure(of: call, on: path, number: DiskErrno.inputOutput) }
         counts[call, default: 0] += 1
         observer?(call, FileSystem.name(of: path))
         var failureToInject: DiskFault.Failure?
@@ -120,18 +120,18 @@ package final class LyingDisk: StoreDisk, @unchecked Sendable {
         if case .error(DiskErrno.interrupted) = failureToInject, call != .sync { failureToInject = nil }
         if case .error(let number) = failureToInject {
             if call == .sync { histories[path]?.abandon() }
-            throw failure(call, path, number)
+            throw failure(of: call, on: path, number: number)
         }
-        if mayWrite, isReadOnly { throw failure(call, path, DiskErrno.readOnly) }
+        if mayWrite, isReadOnly { throw failure(of: call, on: path, number: DiskErrno.readOnly) }
         let result = try body(failureToInject == .shortWrite)
         if failureToInject == .powerCut {
             powerCut()
-            throw failure(call, path, DiskErrno.inputOutput)
+            throw failure(of: call, on: path, number: DiskErrno.inputOutput)
         }
         return result
     }
 
-    func failure(_ call: DiskCall, _ path: String, _ number: CInt) -> SystemError {
+    func failure(of call: DiskCall, on path: String, number: CInt) -> SystemError {
         lastError = number
         return SystemError(call: "\(call.rawValue) \(path)", number: number)
     }

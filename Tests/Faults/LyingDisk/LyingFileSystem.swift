@@ -64,7 +64,7 @@ private func openFile(
     let isReadOnly = disk.isReadOnly && isThere
     let asked = isReadOnly ? flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_READONLY : flags
     do throws(SystemError) {
-        return try disk.perform(.open, path, mayWrite: !isThere) { _ throws(SystemError) in
+        return try disk.perform(.open, on: path, mayWrite: !isThere) { _ throws(SystemError) in
             let code = open(asked)
             guard code == SQLITE_OK, let file = unsafe file else {
                 disk.lastError = errno

@@ -77,7 +77,7 @@ import LinuxPlatform
         _ offset: sqlite3_int64
     ) -> CInt {
         do throws(SystemError) {
-            return try disk.perform(.read, path, mayWrite: false) { _ in
+            return try disk.perform(.read, on: path, mayWrite: false) { _ in
                 unsafe real.pointee.xRead(file, bytes, count, offset)
             }
         } catch { return ResultCode.read }
@@ -88,7 +88,7 @@ import LinuxPlatform
         _ offset: sqlite3_int64
     ) -> CInt {
         do throws(SystemError) {
-            return try disk.perform(.write, path) { isShort throws(SystemError) in
+            return try disk.perform(.write, on: path) { isShort throws(SystemError) in
                 let growth = max(0, Int(offset) + Int(count) - disk.history(of: path).size)
                 let missing = growth == 0 ? 0 : max(0, growth - (try disk.room()))
                 let taken = isShort ? Int(count) / 2 : max(0, Int(count) - missing)
@@ -104,7 +104,7 @@ import LinuxPlatform
 
     private func truncate(_ file: UnsafeMutablePointer<sqlite3_file>?, _ count: sqlite3_int64) -> CInt {
         do throws(SystemError) {
-            return try disk.perform(.truncate, path) { _ in
+            return try disk.perform(.truncate, on: path) { _ in
                 let size = disk.history(of: path).size
                 let tail = unsafe content(of: file, at: Int(count), count: max(0, size - Int(count)))
                 let code = unsafe real.pointee.xTruncate(file, count)
@@ -118,7 +118,7 @@ import LinuxPlatform
     /// durable.
     private func synchronize() -> CInt {
         do throws(SystemError) {
-            try disk.perform(.sync, path, mayWrite: false) { _ in disk.recordSync(of: path) }
+            try disk.perform(.sync, on: path, mayWrite: false) { _ in disk.recordSync(of: path) }
         } catch { return ResultCode.sync }
         guard syncsDirectory else { return SQLITE_OK }
         // SQLite ignores a failure of this call.

@@ -84,11 +84,17 @@ package struct UnwantedVariable: Sendable {
     /// configuration names.
     package static let all: [UnwantedVariable] = [
         .init(pattern: "SSLKEYLOGFILE", reason: "makes TLS write the secrets of every connection to a file"),
-        .init(pattern: "SSL_CERT_FILE", reason: "adds trusted authorities; use the configuration's caFile instead"),
-        .init(pattern: "SSL_CERT_DIR", reason: "adds trusted authorities; use the configuration's caFile instead"),
+        .init(
+            pattern: "SSL_CERT_FILE",
+            reason: "adds trusted certificate authorities; use the configuration's caFile instead"),
+        .init(
+            pattern: "SSL_CERT_DIR",
+            reason: "adds trusted certificate authorities; use the configuration's caFile instead"),
         .init(pattern: "OPENSSL_*", reason: "loads settings, engines and modules into OpenSSL, or disables ciphers"),
         .init(pattern: "GNUTLS_*", reason: "changes the settings of GnuTLS, which libcurl's dependencies may load"),
-        .init(pattern: "CURL_*", reason: "chooses libcurl's authorities, TLS library and files"),
+        .init(
+            pattern: "CURL_*",
+            reason: "selects libcurl's certificate authorities, its TLS library and the files it reads"),
         .init(pattern: "NETRC", reason: "points to a file with credentials for hosts"),
         .init(pattern: "*_PROXY", reason: "sends requests, with their tokens, to another host"),
         .init(pattern: "HOSTALIASES", reason: "replaces a host's name with another one"),

@@ -34,7 +34,7 @@ package enum StandardError {
 
     /// Returns the line that replaces `count` dropped writes.
     package static func notice(ofDropped count: Int) -> [UInt8] {
-        Array("waypost: \(count.counted("message")) dropped: nothing read standard error\n".utf8)
+        Array("waypost: \(count.counted("message")) dropped: standard error was not read\n".utf8)
     }
 
     /// Writes `bytes` before any later standard output, unless the reader hangs.

@@ -76,7 +76,7 @@ struct OutboxCommand {
         var count = 0
         try reader.forEachPending { update in
             if Task.isCancelled {
-                throw Interruption("only \(count.counted("update")) of \(path) written")
+                throw Interruption("only \(count.counted("update")) from \(path) written")
             }
             try StandardOutput.write(line: Self.encoded(OutboxRow(update)))
             count += 1
@@ -167,9 +167,9 @@ struct QuarantineResult: Encodable {
     var text: String {
         let older =
             notKept == 1
-            ? "the contents of 1 older update are no longer kept; it stays"
-            : "the contents of \(notKept.grouped) older updates are no longer kept; they stay"
-        let rest = notKept > 0 ? "; \(older) quarantined" : ""
+            ? "1 older update stays quarantined, because its contents are no longer kept"
+            : "\(notKept.grouped) older updates stay quarantined, because their contents are no longer kept"
+        let rest = notKept > 0 ? "; \(older)" : ""
         return action == "requeue"
             ? "\(updates.counted("update")) requeued: pending again\(rest)"
             : "\(updates.counted("update")) discarded: counted as evicted"
@@ -224,7 +224,7 @@ struct OutboxListing: Encodable {
 
     private static func span(_ tally: TallyReport) -> String {
         guard let first = tally.firstTimeOfFix, let last = tally.lastTimeOfFix else { return "\(tally.count)" }
-        return "\(tally.count), fixes of \(first) to \(last)"
+        return "\(tally.count), with fixes from \(first) to \(last)"
     }
 }
 

@@ -27,7 +27,7 @@ struct SimulatorCommand {
             "--token-shape", "SHAPE", "the format of token answers: guide, onDemandSample or scheduledSample",
             choices: TokenAnswerShape.allCases.map(\.rawValue)),
         OptionSpec.value(
-            "--trust-key", "FILE", "also accept tokens signed with the key in FILE, a public key in PEM format"),
+            "--trust-key", "FILE", "also accept tokens that the public key in FILE (PEM) verifies"),
     ].map { $0.inGroup("tokens") }
     private static let faults: [OptionSpec] =
         [

@@ -108,11 +108,11 @@ enum StatusPage {
     }
 
     private static func text(for token: StatusReport.Token) -> String {
-        let life = token.secondsLeft.map { "in use for another \(Duration.seconds($0).spoken)" } ?? "none"
+        let life = token.secondsLeft.map { "in use for another \(Duration.seconds($0).spoken)," } ?? "no token"
         let rejection = token.lastRejection.map { reason in
             let ago = token.lastRejectionSecondsAgo.map { " \(Duration.seconds($0).spoken) ago" } ?? ""
             return "; last failure\(ago): \(reason)"
         }
-        return "\(life), from \(token.provider)\(rejection ?? "")"
+        return "\(life) from \(token.provider)\(rejection ?? "")"
     }
 }

@@ -104,9 +104,9 @@ enum ConfigurationManual {
                 """)
         page.add(
             paragraph: """
-                In place of a string, { "file": PATH }, { "environment": NAME } or, for a credential of the systemd service, \
-                { "credential": NAME } may be written, so that one configuration serves many vehicles. waypost config shows \
-                the values in force.
+                A string can be replaced by { "file": PATH }, { "environment": NAME } or, for a credential of the systemd \
+                service, { "credential": NAME }, so that one configuration serves many vehicles. waypost config shows the \
+                values in force.
                 """)
         page.add(section: "KEYS")
         var section = ""

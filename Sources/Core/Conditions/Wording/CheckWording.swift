@@ -108,7 +108,7 @@ extension CheckFinding {
         case .outbox(let finding): Wording("outbox.path: \(finding.wording.cause)", finding.wording.remedy)
         case .economy(let updates, let span):
             Wording(
-                "economy: a crash may lose the updates of the last \(span.spoken), at most \(updates)",
+                "economy: a crash may lose up to \(updates) updates from the last \(span.spoken)",
                 "set outbox.durability to full to lose none")
         case .stateWithoutEffect(let key):
             Wording(
@@ -134,7 +134,7 @@ extension CheckFinding.PrivateSwitch {
         case .directory:
             Wording(
                 "is a directory, so the vehicle is always private",
-                "use the path of a file, which the switch creates and removes")
+                "use the path of a file that the switch creates and removes")
         case .on: Wording("exists now, so the vehicle is private", "remove the file to end private mode")
         case .withoutDirectory:
             Wording(

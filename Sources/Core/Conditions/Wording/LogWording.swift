@@ -9,7 +9,7 @@ extension FixSourceError: CustomStringConvertible {
         case .line(let source, let fault?):
             Wording("\(source): \(fault.wording().cause)", fault.wording().remedy)
         case .line(let source, nil):
-            Wording("\(source) ended without an NMEA sentence", "check the program that writes it")
+            Wording("\(source) ended without an NMEA sentence", "check the program that writes the input")
         }
     }
 
@@ -158,7 +158,7 @@ extension ForeignLogKind {
         case .binaryFrames: Wording("binary output (UBX or RTCM) without an NMEA sentence", nmea)
         case .sirf: Wording("binary output of SiRF", nmea)
         case .canFrames:
-            Wording("a log of CAN frames (NMEA 2000)", "change the gateway's output to NMEA 0183, and record that")
+            Wording("a log of CAN frames (NMEA 2000)", "change the gateway's output to NMEA 0183, and record again")
         case .hexadecimal:
             Wording("a hexadecimal dump", "use the log itself (xxd -r restores it from xxd's output)")
         case .database: Wording("an SQLite database, perhaps an outbox", "use a receiver's log")

@@ -90,7 +90,7 @@ extension ReceiverFault {
             kind.textWording(beginning: beginning, for: limit + elapsed).adding(otherReaders: others)
         case .noBaudRate(let evidence, let baudRate, let tried): evidence.wording(at: baudRate, tried)
         case .noChecksums:
-            Wording("sentences arrive, but without a checksum", BaudRateEvidence.acceptMissingChecksum)
+            Wording("sentences arrive, but without checksums", BaudRateEvidence.acceptMissingChecksum)
         case .binaryFrames:
             Wording(
                 "binary frames (UBX or RTCM) arrive, but no NMEA sentence", "switch the receiver's output to NMEA")
@@ -165,13 +165,13 @@ extension ReceiverLineKind {
                 (gpspipe -w)
                 """)
         case .file:
-            Wording("nothing new for \(time.components.seconds) s", "check the program that writes it")
-        case .standardInput: Wording(silent, "check the program that writes it")
+            Wording("nothing new for \(time.components.seconds) s", "check the program that writes the file")
+        case .standardInput: Wording(silent, "check the program that writes to standard input")
         }
     }
 
     fileprivate func noiseWording(for time: Duration) -> Wording {
-        let noise: ReportedText = "bytes arrive but no NMEA sentence for \(time.components.seconds) s"
+        let noise: ReportedText = "bytes arrive, but no NMEA sentence for \(time.components.seconds) s"
         return switch self {
         case .serial(let baudRate, wasFound: false):
             Wording(
@@ -187,7 +187,8 @@ extension ReceiverLineKind {
         case .tcp: Wording(noise, "check the server's output")
         case .udp: Wording(noise, "check the sender's output")
         case .gpsd: silenceWording(for: time)
-        case .file, .standardInput: Wording(noise, "check the output of the program that writes it")
+        case .file: Wording(noise, "check the output of the program that writes the file")
+        case .standardInput: Wording(noise, "check the output of the program that writes to standard input")
         }
     }
 
@@ -223,20 +224,20 @@ extension BaudRateEvidence {
     /// Returns the result of the search for the baud rate, with the remedy.
     fileprivate func wording(at baudRate: Int, _ tried: [Int]) -> Wording {
         switch self {
-        case .silence: Wording("silent at every usual baud rate, still looking", Self.silentPort)
+        case .silence: Wording("silent at every usual baud rate (still searching)", Self.silentPort)
         case .noise, .sentences:
             Wording(
-                "bytes arrive but no NMEA sentence at \(tried.listed("or")) baud, still looking",
+                "bytes arrive, but no NMEA sentence at \(tried.listed("or")) baud (still searching)",
                 "switch the receiver's output to NMEA, or set baudRate if it sends at another rate")
         case .text:
-            Wording("readable text arrives at \(baudRate) baud, but no NMEA sentence, still looking", Self.otherPort)
+            Wording("readable text arrives at \(baudRate) baud, but no NMEA sentence (still searching)", Self.otherPort)
         case .binaryFrames:
             Wording(
-                "binary frames (UBX or RTCM) but no NMEA sentence at \(baudRate) baud, still looking",
+                "binary frames (UBX or RTCM) arrive at \(baudRate) baud, but no NMEA sentence (still searching)",
                 "switch the receiver's output to NMEA")
         case .withoutChecksum:
             Wording(
-                "sentences arrive at \(baudRate) baud, but without a checksum, still looking",
+                "sentences arrive at \(baudRate) baud, but without checksums (still searching)",
                 Self.acceptMissingChecksum)
         }
     }

@@ -23,7 +23,7 @@ extension AnswerFault {
                 "no token on its standard output; its standard error says: \(said.listed)", means.emptyRemedy)
         case .page: return Wording("a page (HTML or XML), not a token", means.pageRemedy)
         case .gzip:
-            return Wording("gzip-compressed data; \(expected)", "turn off compression where the token comes from")
+            return Wording("gzip-compressed data; \(expected)", "the token provider must not compress its answer")
         case .utf16: return Wording("UTF-16 text; \(expected)", Mistake.encoding.remedy)
         case .invalidJSON(let mistake, let line, let column, let bytes, let type):
             return Wording(

@@ -105,7 +105,7 @@ extension ClaimWarning {
 extension ExpiryWarning {
     fileprivate var wording: Wording {
         let sameEnd: ReportedText = "the issuer must state the same end in both"
-        func fate(_ hasOwn: Bool) -> ReportedText { hasOwn ? "the token's own exp applies" : "it is ignored" }
+        func fate(_ hasOwn: Bool) -> ReportedText { hasOwn ? "the token's own exp applies" : "the value is ignored" }
         switch self {
         case .dateBeforeIssue(let time):
             return Wording(
@@ -136,7 +136,7 @@ extension ExpiryWarning {
         case .unreadable(let stated, let hasOwn):
             return Wording(
                 "its \(stated.words) isn't an expiry; \(fate(hasOwn))",
-                "the issuer must write it in seconds since 1970, or omit it")
+                "the issuer must write the expiry in seconds since 1970, or omit it")
         case .oldFile:
             return Wording(
                 "the file seems older than its token can be, or this host's clock is wrong",

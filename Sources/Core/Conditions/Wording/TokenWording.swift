@@ -74,7 +74,7 @@ extension ExchangeFault {
         case .untrustedCertificate(.ofAnotherName?):
             return "correct the host in \(section).url, or install a certificate for this host in the backend"
         case .untrustedCertificate(.ofUnknownAuthority?):
-            return "if the authority is your own, add its certificate to \(section).caFile"
+            return "if the certificate authority is your own, add its certificate to \(section).caFile"
         case .untrustedCertificate(nil): return "\(url) and caFile, and the backend's certificate"
         case .clientFailed: return "run waypost check, and correct \(section)"
         case .answerTooLarge: return "\(url): expected a small JSON object with the token"

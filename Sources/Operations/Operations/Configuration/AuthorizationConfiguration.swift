@@ -85,7 +85,8 @@ package struct TokenEndpointTrust: Sendable, Hashable {
     package var proxy: HTTPProxy?
 
     init(_ section: inout ConfigurationSection) {
-        caFile = section.optionalString("caFile", "the PEM file of the authorities to trust instead of the system's")
+        caFile = section.optionalString(
+            "caFile", "the PEM file of the certificate authorities to trust instead of the system's")
         clientCertificateFile = section.optionalString(
             "clientCertificateFile", "the PEM file of the client's certificate")
         clientKeyFile = section.optionalString(

@@ -264,7 +264,8 @@ package struct UploadConfiguration: Sendable, Hashable {
             "backlogUpdatesPerSecond", in: 0...100_000, default: 100,
             "the maximum rate of a backlog; 0 means as fast as responses arrive")
         backlogUpdatesPerSecond = pace == 0 ? nil : Double(pace)
-        caFile = section.optionalString("caFile", "the PEM file of the authorities to trust instead of the system's")
+        caFile = section.optionalString(
+            "caFile", "the PEM file of the certificate authorities to trust instead of the system's")
         proxy = section.proxy(to: endpoint)
         var retry = section.section("retry", "the delays before retries")
         self.retry = RetryPolicy(

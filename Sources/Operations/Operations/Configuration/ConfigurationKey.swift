@@ -52,7 +52,8 @@ package struct ConfigurationKey: Sendable, Hashable {
     /// Remedies for keys known from other programs, keyed by the lower-case letters of the name.
     static let foreignKeyRemedies: [String: String] = {
         let log = "remove it; the log goes to standard error, and thus to the journal (journalctl -u waypost)"
-        let verification = "remove it; certificates are always verified, and \"caFile\" specifies your own authorities"
+        let verification =
+            "remove it; certificates are always verified, and \"caFile\" specifies your own certificate authorities"
         let proxy = #"write "proxy": { "url": "http://HOST:PORT" } in "upload" and in "authorization""#
         return [
             "logfile": log, "logpath": log, "logoutput": log, "insecure": verification, "skipverify": verification,

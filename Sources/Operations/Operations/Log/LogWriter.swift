@@ -55,7 +55,7 @@ package final class LogWriter: Sendable {
 
     /// Returns a line that replaces `count` dropped lines.
     package func notice(ofDropped count: Int) -> [UInt8] {
-        line(.warning, "\(count.counted("log line")) dropped: nothing read standard error")
+        line(.warning, "\(count.counted("log line")) dropped: standard error was not read")
     }
 
     private func line(_ level: LogLevel, _ message: String, _ code: ConditionCode? = nil) -> [UInt8] {

@@ -13,9 +13,9 @@ import LinuxPlatform
             let options = try SimulationOptions(CommandLine.arguments.dropFirst())
             let succeeded =
                 switch options.command {
-                case .campaign: try await campaign(options)
-                case .planted: try await planted(options)
-                case .world: try world(options)
+                case .campaign: try await runCampaign(options)
+                case .planted: try await findPlantedBugs(options)
+                case .world: try runWorld(options)
                 }
             exit(succeeded ? 0 : 1)
         } catch {
@@ -33,7 +33,7 @@ import LinuxPlatform
     }
 
     /// Runs a campaign. Returns whether no law was broken and every kind of fault occurred.
-    private static func campaign(_ options: SimulationOptions) async throws -> Bool {
+    private static func runCampaign(_ options: SimulationOptions) async throws -> Bool {
         let start = ContinuousClock.now
         let reports = try await Campaign(options).run(progress: showProgress)
         let summary = CampaignSummary(reports, took: ContinuousClock.now - start)
@@ -63,7 +63,7 @@ import LinuxPlatform
     }
 
     /// Runs a campaign for each planted bug. Returns whether every bug was found.
-    private static func planted(_ options: SimulationOptions) async throws -> Bool {
+    private static func findPlantedBugs(_ options: SimulationOptions) async throws -> Bool {
         var isEachFound = true
         for bug in options.bug.map({ [$0] }) ?? PlantedBug.allCases {
             var campaign = Campaign(options)
@@ -82,7 +82,7 @@ import LinuxPlatform
     }
 
     /// Runs one world. Returns whether no law was broken.
-    private static func world(_ options: SimulationOptions) throws -> Bool {
+    private static func runWorld(_ options: SimulationOptions) throws -> Bool {
         let scenario = Scenario(
             seed: options.seed, hours: options.hours ?? Campaign.defaultWorldHours, without: options.without,
             bug: options.bug)

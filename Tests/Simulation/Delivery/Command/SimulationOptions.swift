@@ -24,11 +24,11 @@ struct SimulationOptions {
                 continue
             }
             guard let value = rest.popFirst() else { throw Problem(description: "\(option) needs a value") }
-            try apply(option, value)
+            try apply(option, value: value)
         }
     }
 
-    private mutating func apply(_ option: String, _ value: String) throws(Problem) {
+    private mutating func apply(_ option: String, value: String) throws(Problem) {
         switch option {
         case "--seed":
             guard let seed = UInt64(value) else { throw Problem(description: "\(value) isn't a valid seed") }

@@ -22,14 +22,14 @@ enum PlantedBug: String, CaseIterable, Sendable {
     // Reporter: its clock never wakes it, or one of its actions ends twice.
     case losesWakeups, endsAnActionTwice
 
-    func around(_ transport: any HTTPTransport, _ world: World) -> any HTTPTransport {
+    func wrapped(_ transport: any HTTPTransport, in world: World) -> any HTTPTransport {
         FaultyTransport(base: transport, bug: self, world: world)
     }
 
-    func around(_ outbox: any Outbox, _ world: World) -> any Outbox { FaultyOutbox(outbox, bug: self, world: world) }
+    func wrapped(_ outbox: any Outbox, in world: World) -> any Outbox { FaultyOutbox(outbox, bug: self, world: world) }
 
-    func around(
-        _ cached: any VehicleAuthorization, issuer: any VehicleAuthorization, _ world: World
+    func wrapped(
+        _ cached: any VehicleAuthorization, issuer: any VehicleAuthorization, in world: World
     ) -> any VehicleAuthorization {
         switch self {
         case .keepsTokensToTheirEnd, .mixesVehicles, .asksAtEachUpload:

@@ -43,7 +43,7 @@ final class AgentProcess: @unchecked Sendable {
 
         let store = try await SQLiteOutbox.open(environment.disk.configuration, on: world.queue)
         var opened: any Outbox = store
-        if let bug { opened = bug.around(opened, world) }
+        if let bug { opened = bug.wrapped(opened, in: world) }
         let ledger = try await opened.ledger()
         let newest = try await opened.next(BatchRequest(maximumPastLocations: 0, withBacklog: false)).newest?.update
         if let breach = world.account.open(ledger, at: world.now) { world.recordBreach(breach.law, breach.detail) }
@@ -52,7 +52,7 @@ final class AgentProcess: @unchecked Sendable {
         let issuer: any VehicleAuthorization = environment.issuer
         let cached = CachedAuthorization(issuer, clock: world.clock, jitter: { jitter.draw() }, report: { _ in })
         if let bug {
-            authorization = bug.around(cached, issuer: issuer, world)
+            authorization = bug.wrapped(cached, issuer: issuer, in: world)
         } else {
             authorization = cached
         }
@@ -60,7 +60,7 @@ final class AgentProcess: @unchecked Sendable {
         bug?.change(&settings)
         let observer = ProcessObserver(world: world, life: life)
         var transport: any HTTPTransport = environment.network
-        if let bug { transport = bug.around(transport, world) }
+        if let bug { transport = bug.wrapped(transport, in: world) }
         let clock = bug == .losesWakeups ? MonotonicClock(LateClock(world.clock)) : MonotonicClock(world.clock)
         let delivery = FleetEngineDelivery(
             of: environment.vehicle, to: environment.endpoint, authorization: authorization, transport: transport)

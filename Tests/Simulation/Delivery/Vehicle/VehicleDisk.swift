@@ -58,7 +58,7 @@ final class VehicleDisk: @unchecked Sendable {
         let call = dice.element(of: [DiskCall.write, .sync, .read, .open, .truncate])
         let failure: DiskFault.Failure = dice.chance(0.3) ? .shortWrite : .error(DiskErrno.inputOutput)
         world.note(.disk, 3, 0, "a \(call) will fail: \(failure)")
-        disk.order(DiskFault(failure, at: 1 + dice.below(6), of: call))
+        disk.schedule(DiskFault(failure, at: 1 + dice.below(6), of: call))
     }
 
     // MARK: Power
@@ -67,7 +67,7 @@ final class VehicleDisk: @unchecked Sendable {
 
     /// Cuts the power at the given call to the disk, counted from now; 0 cuts it at once.
     func cutPower(atCall call: Int) {
-        if call == 0 { disk.powerCut() } else { disk.order(DiskFault(.powerCut, at: call)) }
+        if call == 0 { disk.powerCut() } else { disk.schedule(DiskFault(.powerCut, at: call)) }
     }
 
     /// Cuts a killed process off from the disk. The bytes that it has written stay.

@@ -1,7 +1,7 @@
 import ReportedText
 import Reporting
 
-/// An outbox whose every call is checked against the account.
+/// An outbox that checks every call against the simulated world's account of updates.
 struct WatchedOutbox: Outbox {
     private let base: any Outbox
     private let world: World

@@ -42,9 +42,9 @@ extension Duration {
     /// The time in hours, minutes and seconds, such as `27:03:05.250`.
     var clockText: String {
         let (seconds, attoseconds) = components
-        func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
+        func twoDigits(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
         let fraction = String(1000 + attoseconds / 1_000_000_000_000_000).dropFirst()
-        return "\(two(seconds / 3600)):\(two(seconds / 60 % 60)):\(two(seconds % 60)).\(fraction)"
+        return "\(twoDigits(seconds / 3600)):\(twoDigits(seconds / 60 % 60)):\(twoDigits(seconds % 60)).\(fraction)"
     }
 
     var inSeconds: Double { self / .seconds(1) }

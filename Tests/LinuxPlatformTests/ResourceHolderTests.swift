@@ -4,8 +4,8 @@ import WaypostTestSupport
 
 @testable import LinuxPlatform
 
-/// Descriptions of a process that holds something.
-@Suite struct HoldingProcesses {
+/// Descriptions of a process that has a file, device or socket open.
+@Suite struct ResourceHolders {
     @Test(arguments: [
         ("0::/system.slice/waypost.service\n", "waypost"),
         ("0::/system.slice/system-waypost.slice/waypost@van7.service\n", "waypost@van7"),
