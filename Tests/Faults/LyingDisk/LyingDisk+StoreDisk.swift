@@ -4,12 +4,12 @@ import SQLiteOutbox
 /// The outbox's own operations on files.
 extension LyingDisk {
     package func entry(at path: String) throws(SystemError) -> FileStatus? {
-        if isOff { throw failure(.open, path, DiskErrno.inputOutput) }
+        if isOff { throw failure(of: .open, on: path, number: DiskErrno.inputOutput) }
         return try FileSystem.entry(at: path)
     }
 
     package func names(inDirectory path: String) throws(SystemError) -> [String] {
-        if isOff { throw failure(.open, path, DiskErrno.inputOutput) }
+        if isOff { throw failure(of: .open, on: path, number: DiskErrno.inputOutput) }
         return try FileSystem.names(inDirectory: path)
     }
 
@@ -38,7 +38,7 @@ extension LyingDisk {
             if try FileSystem.entry(at: path) == nil { recordCreation(of: path) }
             guard try room() >= Int(bytes) else {
                 Self.remove(path)
-                throw failure(.write, path, DiskErrno.noSpace)
+                throw failure(of: .write, on: path, number: DiskErrno.noSpace)
             }
             try FileSystem.reserve(bytes, at: path)
         }
@@ -61,8 +61,8 @@ extension LyingDisk {
 
     package func replaceFile(at path: String, with bytes: [UInt8]) throws(SystemError) {
         try perform(.write, on: path) { isShort throws(SystemError) in
-            if isShort { throw failure(.write, path, DiskErrno.inputOutput) }
-            guard try room() >= bytes.count else { throw failure(.write, path, DiskErrno.noSpace) }
+            if isShort { throw failure(of: .write, on: path, number: DiskErrno.inputOutput) }
+            guard try room() >= bytes.count else { throw failure(of: .write, on: path, number: DiskErrno.noSpace) }
             try FileReplacement(at: path).commit(bytes)
         }
     }
@@ -79,7 +79,7 @@ extension LyingDisk {
         do throws(SystemError) {
             try perform(.open, on: path) { _ throws(SystemError) in
                 if try FileSystem.entry(at: path) == nil, try room() == 0 {
-                    throw failure(.open, path, DiskErrno.noSpace)
+                    throw failure(of: .open, on: path, number: DiskErrno.noSpace)
                 }
             }
         } catch { throw .system(error) }
