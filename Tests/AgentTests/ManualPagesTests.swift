@@ -39,7 +39,7 @@ import WaypostTestSupport
     /// The pages that man formats contain every command and option, spelt with characters that can be typed.
     @Test(.enabled(if: isHere("man"), "man is not installed")) func documentEveryCommandAndOption() async throws {
         let directory = try TemporaryDirectory()
-        let path = try await Self.page(.commands, in: directory)
+        let path = try await Self.write(.commands, in: directory)
         let outcome = try await ChildProcess(
             arguments: ["/usr/bin/man", "-E", "UTF-8", "-l", "-Tutf8", path],
             environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANWIDTH": "100", "GROFF_NO_SGR": "1"],

@@ -112,7 +112,7 @@ import WaypostTestSupport
         let log = LogWriter(level: .info, format: .json) { bytes in
             lines.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
         }
-        let agent = try await agent(over: answering([503]), log: log)
+        let agent = try await agent(over: transport(answering: [503]), log: log)
         await agent.shutDown()
         let written = lines.withLock { $0 }
         #expect(written.count == 1 && written[0].contains("\"state_not_sent\""), "\(written)")
