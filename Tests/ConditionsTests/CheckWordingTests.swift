@@ -18,8 +18,8 @@ import Testing
             ),
             (
                 .privateSwitch(.directory, path: "/p"),
-                "vehicle.privateModeFile: /p is a directory, so the vehicle is always private; use the path of a file, "
-                    + "which the switch creates and removes"
+                "vehicle.privateModeFile: /p is a directory, so the vehicle is always private; use the path of a file "
+                    + "that the switch creates and removes"
             ),
             (
                 .privateSwitch(.withoutDirectory, path: "/p"),
