@@ -342,7 +342,7 @@ struct CheckCommand {
 
     @Test(
         .enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"), arguments: [false, true])
-    func reportsThatTheOutboxHasNoRoom(isFull: Bool) async throws {
+    func failsOnlyIfTheOutboxHasNoRoom(isFull: Bool) async throws {
         let disk = try TinyFileSystem(at: directory.path("disk"), megabytes: 2)
         if isFull { try disk.fill() }
         let (lines, ending) = try await check(
@@ -378,7 +378,7 @@ struct CheckCommand {
         let (lines, ending) = try await check(Self.good)
         #expect(ending == .exited(mode == 0o700 ? 0 : 78))
         let words =
-            "FAIL  outbox         outbox.path: uid 12345 can't write in \(directory.path("o")): Permission denied; "
+            "FAIL  outbox         outbox.path: uid 12345 can't write to \(directory.path("o")): Permission denied; "
         #expect(lines.contains { $0.hasPrefix(words) } == (mode == 0o500), "\(lines)")
         #expect(try FileSystem.names(inDirectory: directory.path("o")).isEmpty)
     }

@@ -122,7 +122,7 @@ struct MapCommands {
     }
 
     @Test(arguments: [
-        ("/disk", EACCES, "this user cannot write in /disk; choose a file elsewhere"),
+        ("/disk", EACCES, "this user cannot write to /disk; choose a file elsewhere"),
         ("/disk", EFBIG, "it may not grow that large (ulimit -f, or the file system); choose a file elsewhere"),
         ("/disk", EROFS, "/disk is on a read-only file system; mount it for writing, or choose a file elsewhere"),
         ("/disk", ENOENT, "there is no directory /disk; create it, or choose another file"),

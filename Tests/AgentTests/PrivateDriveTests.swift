@@ -174,7 +174,7 @@ struct PrivateDrives {
             [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
         var evidence = Evidence(bench, config, try await service.statusAddress())
         try await write(first.dropFirst())
-        // The last sentence of an epoch may contain data of the next epoch.
+        // The last epoch may not be complete yet, because its last sentence may contain data of the next one.
         try #require(await bench.arrival(of: epochs[118]) != nil)
 
         try switchOn()

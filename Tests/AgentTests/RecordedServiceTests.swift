@@ -32,7 +32,7 @@ import WaypostTestSupport
         return (place, epochs.flatMap(\.sentences))
     }
 
-    private static func output(_ arguments: [String]) async throws -> String {
+    private static func output(of arguments: [String]) async throws -> String {
         let outcome = try await BuiltProgram.run(arguments)
         #expect(outcome.ending == .exited(0), "\(String(decoding: outcome.standardError, as: UTF8.self))")
         return String(decoding: outcome.standardOutput, as: UTF8.self)
@@ -49,13 +49,13 @@ import WaypostTestSupport
         #expect(lines.contains { $0.starts(with: "# \(UTCTime.system)".utf8.prefix(12)) }, "no line contains the time")
 
         let original = try bench.directory.write(sent, to: "sent.nmea")
-        let fixes = try await Self.output(["fixes", receiver])
-        #expect(fixes == (try await Self.output(["fixes", original])))
+        let fixes = try await Self.output(of: ["fixes", receiver])
+        #expect(fixes == (try await Self.output(of: ["fixes", original])))
         #expect(fixes.split(separator: "\n").count == 12)
 
         let config = bench.directory.path("config.json")
         let replay = try JSONValue(
-            parsing: Array(try await Self.output(["replay", receiver, "--config", config, "--json"]).utf8))
+            parsing: Array(try await Self.output(of: ["replay", receiver, "--config", config, "--json"]).utf8))
         #expect(replay["fixes"]?.integerValue == 12 && replay["delivered"]?.integerValue == 12)
 
         let log = String(

@@ -98,7 +98,7 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// The process of a service that hangs, and isn't merely stopped.
+    /// The process that holds the outbox isn't suspended by a signal, but doesn't answer.
     @Test func reportAHangingService() {
         let words = Operations.RunningService.reasonForSilence(
             at: .loopback(host: "127.0.0.1", port: 9464), of: HoldingProcess(processID: getpid(), command: "waypost"),

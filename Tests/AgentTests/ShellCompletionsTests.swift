@@ -69,7 +69,7 @@ import WaypostTestSupport
             environment: [
                 "PATH": "\(directoryPath)/bin:/usr/bin:/bin", "HOME": directoryPath, "TERM": "xterm", "LANG": "C.UTF-8",
             ])
-        try keys.send(Self.preparation(shell, directory.path("functions")) + "echo read''y\n")
+        try keys.send(Self.setupScript(for: shell, functionsIn: directory.path("functions")) + "echo read''y\n")
         try #require(await session.output.line(saying: "ready") != nil, "\(session.output.text)")
         for (typed, words) in Self.lines {
             try keys.send("waypost \(typed.replacing("DIRECTORY", with: directoryPath))\n")
@@ -97,10 +97,10 @@ import WaypostTestSupport
         }
     }
 
-    private static func preparation(_ shell: Shell, _ functions: String) -> String {
+    private static func setupScript(for shell: Shell, functionsIn directory: String) -> String {
         switch shell {
-        case .bash, .fish: "source \(functions)/_waypost\n"
-        case .zsh: "fpath=(\(functions) $fpath); autoload -Uz compinit; compinit -u -D\n"
+        case .bash, .fish: "source \(directory)/_waypost\n"
+        case .zsh: "fpath=(\(directory) $fpath); autoload -Uz compinit; compinit -u -D\n"
         }
     }
 }

@@ -361,13 +361,13 @@ import WaypostTestSupport
             "expired by both clocks", answer(),
             .rejected(.expired(.overWhenGiven(.issuer))),
             date: 7200, host: 7200),
-        Row("in its last second", answer(), .rejected(.expired(.overWhenReceived(context))), date: 3599, host: 3599),
+        Row("in its last second", answer(), .rejected(.expired(.expiredDuringFetch(context))), date: 3599, host: 3599),
         Row(
             "no authorization claim", answer(claims(["authorization": nil])),
             .warned(.claim(.noAuthorization(claim: "vehicleid")))),
         Row(
             "authorization as text", answer(claims(["authorization": "\"v\""])),
-            .warned(.claim(.authorizationIsNoObject(kind: "a string", claim: "vehicleid")))),
+            .warned(.claim(.authorizationNotAnObject(kind: "a string", claim: "vehicleid")))),
         Row(
             "authorization outside its claim", answer(claims(["authorization": nil, "vehicleid": "\"v\""])),
             .warned(.claim(.outsideAuthorization(claim: "vehicleid")))),

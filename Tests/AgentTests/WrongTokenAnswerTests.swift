@@ -24,8 +24,8 @@ struct WrongTokenAnswers {
         (status, answer(status, fields, Array("{\"error\":\"\(secret) \(token)\"}".utf8)))
     }
 
-    static func body(_ name: String, _ text: String, _ fields: String...) -> (String, [UInt8]) {
-        (name, answer("200 OK", fields, Array(text.utf8)))
+    static func success(named name: String, body: String, headers: String...) -> (String, [UInt8]) {
+        (name, answer("200 OK", headers, Array(body.utf8)))
     }
 
     static let cases: [(String, [UInt8])] = [
@@ -33,12 +33,16 @@ struct WrongTokenAnswers {
         rejection("400 Bad Request"), rejection("401 Unauthorized"), rejection("403 Forbidden"),
         rejection("405 Method Not Allowed", "Allow: \(secret)"), rejection("422 Unprocessable"),
         rejection("500 Internal Server Error"), rejection("503 Service Unavailable", "Retry-After: 7"),
-        body("empty", ""), body("HTML", "<!DOCTYPE html><p>\(secret)", "Content-Type: text/html"),
-        body("content type", "Sign in, \(secret)", "Content-Type: text/html; charset=\(secret)"),
-        body("secret content type", "Sign in", "Content-Type: \(secret)/\(token)"),
-        body("missing key", #"{"jwt":"\#(token)","\#(secret)":1}"#), body("wrong type", #"{"\#(key)":["\#(token)"]}"#),
-        body("array", #"["\#(token)"]"#), body("cut JSON", #"{"\#(key)":"\#(token)"#),
-        body("cut token", #"{"\#(key)":"\#(token.dropLast(42))"}"#), body("bare cut token", String(token.prefix(60))),
+        success(named: "empty", body: ""),
+        success(named: "HTML", body: "<!DOCTYPE html><p>\(secret)", headers: "Content-Type: text/html"),
+        success(
+            named: "content type", body: "Sign in, \(secret)", headers: "Content-Type: text/html; charset=\(secret)"),
+        success(named: "secret content type", body: "Sign in", headers: "Content-Type: \(secret)/\(token)"),
+        success(named: "missing key", body: #"{"jwt":"\#(token)","\#(secret)":1}"#),
+        success(named: "wrong type", body: #"{"\#(key)":["\#(token)"]}"#),
+        success(named: "array", body: #"["\#(token)"]"#), success(named: "cut JSON", body: #"{"\#(key)":"\#(token)"#),
+        success(named: "cut token", body: #"{"\#(key)":"\#(token.dropLast(42))"}"#),
+        success(named: "bare cut token", body: String(token.prefix(60))),
         ("compressed", answer("200 OK", ["Content-Encoding: aws-chunked"], [0x1F, 0x8B, 8, 0, 3])),
         ("UTF-16", answer("200 OK", [], "{\"a\":1}".utf16.flatMap { [UInt8($0), 0] })),
         ("1 MB", answer("200 OK", [], [UInt8](repeating: 0x20, count: 1 << 20))),

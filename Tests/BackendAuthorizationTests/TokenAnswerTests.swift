@@ -163,9 +163,9 @@ import WaypostTestSupport
     @Test(
         arguments: [
             ("vehicleid", AuthorizationContext(vehicleID: "v"), .tokenUnder("OTHER")),
-            ("tripid", AuthorizationContext(vehicleID: "v"), .consumersToken),
+            ("tripid", AuthorizationContext(vehicleID: "v"), .consumerToken),
             ("tripid", AuthorizationContext(tripID: "t"), .tokenUnder("OTHER")),
-            ("vehicleid", AuthorizationContext(tripID: "t"), .driversToken),
+            ("vehicleid", AuthorizationContext(tripID: "t"), .driverToken),
         ] as [(String, AuthorizationContext, AnswerFault.Members)])
     func nameTheExpectedKeys(claim: String, context: AuthorizationContext, members: AnswerFault.Members) {
         let token = TestTokens.token(payload: #"{"exp":1000003600,"authorization":{"\#(claim)":"x"}}"#)

@@ -37,7 +37,7 @@ import Testing
             ),
             (
                 .outbox(.notWritable(directory: "/d", user: "uid 7", reason: "Permission denied")),
-                "outbox.path: uid 7 can't write in /d: Permission denied; change its owner to that user (chown), or "
+                "outbox.path: uid 7 can't write to /d: Permission denied; change its owner to that user (chown), or "
                     + "choose another path"
             ),
             (
@@ -52,7 +52,7 @@ import Testing
             ),
             (
                 .outbox(.notAllowed(path: "/data/o", directory: "/data", unit: "waypost.service")),
-                "outbox.path: /data/o can't be created, because waypost.service does not allow the service to write in "
+                "outbox.path: /data/o can't be created, because waypost.service does not allow the service to write to "
                     + "/data; choose a path in /var/lib/waypost, or run systemctl edit waypost and add "
                     + "ReadWritePaths=/data under [Service]"
             ),

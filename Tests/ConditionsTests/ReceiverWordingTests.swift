@@ -46,7 +46,7 @@ import Testing
             ),
             (.deviceBusy(gpsd), "held by gpsd (process 7)", gpsdRemedy),
             (
-                .unsupportedBaudRate(12, supported: [4800, 9600, 19_200]), "12 is not a baud rate of a receiver",
+                .unsupportedBaudRate(12, supported: [4800, 9600, 19_200]), "baud rate 12 is not supported",
                 "use 4800, 9600 or 19200"
             ),
             (
@@ -78,7 +78,7 @@ import Testing
             ),
             (
                 .readableText(.tcp, "login:", .seconds(5), alsoOpenIn: nil),
-                "text arrives that isn't NMEA, beginning with \"login:\"",
+                "the incoming text isn't NMEA (it begins with \"login:\")",
                 "check that host and port are the receiver's"
             ),
             (

@@ -70,7 +70,7 @@ import VehicleAuthorization
             ),
             (
                 .rejected(endpoint, EndpointRejection(status: 503, message: "closed")),
-                "token endpoint https://b.example/t answered 503: it could not answer; it says \"closed\"",
+                "token endpoint https://b.example/t answered 503: it could not handle the request; it says \"closed\"",
                 "check the backend's log"
             ),
             (

@@ -67,9 +67,9 @@ import WaypostTestSupport
     private static let greetings = [
         (
             "220 mail.example ESMTP\r\n",
-            "text arrives that isn't NMEA, beginning with \"220 mail.example ESMTP\"; check that host and port are the"
-        ), ("login: ", "beginning with \"login: \"; check that host and port are the receiver's"),
-        ("lat 48.1234 lon 11.5678\r\n", "text arrives that isn't NMEA; check that host and port are the receiver's"),
+            "the incoming text isn't NMEA (it begins with \"220 mail.example ESMTP\"); check that host and port are the"
+        ), ("login: ", "(it begins with \"login: \"); check that host and port are the receiver's"),
+        ("lat 48.1234 lon 11.5678\r\n", "the incoming text isn't NMEA; check that host and port are the receiver's"),
     ]
 
     /// Such a server sends a greeting and then waits.

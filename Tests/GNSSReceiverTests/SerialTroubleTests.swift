@@ -121,7 +121,7 @@ import WaypostTestSupport
         ("/dev/null", 9600, "/dev/null: not a serial port"), ("/tmp", 9600, "/tmp: not a serial port"),
         (
             "/dev/null", 12,
-            "/dev/null: 12 is not a baud rate of a receiver; use 4800, 9600, 19200, 38400, 57600, 115200, "
+            "/dev/null: baud rate 12 is not supported; use 4800, 9600, 19200, 38400, 57600, 115200, "
                 + "230400, 460800 or 921600"
         ),
     ])

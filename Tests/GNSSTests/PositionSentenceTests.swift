@@ -87,7 +87,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: ["!AIVDM,1,1,,A,13u?etPv2;0n:dDPwUM1U1Cb069D,0", "!AIVDO,1,1,,,13u?etPv2;0n:dDPwUM1U1Cb069D,0"])
-    func ofOtherShipsProduceNoFix(body: String) {
+    func aisMessagesProduceNoFix(body: String) {
         let text = sentence(String(body.dropFirst()), start: "!")
         let outcome = Decoding.outcome(of: Array((Decoding.dateSentence() + text).utf8))
         #expect(outcome.fixes.isEmpty)

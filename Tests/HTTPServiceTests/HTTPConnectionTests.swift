@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct HTTPConnections {
     /// Returns a connection that was opened at time zero, with 60 s for each request and each answer.
-    private func new() -> HTTPConnection {
+    private func makeConnection() -> HTTPConnection {
         HTTPConnection(
             limits: HTTPServiceLimits(time: .seconds(60)),
             names: AllowedHosts(listeningOn: .loopback(host: "127.0.0.1", port: 80)), now: .zero, date: { "D" })
@@ -15,7 +15,7 @@ import Testing
     private let get = Array("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
 
     private func answered(_ delivery: ServedResponse.Delivery) -> HTTPConnection {
-        var connection = new()
+        var connection = makeConnection()
         _ = connection.receive(get, now: .zero)
         let response = HTTPResponse(status: 200, body: Array("hello".utf8))
         connection.answer(ServedResponse(response, delivery: delivery), now: .seconds(1))
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func handleOneRequestAtATime() {
-        var connection = new()
+        var connection = makeConnection()
         let request = connection.receive(get + get, now: .zero)
         #expect(request != nil)
         #expect(!connection.wantsToRead)
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func closeWhenIdle() {
-        var connection = new()
+        var connection = makeConnection()
         connection.tick(now: .seconds(59))
         #expect(connection.ending == nil)
         connection.tick(now: .seconds(60))
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func answer408ToASlowRequest() {
-        var connection = new()
+        var connection = makeConnection()
         for index in 0..<20 { _ = connection.receive(get[index...index], now: .seconds(10 + index)) }
         #expect(connection.deadline == .seconds(70))
         connection.tick(now: .seconds(70))
@@ -87,7 +87,7 @@ import Testing
         ("GET / HTTP/9.9\r\n", "HTTP/1.1 505 "), ("BREW / HTTP/1.1\r\n", "HTTP/1.1 501 "), ("x\r\n", "HTTP/1.1 400 "),
     ])
     func answerWithAnErrorAndClose(text: String, start: String) {
-        var connection = new()
+        var connection = makeConnection()
         let request = connection.receive(Array(text.utf8), now: .zero)
         #expect(request == nil)
         let answer = writeAll(&connection)
@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test func closeAfterTheAnswerIfNotKeptAlive() {
-        var connection = new()
+        var connection = makeConnection()
         _ = connection.receive(Array("GET / HTTP/1.0\r\n\r\n".utf8), now: .zero)
         connection.answer(ServedResponse(HTTPResponse(status: 200)), now: .zero)
         #expect(writeAll(&connection, at: .zero).contains("Connection: close"))
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test func sendNoBodyToHead() {
-        var connection = new()
+        var connection = makeConnection()
         _ = connection.receive(Array("HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8), now: .zero)
         connection.answer(ServedResponse(HTTPResponse(status: 200, body: [1, 2, 3])), now: .zero)
         let head = writeAll(&connection)
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test func removeLineEndsFromHeaderValues() {
-        var connection = new()
+        var connection = makeConnection()
         _ = connection.receive(get, now: .zero)
         let headers = HTTPHeaders(["X": "a\r\nSet-Cookie: b", "Date": "mine"])
         connection.answer(ServedResponse(HTTPResponse(status: 200, headers: headers)), now: .zero)
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test func answer100Continue() {
-        var connection = new()
+        var connection = makeConnection()
         let head = Array("PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n".utf8)
         let request = connection.receive(head, now: .zero)
         #expect(request == nil)
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test func rejectAForeignHostAndClose() {
-        var connection = new()
+        var connection = makeConnection()
         let request = connection.receive(
             Array("GET / HTTP/1.1\r\nHost: evil.example.com\r\n\r\n".utf8), now: .zero)
         #expect(request == nil)
@@ -176,7 +176,7 @@ import Testing
 
     /// While the handler makes the answer, the loop neither polls nor closes the connection.
     @Test func areBusyFromTheRequestToTheAnswer() {
-        var connection = new()
+        var connection = makeConnection()
         _ = connection.receive(get.dropLast(), now: .zero)
         #expect(!connection.isHandling)
         _ = connection.receive(get.suffix(1), now: .zero)

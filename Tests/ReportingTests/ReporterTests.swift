@@ -148,7 +148,7 @@ import WaypostTestSupport
     }
 
     /// The disk is full when the receiver's wrong date is recognised.
-    @Test func overruleTheOutboxsNewestOnceItStores() async throws {
+    @Test func overruleTheNewestStoredUpdateOnceTheOutboxAcceptsUpdatesAgain() async throws {
         let reporter = try reporter()
         await reporter.take(.fix(.sample(90_000_000)))
         await outbox.failAppends(with: OutboxError(.full))

@@ -133,7 +133,9 @@ private struct Places {
     init(_ cells: [Int64: [UInt8]], database: [UInt8], log: [UInt8]) {
         for (isLog, bytes) in [(false, database), (true, log)] {
             var offsets: [UInt32: [Int]] = [:]
-            for offset in 0..<max(0, bytes.count - 4) { offsets[Self.key(in: bytes, at: offset), default: []].append(offset) }
+            for offset in 0..<max(0, bytes.count - 4) {
+                offsets[Self.key(in: bytes, at: offset), default: []].append(offset)
+            }
             for (sequence, cell) in cells {
                 for offset in offsets[Self.key(in: cell, at: 0)] ?? [] where Self.contains(cell, in: bytes, at: offset)
                 {

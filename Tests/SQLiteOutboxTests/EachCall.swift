@@ -47,13 +47,13 @@ struct EachCall {
         return EachCall(files: ["outbox.sqlite": try directory.read("outbox.sqlite")], promises: promises)
     }
 
-    /// Returns a store that accepted `rows` updates; the last `left` of them are still pending.
-    static func backlog(rows: Int, left: Int) throws -> EachCall {
+    /// Returns a store that accepted `rows` updates, of which the last `pending` are still pending.
+    static func backlog(rows: Int, pending: Int) throws -> EachCall {
         let directory = try StoreDirectory()
         try directory.buildBacklog(rows)
         let outbox = try directory.open()
-        while try outbox.ledger().pending > Int64(left) {
-            let count = min(3000, Int(try outbox.ledger().pending) - left)
+        while try outbox.ledger().pending > Int64(pending) {
+            let count = min(3000, Int(try outbox.ledger().pending) - pending)
             try outbox.deliverBatch(maximumPastLocations: count)
         }
         var promises = Promises(accepted: Int64(rows))

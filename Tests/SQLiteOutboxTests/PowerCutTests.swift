@@ -76,7 +76,7 @@ struct PowerCuts {
     }
 
     @Test func duringACompactionLoseNoUpdates() throws {
-        let backlog = try EachCall.backlog(rows: 28_000, left: 1500)
+        let backlog = try EachCall.backlog(rows: 28_000, pending: 1500)
         let calls = try backlog.cut(step: Self.cuts == nil ? 97 : 7) { directory, disk, promises in
             let outbox = try directory.open(on: disk)
             let before = disk.counts[.truncate, default: 0]

@@ -12,7 +12,7 @@ struct PowerTrial {
     private(set) var cuts = 0
     private(set) var accepted: Int64 = 0
     private(set) var repeated = 0
-    /// The number of updates that cuts have lost within a window.
+    /// The number of updates lost to power cuts, all within the window that the durability allows.
     private(set) var lost = 0
 
     private static let maximumPoints = 4

@@ -26,8 +26,8 @@ import TimeAndChance
     }
 
     @Test(arguments: [(39.0, 2, true), (41, 2, true), (43, 2, false), (22, 2, false), (300, 6, true), (0, 0, true)])
-    func keepTheColourOfASpeedNearABound(speed: Double, index: Int, isAbout: Bool) {
-        #expect(SpeedScale.isAbout(speed / 3.6, inClass: index) == isAbout)
+    func keepTheColourNearAClassBoundary(speed: Double, index: Int, keepsColour: Bool) {
+        #expect(SpeedScale.isAbout(speed / 3.6, inClass: index) == keepsColour)
     }
 
     @Test func excludeStandingFromTheShares() {

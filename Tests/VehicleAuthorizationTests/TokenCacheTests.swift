@@ -275,7 +275,7 @@ import VehicleAuthorization
             Issue.record("an expired token was accepted")
             return
         }
-        #expect(error.fault == .expired(nil, .overWhenReceived(van7)))
+        #expect(error.fault == .expired(nil, .expiredDuringFetch(van7)))
     }
 
     @Test(arguments: [(2, true), (1, false), (0, false)])

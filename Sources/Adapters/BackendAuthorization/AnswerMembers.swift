@@ -43,8 +43,8 @@ extension AnswerFault.Members {
         guard let claims = token.flatMap({ try? JSONWebToken($0) })?.authorization else { return nil }
         let isDrivers = claims.vehicleID != nil || claims.deliveryVehicleID != nil
         switch subject {
-        case .vehicle where !isDrivers && (claims.tripID ?? claims.trackingID) != nil: return .consumersToken
-        case .trip where isDrivers && claims.tripID == nil: return .driversToken
+        case .vehicle where !isDrivers && (claims.tripID ?? claims.trackingID) != nil: return .consumerToken
+        case .trip where isDrivers && claims.tripID == nil: return .driverToken
         case .vehicle, .trip, .shipment, nil: return nil
         }
     }

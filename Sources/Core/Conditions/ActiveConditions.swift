@@ -220,7 +220,7 @@ extension ActiveConditions.Topic {
         case .fixes: "position available again"
         case .storing: "outbox accepts updates again"
         case .reading: "outbox works again"
-        case .renewal: "token renewed again"
+        case .renewal: "token renewal works again"
         case .delivery, .silence: "delivery works again"
         case .one(.privateMode): "private mode off"
         case .one: "no longer: \(text: code.title)"

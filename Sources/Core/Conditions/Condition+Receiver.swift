@@ -33,7 +33,7 @@ extension Condition {
             self.init(
                 .noPosition,
                 Wording(
-                    "the strongest satellite signal has \(best) dB-Hz; 40 dB-Hz is good",
+                    "the strongest satellite signal is only \(best) dB-Hz; 40 dB-Hz is good",
                     "give the antenna a clear view of the sky and check its cable, unless the vehicle is under a roof"),
                 facts: .sky(hasSignal: true))
         } else {
@@ -60,7 +60,7 @@ extension Condition {
         case .foreignDatum: self.init(.foreignDatum, "the receiver's positions are shifted")
         case .antennaOpen: self.init(.antennaOpen, "reported by the receiver")
         case .antennaShort: self.init(.antennaShort, "reported by the receiver")
-        case .transmitBufferFull: self.init(.sentencesDropped, "the serial port is too slow for all sentences")
+        case .transmitBufferFull: self.init(.sentencesDropped, "the serial port is too slow to carry every sentence")
         case .weekRolloverRepaired: self.init(.weekRolloverRepaired, "the dates were off by a multiple of 1024 weeks")
         case .dateTooEarly: self.init(.dateTooEarly, "fixes aren't used until the date is right")
         case .datedByHost: self.init(.datedByHost, "the receiver sends no date, and the clock is synchronized")

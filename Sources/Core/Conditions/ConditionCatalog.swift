@@ -170,7 +170,7 @@ extension ConditionCode {
             .error, "nothing delivered", "see the log (journalctl -u waypost)", visibleAfter: longestWithoutDelivery),
         .stateNotSent: Entry(
             .info, "vehicle state not sent",
-            "nothing to do; Waypost retries, also after its next start"),
+            "nothing to do; Waypost keeps retrying, even after a restart"),
     ]
 
     fileprivate static let service: [Self: Entry] = [

@@ -36,8 +36,8 @@ package enum AnswerFault: Error, Sendable, Hashable {
         case shape(String)
         /// The token is under this key.
         case tokenUnder(ReportedText)
-        case consumersToken
-        case driversToken
+        case consumerToken
+        case driverToken
         case serviceAccountKey
         /// The answer to an OAuth login.
         case login

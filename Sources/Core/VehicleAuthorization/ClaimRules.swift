@@ -67,7 +67,9 @@ public struct ClaimRules: Sendable, Hashable {
 
     private static func warning(aboutAuthorizationOf token: JSONWebToken, claim: String) -> ClaimWarning? {
         if let authorization = token.authorization { return authorization.isForAll ? .serverToken : nil }
-        if let value = token.claims["authorization"] { return .authorizationIsNoObject(kind: value.kind, claim: claim) }
+        if let value = token.claims["authorization"] {
+            return .authorizationNotAnObject(kind: value.kind, claim: claim)
+        }
         return token.claims[claim] == nil ? .noAuthorization(claim: claim) : .outsideAuthorization(claim: claim)
     }
 
@@ -243,7 +245,7 @@ package enum ClaimWarning: Sendable, Hashable {
     case twoAccounts
     /// `aud` lacks the trailing slash.
     case noSlash(expected: String)
-    case authorizationIsNoObject(kind: String, claim: String)
+    case authorizationNotAnObject(kind: String, claim: String)
     /// The claim is outside `authorization`.
     case outsideAuthorization(claim: String)
     case noAuthorization(claim: String)
@@ -263,7 +265,7 @@ package enum ClaimWarning: Sendable, Hashable {
         case .noKeyID: "kid"
         case .twoAccounts: "sub"
         case .noSlash: "aud"
-        case .authorizationIsNoObject, .outsideAuthorization, .noAuthorization: "authorization"
+        case .authorizationNotAnObject, .outsideAuthorization, .noAuthorization: "authorization"
         case .serverToken: nil
         case .noAccount(let claim), .missing(let claim), .noNumber(let claim), .noTime(let claim, _),
             .milliseconds(let claim, _), .quoted(let claim):

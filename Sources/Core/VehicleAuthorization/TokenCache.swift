@@ -235,7 +235,7 @@ struct TokenSlot: Sendable {
         // again keeps its earlier end.
         let end = [token.lifetime.map { begun + $0 }, isRepeated ? held?.end : nil].compactMap { $0 }.min()
         if let end, end - Self.resolution <= now {
-            throw AuthorizationError(.expired(nil, .overWhenReceived(context)))
+            throw AuthorizationError(.expired(nil, .expiredDuringFetch(context)))
         }
         let wasRejected = token.fingerprint == rejected?.fingerprint
         let usableUntil =

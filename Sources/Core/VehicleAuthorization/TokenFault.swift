@@ -221,7 +221,7 @@ package enum ExpiryFault: Sendable, Hashable {
     /// The token had already expired when the issuer returned it, according to the given source.
     case overWhenGiven(Judge)
     /// The token expired while it was being fetched.
-    case overWhenReceived(AuthorizationContext)
+    case expiredDuringFetch(AuthorizationContext)
 
     package enum Judge: Sendable, Hashable { case issuer, synchronizedHost, statement }
 }

@@ -85,7 +85,7 @@ package enum FileSystem {
     /// error if that fails.
     package static func obstacleToWriting(in directory: String) -> SystemError? {
         let path = "\(directory)/waypost-check-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
-        guard unsafe mkdir(path, 0o700) == 0 else { return SystemError(call: "write in \(directory)", number: errno) }
+        guard unsafe mkdir(path, 0o700) == 0 else { return SystemError(call: "write to \(directory)", number: errno) }
         unsafe rmdir(path)
         return nil
     }

@@ -120,7 +120,7 @@ struct ServiceRun: Sendable {
                 ResidentMemory.releaseStartupPages()
             }
             if let directory = options.recordingDirectory, let recorder = parts.recorder {
-                group.addTask { await record(by: recorder, in: directory) }
+                group.addTask { await recordRun(with: recorder, in: directory) }
             }
             var failure: AgentError?
             do throws(AgentError) { try await agent.run() } catch { failure = error }
@@ -201,7 +201,7 @@ extension ServiceRun {
         }
     }
 
-    private func record(by recorder: RunRecorder, in directory: String) async {
+    private func recordRun(with recorder: RunRecorder, in directory: String) async {
         if case .file(let path, follows: false) = configuration.receiver.source {
             log.write(
                 .warning,

@@ -66,7 +66,7 @@ enum CommandCatalog {
             options: [
                 .value(
                     "--listen", "HOST:PORT", "the address of the simulator's page (default: a free port on 127.0.0.1)"),
-                .flag("--keep-open", "keep the simulator's page open afterwards, until stopped"),
+                .flag("--keep-open", "keep the simulator's page open after the demo, until you stop the program"),
             ],
             examples: ["demo", "demo drive.nmea --listen 127.0.0.1:8080 --keep-open"]),
         CommandSpec(
@@ -163,13 +163,14 @@ enum CommandCatalog {
             details: """
                 Asks the configured provider once, without a cache, and shows the token's subject, lifetime, header and \
                 claims, and whether it fits the vehicle. It never shows the signature. The exit code is 1 if the token \
-                doesn't fit. With --trip, it fetches a passenger's token from consumerAuthorization, which must fit that trip.
+                doesn't fit. With --trip, it fetches a passenger's token from consumerAuthorization; the token must fit the \
+                trip.
                 """,
             operands: .none,
             options: [
                 config,
                 .value("--trip", "ID", "fetch a passenger's token for the trip instead of the vehicle's token"),
-                .flag("--raw", "print only the token, for another program, but not to a terminal"),
+                .flag("--raw", "print only the token, for use by another program; not allowed on a terminal"),
                 .flag("--force", "with --raw: print the token even on a terminal"),
             ],
             examples: ["token", "token --config van.json --raw > token.jwt"]),

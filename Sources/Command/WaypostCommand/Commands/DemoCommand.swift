@@ -93,8 +93,8 @@ struct DemoCommand {
             line: """
 
                 \(summary.text)
-                Fleet Engine holds \(arrived.counted("distinct position")) of \(configuration.vehicle.vehicleID); no last location \
-                was older than the previous one: \(record?.order.lastLocationsBackInTime == 0 ? "right" : "WRONG").
+                Fleet Engine holds \(arrived.counted("distinct position")) of \(configuration.vehicle.vehicleID); the order of the \
+                last locations is \(record?.order.lastLocationsBackInTime == 0 ? "right" : "WRONG").
                 """)
         let isRight =
             summary.isComplete && Int64(arrived) == summary.ledger.accepted

@@ -36,7 +36,7 @@ struct MapPage {
         let tables = PageTables(
             summary: survey.summary, shortStops: survey.shortStops, start: map.start, end: map.end)
         page.add(tables.markup)
-        for log in logs { page += section(of: log) }
+        for log in logs { page += section(for: log) }
         page.add("</main>\n<footer>\(map.note) Drawn by Waypost \(Release.version).</footer>")
         if profile != nil { page.add(TrackMap.pointing) }
         page.add("</body>\n</html>")
@@ -120,7 +120,7 @@ struct MapPage {
     }
 
     /// Returns the section with the decoder's findings for one log.
-    private func section(of log: LogOutcome) -> Markup {
+    private func section(for log: LogOutcome) -> Markup {
         let description = LogDescription(log.statistics)
         var rows = [
             ("Receiver", description.receiver.joined(separator: "; ")),

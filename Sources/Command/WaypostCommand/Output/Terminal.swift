@@ -70,7 +70,7 @@ struct UnwritableFile: Error, Sendable, Hashable, CustomStringConvertible {
                 "\(directory) belongs to the kernel and accepts no files; choose a file elsewhere"
             case EFBIG: "it may not grow that large (ulimit -f, or the file system); choose a file elsewhere"
             case ENOENT, ENOTDIR: "there is no directory \(directory); create it, or choose another file"
-            case EACCES, EPERM: "this user cannot write in \(directory); choose a file elsewhere"
+            case EACCES, EPERM: "this user cannot write to \(directory); choose a file elsewhere"
             case EROFS: "\(directory) is on a read-only file system; mount it for writing, or choose a file elsewhere"
             case EISDIR: "it is a directory; choose a file in it"
             case ENOSPC where FileSystem.freeFiles(at: directory) == 0:

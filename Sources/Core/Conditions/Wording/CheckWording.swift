@@ -166,14 +166,14 @@ extension CheckFinding.Outbox {
                 "choose a writable path")
         case .notAllowed(let path, let directory, let unit):
             Wording(
-                "\(path) can't be created, because \(unit) does not allow the service to write in \(directory)",
+                "\(path) can't be created, because \(unit) does not allow the service to write to \(directory)",
                 """
                 choose a path in /var/lib/waypost, or run systemctl edit waypost and add ReadWritePaths=\(directory) \
                 under [Service]
                 """)
         case .notWritable(let directory, let user, let reason):
             Wording(
-                "\(user) can't write in \(directory): \(reason)",
+                "\(user) can't write to \(directory): \(reason)",
                 "change its owner to that user (chown), or choose another path")
         case .tooFewInodes(let directory, let left, let needed):
             Wording(

@@ -60,7 +60,7 @@ extension ReceiverFault {
         case .deviceBusy(let holders): Wording("held by \(holders.names)", holders.remedy)
         case .notASerialPort: Wording("not a serial port", "use a device such as /dev/ttyUSB0")
         case .unsupportedBaudRate(let baudRate, let supported):
-            Wording("\(baudRate) is not a baud rate of a receiver", "use \(supported.listed("or"))")
+            Wording("baud rate \(baudRate) is not supported", "use \(supported.listed("or"))")
         case .baudRateRejected(let baudRate):
             Wording("the driver does not support \(baudRate) baud", "choose a supported rate")
         case .notOpened(let reason): Wording(reason, "check the device and the kernel's log (dmesg)")
@@ -202,7 +202,7 @@ extension ReceiverLineKind {
                 """, BaudRateEvidence.otherPort)
         case .tcp:
             Wording(
-                "text arrives that isn't NMEA\(beginning.map { ", beginning with \"\($0)\"" } ?? "")",
+                "the incoming text isn't NMEA\(beginning.map { " (it begins with \"\($0)\")" } ?? "")",
                 "check that host and port are the receiver's")
         case .serial, .udp, .gpsd, .file, .standardInput: noiseWording(for: time)
         }

@@ -72,8 +72,8 @@ extension AnswerFault.Members {
         return switch self {
         case .shape(let name): "set \"tokenShape\": \"\(name)\""
         case .tokenUnder(let path): "set tokenKey to \"\(path)\""
-        case .consumersToken: "correct \(key): the answer contains a consumer token, but a driver token is needed"
-        case .driversToken: "correct \(key): the answer contains a driver token, but a trip's token is needed"
+        case .consumerToken: "correct \(key): the answer contains a consumer token, but a driver token is needed"
+        case .driverToken: "correct \(key): the answer contains a driver token, but a trip's token is needed"
         case .serviceAccountKey: "keep the service account's key at the issuer; \(AnswerFault.Lookalike.signing)"
         case .login: "the answer is an OAuth login; \(AnswerFault.Lookalike.signing)"
         case .lookalike(let kind, let path): "\"\(path)\" contains \(kind.words): \(kind.remedy(origin.means))"

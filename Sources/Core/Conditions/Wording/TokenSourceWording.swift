@@ -23,7 +23,7 @@ extension CommandFault {
                 "end process \(processID); the command is started again after that")
         case .isBeingEnded(let count):
             Wording(
-                "\(origin): \(count) of its processes are still being ended",
+                "\(origin): waiting for \(count) of its processes to end",
                 "check whether these processes keep starting others, or wait for a device")
         }
     }
@@ -40,7 +40,7 @@ extension CommandFault.Output {
 
 extension ProgramFault {
     package var wording: Wording {
-        let wholePath: ReportedText = "check that the program is installed, and write its absolute path"
+        let wholePath: ReportedText = "check that the program is installed, and specify its absolute path"
         let otherProgram: ReportedText = "install the build for this machine (uname -m)"
         let interpreter: ReportedText = "install that interpreter, or correct the first line"
         return switch self {

@@ -86,7 +86,7 @@ extension ClaimWarning {
         case .twoAccounts: Wording("has a sub that differs from its iss", account)
         case .noSlash(let expected):
             Wording("has an aud without the slash at its end", "the issuer must set aud to \(expected)")
-        case .authorizationIsNoObject(let kind, let claim):
+        case .authorizationNotAnObject(let kind, let claim):
             Wording("has an authorization claim that is \(kind)", objectRemedy(for: claim))
         case .outsideAuthorization(let claim):
             Wording("has \(claim) outside an authorization claim", objectRemedy(for: claim))

@@ -109,7 +109,7 @@ extension TokenOrigin {
 
 extension EndpointRejection {
     fileprivate func wording(for origin: TokenOrigin) -> Wording {
-        let meaning = detail?.meaning(for: origin) ?? meaningOfStatus(for: origin)
+        let meaning = detail?.wording(for: origin) ?? meaningOfStatus(for: origin)
         let said: ReportedText = message.map { "; it says \"\($0)\"" } ?? ""
         let page: ReportedText = isPage ? ", with a page (HTML or XML)" : ""
         let other: ReportedText = isPage ? "; another server, a proxy or a login page may be answering" : ""
@@ -139,14 +139,14 @@ extension EndpointRejection {
             return Wording(
                 "the network requires a login (a captive portal)", "log in there, or use another network")
         case 502, 504: return Wording("a proxy got no answer from the backend", "check that the backend runs")
-        case 408, 425, 429, 500...: return Wording("it could not answer", "check the backend's log")
+        case 408, 425, 429, 500...: return Wording("it could not handle the request", "check the backend's log")
         default: return Wording("it rejects the request", "check \(section).url and the backend's log")
         }
     }
 }
 
 extension EndpointRejection.Detail {
-    fileprivate func meaning(for origin: TokenOrigin) -> Wording {
+    fileprivate func wording(for origin: TokenOrigin) -> Wording {
         let section = origin.section
         switch self {
         case .redirectToItself: return Wording("a redirect to the same address", "see the backend's log")
@@ -205,7 +205,7 @@ extension ExpiryFault {
                 case .statement: ""
                 }
             return Wording("\(giver) gave a token that had already expired\(by)", newOne)
-        case .overWhenReceived(let context):
+        case .expiredDuringFetch(let context):
             return Wording("the token for \(context) had already expired when it arrived", newOne)
         }
     }

@@ -49,7 +49,7 @@ struct TraceRecord {
             if before.completion == nil {
                 complete(after.previousCompletion, by: place.map { .next($0) } ?? .endOfLog, after, emitted)
             }
-            update()
+            storeCurrentEpoch()
             current = TracedEpoch(serial: after.serial)
             earlier = Epoch()
         }
@@ -72,13 +72,13 @@ struct TraceRecord {
             complete(completion, by: .learned(place), after, emitted)
         }
         release(by: place, before: before, after: after, emitted)
-        update()
+        storeCurrentEpoch()
     }
 
     /// Handles the end of the log. Unsettled epochs remain unsettled.
-    mutating func finish() { update() }
+    mutating func finish() { storeCurrentEpoch() }
 
-    private mutating func update() {
+    private mutating func storeCurrentEpoch() {
         if epochs[current.serial] != nil { epochs[current.serial] = current }
     }
 

@@ -211,7 +211,7 @@ extension NMEADecoder {
                 index += 1
             case TagBlock.mark:
                 isAtLineStart = false
-                guard let next = unsafe takeTagBlock(in: bytes, startingAt: index, isFinal: isFinal) else {
+                guard let next = unsafe readTagBlock(in: bytes, startingAt: index, isFinal: isFinal) else {
                     return index
                 }
                 index = next
@@ -252,7 +252,7 @@ extension NMEADecoder {
     /// Reads the tag block that may begin at `start`. Returns the index of the first byte after the block; `nil` if
     /// more bytes are needed.
     @inline(never)
-    private mutating func takeTagBlock(
+    private mutating func readTagBlock(
         in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, isFinal: Bool
     ) -> Int? {
         switch unsafe TagBlock.outcome(in: bytes, startingAt: start) {

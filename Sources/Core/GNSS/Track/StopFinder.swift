@@ -27,7 +27,7 @@ package struct StopFinder: Sendable {
     package var found: (count: Int, time: Duration, longest: [TrackStop]) {
         var ended = self
         ended.endCandidate()
-        ended.keepLatest()
+        ended.closeLatestStop()
         return (ended.stops.count, ended.time, ended.stops.elements())
     }
 
@@ -37,7 +37,7 @@ package struct StopFinder: Sendable {
         if case .broken(let place) = step {
             if place.cause == .backward {
                 endCandidate()
-                keepLatest()
+                closeLatestStop()
                 classifier = MotionClassifier()
             }
             if place.cause == .gap { gap = place.duration }
@@ -60,12 +60,12 @@ package struct StopFinder: Sendable {
         {
             self.latest?.extend(by: candidate)
         } else {
-            keepLatest()
+            closeLatestStop()
             latest = candidate
         }
     }
 
-    private mutating func keepLatest() {
+    private mutating func closeLatestStop() {
         guard let latest else { return }
         stops.add(latest, length: latest.duration)
         time += latest.duration

@@ -42,7 +42,7 @@ package struct BundleCollection: Sendable {
         let members = (try? file.get()).flatMap { try? JSONValue(parsing: $0) }
         let address = members?["status"]?["listen"]?.stringValue.flatMap { try? LocalAddress($0) }
         let vehicleID = members?["vehicle"]?["vehicleId"]?.stringValue.map { ReportedText($0, limit: 64).description }
-        async let answer = Self.answer(configuration, at: address)
+        async let answer = Self.serviceReport(for: configuration, at: address)
         async let checks = limited { await self.checkLines() }
         async let journal = limited { await Self.journalLines() }
         async let modems = limited { await Self.output(of: ["/usr/bin/mmcli", "--list-modems"], limit: 1 << 20) }
@@ -105,8 +105,8 @@ package struct BundleCollection: Sendable {
 
 /// The parts about the service and its configuration.
 extension BundleCollection {
-    private static func answer(
-        _ configuration: Configuration?, at address: LocalAddress?
+    private static func serviceReport(
+        for configuration: Configuration?, at address: LocalAddress?
     ) async -> Result<(report: StatusReport, json: [UInt8]), AgentError> {
         do throws(AgentError) { return .success(try await RunningService(configuration, at: address).report()) } catch {
             return .failure(error)

@@ -111,9 +111,9 @@ package enum OfflineCheck {
         }
         switch configuration.receiver.source {
         case .serial(let path, _) where isHidden(path):
-            return [hiddenPathLine(path, "receiver.device", "receiver", configuration)]
+            return [hiddenPathLine(for: path, key: "receiver.device", section: "receiver", in: configuration)]
         case .file(let path, _) where isHidden(path):
-            return [hiddenPathLine(path, "receiver.path", "receiver", configuration)]
+            return [hiddenPathLine(for: path, key: "receiver.path", section: "receiver", in: configuration)]
         case .serial(let device, _):
             switch kind(behind: device) {
             case nil: return line(.note, .deviceMissing(device))
@@ -194,7 +194,7 @@ package enum OfflineCheck {
     }
 
     private static func hiddenPathLine(
-        _ path: String, _ key: String, _ section: String, _ configuration: Configuration
+        for path: String, key: String, section: String, in configuration: Configuration
     ) -> CheckLine {
         let user = FileStatus.name(ofUser: configuration.expectedUser)
         guard configuration.expectedUser == EffectiveUser.current else {
@@ -292,7 +292,8 @@ package enum OfflineCheck {
             }
         case .command(let arguments, let environment, _, _):
             if let program = arguments.first, isHidden(program) {
-                lines.append(hiddenPathLine(program, "\(section).command", section, configuration))
+                lines.append(
+                    hiddenPathLine(for: program, key: "\(section).command", section: section, in: configuration))
             } else if let program = arguments.first, let fault = TokenProgram.problem(of: program) {
                 lines.append(CheckLine(.fail, section, "\(section).command: \(fault.wording.sentence)"))
             }

@@ -10,5 +10,5 @@ struct CircleMember {
         Self(name: "longitude", range: -180...180, rangeText: "degrees from -180 to 180"),
         Self(name: "radiusMeters", range: 10...100_000, rangeText: "metres from 10 to 100000"),
     ]
-    static let example = #"[{ "latitude": 48.1, "longitude": 11.5, "radiusMeters": 200 }]"#
+    static let example = #"{ "latitude": 48.1, "longitude": 11.5, "radiusMeters": 200 }"#
 }

@@ -200,7 +200,7 @@ extension Configuration {
         let vehicleID = section.convertedText("vehicleId", "the vehicle's id in Fleet Engine", checked)
         let service = section.choice(
             "service", default: FleetService.onDemandTrips,
-            "the Fleet Engine service, which has vehicles (onDemandTrips) or deliveryVehicles (scheduledTasks)")
+            "the Fleet Engine service: onDemandTrips (vehicles) or scheduledTasks (deliveryVehicles)")
         let whileRunning = section.choice(
             "stateWhileRunning", default: VehicleState.online,
             "the state that is sent with every update; for on-demand vehicles only")

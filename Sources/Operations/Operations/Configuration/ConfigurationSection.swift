@@ -179,7 +179,7 @@ struct ConfigurationSection {
         let value = readMember(key)
         let elements = value?.arrayValue ?? []
         if let value, value.arrayValue == nil {
-            reportWrongKind(key, value, "use a list of circles, such as \(CircleMember.example)")
+            reportWrongKind(key, value, "use a list of circles, such as [\(CircleMember.example)]")
         }
         if elements.count > count { report(key, "has \(elements.count) circles; use at most \(count)") }
         note(

@@ -8,8 +8,8 @@ package final class RequestMeter: ReportingObserver {
     private let systemTime: (@Sendable () -> UTCTime)?
     private let state = Locked(RequestFigures())
 
-    /// Creates a meter. `systemTime` returns the host's time if each fix carries the time at which it is due; if it is
-    /// `nil`, no lag is measured.
+    /// Creates a meter. Pass `systemTime`, which returns the host's time, only if each fix carries the time at which it
+    /// is due; with `nil`, no lag is measured.
     package init(systemTime: (@Sendable () -> UTCTime)? = nil) { self.systemTime = systemTime }
 
     package var figures: RequestFigures { state.withLock { $0 } }

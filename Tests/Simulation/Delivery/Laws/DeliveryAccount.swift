@@ -52,7 +52,7 @@ struct DeliveryAccount {
     // MARK: The vehicle's side
 
     /// Records the start of an append, which may fail or be cut off.
-    mutating func begin(_ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool) {
+    mutating func beginAppend(of update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool) {
         doubtful += Int64(shapePoints.count + 1)
         late = Int64(shapePoints.count { updates[UpdateKey($0)] != nil })
         if overrulingEarlier { (floor, overrules) = (nil, (overrules.count + 1, update.timeOfFix)) }

@@ -27,7 +27,7 @@ struct WatchedOutbox: Outbox {
     ) async throws(OutboxError) -> AppendedUpdate {
         guard life.isAlive else { throw OutboxError(.closed) }
         world.require(.privateIsSilent, world.privateFor == nil, "an update of a private vehicle is accepted")
-        world.account.begin(update, with: shapePoints, overrulingEarlier: overrulingEarlier)
+        world.account.beginAppend(of: update, with: shapePoints, overrulingEarlier: overrulingEarlier)
         disk.prepare()
         let begun = world.now
         defer { world.require(.notLate, world.now == begun, "the outbox took \(world.now - begun) for an update") }
