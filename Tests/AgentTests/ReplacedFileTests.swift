@@ -51,7 +51,7 @@ struct ReplacedFiles {
             answer: #"{"name":"providers/p/vehicles/van-7"}"#)
     }
 
-    @Test(arguments: [true, false]) func ofAuthoritiesAreUsed(isAsked: Bool) async throws {
+    @Test(arguments: [true, false]) func replacedAuthoritiesAreUsed(isAsked: Bool) async throws {
         let server = try await server()
         let service = try await start(server, port: server.port, namesClient: false)
         try #require(await service.errors.line(saying: "its certificate is not trusted") != nil)
@@ -64,7 +64,7 @@ struct ReplacedFiles {
     }
 
     /// A certificate without its key is not used, because the key may follow a moment later.
-    @Test(arguments: [true, false]) func ofAClientAreUsedAsAMatchingPair(isAsked: Bool) async throws {
+    @Test(arguments: [true, false]) func replacedClientFilesAreUsedAsAMatchingPair(isAsked: Bool) async throws {
         let server = try await server()
         let service = try await start(server, port: server.mutualPort, namesClient: true)
         try #require(await service.errors.line(saying: "token endpoint ") != nil)

@@ -26,7 +26,7 @@ import WaypostTestSupport
         #expect(progress.left == .seconds(left))
     }
 
-    @Test func ofManyVehiclesAreCombined() {
+    @Test func progressOfManyVehiclesIsCombined() {
         let progress = ReplayProgress(fixes: 200, of: 1000, elapsed: .seconds(10), planned: .seconds(100))
         #expect(abs(progress.share - 0.2) < 1e-9)
         #expect(progress.left == .seconds(90))
@@ -57,7 +57,7 @@ import WaypostTestSupport
             (78, "20 %  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503  2 min left"),
             (40, "20 %  985.0 requests/s  p50 2.1 ms  p99 7.0 ms  12 x 503  2 min left"),
         ] as [(Int, String)])
-    func ofManyVehiclesShowTheirRequests(width: Int, text: String) {
+    func progressOfManyVehiclesShowsTheirRequests(width: Int, text: String) {
         var figures = RequestFigures()
         for _ in 0..<9880 { figures.countAnswer(after: .milliseconds(2)) }
         for _ in 0..<112 { figures.countAnswer(after: .milliseconds(7)) }
@@ -111,7 +111,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: ["fixes --summary", "map -o /dev/null"])
-    func ofReadingAreShownOnATerminal(words: String) async throws {
+    func progressOfReadingIsShownOnATerminal(words: String) async throws {
         let log = Fixtures.url("nmea/town.nmea").path
         let logs = Array(repeating: "'\(log)'", count: 3).joined(separator: " ")
         let command = words.split(separator: " ", maxSplits: 1)

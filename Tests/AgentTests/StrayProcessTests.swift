@@ -51,7 +51,7 @@ import WaypostTestSupport
 
     /// Only root can end a process that has become root. The number of such processes must not grow with each attempt.
     @Test(.enabled(if: geteuid() == 0, "only root can make a set-user-id program"), arguments: [0, 2])
-    func ofAnotherUserPreventTheCommandFromStarting(hidden: Int) async throws {
+    func processesOfAnotherUserPreventTheCommandFromStarting(hidden: Int) async throws {
         let directory = try TemporaryDirectory()
         let becomeRoot = directory.path("become-root")
         try FileManager.default.copyItem(atPath: "/usr/bin/setpriv", toPath: becomeRoot)

@@ -47,7 +47,7 @@ import WaypostTestSupport
                 """)
     }
 
-    @Test func ofSeveralLogsEndsWithTheirTotal() async throws {
+    @Test func summaryOfSeveralLogsEndsWithTheirTotal() async throws {
         let (town, tunnel) = (Fixtures.url("nmea/town.nmea").path, Fixtures.url("nmea/tunnel.nmea").path)
         let text = try await Self.text(town, tunnel, "/nonexistent.nmea")
         #expect(text.contains("\n\ntotal of 2 logs\n  fixes        808\n"))

@@ -262,7 +262,7 @@ struct TokenCommands {
         ("/nowhere/{tripId}", "note  trip token     ", "try an existing trip: waypost token --trip ID"),
         ("/token/consumer/other", "FAIL  trip token     ", "is for trip other; check the trip id and the endpoint"),
     ])
-    func ofATripAreOneLineOfTheOnlineCheck(path: String, begins: String, message: String) async throws {
+    func tripTokensAreOneLineOfTheOnlineCheck(path: String, begins: String, message: String) async throws {
         let bench = try ServiceBench()
         let config = try bench.configure {
             $0.receiver = #"{"type": "stdin"}"#

@@ -81,7 +81,7 @@ import WaypostTestSupport
         #expect(output == Array(expected))
     }
 
-    @Test func ofADamagedLogAreKeptAndTheDamageIsReported() async throws {
+    @Test func propertiesOfADamagedLogAreKeptAndTheDamageIsReported() async throws {
         let good = Fixtures.url("nmea/town.nmea").path
         let decoding = try await LogReader(paths: [good, "/nonexistent.nmea"]).read { reader in
             reader.decodeAll(progress: .silent) { _ in }

@@ -28,7 +28,7 @@ import Testing
         #expect(!failure.cause.isEmpty)
     }
 
-    @Test func ofAConnectionGivesItsReasonOnce() {
+    @Test func connectionFailureGivesItsReasonOnce() {
         let message: ReportedText = "Failed to connect to 127.0.0.1 port 1 after 0 ms: Couldn't connect to server"
         let failure = CurlFailure(
             CURLE_COULDNT_CONNECT, message: message, refusal: "Connection refused", limits: HTTPLimits())
@@ -44,7 +44,7 @@ import Testing
             (2, .ofUnknownAuthority), (18, .ofUnknownAuthority), (19, .ofUnknownAuthority), (20, .ofUnknownAuthority),
             (21, .ofUnknownAuthority), (23, nil),
         ] as [(Int, HTTPTransportError.CertificateFault?)])
-    func ofACertificateNamesItsFault(verification: Int, fault: HTTPTransportError.CertificateFault?) {
+    func certificateFailureNamesTheFault(verification: Int, fault: HTTPTransportError.CertificateFault?) {
         let failure = CurlFailure(
             CURLE_PEER_FAILED_VERIFICATION, message: "words", verification: verification, limits: HTTPLimits())
         #expect(failure.cause == "its certificate is not trusted: words" && failure.certificateFault == fault)
@@ -54,7 +54,7 @@ import Testing
         #expect(other.certificateFault == nil)
     }
 
-    @Test func ofTheAuthoritiesFileHasARemedy() {
+    @Test func authoritiesFileFailureHasARemedy() {
         let failure = CurlFailure(CURLE_SSL_CACERT_BADFILE, message: "error adding trust anchors", limits: HTTPLimits())
         #expect(
             "\(failure.cause)"

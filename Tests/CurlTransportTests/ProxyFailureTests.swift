@@ -65,7 +65,7 @@ import Testing
     }
 
     /// With SOCKS nothing else shows whether there was a tunnel.
-    @Test func ofSOCKSIsNamedByLibcurlsCode() throws {
+    @Test func socksFailureIsNamedByLibcurlsCode() throws {
         let proxy = try Self.proxy("socks5h://p.test:1080")
         for curl in [CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_RECV_ERROR] {
             #expect(CurlProxyFailure(curl, of: proxy, message: "words", refusal: nil) == nil)

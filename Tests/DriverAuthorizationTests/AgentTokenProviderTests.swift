@@ -28,7 +28,7 @@ import WaypostTestSupport
         #expect(error?.code == .missingContext)
     }
 
-    @Test func ofATripHaveBothForms() async throws {
+    @Test func tripTokenProvidersHaveBothForms() async throws {
         #expect(try await TripProvider().fetchToken(with: GMTCAuthorizationContext(tripID: "trip")) == "token of trip")
         await #expect(throws: ProviderContractError.emptyAnswer) { try await TripProvider().fetchToken(with: nil) }
     }

@@ -25,7 +25,7 @@ struct Chunking {
         }
     }
 
-    @Test func atEveryBoundaryHasNoEffect() {
+    @Test func splittingAtEveryBoundaryHasNoEffect() {
         let bytes = MixedStream.bytes(seed: 9, seconds: MixedStream.kinds)
         let whole = Result(of: bytes)
         #expect(whole.fixes.count == MixedStream.kinds)
@@ -36,7 +36,7 @@ struct Chunking {
         #expect(differing.isEmpty)
     }
 
-    @Test func atRandomHasNoEffect() {
+    @Test func splittingAtRandomHasNoEffect() {
         let bytes = MixedStream.bytes(seed: 7, seconds: MixedStream.kinds)
         let whole = Result(of: bytes)
         #expect(whole.fixes.count == MixedStream.kinds)

@@ -7,7 +7,7 @@ import WaypostTestSupport
 struct Mutation {
     /// Damages one to three bytes of a sentence. Only bytes with a correct checksum may produce a fix, which
     /// must be possible.
-    @Test func ofBytesIsDetected() {
+    @Test func mutatedBytesAreDetected() {
         let sentence = Array(Framing.plain.utf8)
         #expect(Self.fixes(sentence).count == 1)
         var random = SplitMix64(seed: 1)
@@ -36,7 +36,7 @@ struct Mutation {
     }
 
     /// Damages the fields and corrects the checksum, so that only ranges and forms can detect the damage.
-    @Test func ofFieldsNeverProducesAnImpossibleFix() {
+    @Test func mutatedFieldsNeverProduceAnImpossibleFix() {
         let bodies = PositionSentences.valid.map(\.0)
         var random = SplitMix64(seed: 2)
         var impossible: [String] = []

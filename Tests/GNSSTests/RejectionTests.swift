@@ -18,7 +18,7 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: damaged)
-    func ofDamagedSentencesNamesTheReason(text: String, reason: SentenceRejection) {
+    func rejectionOfDamagedSentencesNamesTheReason(text: String, reason: SentenceRejection) {
         let outcome = Decoding.outcome(of: Array(text.utf8))
         #expect(outcome.statistics.rejections(reason).count == 1)
         #expect(outcome.statistics.rejections(reason).firstLine == 1)
@@ -56,14 +56,14 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: absurd)
-    func ofImpossibleFieldsProducesNoFix(body: String, reason: SentenceRejection) {
+    func impossibleFieldsProduceNoFix(body: String, reason: SentenceRejection) {
         let outcome = Decoding.outcome(of: Array((Decoding.dateSentence() + sentence(body)).utf8))
         #expect(outcome.fixes.isEmpty)
         #expect(outcome.statistics.rejections(reason).count == 1)
         #expect(outcome.statistics.rejections(reason).firstLine == 2)
     }
 
-    @Test func ofMissingChecksumsIsAnOption() {
+    @Test func rejectionOfMissingChecksumsIsOptional() {
         let text = "$GPRMC,101530,A,5231.5,N,01324.25,E,1.0,90.0,050126\n$GPRMC,101531,A,5231.5,N,01324.25,E,,,050126\r"
         #expect(Decoding.fixes(text).isEmpty)
         #expect(Decoding.fixes(text, options: NMEADecoderOptions(acceptsMissingChecksum: true)).count == 2)

@@ -146,7 +146,7 @@ import WaypostTestSupport
 
     /// The directory is shared, such as `/tmp`.
     @Test(.enabled(if: geteuid() == 0, "only root can create another user's file"), arguments: Kind.allCases)
-    func ofAnotherUserIsNotTouched(kind: Kind) throws {
+    func reserveOfAnotherUserIsNotTouched(kind: Kind) throws {
         unsafe chmod(directory.url.path, 0o1777)
         try plant(kind)
         unsafe lchown(place, 12345, 12345)
@@ -177,7 +177,7 @@ import WaypostTestSupport
         try outbox.close()
     }
 
-    @Test(arguments: [Kind.link, .fifo]) func ofThisUserIsReplaced(kind: Kind) throws {
+    @Test(arguments: [Kind.link, .fifo]) func reserveOfThisUserIsReplaced(kind: Kind) throws {
         try plant(kind)
         try OutboxEngine(configuration).close()
         #expect(warnings.withLock { $0 }.isEmpty)

@@ -108,7 +108,7 @@ import Testing
 
     /// After all files are removed and a second owner has arrived, the first one writes nothing, and removes nothing
     /// that belongs to the second.
-    @Test func ofARemovedStoreDoesNotExtendToItsSuccessor() throws {
+    @Test func ownershipOfARemovedStoreDoesNotExtendToItsSuccessor() throws {
         let first = try directory.open()
         for second in 1...3 { _ = try first.append(sample(second)) }
         for name in try directory.names { try FileManager.default.removeItem(atPath: directory.path(name)) }
@@ -125,7 +125,7 @@ import Testing
     }
 
     /// With nothing to write, the first owner closes quietly, and removes nothing that belongs to the second.
-    @Test(arguments: [true, false]) func ofARemovedStoreEndsQuietly(isClosed: Bool) throws {
+    @Test(arguments: [true, false]) func ownershipOfARemovedStoreEndsQuietly(isClosed: Bool) throws {
         var first: OutboxEngine? = try directory.open()
         _ = try first?.append(sample(1))
         for name in try directory.names { try FileManager.default.removeItem(atPath: directory.path(name)) }
@@ -138,7 +138,7 @@ import Testing
     }
 
     /// Without a second owner, the first continues with a new store, and counts the updates of the old one as lost.
-    @Test func ofARemovedStoreContinuesWithANewOne() throws {
+    @Test func ownershipOfARemovedStoreContinuesWithANewOne() throws {
         let outbox = try directory.open()
         for second in 1...3 { _ = try outbox.append(sample(second)) }
         for name in try directory.names { try FileManager.default.removeItem(atPath: directory.path(name)) }

@@ -45,7 +45,7 @@ struct PowerCuts {
         #expect(throws: BrokenPromise.self) { try trial.run(cuts: 40) }
     }
 
-    @Test func duringTheFirstOpeningLeaveAWorkingStore() throws {
+    @Test func cutsDuringTheFirstOpeningLeaveAWorkingStore() throws {
         let calls = try EachCall(files: [:], promises: Promises()).cut { directory, disk, promises in
             let outbox = try directory.open(on: disk)
             try promises.append(sample(1), to: outbox)
@@ -54,7 +54,7 @@ struct PowerCuts {
         #expect(calls > 10)
     }
 
-    @Test func duringAReplacementLoseNoUpdates() throws {
+    @Test func cutsDuringAReplacementLoseNoUpdates() throws {
         var store = try EachCall.closedStore(rows: 300)
         store.isDamaged = true
         store.files["outbox.sqlite"]?.replaceSubrange(0..<1024, with: repeatElement(0, count: 1024))
@@ -66,7 +66,7 @@ struct PowerCuts {
         #expect(calls > 10)
     }
 
-    @Test func duringACheckpointLoseNoUpdates() throws {
+    @Test func cutsDuringACheckpointLoseNoUpdates() throws {
         let calls = try EachCall.closedStore(rows: 200).cut(step: 3) { directory, disk, promises in
             let outbox = try directory.open(on: disk)
             for second in 1...60 { try promises.append(sample(90_000 + second), to: outbox) }
@@ -75,7 +75,7 @@ struct PowerCuts {
         #expect(calls > 150)
     }
 
-    @Test func duringACompactionLoseNoUpdates() throws {
+    @Test func cutsDuringACompactionLoseNoUpdates() throws {
         let backlog = try EachCall.backlog(rows: 28_000, pending: 1500)
         let calls = try backlog.cut(step: Self.cuts == nil ? 97 : 7) { directory, disk, promises in
             let outbox = try directory.open(on: disk)

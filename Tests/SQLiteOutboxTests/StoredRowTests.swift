@@ -136,7 +136,7 @@ import TimeAndChance
         }
     }
 
-    @Test func ofTheLedgerAreRestoredFromTheirValues() {
+    @Test func ledgerRowsAreRestoredFromTheirValues() {
         var counters = OutboxCounters(lastSequence: 1 << 40, pending: 3, delivered: 1 << 39)
         for (index, reason) in EvictionReason.allCases.enumerated() {
             counters.evictions[reason].add(sample(index).timeOfFix)

@@ -207,7 +207,7 @@ import WaypostTestSupport
         #expect(ClaimRules().warnings(about: token, for: context) == warnings)
     }
 
-    @Test func ofAnotherVehicleAreRejectedWithoutBeingShown() {
+    @Test func tokensOfAnotherVehicleAreRejectedWithoutBeingShown() {
         let value = TestTokens.driver(vehicleID: "van-8")
         let error = #expect(throws: AuthorizationError.self) {
             try ClaimRules().checked(

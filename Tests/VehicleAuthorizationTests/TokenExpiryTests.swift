@@ -20,7 +20,7 @@ import WaypostTestSupport
             (issued + 60, .epochSeconds, 60), ((issued + 60) * 1000, .epochMilliseconds, 60),
             (0.5, .secondsFromNow, 0),
         ])
-    func ofAnOpaqueTokenAreStatedByTheIssuer(stated: Double, format: ExpirationFormat, seconds: Int) {
+    func expiriesOfOpaqueTokensAreStatedByTheIssuer(stated: Double, format: ExpirationFormat, seconds: Int) {
         let expiry = TokenExpiry(
             token: nil, stated: number(stated), format: format, issuerTime: nil, localTime: Self.issued)
         #expect(expiry.lifetime?.components.seconds == Int64(seconds))
@@ -35,7 +35,8 @@ import WaypostTestSupport
 
     // Separate tables, because Swift 6.2 can't infer them as arguments of the attribute.
     @Test(arguments: localTimes, statedForAnHour)
-    func ofAWebTokenDoNotDependOnThisMachinesClock(localTime: Double, stated: (Double, ExpirationFormat)) throws {
+    func expiriesOfWebTokensDoNotDependOnThisMachinesClock(localTime: Double, stated: (Double, ExpirationFormat)) throws
+    {
         let token = try claims(#"{"iat":\#(Int(Self.issued)),"exp":\#(Int(Self.issued) + 3600)}"#)
         let expiry = TokenExpiry(
             token: token, stated: number(stated.0), format: stated.1, issuerTime: nil, localTime: localTime)
