@@ -72,10 +72,10 @@ test: prepare    ## run all tests; VERBOSE=1 shows each
 release: prepare ## make build/waypost: Swift runtime inside, stripped, size checked
 	@scripts/release
 
-install: release ## install binary, service and documents under DESTDIR and PREFIX
+install: release ## install the binary, the service and the documents under DESTDIR and PREFIX
 	@scripts/install "$(DESTDIR)" "$(PREFIX)"
 
-uninstall:       ## remove the files that `make install` installed; keep configuration and outbox
+uninstall:       ## remove the files that `make install` installed; keep the configuration and the outbox
 	@scripts/install --remove "$(DESTDIR)" "$(PREFIX)"
 
 deb: prepare     ## make build/deb/waypost_VERSION_ARCH.deb of HEAD, and its debug symbols; run lintian; ARCH=arm64 needs root

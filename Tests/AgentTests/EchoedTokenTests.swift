@@ -5,7 +5,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-/// A server that echoes the request: afterwards, no part of the token is found anywhere.
+/// After a server has echoed the request, no part of the token is found anywhere.
 @Suite(
     .serialized, .timeLimit(.minutes(2)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")

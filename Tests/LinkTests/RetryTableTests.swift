@@ -30,7 +30,7 @@ import WaypostTestSupport
         { number, _ in number <= times ? answer : nil }
     }
 
-    /// Returns trouble that answers each batch with the update of second 2 with `answer`, wherever it is in the batch.
+    /// Returns trouble that gives `answer` to every batch that contains the update of second 2, at any place.
     private static func poison(_ answer: ServedResponse) -> StandInFleetEngine.Trouble {
         { _, arrival in ([arrival.last] + arrival.past).contains(2) ? answer : nil }
     }

@@ -162,7 +162,7 @@ import WaypostTestSupport
 }
 
 extension PlantedFiles {
-    /// The file that was checked is opened, and nothing that has replaced it since.
+    /// The file that was checked is opened, not one that has replaced it since.
     @Test func areNotUsedAsADevice() throws {
         #expect(throws: SystemError.self) { _ = try OwnedDescriptor(device: victim) }
         try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: "/dev/null")

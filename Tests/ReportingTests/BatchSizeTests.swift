@@ -35,7 +35,7 @@ import Testing
         #expect(seen == limits)
     }
 
-    /// A smaller batch than a light one isn't noticeably faster, so a slow server gets light ones.
+    /// A batch smaller than a light batch isn't noticeably faster, so a slow server gets light batches.
     @Test func growToALightBatchAtAnyDuration() {
         var size = BatchSize(maximum: 50)
         size.recordRejectedUpdate()

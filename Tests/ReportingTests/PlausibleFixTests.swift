@@ -156,7 +156,7 @@ import WaypostTestSupport
     ]
 
     @Test(arguments: restarts)
-    func excludeTimesBeforeTheOutboxsNewestUntilThreeAgree(seconds: [Double], verdicts: [FixVerdict]) {
+    func excludeTimesBeforeTheNewestStoredUpdateUntilThreeAgree(seconds: [Double], verdicts: [FixVerdict]) {
         let plausibility = Box(
             Plausibility(earliest: nil, expected: Fix.sample(0).timeOfFix, newest: LocationUpdate(.sample(10))))
         #expect(seconds.map { plausibility.verdict(on: .sample($0)) } == verdicts)
@@ -165,7 +165,7 @@ import WaypostTestSupport
     /// A first fix four seconds after the newest update in the outbox, or after a night; its distance north, and the
     /// rejection.
     @Test(arguments: [(4.0, 111_000.0, FixRejection.jump(meters: 111_000)), (4, 300, nil), (50_000, 111_000, nil)])
-    func excludeAFirstFixFarFromTheOutboxsNewest(second: Double, north: Double, rejection: FixRejection?) {
+    func excludeAFirstFixFarFromTheNewestStoredUpdate(second: Double, north: Double, rejection: FixRejection?) {
         let plausibility = Box(
             Plausibility(
                 earliest: nil, expected: Fix.sample(second).timeOfFix, newest: LocationUpdate(.sample(0))))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SQLiteOutbox
 
-/// A store that is older than the note of its counters.
+/// A store that is older than the counters in its file `.count`.
 @Suite struct OlderStore {
     private let directory: StoreDirectory
     private let warnings = Locked<[OutboxWarning]>([])

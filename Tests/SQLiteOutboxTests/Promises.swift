@@ -26,7 +26,7 @@ struct Promises {
     private var unsettled: Set<Int64> = []
     /// The maximum loss in a power cut; `nil` for none.
     private let window: OutboxDurability.Window?
-    /// The number of updates that power cuts have lost within a window.
+    /// The number of updates lost to power cuts, all within `window`.
     private(set) var lost = 0
     private var acceptedAt: [Int64: Duration] = [:]
 

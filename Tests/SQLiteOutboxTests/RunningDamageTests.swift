@@ -152,7 +152,7 @@ struct RunningDamage {
         #expect(try outbox.ledger().delivered == 13)
     }
 
-    /// After a restart there are no counters in memory.
+    /// Counters in memory don't survive a restart.
     @Test(arguments: [DiskCall.write, .sync], 1...12)
     func countsNoUpdateOfAFailedAcknowledgementAsLost(call: DiskCall, number: Int) throws {
         let (directory, outbox, batch) = try failedAcknowledgement(call, number)
