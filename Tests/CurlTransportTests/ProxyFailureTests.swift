@@ -64,7 +64,7 @@ import Testing
         #expect(text.hasPrefix(words), "\(text)")
     }
 
-    /// For a SOCKS proxy, only libcurl's code shows whether there was a tunnel.
+    /// Only libcurl's code shows whether there was a tunnel through a SOCKS proxy.
     @Test func socksFailureIsNamedByLibcurlsCode() throws {
         let proxy = try Self.proxy("socks5h://p.test:1080")
         for curl in [CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_RECV_ERROR] {

@@ -251,7 +251,8 @@ extension OtherSpeaker {
         case .secureShell: Wording("an SSH server answers, not a receiver", "check host and port")
         case .caster:
             Wording(
-                "an NTRIP caster answers, which sends corrections but no positions", "use a server that sends NMEA")
+                "the server is an NTRIP caster, which sends corrections but no positions",
+                "use a server that sends NMEA")
         case .nmeaServer: Wording("NMEA sentences arrive, not gpsd's reports", "set receiver.type to tcp")
         }
     }
