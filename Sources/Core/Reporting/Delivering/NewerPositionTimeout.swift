@@ -1,4 +1,4 @@
-/// The time that a newer position waits for the answer to the exchange in progress before that exchange is aborted.
+/// The time that an exchange may stay unanswered while a newer position waits. After that, the exchange is aborted.
 ///
 /// Waypost can't know whether a silent server is slow or its connection is dead. So the timeout is short at first and
 /// doubles after each abort, up to the time limit of an exchange: a dead connection is abandoned within seconds, but a
@@ -16,7 +16,7 @@ struct NewerPositionTimeout: Sendable, Hashable {
         duration = min(Self.initial, maximum)
     }
 
-    /// Records that an exchange was aborted for a newer position.
+    /// Records that an exchange was aborted because a newer position was waiting.
     mutating func didAbort() { duration = min(duration * 2, maximum) }
 
     /// Records that an exchange was answered after `time`.

@@ -4,7 +4,8 @@ package struct UploadBatch: Sendable, Hashable {
     package let last: LocationUpdate
     /// The row of `last` in the outbox; `nil` if it is only in memory.
     package let stored: StoredUpdate?
-    /// Whether `last` is pending. If not, it is sent again so that no older position takes its place.
+    /// Whether `last` is pending in the outbox. If not, it leads the batch anyway, so that no older position becomes
+    /// the live position.
     package let lastIsPending: Bool
     /// Older pending updates, ordered by time of fix; sent as `pastLocations`.
     package let past: [StoredUpdate]
@@ -17,7 +18,7 @@ package struct UploadBatch: Sendable, Hashable {
         self.past = past
     }
 
-    /// Creates a batch that is led by a position in memory, which the outbox doesn't have to acknowledge.
+    /// Creates a batch that is led by a position that is only in memory, so the outbox won't record its delivery.
     package init(unstored: LocationUpdate, past: [StoredUpdate]) {
         last = unstored
         stored = nil
@@ -25,6 +26,6 @@ package struct UploadBatch: Sendable, Hashable {
         self.past = past
     }
 
-    /// The updates that a successful upload delivers.
+    /// The pending updates in this batch, which a successful upload delivers.
     package var pending: [StoredUpdate] { lastIsPending ? past + [stored].compactMap(\.self) : past }
 }

@@ -6,7 +6,7 @@ struct UploadExchange: Sendable {
 
     let batch: UploadBatch
     let startedAt: Duration
-    /// The time that a newer position waits for the answer.
+    /// The time that the exchange may stay unanswered while a newer position waits.
     private let newerPositionTimeout: Duration
     private var graceEndsAt: Duration?
     private var timeoutEndsAt: Duration?
@@ -18,13 +18,13 @@ struct UploadExchange: Sendable {
         startedAt = now
     }
 
-    /// The time when the exchange must be aborted; `nil` if nothing requires that, or if it has been aborted.
+    /// The time when the exchange must be aborted; `nil` if there is no reason to, or if it has been aborted.
     var abortDueAt: Duration? {
         abortedFor == nil ? [graceEndsAt, timeoutEndsAt].compactMap(\.self).min() : nil
     }
 
-    /// The reason to send the batch again at once after a failure: the exchange was aborted, or the network has changed
-    /// since its start, so the failure says nothing about the network path. `nil` if there is no such reason.
+    /// The reason why a failure says nothing about the network path, so that the batch is sent again at once. Either
+    /// the exchange was aborted, or the network has changed since its start. `nil` if the failure counts.
     var resendReason: AbortReason? { abortedFor ?? (graceEndsAt == nil ? nil : .networkChanged) }
 
     mutating func networkReturned(at now: Duration) {
