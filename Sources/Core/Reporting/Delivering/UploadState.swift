@@ -77,7 +77,7 @@ struct UploadState: Sendable {
     static let quickRecovery = Duration.seconds(1)
 
     let settings: UploadSettings
-    /// Whether the service shows whether a vehicle is in service.
+    /// Whether the service records a vehicle's presence.
     let hasPresence: Bool
     var retry: RetryPolicy { settings.retry }
     /// The time of the last event.
@@ -97,7 +97,7 @@ struct UploadState: Sendable {
 
     /// - Parameters:
     ///   - settings: the vehicle's settings.
-    ///   - hasPresence: whether the service shows whether a vehicle is in service.
+    ///   - hasPresence: whether the service records a vehicle's presence.
     ///   - privacy: whether the vehicle is or may be private at the start.
     ///   - now: the current time, which starts the first heartbeat interval.
     init(
