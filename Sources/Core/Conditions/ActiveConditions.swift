@@ -22,7 +22,7 @@ package struct ActiveConditions: Sendable {
         case delivery
         /// The time since the last delivery.
         case silence
-        /// A topic for the conditions with this code only.
+        /// A topic that only conditions with this code use.
         case one(ConditionCode)
     }
 
@@ -126,8 +126,8 @@ package struct ActiveConditions: Sendable {
     /// more.
     package mutating func supersede(_ topic: Topic) { states[topic] = nil }
 
-    /// Ends the condition on `topic` and starts `condition` at `now`. For conditions that measure the time since an
-    /// event, such as the last fix. Called each time that event happens.
+    /// Ends the condition on `topic` and starts `condition` at `now`. Such a condition measures the time since an
+    /// event, such as the last fix, so it is restarted at each event.
     package mutating func restart(_ condition: Condition, on topic: Topic, at now: Duration) {
         clear(topic, at: now)
         states[topic] = State(condition: condition, since: now)
@@ -186,8 +186,8 @@ package struct ActiveConditions: Sendable {
         states[topic]?.isLogged = true
         var history = histories[topic] ?? History()
         history.isOpen = true
-        // Entries are kept for two intervals, because the next log line about a lasting condition needs the
-        // repetitions.
+        // An entry is kept for two intervals, because it counts the repetitions for the next line about a lasting
+        // condition.
         history.lines = history.lines.filter { now - $0.value.at < Self.reminderInterval * 2 }
         history.lines[key] = LoggedLine(at: now)
         histories[topic] = history

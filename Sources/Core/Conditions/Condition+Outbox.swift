@@ -29,7 +29,7 @@ extension Condition {
         self.init(.outboxDamaged, recovery.wording, facts: .number(Int64(now / .milliseconds(1))))
     }
 
-    /// Creates the condition for a warning of the outbox.
+    /// Creates the condition for a warning about the outbox.
     package init(_ warning: OutboxWarning) { self.init(ConditionCode(warning), warning.wording) }
 
     /// Creates the condition for `count` updates that have been rejected permanently.
@@ -40,8 +40,8 @@ extension Condition {
 }
 
 extension ConditionCode {
-    /// Creates the code for a warning of the outbox. Each warning has its own code, so that ending one doesn't end the
-    /// others.
+    /// Creates the code for a warning about the outbox. Each warning has its own code, so that ending one doesn't end
+    /// the others.
     package init(_ warning: OutboxWarning) {
         self =
             switch warning {

@@ -86,7 +86,7 @@ package enum ConditionCode: String, Sendable, Hashable, Codable, CaseIterable {
 extension ConditionCode {
     /// The severity of a condition.
     package enum Severity: String, Sendable, Hashable, Codable, CaseIterable {
-        /// Noteworthy; nothing has to be done.
+        /// Worth knowing, but nothing has to be done.
         case info
         /// Reporting is degraded, or the condition ends by itself.
         case warning

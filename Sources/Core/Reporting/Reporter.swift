@@ -137,7 +137,8 @@ extension Reporter {
     /// Makes `deliver` return once nothing is pending, because a recorded log has ended.
     package func finishWhenEmpty() { receive(.finishWhenEmpty) }
 
-    /// Whether updates report the vehicle's presence. They don't while the vehicle may be private.
+    /// Whether updates report the vehicle's presence. They don't if the service doesn't record it, or while the vehicle
+    /// may be private.
     package var reportsPresence: Bool { delivery.hasPresence && state.delivering.presence != .unknown }
 
     /// Notifies the reporter that the network has returned. Work that waits for the network continues at once, on a new

@@ -1,8 +1,8 @@
 package import ReportedText
 
-/// A finding of `waypost check` about a configuration that can be read.
+/// A finding of `waypost check` about a configuration that could be loaded.
 package enum CheckFinding: Sendable, Hashable {
-    /// A secret in the text of a configuration that every user can read.
+    /// The configuration file contains a secret, and every user can read the file.
     case openSecret(key: String, file: String)
     case deviceMissing(String)
     /// `receiver.device` isn't a serial port. `kind` says what it is instead, such as `a file`.

@@ -1,7 +1,7 @@
 package import ReportedText
 package import Reporting
 
-/// The only place that describes the outbox's failures, warnings and repairs.
+/// Messages about the outbox's failures, warnings and repairs, which are described only in this file.
 extension OutboxError: CustomStringConvertible {
     /// The file, the failure and the remedy, in one line.
     package var description: String { wording().sentence.description }
@@ -57,7 +57,7 @@ extension OutboxError: CustomStringConvertible {
         }
     }
 
-    /// The wording for a tool, if it differs from the service's.
+    /// The wording for a tool; `nil` if it is the same as the service's.
     private var wordingForTool: Wording? {
         switch code {
         case .busy:

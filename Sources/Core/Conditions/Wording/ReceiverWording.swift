@@ -1,7 +1,7 @@
 package import ReportedText
 package import Reporting
 
-/// The only place that describes a receiver's state.
+/// Messages about a receiver's state, which is described only in this file.
 extension ReceiverState: CustomStringConvertible {
     package var description: String { sentence().description }
 

@@ -24,7 +24,7 @@ package enum LogFault: Sendable, Hashable {
     /// An archive in a format that Waypost can't decompress, with the command that can.
     case compressed(with: String, command: String)
     case compressedTwice
-    /// A gzip archive that Waypost should follow as it grows. This isn't supported.
+    /// A gzip archive that Waypost was asked to follow as it grows. This isn't supported.
     case followedArchive
     /// UTF-16 text, with `iconv`'s name for its encoding.
     case utf16(encoding: String)
@@ -60,9 +60,9 @@ package enum LogFault: Sendable, Hashable {
 /// The reason why logs that have sentences contain no fix.
 package struct FixAbsence: Sendable, Hashable {
     package enum Cause: Sendable, Hashable {
-        /// Of the `stated` sentences with a position, `rejected` were rejected, most often because of `field`, such as
-        /// `longitude out of range`. `count` is the number of sentences with this reason. `firstLine` is the line in
-        /// `log` with the first of them.
+        /// Of the `stated` sentences with a position, `rejected` were rejected. `field` is the most frequent reason,
+        /// such as `longitude out of range`. It applies to `count` sentences, the first of which is in line `firstLine`
+        /// of `log`.
         case rejectedPositions(rejected: Int, stated: Int, field: String, count: Int, log: String, firstLine: Int)
         /// There are this many fixes, but nothing states their date.
         case undated(Int)

@@ -1,4 +1,4 @@
-/// A wrapper for any clock that offers only elapsed time and sleep.
+/// A wrapper around any clock. It offers only the elapsed time and sleep.
 package struct MonotonicClock: Sendable {
     private let elapsed: @Sendable () -> Duration
     private let sleeper: @Sendable (Duration) async throws -> Void

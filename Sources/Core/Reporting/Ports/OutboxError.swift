@@ -146,7 +146,7 @@ package enum OutboxWarning: Sendable, Hashable {
 
 /// The outcome of a repair, which is reported to the operator and counted in the ledger.
 package struct OutboxRecovery: Sendable, Hashable {
-    /// The database that was damaged.
+    /// The path of the damaged database.
     package let path: String
     package let cause: OutboxError.Cause?
     /// The new path of the damaged files; `nil` if no files were left.

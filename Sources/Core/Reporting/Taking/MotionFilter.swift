@@ -64,7 +64,7 @@ struct HeadingHold: Sendable {
 
     private var course: (degrees: Double, at: UTCTime)?
 
-    /// Returns `fix` with the heading that suits the vehicle's `motion`, or without a heading if it is unknown.
+    /// Returns `fix` with the heading that suits the vehicle's `motion`, or without one if that heading is unknown.
     mutating func steady(_ fix: Fix, _ motion: Motion.Kind) -> Fix {
         var fix = fix
         switch motion {
@@ -85,9 +85,11 @@ struct HeadingHold: Sendable {
 /// Widens the accuracy radius of dead reckoning (quality `estimated`) with the time and distance since the last
 /// satellite position, because receivers often repeat the accuracy from before a tunnel.
 struct DeadReckoningAccuracy: Sendable {
-    /// The growth of the radius in metres per second: without an odometer, the vehicle may be moving unnoticed.
+    /// The growth of the radius in metres per second. The radius must grow because, without an odometer, the vehicle
+    /// may be moving unnoticed.
     private static let growthPerSecond = 1.0
-    /// The growth of the radius in metres per metre of the estimated track: the error of odometers and gyroscopes.
+    /// The growth of the radius in metres per metre of the estimated track, because of the errors of odometers and
+    /// gyroscopes.
     private static let growthPerMeter = 0.1
     /// The initial radius in metres if the receiver has reported none.
     private static let defaultRadius = 10.0

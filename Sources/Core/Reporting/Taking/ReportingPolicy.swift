@@ -1,8 +1,8 @@
 package import GNSS
 import TimeAndChance
 
-/// Decides which fixes become updates. While the vehicle moves, its rule decides; while it is parked, there is an
-/// update at each heartbeat.
+/// Decides which fixes become updates. While the vehicle moves, the rule of the policy applies. While the vehicle is
+/// parked, there is an update at each heartbeat.
 ///
 /// All times are those of fixes, so that a log leads to the same updates at any replay speed. The times of requests are
 /// the concern of `RequestSpacing`. Fleet Engine asks for at most one update in 5 s and at least one in 60 s (Fleet

@@ -1,4 +1,4 @@
-/// The updates, with their shape points, that the outbox has not accepted yet, in order. This type does no I/O.
+/// The updates that the outbox has not accepted yet, in order and with their shape points. This type does no I/O.
 struct UpdateQueue: Sendable {
     /// The updates of a single call to the outbox.
     struct Append: Sendable, Hashable {
@@ -19,7 +19,8 @@ struct UpdateQueue: Sendable {
     private var updates: [LocationUpdate] = []
     /// Whether the updates in the outbox are wrong, but the outbox has not been notified yet.
     private(set) var overrulesStored = false
-    /// The number of times that all earlier updates were found wrong.
+    /// The number of times that all earlier updates were found wrong. Updates of an earlier generation must no longer
+    /// be stored.
     private(set) var generation = 0
 
     /// Whether the queue has no updates.
@@ -62,8 +63,8 @@ struct UpdateQueue: Sendable {
         generation += 1
     }
 
-    /// Records that the outbox has accepted an append that overrules all updates before it. Has no effect if
-    /// `generation`, that of the append, is outdated.
+    /// Records that the outbox has accepted an append that overrules all of its earlier updates. `generation` is the
+    /// append's; if it is outdated, this has no effect.
     mutating func didOverrule(_ generation: Int) {
         if generation == self.generation { overrulesStored = false }
     }
