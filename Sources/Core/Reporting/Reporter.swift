@@ -11,7 +11,7 @@ package typealias PrivateSwitch = @Sendable () async -> Bool
 package actor Reporter {
     private let outbox: any Outbox
     private let delivery: any Delivery
-    /// `nil` if the vehicle has no private switch.
+    /// The vehicle's private switch; `nil` if it has none.
     private let privateSwitch: PrivateSwitch?
     private let latestTime: @Sendable () -> UTCTime?
     private let clock: MonotonicClock
@@ -275,7 +275,7 @@ extension Reporter {
     /// Reports the vehicle's presence without a position. Retries once if the first permit is rejected. The observer
     /// receives every answer.
     ///
-    /// - Throws: the reason if there is no permit.
+    /// - Throws: the reason why no permit could be obtained.
     @discardableResult
     package func announce(presence: Presence) async throws(DeliveryFault) -> DeliveryResult {
         let result = try await attempt(presence)

@@ -64,7 +64,8 @@ extension ExchangeFault {
         case .answerBrokenOff: return "see the backend's log"
         case .connectionLost(isEncrypted: false):
             return "see the backend's log, and use https if the port expects it"
-        // The TLS alert that rejects a client certificate may have been lost with the connection.
+        // The TLS alert that rejects a client certificate may have been lost with the connection, so the certificate is
+        // suspect.
         case .connectionLost(isEncrypted: true): return "see the backend's log, and \(origin.certificateRemedy)"
         case .tlsFailed:
             return "check that the port of \(section).url speaks https, and \(origin.certificateRemedy)"

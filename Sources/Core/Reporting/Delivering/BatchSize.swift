@@ -1,10 +1,10 @@
 /// Decides how many past locations the next upload may carry. A batch should be answered within about a second, and
 /// must not be larger than the server accepts. This type does no I/O.
 ///
-/// The limit starts small. It grows while full batches are answered quickly and shrinks after slow ones, so that a live
-/// position never waits long for the batch ahead of it. If a batch is rejected or gets no answer, the limit is halved.
-/// After a rejection it grows at most halfway to the rejected size. An unpublished limit of the server is thus found
-/// once and not exceeded repeatedly.
+/// The limit starts small. It grows while full batches are answered quickly and shrinks after slow ones. A live
+/// position thus never waits long for the batch ahead of it. If a batch is rejected or gets no answer, the limit is
+/// halved. After a rejection it grows at most halfway to the rejected size. An unpublished limit of the server is thus
+/// found once and not exceeded repeatedly.
 ///
 /// If a slow batch took no longer than a much smaller one, the server is slow regardless of size. The limit then grows
 /// instead of shrinking.

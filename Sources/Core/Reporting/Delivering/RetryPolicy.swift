@@ -5,9 +5,9 @@
 /// | --- | --- | --- | --- | --- | --- | --- | --- |
 /// | maximum delay, with the defaults of 1 s and 60 s | 1 s | 2 s | 4 s | 8 s | 16 s | 32 s | 60 s |
 ///
-/// Whatever the jitter, at least a second (or `initialDelay`, if that is less) passes from the start of a failed attempt
-/// to the start of the next. An unstable network thus doesn't cause a burst of requests. Only a changed request is sent
-/// at once: one with a new token, or one without the rejected update.
+/// Whatever the jitter, an attempt starts at least a second (or `initialDelay`, if that is less) after the start of a
+/// failed one. An unstable network thus doesn't cause a burst of requests. Only a changed request is sent at once: one
+/// with a new token, or one without the rejected update.
 package struct RetryPolicy: Sendable, Hashable {
     package let initialDelay: Duration
     package let maximumDelay: Duration

@@ -1,6 +1,6 @@
 import ReportedText
 
-/// An event of the delivery lane.
+/// An event that the delivery lane handles.
 package enum UploadEvent: Sendable {
     case started
     /// The outbox has accepted a newer update. The value is the contents of the next upload, or `nil` if the outbox

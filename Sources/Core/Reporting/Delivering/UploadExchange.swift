@@ -1,5 +1,5 @@
-/// An exchange in progress, and the decision whether it must be aborted before the transport's time limits. This type
-/// does no I/O.
+/// An exchange in progress. It decides whether it must be aborted before the transport's time limits. This type does no
+/// I/O.
 struct UploadExchange: Sendable {
     /// The time that the exchange may still take after the network has changed.
     private static let graceAfterNetworkChange = Duration.seconds(2)
@@ -23,8 +23,8 @@ struct UploadExchange: Sendable {
         abortedFor == nil ? [graceEndsAt, timeoutEndsAt].compactMap(\.self).min() : nil
     }
 
-    /// The reason why a failure says nothing about the network path, so that the batch is sent again at once. Either
-    /// the exchange was aborted, or the network has changed since its start. `nil` if the failure counts.
+    /// The reason to send the batch again at once if the exchange fails: it was aborted, or the network has changed
+    /// since its start. Such a failure says nothing about the network path. `nil` if there is no such reason.
     var resendReason: AbortReason? { abortedFor ?? (graceEndsAt == nil ? nil : .networkChanged) }
 
     mutating func networkReturned(at now: Duration) {

@@ -20,7 +20,7 @@ struct UploadSelection: Sendable {
 
     /// - Parameters:
     ///   - heartbeat: the maximum time between two deliveries.
-    ///   - now: the start of the first heartbeat.
+    ///   - now: the current time, which starts the first heartbeat interval.
     init(heartbeat: Duration, at now: Duration) {
         self.heartbeat = heartbeat
         heartbeatDueAt = now + heartbeat

@@ -31,19 +31,19 @@ struct UploadState: Sendable {
         var isOutboxEmpty = false
     }
 
-    /// The numbers of consecutive failures of each kind. A delivery resets all of them.
+    /// The numbers of consecutive failures, by kind. A delivery resets all of them.
     struct Streaks: Sendable, Hashable {
-        /// Failed attempts, not counting holds. A hold is due to a missing or rejected permit, or to an unknown
-        /// vehicle.
+        /// The number of failed attempts, not counting holds. A hold is due to a missing or rejected permit, or to an
+        /// unknown vehicle.
         var failures = 0
         var outboxFailures = 0
-        /// Updates that were permanently rejected.
+        /// The number of updates that were permanently rejected.
         var rejections = 0
         /// Whether the current permit is new because the previous one was rejected.
         var hasPreparedAgain = false
-        /// Consecutive attempts without a permit.
+        /// The number of consecutive attempts for which no permit could be obtained.
         var missingPermits = 0
-        /// Consecutive answers that put delivery on hold.
+        /// The number of consecutive answers that put delivery on hold.
         var holds = 0
 
         /// Whether the server rejects every update. Several were rejected one by one and none was accepted, so the

@@ -14,7 +14,7 @@ package protocol Delivery: Sendable {
 
     /// Reports the presence without a position. Also works in a cancelled task, such as at shutdown.
     ///
-    /// - Throws: the reason if no permit could be obtained.
+    /// - Throws: the reason why no permit could be obtained.
     func announce(_ presence: Presence) async throws(DeliveryFault) -> DeliveryResult
 
     /// Notifies the service's client that the network has returned. Connections that may be dead aren't used again.

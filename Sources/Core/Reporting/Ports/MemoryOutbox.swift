@@ -109,7 +109,8 @@ package actor MemoryOutbox: Outbox {
         roomListener = nil
     }
 
-    /// Returns the newer of two updates. If the times of fix are equal, the update that was accepted later is newer.
+    /// Returns the update with the newer fix. If both fixes have the same time, returns the update that was accepted
+    /// later.
     private static func newer(_ one: StoredUpdate?, _ other: StoredUpdate) -> StoredUpdate {
         guard let one else { return other }
         return (one.update.timeOfFix, one.sequence) < (other.update.timeOfFix, other.sequence) ? other : one

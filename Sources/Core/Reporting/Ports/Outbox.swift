@@ -9,8 +9,8 @@ package protocol Outbox: Sendable {
     ///   - update: the update.
     ///   - shapePoints: at most `ShapePoints.maximumPoints` points, in order of time. They are accepted together with
     ///     `update`, all or none, and get the sequence numbers immediately before that of `update`.
-    ///   - overrulingEarlier: whether `update` becomes the newest even if its time of fix is earlier, because all
-    ///     previous updates were wrong.
+    ///   - overrulingEarlier: whether `update` becomes the newest even if previous updates have later fixes, because
+    ///     all of those were wrong.
     ///   - next: a request for the contents of the next upload.
     /// - Returns: the stored update, and the answer to `next`.
     /// - Throws: the reason why nothing was accepted.

@@ -9,8 +9,8 @@ package struct Plausibility: Sendable {
     /// The number of agreeing fixes that overrule the last accepted fix.
     private static let quorum = 3
 
-    /// The maximum time between two fixes after which the second needs no confirmation by other fixes. A vehicle may be
-    /// parked overnight, but a faulty receiver is off by years.
+    /// The time between two fixes beyond which other fixes must confirm the later one. A vehicle may be parked
+    /// overnight, but a faulty receiver is off by years.
     private static let maximumSilence = Duration.seconds(12 * 3600)
 
     private let earliest: UTCTime?

@@ -6,9 +6,9 @@ import TimeAndChance
 /// neighbouring points.
 ///
 /// Between two reported positions the track is straight, and the vehicle moves along it at constant speed
-/// (`TrackSimplification`). The tolerance doesn't hold across a gap or a jump, but the last fix before the gap or jump
-/// and the first fix after it are always points. Memory and time are bounded, because a limited number of fixes is
-/// considered at a time and settled points aren't revised. This type does no I/O.
+/// (`TrackSimplification`). The tolerance doesn't hold across a gap or a jump. The last fix before such a break and the
+/// first fix after it are always points. Memory and time are bounded, because a limited number of fixes is considered
+/// at a time and settled points aren't revised. This type does no I/O.
 package struct ShapePoints: Sendable {
     /// The maximum number of fixes that are considered at a time.
     private static let maximumWindow = 256
