@@ -2,9 +2,10 @@ package import Reporting
 import ReportedText
 
 extension ActiveConditions {
-    /// How long a receiver's warning lasts unless it is repeated.
+    /// How long the condition for a receiver's warning stays active after the receiver last reported it.
     private static let warningLife = Duration.seconds(600)
-    /// How long a rejection lasts unless another one follows. Fixes arrive about every second.
+    /// How long the condition for rejected fixes stays active after the last rejection. A live receiver sends about one
+    /// fix per second.
     private static let rejectionLife = Duration.seconds(30)
 
     /// Starts measuring the time without a fix.
@@ -14,8 +15,9 @@ extension ActiveConditions {
     ///
     /// - Parameters:
     ///   - event: the event.
-    ///   - now: the present.
-    ///   - isLive: whether the time without a fix or a delivery matters; it doesn't for a recorded log.
+    ///   - now: the current time.
+    ///   - isLive: whether the source is a live receiver, not a recorded log. Only then are the times without a fix and
+    ///     without a delivery measured.
     package mutating func note(_ event: ReportingEvent, at now: Duration, isLive: Bool) {
         switch event {
         case .receiver(let state): note(state, at: now)
@@ -27,7 +29,7 @@ extension ActiveConditions {
         case .rejected(_, let rejection):
             raise(Condition(rejection), on: .rejections, at: now, until: now + Self.rejectionLife)
         case .privateModeBegan:
-            // Each start is logged, no matter how soon it follows the previous one.
+            // The time makes the facts unique, so each start is logged, no matter how soon it follows the previous one.
             let facts = Condition.Facts.number(Int64(now / .milliseconds(1)))
             raise(
                 Condition(.privateMode, "position not stored, sent or shown", facts: facts), on: .one(.privateMode),
@@ -38,7 +40,7 @@ extension ActiveConditions {
             clear(.storing, at: now)
             clear(.reading, at: now)
         case .notStored(_, let error):
-            // Positions are sent from memory now, so nothing is read from the outbox.
+            // Positions are now sent from memory, so a failure to read the outbox no longer matters.
             supersede(.reading)
             raise(Condition(error, isStoring: true), on: .storing, at: now)
         case .dropped(let count):
@@ -82,7 +84,7 @@ extension ActiveConditions {
         if isFirst { noteDelivery(at: now, isLive: true) }
     }
 
-    /// Starts measuring the time without a delivery, because from now on there is something to deliver.
+    /// Starts measuring the time without a delivery, because updates are due from now on.
     private mutating func noteDelivery(at now: Duration, isLive: Bool) {
         guard isLive, active(.one(.privateMode)) == nil else { return }
         let cause: ReportedText = "updates are due, but no stage has reported why none is delivered"

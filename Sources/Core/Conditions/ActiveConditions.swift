@@ -1,20 +1,20 @@
 package import ReportedText
 
-/// The active conditions and the lines that the log should write about them.
+/// The active conditions, and the lines to log about them.
 ///
-/// Each topic has at most one condition at a time. A new condition replaces the previous one, and the topic keeps its
-/// start. A condition is logged when it becomes visible, when its code or facts change, and again after ten minutes
-/// with the number of repetitions. The end of a topic is logged if its start was. The same condition is logged at most
-/// once in ten minutes, even if it ends and starts again.
+/// Each topic has at most one active condition. A new condition replaces the previous one on its topic, but keeps that
+/// one's start time. A condition is logged when it becomes visible and when its code or facts change. If it occurs
+/// again after ten minutes, it is logged again, with the number of repetitions. Its end is logged only if its start
+/// was. The same condition is logged at most once in ten minutes, even if it ends and starts again.
 package struct ActiveConditions: Sendable {
-    /// The subject of a condition.
+    /// The subject of a condition. Conditions on the same topic replace each other.
     package enum Topic: Sendable, Hashable {
         /// The connection to the receiver.
         case receiver
         case rejections
         /// The time since the last fix.
         case fixes
-        /// Storing updates. While this topic has a condition, updates are sent from memory only.
+        /// Storing updates in the outbox. While this topic has a condition, updates are sent from memory only.
         case storing
         /// Reading from the outbox.
         case reading
@@ -22,7 +22,7 @@ package struct ActiveConditions: Sendable {
         case delivery
         /// The time since the last delivery.
         case silence
-        /// A condition that has a topic to itself.
+        /// A topic that only conditions with this code use.
         case one(ConditionCode)
     }
 
@@ -46,29 +46,30 @@ package struct ActiveConditions: Sendable {
     private struct State {
         var condition: Condition
         let since: Duration
-        /// The time at which the condition ends by itself; `nil` if it doesn't.
+        /// The time when the condition ends unless it occurs again; `nil` if only `clear` ends it.
         var expiry: Duration?
-        /// Whether the condition, with its current code and facts, has been logged since the topic began.
+        /// Whether the condition has been logged with its current code and facts since it started.
         var isLogged = false
     }
 
-    /// A line that has been logged, with the time at which it was last logged.
+    /// The time when a condition was last logged, and how often it has occurred since then.
     private struct LoggedLine {
         let at: Duration
-        /// The number of repetitions since then.
+        /// The number of times that the condition has occurred since `at` without being logged.
         var repetitions = 0
     }
 
-    /// The lines that have been logged about a topic.
+    /// The conditions on a topic that were logged recently.
     private struct History {
         var lines: [Key: LoggedLine] = [:]
-        /// Whether the topic's start has been logged, but not its end.
+        /// Whether the start of the topic's condition has been logged, but not its end.
         var isOpen = false
     }
 
-    /// The interval at which the same condition is logged again.
+    /// The minimum interval between two log lines about the same condition.
     package static let reminderInterval = Duration.seconds(600)
-    /// The maximum difference between the starts of conditions that began together, such as those found at startup.
+    /// The maximum time between the starts of two conditions that still count as simultaneous, such as those found at
+    /// startup.
     private static let simultaneityWindow = Duration.seconds(5)
 
     private var states: [Topic: State] = [:]
@@ -82,8 +83,8 @@ package struct ActiveConditions: Sendable {
     /// - Parameters:
     ///   - condition: the condition.
     ///   - topic: its topic.
-    ///   - now: the present.
-    ///   - expiry: when the condition ends unless it occurs again; `nil` if only `clear` ends it.
+    ///   - now: the current time.
+    ///   - expiry: the time when the condition ends unless it occurs again; `nil` if only `clear` ends it.
     package mutating func raise(
         _ condition: Condition, on topic: Topic, at now: Duration, until expiry: Duration? = nil
     ) {
@@ -104,12 +105,12 @@ package struct ActiveConditions: Sendable {
         if Key(before) != Key(condition) { states[topic]?.isLogged = false }
     }
 
-    /// Records that `condition` still lasts. Unlike `raise`, this isn't counted as a repetition.
+    /// Records that `condition` is still active. Unlike `raise`, this isn't counted as a repetition.
     package mutating func hold(_ condition: Condition, on topic: Topic, at now: Duration) {
         if states[topic] == nil { raise(condition, on: topic, at: now) } else { change(topic, to: condition) }
     }
 
-    /// Ends the condition that is active on `topic`. `news` is appended to the line about its end.
+    /// Ends the condition that is active on `topic`. `news` is appended to the log line about the end.
     package mutating func clear(_ topic: Topic, at now: Duration, news: ReportedText = "") {
         guard let state = states.removeValue(forKey: topic), var history = histories[topic] else { return }
         history.lines = history.lines.filter { now - $0.value.at < Self.reminderInterval }
@@ -121,10 +122,12 @@ package struct ActiveConditions: Sendable {
         histories[topic] = history
     }
 
-    /// Ends the condition that is active on `topic` without a line, because another condition's line says more.
+    /// Ends the condition that is active on `topic` without logging its end, for example because another condition says
+    /// more.
     package mutating func supersede(_ topic: Topic) { states[topic] = nil }
 
-    /// Starts `condition` again at `now`. Such a condition measures the time since something last happened.
+    /// Ends the condition on `topic` and starts `condition` at `now`. Such a condition measures the time since an
+    /// event, such as the last fix, so it is restarted at each event.
     package mutating func restart(_ condition: Condition, on topic: Topic, at now: Duration) {
         clear(topic, at: now)
         states[topic] = State(condition: condition, since: now)
@@ -165,7 +168,7 @@ package struct ActiveConditions: Sendable {
         now - state.since >= state.condition.code.visibleAfter && state.expiry.map { now < $0 } ?? true
     }
 
-    /// Whether another visible condition explains this one.
+    /// Whether a visible condition on another topic explains the condition on `topic`.
     private func isHidden(_ topic: Topic, at now: Duration) -> Bool {
         topic.explanations.contains { other in states[other].map { isVisible($0, at: now) } ?? false }
     }
@@ -183,7 +186,8 @@ package struct ActiveConditions: Sendable {
         states[topic]?.isLogged = true
         var history = histories[topic] ?? History()
         history.isOpen = true
-        // A condition that lasts is logged again before it is forgotten.
+        // An entry is kept for two intervals, because it counts the repetitions for the next line about a lasting
+        // condition.
         history.lines = history.lines.filter { now - $0.value.at < Self.reminderInterval * 2 }
         history.lines[key] = LoggedLine(at: now)
         histories[topic] = history
@@ -208,11 +212,11 @@ extension ActiveConditions.Topic {
         }
     }
 
-    /// The minimum duration of a condition whose end is logged: a minute for rejections, because a single fix may be
-    /// wrong.
+    /// The time that a condition must have lasted for its end to be logged. It is a minute for rejections, because a
+    /// single fix may be wrong.
     fileprivate var minimumDurationToLogEnd: Duration { self == .rejections ? .seconds(60) : .zero }
 
-    /// Returns the text that the log gets when a condition with the given code ends.
+    /// Returns the text to log when a condition with the given code ends.
     fileprivate func endText(for code: ConditionCode) -> ReportedText {
         switch self {
         case .receiver: "receiver works again"

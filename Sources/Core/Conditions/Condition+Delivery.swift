@@ -58,13 +58,13 @@ extension Condition {
         self.init(code, fault.wording, facts: .token(fault.topic))
     }
 
-    /// Creates the condition for a flaw in tokens that are used anyway.
+    /// Creates the condition for a flaw in tokens that are used despite that flaw.
     package init(_ warning: AuthorizationWarning) {
         self.init(.tokenSupplyAtRisk, warning.wording, facts: .tokenWarning(warning.topic))
     }
 
-    /// Creates the condition for a state of `vehicle` that Fleet Engine hasn't accepted because of `failure`; `nil` if
-    /// the reason isn't known.
+    /// Creates the condition for a `presence` of `vehicle` that hasn't reached Fleet Engine yet. `failure` is the
+    /// reason; `nil` if it isn't known.
     package init(unsent presence: Presence, of vehicle: String, because failure: Condition?) {
         let reason: ReportedText = failure.map { "; \(text: $0.code.title): \($0.cause)" } ?? ""
         self.init(
@@ -74,7 +74,7 @@ extension Condition {
 }
 
 extension ConditionCode {
-    /// Creates the code for an answer, from only the answer's subject and status.
+    /// Creates the code for an answer that isn't a success. The text of its message doesn't matter.
     fileprivate init(_ answer: ServiceAnswer) {
         if case .error(_, about: let subject?) = answer.body {
             self =
@@ -92,7 +92,8 @@ extension ConditionCode {
             case 404: .vehicleUnknown
             case 429: .throttled
             case 501 where answer.isOfService: .apiDisabled
-            // Fleet Engine's front end sometimes answers with HTML, and so does a proxy whose server is down.
+            // HTML may come from Fleet Engine's own front end, or from a proxy whose server is down. Both are gateway
+            // errors.
             case 408, 409, 499, 500...: answer.isOfService ? .serviceBusy : .gatewayError
             default: .serviceRefuses
             }
@@ -114,7 +115,7 @@ extension ConditionCode {
 }
 
 extension ServiceAnswer {
-    /// A description of the answer.
+    /// A description of the answer, for use as a condition's cause.
     fileprivate var cause: ReportedText {
         switch (body, status) {
         case (.error(let message, _), _): "\(status) \(message)"

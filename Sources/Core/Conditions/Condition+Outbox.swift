@@ -6,7 +6,7 @@ extension Condition {
     ///
     /// - Parameters:
     ///   - error: the failure.
-    ///   - isStoring: whether storing updates failed, so that they are sent from memory.
+    ///   - isStoring: whether the failure keeps updates from being stored, so that they are sent from memory.
     package init(_ error: OutboxError, isStoring: Bool = false) {
         let code: ConditionCode =
             switch error.code {
@@ -23,12 +23,13 @@ extension Condition {
         self.init(code, Wording(cause, wording.remedy), facts: .outbox(error.code, number: error.number))
     }
 
-    /// Creates the condition for damage that has been repaired. Each repair is logged; `now` distinguishes the repairs.
+    /// Creates the condition for a damaged outbox that has been repaired. `now` makes each repair a different
+    /// condition, so that each is logged.
     package init(_ recovery: OutboxRecovery, at now: Duration) {
         self.init(.outboxDamaged, recovery.wording, facts: .number(Int64(now / .milliseconds(1))))
     }
 
-    /// Creates the condition for a warning of the outbox.
+    /// Creates the condition for a warning about the outbox.
     package init(_ warning: OutboxWarning) { self.init(ConditionCode(warning), warning.wording) }
 
     /// Creates the condition for `count` updates that have been rejected permanently.
@@ -39,8 +40,8 @@ extension Condition {
 }
 
 extension ConditionCode {
-    /// Creates the code for a warning of the outbox. Each warning has its own code, so that ending one doesn't end the
-    /// others.
+    /// Creates the code for a warning about the outbox. Each warning has its own code, so that ending one doesn't end
+    /// the others.
     package init(_ warning: OutboxWarning) {
         self =
             switch warning {

@@ -3,7 +3,8 @@ package import Reporting
 import ReportedText
 
 extension Condition {
-    /// Creates the condition for a receiver's state; `nil` while the receiver is open.
+    /// Creates the condition for a receiver that is unavailable or a log that has ended; returns `nil` for other
+    /// states.
     package init?(_ state: ReceiverState) {
         switch state {
         case .waiting(let source, let fault):
@@ -16,10 +17,11 @@ extension Condition {
         }
     }
 
-    /// The condition for having had no fix for a while.
+    /// The condition for a receiver that hasn't sent a fix for a while, if no specific cause is known.
     package static let noPosition = Condition(.noPosition, "the receiver sends sentences without a position")
 
-    /// Creates the condition for having had no fix for a while, with a cause derived from `sky`.
+    /// Creates the condition for a receiver that hasn't sent a fix for a while. The satellite signals in `sky`
+    /// determine the cause.
     package init(noFixUnder sky: Sky) {
         let best = sky.satellites.compactMap(\.signalDecibelHertz).max() ?? 0
         if best == 0 {

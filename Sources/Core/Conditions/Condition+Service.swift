@@ -2,34 +2,34 @@ package import ReportedText
 
 /// Conditions of the service, its host and its outbox.
 extension Condition {
-    /// The clock that a wrong host clock was compared with.
+    /// The clock that shows that the host's clock is wrong.
     package enum ClockSource: Sendable, Hashable { case fleetEngine, receiver }
 
-    /// Creates the condition for private zones that are implausibly far from the vehicle. `zones` are their indices in
-    /// the configuration.
+    /// Creates the condition for private zones that are implausibly far from the vehicle. `zones` are the zones'
+    /// indices in the configuration.
     package init(distantZones zones: [Int]) {
         let names = zones.map { "reporting.privateZones[\($0)]" }.joined(separator: ", ")
         self.init(
             .privateZoneDistant, "\(text: names): more than 1,000 km from the vehicle", facts: .zones(zones))
     }
 
-    /// Creates the condition for a recording in `directory` that has ended because of `reason`. `remedy` is empty if
-    /// the code's remedy helps.
+    /// Creates the condition for a recording in `directory` that has ended because of `reason`. If `remedy` is empty,
+    /// the catalog's remedy for the code is used.
     package init(recordingIn directory: String, endedBy reason: ReportedText, remedy: ReportedText) {
         self.init(.recordingStopped, Wording("\(directory): \(reason); reporting continues", remedy))
     }
 
-    /// Creates the condition for a reload that was rejected because of `problem` and `others`, each with its place, its
-    /// value and its remedy. Each rejection is logged, because it answers an operator's request; `now` distinguishes
-    /// the rejections.
+    /// Creates the condition for a rejected reload. `problem` and `others` are the reasons, each with its location in
+    /// the configuration, the value and the remedy. `now` makes each rejection a different condition, so that each is
+    /// logged, because the operator expects an answer.
     package init(rejectedReload problem: ReportedText, and others: [ReportedText] = [], at now: Duration) {
         self.init(
             .reloadRejected, Wording(problem, ""), and: others.map { Wording($0, "") },
             facts: .number(Int64(now / .milliseconds(1))))
     }
 
-    /// Creates the condition for a token that wasn't renewed because of `failure`. The current token is valid for
-    /// another `remaining`.
+    /// Creates the condition for a token that wasn't renewed because of `failure`. The current token stays valid for
+    /// `remaining`.
     package init(renewalFailedBy failure: Condition, remaining: Duration) {
         self.init(
             .tokenRenewalFailing,
@@ -38,16 +38,17 @@ extension Condition {
             facts: .consequence(failure.code, failure.facts))
     }
 
-    /// Creates the condition for a status address that Waypost can't listen on because of `reason`. `remedy` is empty
-    /// if the code's remedy helps.
+    /// Creates the condition for a status address that Waypost can't listen on because of `reason`. If `remedy` is
+    /// empty, the catalog's remedy for the code is used.
     package init(statusAddressUnavailable reason: ReportedText, remedy: ReportedText) {
         self.init(.statusAddressUnavailable, Wording(reason, remedy))
     }
 
-    /// Creates the condition for a last run that ended itself at `time`, because of `reason`.
+    /// Creates the condition for a previous run that ended itself at `time` because of `reason`.
     package init(stalledAt time: String, _ reason: String) { self.init(.lastRunStalled, "\(time): \(reason)") }
 
-    /// Creates the condition for fixes whose time is `lag` in the past, or in the future if `lag` is negative.
+    /// Creates the condition for fixes whose time is behind the current time by `lag`, or ahead of it if `lag` is
+    /// negative.
     package init(receiverLag lag: Duration) {
         let side = lag > .zero ? "behind" : "ahead of"
         self.init(
@@ -55,8 +56,8 @@ extension Condition {
             facts: .clock(nil, isAhead: lag < .zero))
     }
 
-    /// Creates the condition for a host's clock that is `offset` ahead of another clock, or behind if `offset` is
-    /// negative.
+    /// Creates the condition for a host's clock that is ahead of the `other` clock by `offset`, or behind it if
+    /// `offset` is negative.
     package init(hostClockOffset offset: Duration, from other: ClockSource) {
         let side = offset > .zero ? "ahead of" : "behind"
         let clock = other == .fleetEngine ? "Fleet Engine's" : "the receiver's"
@@ -65,21 +66,23 @@ extension Condition {
             facts: .clock(other, isAhead: offset > .zero))
     }
 
-    /// Creates the condition for pending updates that fill `percent` of the outbox's limit.
+    /// Creates the condition for pending updates that take up `percent` percent of the outbox's limit of
+    /// `maximumBytes`.
     package init(outboxFilledTo percent: Int64, ofBytes maximumBytes: Int64) {
         self.init(
             .outboxNearlyFull,
             "\(percent) % of \(maximumBytes / 1_000_000) MB; near the limit, old tracks lose points")
     }
 
-    /// Creates the condition for `count` updates that have been evicted since the start. The remaining updates preserve
-    /// the track.
+    /// Creates the condition for `count` updates that the outbox has evicted since the start. The updates that remain
+    /// still preserve the track.
     package init(thinned count: Int64) {
         self.init(
             .updatesThinned, "\(text: count.counted("update")) evicted since the start; the others preserve the track")
     }
 
-    /// Creates the condition for `count` updates that have been evicted since the start, the oldest first.
+    /// Creates the condition for `count` updates that the outbox has evicted since the start, beginning with the
+    /// oldest.
     package init(lost count: Int64) {
         self.init(.updatesLost, "\(text: count.counted("update")) evicted since the start, the oldest first")
     }

@@ -2,46 +2,48 @@ package import Reporting
 package import ReportedText
 package import VehicleAuthorization
 
-/// A condition with its cause.
+/// A condition that an operator should know about, with its causes.
 package struct Condition: Sendable, Hashable {
-    /// The facts that distinguish the causes of one code. Conditions with the same code and equal facts are the same
-    /// condition, so a change of facts is logged. Details that may change with every attempt, such as a time or a
-    /// server's message, aren't included.
+    /// The facts that distinguish conditions with the same code. Two conditions with the same code and equal facts are
+    /// the same condition, so a change of facts is logged. Details that may change with every attempt, such as a time
+    /// or a server's message, aren't included.
     package indirect enum Facts: Sendable, Hashable {
         case none
         case answer(status: Int)
         case lost(LostExchange.Cause)
         case aborted(AbortReason)
-        /// `number` is the `errno` or SQLite's code.
+        /// `number` is the `errno` of a system call, or SQLite's result code.
         case outbox(OutboxError.Code, number: Int32? = nil)
         case receiver(ReceiverFault)
-        /// Whether any satellite has a signal.
+        /// `hasSignal`: whether the receiver gets a signal from any satellite.
         case sky(hasSignal: Bool)
         /// The label of a `FixRejection`.
         case rejection(String)
         case token(TokenFault)
         case tokenWarning(AuthorizationWarning)
-        /// The direction in which a clock is wrong, and the clock that it was compared with, if that matters.
+        /// A wrong clock: the clock that it was compared with, and whether it is ahead. The clock is `nil` if it
+        /// doesn't matter.
         case clock(ClockSource?, isAhead: Bool)
         case zones([Int])
         case bug(InternalError)
-        /// The consequence of a failure with this code and these facts.
+        /// The code and facts of the failure that caused this condition.
         case consequence(ConditionCode, Facts)
-        /// A number that distinguishes several events of the same kind.
+        /// A number, such as a time or a count, that distinguishes several events with the same code.
         case number(Int64)
     }
 
     package let code: ConditionCode
     package let facts: Facts
-    /// The causes, of which there is at least one. Each is one sentence without a full stop, with its own remedy or the
-    /// code's.
+    /// The causes, at least one. Each is a sentence without a full stop. If a cause has no specific remedy, it has the
+    /// catalog's remedy for the code.
     package let causes: [Wording]
 
     package init(_ code: ConditionCode, _ cause: ReportedText, facts: Facts = .none) {
         self.init(code, Wording(cause, ""), facts: facts)
     }
 
-    /// Creates a condition from a cause with its own remedy, and `others` if it has several causes at once.
+    /// Creates a condition with one cause, or with several if there are `others`. An empty remedy is replaced by the
+    /// catalog's remedy for the code.
     package init(_ code: ConditionCode, _ cause: Wording, and others: [Wording] = [], facts: Facts = .none) {
         self.code = code
         self.facts = facts
@@ -56,19 +58,19 @@ package struct Condition: Sendable, Hashable {
     /// The first cause with its remedy, in one line.
     package var explanation: ReportedText { causes[0].sentence }
 
-    /// The texts for the log, one for each cause.
+    /// The texts to log, one for each cause.
     package var lines: [ReportedText] { causes.map { "\(text: code.title): \($0.sentence)" } }
 
-    /// The text for the log about the first cause.
+    /// The text to log about the first cause.
     package var line: ReportedText { lines[0] }
 }
 
 extension ReportedText.StringInterpolation {
-    /// Appends text from the catalog, which contains nothing from outside.
+    /// Appends `text` without redaction, so it must be Waypost's own or already redacted.
     mutating func appendInterpolation(text: String) { appendLiteral(text) }
 }
 
-/// An active condition with its start.
+/// An active condition, and the time when it started.
 package struct ActiveCondition: Sendable, Hashable {
     package let condition: Condition
     package let since: Duration

@@ -12,9 +12,11 @@ extension ConditionCode.Stage {
 }
 
 extension ConditionCode {
-    /// A receiver sends a fix about every second, and needs up to a minute for its first.
+    /// The time without a fix after which `noPosition` is shown. A receiver sends about one fix per second, and needs
+    /// up to a minute for the first one.
     private static let longestWithoutFix = Duration.seconds(90)
-    /// An update or a heartbeat is sent at least every minute, and may fail twice.
+    /// The time without a delivery after which `nothingDelivered` is shown. An update or a heartbeat is sent at least
+    /// every minute, and two in a row may fail.
     private static let longestWithoutDelivery = Duration.seconds(180)
 
     fileprivate static let receiver: [Self: Entry] = [

@@ -1,6 +1,6 @@
-/// A condition of a running vehicle that an operator should know about. Each code has one remedy and one alert.
+/// The code of a condition that an operator should know about. Each code has one remedy and one alert.
 ///
-/// The raw value is part of the contract: the log, `/status`, the metrics and the alerts use it.
+/// The raw values must not change, because the log, `/status`, the metrics and the alerts use them.
 package enum ConditionCode: String, Sendable, Hashable, Codable, CaseIterable {
     // The receiver and its fixes.
     case receiverUnavailable = "receiver_unavailable"
@@ -86,20 +86,21 @@ package enum ConditionCode: String, Sendable, Hashable, Codable, CaseIterable {
 extension ConditionCode {
     /// The severity of a condition.
     package enum Severity: String, Sendable, Hashable, Codable, CaseIterable {
-        /// Noteworthy; nothing has to be done.
+        /// Worth knowing, but nothing has to be done.
         case info
-        /// Something is degraded, or the condition ends by itself.
+        /// Reporting is degraded, or the condition ends by itself.
         case warning
-        /// Positions don't arrive or aren't stored until somebody acts.
+        /// Positions don't arrive or aren't stored until someone acts.
         case error
     }
 
-    /// The part of the pipeline that a condition belongs to, in the order in which a position passes the parts.
+    /// The part of the pipeline that a condition belongs to. The cases are in the order in which a position passes
+    /// through these parts.
     package enum Stage: String, Sendable, Hashable, Codable, CaseIterable {
         case receiver, outbox, token, delivery, service
     }
 
-    /// The catalog's entry of a code.
+    /// The catalog's entry for a code.
     struct Entry: Sendable {
         let severity: Severity
         let title: String

@@ -5,12 +5,13 @@ package typealias PrivateSwitch = @Sendable () async -> Bool
 
 /// Reports one vehicle: accepts fixes, stores updates in the outbox, and delivers them newest first.
 ///
-/// `ReportingState` makes every decision and receives each event immediately, from any task. The task that brings a
-/// fix carries out the append that follows. One loop carries out the actions of the delivery lane.
+/// `ReportingState` makes every decision and receives each event immediately, from any task. The task that delivers a
+/// fix also carries out the append to the outbox that results from it. One loop carries out the actions of the delivery
+/// lane.
 package actor Reporter {
     private let outbox: any Outbox
     private let delivery: any Delivery
-    /// `nil` if the vehicle has no private switch.
+    /// The vehicle's private switch; `nil` if it has none.
     private let privateSwitch: PrivateSwitch?
     private let latestTime: @Sendable () -> UTCTime?
     private let clock: MonotonicClock
@@ -18,7 +19,7 @@ package actor Reporter {
     private let observer: any ReportingObserver
 
     private var state: ReportingState
-    /// The next append, which the task that brought the fix carries out.
+    /// The next append to the outbox, to be carried out by the task that delivered the fix.
     private var append: ReportingState.Append?
     /// The next action of the delivery loop. There is at most one, because each action follows from the result of the
     /// previous one or from the end of a wait.
@@ -27,8 +28,8 @@ package actor Reporter {
     private var permit: (any DeliveryPermit)?
     /// Wakes the delivery loop when `action` or `dueAt` may have changed.
     private var changeListener: AsyncStream<Never>.Continuation?
-    /// The times at which the sleeps in progress end. Only an earlier time needs another sleep. Sleeps aren't
-    /// cancelled, because Swift keeps a cancelled sleep's timer until its time.
+    /// The times at which the sleeps in progress end. Another sleep starts only if it must end before all of these.
+    /// Sleeps aren't cancelled, because Swift keeps the timer of a cancelled sleep until it would have ended.
     private var timerEnds: [Duration] = []
 
     /// - Parameters:
@@ -36,9 +37,9 @@ package actor Reporter {
     ///   - outbox: stores updates until they are delivered.
     ///   - delivery: the service to deliver to.
     ///   - privateSwitch: the vehicle's private switch; `nil` if it has none.
-    ///   - latestTime: returns the latest possible time of fix; `nil` while the present is unknown.
+    ///   - latestTime: returns the maximum time that a fix can have; `nil` while the current time is unknown.
     ///   - clock: measures every wait.
-    ///   - jitter: draws from 0...1.
+    ///   - jitter: returns a random number in 0...1.
     ///   - observer: receives every event.
     package init(
         _ settings: ReportingSettings, outbox: any Outbox, delivery: any Delivery,
@@ -76,13 +77,13 @@ package actor Reporter {
         changeListener?.finish()
     }
 
-    /// Handles an event of the delivery lane; the simulation plants its bugs here.
+    /// Handles an event of the delivery lane. The tests' simulation also calls this, to inject bugs.
     package func receive(_ event: UploadEvent) { handle(.delivering(event)) }
 }
 
-/// The taking lane.
+/// The taking lane, which turns fixes into stored updates.
 extension Reporter {
-    /// Handles an event of a source. If an update results, returns once it is stored or kept in memory.
+    /// Handles an event of a source. If the event results in an update, returns once that is stored or kept in memory.
     package func take(_ event: FixSourceEvent) async {
         switch event {
         case .state(let state): observer.observe(.receiver(state))
@@ -128,7 +129,7 @@ extension Reporter {
     }
 }
 
-/// The delivery lane.
+/// The delivery lane, which sends the stored updates.
 extension Reporter {
     /// Notifies the delivery lane that quarantined updates are pending again.
     package func requeued() { receive(.requeued) }
@@ -136,13 +137,15 @@ extension Reporter {
     /// Makes `deliver` return once nothing is pending, because a recorded log has ended.
     package func finishWhenEmpty() { receive(.finishWhenEmpty) }
 
-    /// Whether updates report the vehicle's presence. They don't while the vehicle may be private.
+    /// Whether updates report the vehicle's presence. They don't if the service doesn't record it, or while the vehicle
+    /// may be private.
     package var reportsPresence: Bool { delivery.hasPresence && state.delivering.presence != .unknown }
 
     /// Notifies the reporter that the network has returned. Work that waits for the network continues at once, on a new
     /// connection.
     package func networkReturned() async {
-        // This comes first, because notifying the delivery may end an exchange. That failure is due to the network.
+        // The state must be notified first. Notifying the delivery may end the exchange in progress, and the state must
+        // know that the network is to blame for this failure.
         receive(.networkReturning)
         await delivery.networkReturned()
         receive(.networkReturned)
@@ -267,12 +270,12 @@ extension Reporter {
     }
 }
 
-/// Reporting the vehicle's presence without a position, such as at shutdown.
+/// Reports of the vehicle's presence without a position, such as at shutdown.
 extension Reporter {
     /// Reports the vehicle's presence without a position. Retries once if the first permit is rejected. The observer
     /// receives every answer.
     ///
-    /// - Throws: the reason if there is no permit.
+    /// - Throws: the reason why no permit could be obtained.
     @discardableResult
     package func announce(presence: Presence) async throws(DeliveryFault) -> DeliveryResult {
         let result = try await attempt(presence)

@@ -1,14 +1,14 @@
 import GNSS
 import TimeAndChance
 
-/// The state of a vehicle's reporter, which makes every decision: each event leads to reports and actions. This type
-/// does no I/O.
+/// The state machine of a vehicle's reporter, which makes every decision: each event leads to reports and actions. This
+/// type does no I/O.
 ///
 /// Two lanes run concurrently. The taking lane turns fixes into updates and has the outbox store them, one append at a
 /// time. The delivery lane sends the outbox's updates, one action at a time.
 struct ReportingState: Sendable {
     enum Event: Sendable {
-        /// The receiver has delivered a fix. `latest` is the latest possible time of fix.
+        /// The receiver has delivered a fix. `latest` is the maximum time that a fix can have.
         case fix(Fix, latest: UTCTime?)
         /// The reporter has read the private switch. `isPolled` says whether it reads the switch every second.
         case switchRead(isOn: Bool, exists: Bool, isPolled: Bool)
@@ -25,12 +25,12 @@ struct ReportingState: Sendable {
         let updates: UpdateQueue.Append
         /// Whether all earlier updates were wrong.
         let overrulesEarlier: Bool
-        /// The queue's generation at the start of the append.
+        /// The queue's `generation` at the start of the append.
         let generation: Int
         let next: BatchRequest?
     }
 
-    /// The consequences of an event: reports for the observer, in this order, and the next action of each lane. A lane
+    /// The consequences of an event: the reports to the observer, in order, and the next action of each lane. A lane
     /// without a next action continues its action in progress.
     struct Step: Sendable {
         var reports: [ReportingEvent] = []
@@ -47,7 +47,7 @@ struct ReportingState: Sendable {
     var queue = UpdateQueue()
     /// The last update made from a fix.
     var lastReported: LocationUpdate?
-    /// The newest update, until its first append has ended.
+    /// The newest update until its first append has ended; then `nil`.
     var live: LocationUpdate?
     /// The append in progress.
     var appending: Append?
@@ -55,8 +55,8 @@ struct ReportingState: Sendable {
 
     /// - Parameters:
     ///   - settings: the vehicle's settings.
-    ///   - hasPresence: whether the service shows a presence.
-    ///   - now: the start of the first heartbeat.
+    ///   - hasPresence: whether the service records a vehicle's presence.
+    ///   - now: the current time, which starts the first heartbeat interval.
     init(_ settings: ReportingSettings, hasPresence: Bool, at now: Duration) {
         plausibility = settings.plausibility
         shape = settings.shape
@@ -68,8 +68,8 @@ struct ReportingState: Sendable {
             at: now)
     }
 
-    /// Handles an event that has occurred at `now`, and returns its consequences. `jitter` draws from 0...1, and is
-    /// only evaluated if a wait may begin.
+    /// Handles an event that has occurred at `now`, and returns its consequences. `jitter` is a random number in 0...1,
+    /// evaluated only if a wait may begin.
     mutating func handle(_ event: Event, at now: Duration, jitter: @autoclosure () -> Double) -> Step {
         var step = Step()
         switch event {

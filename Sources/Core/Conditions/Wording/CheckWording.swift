@@ -1,13 +1,13 @@
 package import ReportedText
 
-/// A finding of `waypost check` about a configuration that can be read.
+/// A finding of `waypost check` about a configuration that could be loaded.
 package enum CheckFinding: Sendable, Hashable {
-    /// A secret in the text of a configuration that every user can read.
+    /// The configuration file contains a secret, and every user can read the file.
     case openSecret(key: String, file: String)
     case deviceMissing(String)
-    /// The receiver's device isn't a serial port, but for example `a file`.
+    /// `receiver.device` isn't a serial port. `kind` says what it is instead, such as `a file`.
     case notASerialPort(String, kind: String)
-    /// The unit doesn't allow the device.
+    /// The service's systemd unit denies access to the device.
     case deviceDeniedByUnit(String, unit: String)
     case deviceDeniedToUser(String, user: String)
     /// The receiver's file doesn't exist.
@@ -15,9 +15,9 @@ package enum CheckFinding: Sendable, Hashable {
     case logIsDirectory(String)
     /// `user` can't see whether the path exists, because a directory is closed to that user.
     case hidden(key: String, path: String, user: String)
-    /// This user can't see whether the path exists, but `user` can.
+    /// The user who runs the check can't see whether the path exists, but `user` can.
     case hiddenHere(key: String, path: String, user: String)
-    /// The unit hides a directory from the service.
+    /// The service's systemd unit hides a directory in the path.
     case hiddenByUnit(key: String, path: String, directory: String, unit: String)
 
     case privateSwitch(PrivateSwitch, path: String)
@@ -26,7 +26,7 @@ package enum CheckFinding: Sendable, Hashable {
     case economy(updates: Int, span: Duration)
     /// A key sets a state that Fleet Engine doesn't keep for delivery vehicles.
     case stateWithoutEffect(key: String)
-    /// The system chooses the port of the status address.
+    /// The status address has port 0, so the system chooses a different port at each start.
     case statusPortUnknown
 
     /// A finding about `vehicle.privateModeFile`.
@@ -34,33 +34,33 @@ package enum CheckFinding: Sendable, Hashable {
         /// A file that `user` can't see.
         case hidden(from: String)
         case directory
-        /// A file that exists now.
+        /// A file that exists now, so private mode is on.
         case on
         /// A file in a directory that doesn't exist.
         case withoutDirectory
-        /// A file in the service's directory in `/run`.
+        /// A file in `/run/waypost`, which systemd removes whenever the service stops.
         case inRuntimeDirectory
         case inMemory
     }
 
     /// A finding about `outbox.path`.
     package enum Outbox: Sendable, Hashable {
-        /// A path below something that isn't a directory on a disk.
+        /// A path below `place`, which isn't a directory on a disk.
         case below(path: String, place: String)
         case readOnly(path: String, directory: String)
-        /// The unit doesn't let the service write in the directory.
+        /// The service's systemd unit doesn't let the service write in the directory.
         case notAllowed(path: String, directory: String, unit: String)
-        /// `user` can't write in the directory; the system gives the reason.
+        /// `user` can't write in the directory. `reason` is the system's message.
         case notWritable(directory: String, user: String, reason: String)
         case tooFewInodes(directory: String, left: Int64, needed: Int64)
         case tooLittleSpace(directory: String, freeBytes: Int64, neededBytes: Int64)
         /// Another user must run the service, because the directory belongs to that user.
         case ownedByAnotherUser(path: String, user: String)
-        /// A path below a file system that isn't mounted.
+        /// A path below `place`, whose file system is listed in `/etc/fstab` but isn't mounted.
         case notMounted(path: String, place: String)
         case inMemory(path: String)
         case inTemporaryDirectory(path: String)
-        /// The directory doesn't exist yet.
+        /// The outbox's directory doesn't exist yet. The service will create it.
         case withoutDirectory(String)
     }
 }

@@ -1,7 +1,7 @@
 import ReportedText
 package import Reporting
 
-/// The wording of recorded logs that can't be read or contain no fix.
+/// Messages about recorded logs that can't be read or contain no fix.
 extension FixSourceError: CustomStringConvertible {
     package var wording: Wording {
         switch reason {
@@ -17,7 +17,7 @@ extension FixSourceError: CustomStringConvertible {
 }
 
 extension LogFault {
-    /// Returns the cause, which begins with `name`, and the remedy.
+    /// Returns the fault's cause and its remedy. The cause begins with the log's `name`.
     func wording(for name: String) -> Wording {
         let name = ReportedText(name, limit: ReportedText.longestSentence)
         func fault(_ cause: ReportedText, _ remedy: ReportedText = "") -> Wording {
@@ -172,7 +172,7 @@ extension ForeignLogKind {
     }
 }
 
-/// The wording of flaws in logs that are used anyway.
+/// Messages about logs that are used despite a flaw.
 extension LogRemark: CustomStringConvertible {
     fileprivate static let altered: ReportedText =
         "use the original log, because this one was altered afterwards, or damaged on the line"
@@ -192,7 +192,7 @@ extension LogRemark: CustomStringConvertible {
                 }
             let place: ReportedText = "\(leftOut.count == 1 ? "" : "the first ")in line \(line)"
             let cause: ReportedText = "\(log): \(leftOut.words) because \(checksum) (\(place))"
-            // A cable damages one sentence in a few hundred; an editor or a conversion damages more.
+            // A bad cable damages about one sentence in a few hundred. More damage points to an editor or a conversion.
             return leftOut.count * 100 < leftOut.total
                 ? Wording("\(cause), damaged on the line", "") : Wording(cause, Self.altered)
         case .outOfOrder(let previous, let end, let next, let start):

@@ -8,18 +8,18 @@ package enum OnlineFinding: Sendable, Hashable {
     /// The reason why the running service doesn't use the configuration that is checked.
     package enum OtherConfiguration: Sendable, Hashable {
         case file(String, checked: String)
-        /// A reload was rejected because of these problems.
+        /// A reload was rejected because of these problems. The service still uses the configuration of `loadedAt`.
         case rejectedReload([ReportedText], loadedAt: String)
         case changedSince(String, loadedAt: String)
     }
 
-    /// The clock that a receiver's time is compared with.
+    /// The clock that the receiver's time is compared with.
     package enum Clock: Sendable, Hashable { case ownSynchronized, ownUnsynchronized, fleetEngine }
 
     /// A service is running with another configuration; `service` describes the service.
     case otherConfiguration(OtherConfiguration, service: String)
-    /// A service is running for another vehicle. The reason is `nil` if, as far as is known, that service uses the
-    /// file that is checked.
+    /// A service is running, but for another vehicle. The second value says why; it is `nil` if the service, as far as
+    /// is known, uses the file that is checked.
     case otherVehicle(String, OtherConfiguration?, service: String)
     /// Only `user` may open the outbox.
     case outboxClosed(path: String, user: String)
@@ -30,12 +30,13 @@ package enum OnlineFinding: Sendable, Hashable {
     case noFix(ReceiverState, cause: ReceiverWarning?, within: Duration)
     /// The service that reads the receiver has no recent fix.
     case staleFix(state: ReportedText, age: Int?, isHeard: Bool)
-    /// The time of the first fix, which `fix` describes, differs from a clock's; `behind` is negative if the fix is
-    /// ahead.
+    /// The time of the first fix differs from a clock's. `fix` describes the fix. `behind` is negative if the fix is
+    /// ahead of the clock.
     case fixTime(fix: String, behind: Duration, Clock)
-    /// Fleet Engine rejects a request that only concerns the vehicle.
+    /// Fleet Engine rejects a request that concerns only the vehicle, so the vehicle's settings or the endpoint are
+    /// wrong.
     case vehicleRejected(ReportedText)
-    /// The issuer gives no token for a trip that doesn't exist.
+    /// The issuer returns no token for a trip that doesn't exist.
     case tripUnknown(ReportedText)
 }
 

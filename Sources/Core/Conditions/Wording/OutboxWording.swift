@@ -1,16 +1,16 @@
 package import ReportedText
 package import Reporting
 
-/// The only place that describes the outbox's failures, warnings and repairs.
+/// Messages about the outbox's failures, warnings and repairs, which are described only in this file.
 extension OutboxError: CustomStringConvertible {
-    /// The file, the failure and the remedy.
+    /// The file, the failure and the remedy, in one line.
     package var description: String { wording().sentence.description }
 
-    /// Returns the failure with its file, and the remedy. A tool's remedies differ from the service's, because a tool
-    /// repairs nothing, keeps nothing in memory, and is run by a person.
+    /// Returns the failure, which begins with the file's path, and the remedy. A tool's remedies differ from the
+    /// service's, because a tool repairs nothing, keeps nothing in memory, and is run by a person.
     package func wording(isForTool: Bool = false) -> Wording {
         let wording = (isForTool ? wordingForTool : nil) ?? wordingForService
-        // The reason of a refusal names its own file.
+        // The reason for a refusal already contains the path.
         return path.isEmpty || code == .refused ? wording : Wording("\(path): \(wording.cause)", wording.remedy)
     }
 
@@ -57,7 +57,7 @@ extension OutboxError: CustomStringConvertible {
         }
     }
 
-    /// The wording for a tool, if it differs from the service's.
+    /// The wording for a tool; `nil` if it is the same as the service's.
     private var wordingForTool: Wording? {
         switch code {
         case .busy:
@@ -70,7 +70,7 @@ extension OutboxError: CustomStringConvertible {
         }
     }
 
-    /// Why the file isn't touched; `nil` if the failure isn't a refusal.
+    /// The reason why Waypost leaves the file alone, and the remedy; `nil` if the failure isn't a refusal.
     package var refusal: Wording? {
         switch cause {
         case .refusal(let reason, let remedy): Wording(reason, remedy)
@@ -98,7 +98,7 @@ extension OutboxError: CustomStringConvertible {
             "configure \(other) until nothing is pending, or set outbox.path to another file")
     }
 
-    /// The cause in brackets.
+    /// The cause in brackets; empty if there is none.
     private var because: ReportedText { cause.map { " (\($0.text))" } ?? "" }
 
     /// The owner of the outbox, for use in a sentence.
@@ -108,7 +108,7 @@ extension OutboxError: CustomStringConvertible {
 }
 
 extension OutboxError.Cause {
-    /// The cause as a clause.
+    /// The cause as a clause, such as `it is empty`.
     fileprivate var text: ReportedText {
         switch self {
         case .sqlite(let code, let message): "\(message) (SQLite \(code))"
@@ -147,7 +147,7 @@ extension OutboxError.Cause {
 }
 
 extension OutboxWarning {
-    /// The warning, and the remedy if it differs from the code's.
+    /// The warning and its remedy. The remedy is empty if the catalog's remedy for the code applies.
     var wording: Wording {
         switch self {
         case .olderStore(let path, let accepted, let previously):
@@ -180,7 +180,7 @@ extension OutboxWarning {
 }
 
 extension OutboxRecovery {
-    /// The damage and the number of updates that were salvaged and lost, with the remedy.
+    /// The damage, the numbers of updates that were salvaged and lost, and the remedy.
     var wording: Wording {
         let reason: ReportedText = cause.map { " (\($0.text))" } ?? ""
         let place: ReportedText = renamedTo.map { "the damaged file is now \($0)" } ?? "nothing was left of it"

@@ -1,12 +1,12 @@
 package import ReportedText
 package import Reporting
 
-/// The only place that describes a receiver's state.
+/// Messages about a receiver's state, which is described only in this file.
 extension ReceiverState: CustomStringConvertible {
     package var description: String { sentence().description }
 
-    /// Returns a description of the state with the receiver's name, `elapsed` after the state was reported. This time
-    /// is added to the duration of a silence.
+    /// Returns a description of the state with the receiver's name. `elapsed` is the time since the state was reported;
+    /// it is added to the duration of a silence.
     package func sentence(after elapsed: Duration = .zero) -> ReportedText {
         let wording = wording(after: elapsed)
         return "\(source): \(wording.sentence)"
@@ -48,7 +48,8 @@ extension ReceiverStart {
 }
 
 extension ReceiverFault {
-    /// Returns the cause and the remedy, `elapsed` after the fault was reported.
+    /// Returns the cause and the remedy. `elapsed` is the time since the fault was reported; it is added to the
+    /// duration of a silence.
     package func wording(after elapsed: Duration = .zero) -> Wording {
         switch self {
         case .deviceMissing:
@@ -131,8 +132,8 @@ extension ReceiverFault.NoPosition {
 }
 
 extension Wording {
-    /// Returns the wording extended by the other programs that also read the serial port, if any. Each reader takes
-    /// bytes from the others, so the remedy is to stop the other programs.
+    /// Returns this wording with the names of the other programs that also read the serial port, if any. Each reader
+    /// takes bytes from the others, so the remedy is to stop the other programs.
     fileprivate func adding(otherReaders others: DeviceHolders?) -> Wording {
         guard let others else { return self }
         return Wording("\(cause); also open in \(others.names)", others.remedy)
@@ -179,7 +180,7 @@ extension ReceiverLineKind {
                 """
                 check baudRate, now \(baudRate) ("automatic" finds the right one), or switch the receiver's output to NMEA
                 """)
-        // Before the first sentence, the port is closed sooner.
+        // Sentences have arrived at this rate before. Without any, the port would have been closed sooner.
         case .serial(let baudRate, wasFound: true):
             Wording(
                 "\(noise) at \(baudRate) baud, although there were some before",
@@ -299,7 +300,7 @@ extension [Int] {
 }
 
 extension DeviceHolders {
-    /// The remedies for the programs, without repetition.
+    /// The remedies for all programs, each listed only once.
     var remedy: ReportedText {
         let remedies = programs.reduce(into: [String]()) { remedies, program in
             let remedy = program.remedy.description

@@ -1,7 +1,7 @@
 import ReportedText
 import VehicleAuthorization
 
-/// The wording of answers without a usable token.
+/// Messages about answers without a usable token.
 extension AnswerFault {
     private static let incomplete: ReportedText =
         "the issuer must return the complete signed token: header, payload and signature"
@@ -11,7 +11,7 @@ extension AnswerFault {
         return Wording("\(origin) gave \(wording.cause)", wording.remedy)
     }
 
-    /// Returns a description of the answer's content, which isn't a token, and the remedy.
+    /// Returns a description of what was received instead of a token, and the remedy.
     private func contentWording(from origin: TokenOrigin) -> Wording {
         let key = origin.tokenKey
         let expected: ReportedText = "expected the token, bare or in JSON under \"\(key)\""
@@ -123,7 +123,7 @@ extension TokenOrigin.Means {
         }
     }
 
-    /// The remedy for a page instead of a token.
+    /// The remedy if a web page was received instead of a token.
     fileprivate var pageRemedy: ReportedText {
         switch self {
         case .endpoint:
@@ -134,14 +134,14 @@ extension TokenOrigin.Means {
     }
 }
 
-/// The wording of tokens with wrong claims.
+/// Messages about tokens with wrong claims.
 extension ClaimFault {
     func wording(for context: AuthorizationContext) -> Wording {
         let wording = verdict(for: context)
         return Wording("the token for \(context) \(wording.cause)", wording.remedy)
     }
 
-    /// Returns a clause that follows the token's name, and the remedy.
+    /// Returns the fault as a clause whose subject is the token, such as `is for trip 7`, and the remedy.
     private func verdict(for context: AuthorizationContext) -> Wording {
         let kind: (noun: ReportedText, id: String, others: ReportedText) =
             switch context.subject {

@@ -2,15 +2,15 @@ package import ReportedText
 
 /// A finding of `waypost token` and `waypost check` about a token that the service sends.
 package enum TokenFinding: Sendable, Hashable {
-    /// The token expired this long ago by the host's clock, which the service doesn't use to judge tokens.
+    /// By the host's clock, the token expired this long ago. The service itself doesn't judge tokens by that clock.
     case endedByHostClock(Duration)
-    /// The token was issued this far ahead of the host's clock; Fleet Engine accepts less.
+    /// By the host's clock, the token was issued this far in the future. Fleet Engine accepts at most `accepted`.
     case issuedAhead(Duration, accepted: Duration)
     /// The token endpoint's certificate expires soon.
     case certificateEnds(date: String, in: Duration)
-    /// Fleet Engine will reject the token for an `exp` in milliseconds.
+    /// Fleet Engine will reject the token because its `exp` is in milliseconds.
     case expiryInMilliseconds
-    /// Fleet Engine will reject the token for an `exp` more than an hour ahead.
+    /// Fleet Engine will reject the token because its `exp` is more than an hour ahead.
     case expiryTooFar
 }
 

@@ -1,7 +1,7 @@
 import ReportedText
 package import VehicleAuthorization
 
-/// The wording of commands, programs, files, credentials and settings that provide no token.
+/// Messages about commands, programs, files, credentials and settings that provide no token.
 extension CommandFault {
     static let byHand: ReportedText = "run the command by hand as the service's user"
 

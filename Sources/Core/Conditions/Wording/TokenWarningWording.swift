@@ -1,9 +1,9 @@
 import ReportedText
 public import VehicleAuthorization
 
-/// The wording of flaws in tokens that are used anyway.
+/// Messages about tokens that are used despite a flaw.
 extension AuthorizationWarning: CustomStringConvertible {
-    /// The observation and the remedy, never a token.
+    /// The observation and the remedy. It never contains a token.
     public var description: String { wording.sentence.description }
 
     var wording: Wording {

@@ -2,7 +2,8 @@ package import ReportedText
 package import Reporting
 public import VehicleAuthorization
 
-/// The only place that describes the failure to get a token, together with the files for its parts.
+/// Messages about failures to obtain a token. Such failures are described only here and, for their parts, in the other
+/// files named `Token...Wording.swift`.
 extension TokenFault {
     package var wording: Wording {
         switch self {
@@ -38,7 +39,7 @@ extension TokenFault {
 }
 
 extension MissingPermit {
-    /// The fault, if the permit is a token.
+    /// The token's fault, if the missing permit is a token; otherwise `nil`.
     var tokenFault: TokenFault? { (fault as any Sendable) as? TokenFault }
 
     /// The fault and its remedy in one line.
@@ -46,7 +47,7 @@ extension MissingPermit {
 }
 
 extension AuthorizationError: CustomStringConvertible {
-    /// The failure, its value and the remedy, without any token or credential.
+    /// The failure, the value at fault and the remedy, without any token or credential.
     public var description: String { fault.wording.sentence.description }
 }
 
@@ -63,7 +64,8 @@ extension ExchangeFault {
         case .answerBrokenOff: return "see the backend's log"
         case .connectionLost(isEncrypted: false):
             return "see the backend's log, and use https if the port expects it"
-        // The alert that rejects a certificate may have been lost with the connection.
+        // The TLS alert that rejects a client certificate may have been lost with the connection, so the certificate is
+        // suspect.
         case .connectionLost(isEncrypted: true): return "see the backend's log, and \(origin.certificateRemedy)"
         case .tlsFailed:
             return "check that the port of \(section).url speaks https, and \(origin.certificateRemedy)"
@@ -174,7 +176,7 @@ extension EndpointRejection.Detail {
 }
 
 extension TokenOrigin {
-    /// The wording for credentials that the backend knows, but that don't permit this token.
+    /// The message about credentials that the backend accepts, but that don't permit this token.
     fileprivate var denial: Wording {
         let keys = credentials.isEmpty ? "\(section).headers" : credentials.joined(separator: " and ")
         return switch subject {

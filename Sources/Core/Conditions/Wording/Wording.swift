@@ -1,6 +1,6 @@
 package import ReportedText
 
-/// The text of a failure.
+/// The text that describes a failure: its cause and its remedy.
 package struct Wording: Sendable, Hashable {
     /// The cause, without a full stop.
     package let cause: ReportedText

@@ -1,12 +1,13 @@
-/// Decides how many past locations the next upload may carry: as many as are answered within about a second, and no
-/// more than the server accepts. This type does no I/O.
+/// Decides how many past locations the next upload may carry. A batch should be answered within about a second, and
+/// must not be larger than the server accepts. This type does no I/O.
 ///
-/// The limit starts small, grows while full batches are answered quickly, and shrinks after slow ones, so that a live
-/// position never waits long for the batch ahead of it. A batch that is rejected or gets no answer halves the limit.
-/// After a rejection the limit grows at most halfway to the rejected size, so that an unpublished limit of the server
-/// is found once and not exceeded repeatedly.
+/// The limit starts small. It grows while full batches are answered quickly and shrinks after slow ones. A live
+/// position thus never waits long for the batch ahead of it. If a batch is rejected or gets no answer, the limit is
+/// halved. After a rejection it grows at most halfway to the rejected size. An unpublished limit of the server is thus
+/// found once and not exceeded repeatedly.
 ///
-/// If a much smaller batch took just as long, the server is slow regardless of size, and the limit grows instead.
+/// If a slow batch took no longer than a much smaller one, the server is slow regardless of size. The limit then grows
+/// instead of shrinking.
 struct BatchSize: Sendable, Hashable {
     /// The limit of the first upload, and of the first upload after a failure. With this many locations, the token and
     /// the header, a request has about 3 kB. This fits into the initial window of a new connection (RFC 6928) and takes
@@ -17,17 +18,17 @@ struct BatchSize: Sendable, Hashable {
     static let light = 5
     /// The maximum time that a batch should take.
     static let maximumTime = Duration.seconds(1)
-    /// The share of `maximumTime` that a growing limit aims for.
+    /// The fraction of `maximumTime` that the next batch should take when the limit grows.
     private static let aim = 0.8
-    /// The number of full batches after which the rejected size is tried again, because the server may have changed.
+    /// The number of full batches after which a rejected size may be tried again, because the server may have changed.
     static let memory = 100
 
     private struct Delivery: Hashable {
         let past: Int
         let took: Duration
 
-        /// Whether this delivery and an `earlier` delivery of a different size took equally long. Returns `previously`
-        /// if their sizes are too similar to compare.
+        /// Whether this delivery and an `earlier` one of a different size took about the same time. Returns
+        /// `previously`, the previous result, if the sizes are too similar to compare.
         func showsSlowServer(after earlier: Self, previously: Bool) -> Bool {
             let smaller = min(past, earlier.past)
             let larger = max(past, earlier.past)
@@ -39,14 +40,14 @@ struct BatchSize: Sendable, Hashable {
     private let maximum: Int
     /// The number of past locations that the next upload may carry.
     private(set) var limit: Int
-    /// The limit to restore after the delivery of a probe, which carries only the newest position.
+    /// The limit to restore once a probe has been delivered. A probe carries only the newest position.
     private var resumed: Int
     private var smallestRejected: Int?
-    /// The size of the smallest batch that was aborted for a newer position.
+    /// The size of the smallest batch that was aborted because a newer position was waiting.
     private var smallestAborted: Int?
     /// The last delivery on this network path.
     private var previous: Delivery?
-    /// Whether the last batches took equally long although their sizes differed.
+    /// Whether the last two batches of different sizes took about the same time.
     private var isServerSlow = false
     /// The number of full batches delivered since a batch was rejected or aborted.
     private var fullBatches = 0
@@ -69,7 +70,7 @@ struct BatchSize: Sendable, Hashable {
             limit = resumed
         } else if isServerSlow {
             smallestAborted = nil
-            if past >= limit { grow(by: 4) }  // each step costs another slow answer
+            if past >= limit { grow(by: 4) }  // in large steps, because each one costs a slow answer
         } else if took > Self.maximumTime {
             if past > Self.light {
                 limit = max(Self.light, min(limit, Int(Double(past) * (Self.maximumTime / took))))
@@ -94,8 +95,8 @@ struct BatchSize: Sendable, Hashable {
         limit = min(Int(Double(limit) * factor), reach, maximum)
     }
 
-    /// Records that the server rejected a batch with `past` locations. The next batch needs at least `minimum` of them
-    /// to deliver anything.
+    /// Records that the server rejected a batch with `past` locations. The next batch must have at least `minimum` past
+    /// locations to deliver anything.
     mutating func didReject(past: Int, minimum: Int) {
         smallestRejected = past
         fullBatches = 0
@@ -111,7 +112,8 @@ struct BatchSize: Sendable, Hashable {
         resumed = limit
     }
 
-    /// Records that a batch with `past` locations got no answer. The network path may drop large requests.
+    /// Records that a batch with `past` locations got no answer. The next batch is smaller, because the network path
+    /// may drop large requests.
     mutating func didGetNoAnswer(past: Int) {
         startAgain()
         if past > Self.light {
@@ -128,13 +130,14 @@ struct BatchSize: Sendable, Hashable {
         limit = min(limit, resumed)
     }
 
-    /// Makes the next uploads probes, which carry only the newest position, because delivery is on hold.
+    /// Makes the next uploads probes, because delivery is on hold. A probe carries only the newest position.
     mutating func startProbing() {
         startAgain()
         limit = 0
     }
 
-    /// Records that a batch with `past` locations was aborted for a newer position, which is sent by itself.
+    /// Records that a batch with `past` locations was aborted so that a newer position can be sent without past
+    /// locations.
     mutating func didAbort(past: Int) {
         guard past > Self.light else { return startProbing() }
         smallestAborted = past

@@ -1,9 +1,9 @@
-/// The time that a newer position waits for the answer to the exchange in progress before that exchange is aborted.
+/// The time that an exchange may stay unanswered while a newer position waits. After that, the exchange is aborted.
 ///
-/// Waypost can't know whether a silent server is slow or its connection is dead. So the timeout is short at first and
-/// doubles after each abort, up to the time limit of an exchange: a dead connection is abandoned within seconds, but a
-/// slow answer still arrives. After a delivery the timeout is twice the time that the delivery took, so that a server
-/// that is always slow receives every update only once.
+/// Waypost can't know whether a silent server is slow or its connection is dead. The timeout is therefore short at
+/// first and doubles after each abort, up to the time limit of an exchange. A dead connection is thus abandoned within
+/// seconds, but a slow answer still arrives. After a delivery the timeout is twice the time that the delivery took. A
+/// server that is always slow thus receives every update only once.
 struct NewerPositionTimeout: Sendable, Hashable {
     private static let initial = Duration.seconds(3)
 
@@ -16,7 +16,7 @@ struct NewerPositionTimeout: Sendable, Hashable {
         duration = min(Self.initial, maximum)
     }
 
-    /// Records that an exchange was aborted for a newer position.
+    /// Records that an exchange was aborted because a newer position was waiting.
     mutating func didAbort() { duration = min(duration * 2, maximum) }
 
     /// Records that an exchange was answered after `time`.

@@ -5,18 +5,18 @@
 /// | --- | --- | --- | --- | --- | --- | --- | --- |
 /// | maximum delay, with the defaults of 1 s and 60 s | 1 s | 2 s | 4 s | 8 s | 16 s | 32 s | 60 s |
 ///
-/// Whatever the jitter, an attempt starts at least a second (or `initialDelay`, if that is less) after the start of the
-/// failed one, so that an unstable network doesn't cause a burst of requests. Only a request that differs is sent at
-/// once: with a new token, or without the rejected update.
+/// Whatever the jitter, an attempt starts at least a second (or `initialDelay`, if that is less) after the start of a
+/// failed one. An unstable network thus doesn't cause a burst of requests. Only a changed request is sent at once: one
+/// with a new token, or one without the rejected update.
 package struct RetryPolicy: Sendable, Hashable {
     package let initialDelay: Duration
     package let maximumDelay: Duration
-    /// The maximum time from the start of an attempt that doesn't reach the server to the start of the next. Such an
-    /// attempt costs only a few packets.
+    /// The maximum time between the starts of two attempts if the first doesn't reach the server. Such an attempt costs
+    /// only a few packets, so it may be repeated soon.
     private static let maximumUnreachableDelay = Duration.seconds(15)
-    /// The maximum delay that Waypost observes at a server's request.
+    /// The maximum delay that Waypost accepts if a server asks for one.
     private static let maximumObeyedDelay = Duration.seconds(600)
-    /// The minimum time from the start of a failed attempt to the start of the next.
+    /// The minimum time between the start of a failed attempt and the start of the next.
     private static let minimumSpacing = Duration.seconds(1)
 
     package init(initialDelay: Duration, maximumDelay: Duration) {
@@ -29,16 +29,17 @@ package struct RetryPolicy: Sendable, Hashable {
         min(initialDelay * (1 << min(max(retry, 1) - 1, 30)), maximumDelay)
     }
 
-    /// Returns the remaining minimum time between attempts, after an attempt that lasted `took`.
+    /// Returns how much longer to wait after an attempt that lasted `took`, so that the next attempt doesn't start too
+    /// soon.
     package func spacing(after took: Duration) -> Duration {
         max(.zero, min(Self.minimumSpacing, initialDelay) - took)
     }
 
-    /// Draws the wait before a retry.
+    /// Returns a random wait before a retry.
     ///
     /// - Parameters:
     ///   - retry: the number of the retry, counted from 1.
-    ///   - jitter: drawn from 0...1.
+    ///   - jitter: a random number in 0...1.
     ///   - after: the delay that the server asked for; `nil` if it asked for none.
     /// - Returns: the wait.
     package func delay(beforeRetry retry: Int, jitter: Double, after: Duration? = nil) -> Duration {
@@ -49,12 +50,12 @@ package struct RetryPolicy: Sendable, Hashable {
     }
 
     /// Returns the wait before retry number `retry` after an attempt that lasted `took` and did not reach the server.
-    /// `jitter` is drawn from 0...1.
+    /// `jitter` is a random number in 0...1.
     package func unreachableDelay(beforeRetry retry: Int, took: Duration, jitter: Double) -> Duration {
         min(ceiling(beforeRetry: retry) * jitter, max(.zero, Self.maximumUnreachableDelay - took))
     }
 
-    /// Returns the wait between probes while tokens are rejected, or while a reader is on hold.
+    /// Returns the wait between two probes, which find out whether a lasting fault has ended, such as rejected tokens.
     package func holdDelay(jitter: Double) -> Duration { maximumDelay / 2 + maximumDelay / 2 * jitter }
 
     /// Returns the wait before probe number `probe` for something that may be missing for days, such as a vehicle that

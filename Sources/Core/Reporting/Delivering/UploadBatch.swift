@@ -1,12 +1,13 @@
 /// The updates that one upload carries.
 package struct UploadBatch: Sendable, Hashable {
-    /// The newest update by time of fix: the live position, sent as `lastLocation`.
+    /// The update with the newest fix, which is the live position. It is sent as `lastLocation`.
     package let last: LocationUpdate
     /// The row of `last` in the outbox; `nil` if it is only in memory.
     package let stored: StoredUpdate?
-    /// Whether `last` is pending. If not, it is sent again so that no older position takes its place.
+    /// Whether `last` is pending in the outbox. If not, it leads the batch anyway, so that no older position becomes
+    /// the live position.
     package let lastIsPending: Bool
-    /// Older pending updates, ordered by time of fix; sent as `pastLocations`.
+    /// Older pending updates, in the order of their fixes. They are sent as `pastLocations`.
     package let past: [StoredUpdate]
 
     /// Creates a batch that is led by an update from the outbox.
@@ -17,7 +18,7 @@ package struct UploadBatch: Sendable, Hashable {
         self.past = past
     }
 
-    /// Creates a batch that is led by a position in memory, which the outbox doesn't have to acknowledge.
+    /// Creates a batch that is led by a position that is only in memory, so the outbox won't record its delivery.
     package init(unstored: LocationUpdate, past: [StoredUpdate]) {
         last = unstored
         stored = nil
@@ -25,6 +26,6 @@ package struct UploadBatch: Sendable, Hashable {
         self.past = past
     }
 
-    /// The updates that a successful upload delivers.
+    /// The pending updates in this batch, which a successful upload delivers.
     package var pending: [StoredUpdate] { lastIsPending ? past + [stored].compactMap(\.self) : past }
 }

@@ -1,27 +1,29 @@
 import ReportedText
 
-/// An event of the delivery lane.
+/// An event that the delivery lane handles.
 package enum UploadEvent: Sendable {
     case started
     /// The outbox has accepted a newer update. The value is the contents of the next upload, or `nil` if the outbox
     /// must be read for them.
     case updateStored(NextUpload?)
-    /// Older updates are pending: an operator has requeued them, or the outbox has accepted updates that it rejected
-    /// before.
+    /// Older updates are pending: an operator has requeued them, or the outbox has stored updates that it could not
+    /// store before.
     case requeued
-    /// The outbox could not store the update. `overrulesStored`: whether all updates in the outbox are wrong.
+    /// The outbox could not store the update. `overrulesStored`: whether all updates in the outbox are known to be
+    /// wrong.
     case updateNotStored(LocationUpdate, overrulesStored: Bool)
     /// Positions in memory must no longer lead an upload: they were wrong, or updates in the outbox overrule them.
     case forgetUnstored
-    /// The loop may end once nothing is pending.
+    /// The delivery loop may end once nothing is pending.
     case finishWhenEmpty
-    /// The network has returned; the delivery has not been notified yet.
+    /// The network has returned, and `Delivery` is about to be notified.
     case networkReturning
-    /// The network has returned, and the delivery has been notified.
+    /// The network has returned, and `Delivery` has been notified.
     case networkReturned
     /// Positions must not be disclosed until `privateModeEnded`.
     case privateModeBegan
-    /// `mayBePrivate`: whether the vehicle may still be in a private zone, which its next fix decides.
+    /// Private mode has ended. `mayBePrivate`: whether the vehicle may still be in a private zone; the next fix will
+    /// decide.
     case privateModeEnded(mayBePrivate: Bool)
     /// `dueAt` may have been reached. The state checks the time itself.
     case timeReached
@@ -43,7 +45,7 @@ package enum UploadEvent: Sendable {
     case announced(DeliveryOutcome)
 }
 
-/// The next action of the delivery loop. An event reports its result, except for the last four actions.
+/// The next action of the delivery loop. The result of each action except the last four is reported by an event.
 enum UploadAction: Sendable, Hashable {
     /// Ask the outbox for the contents of the next upload.
     case readOutbox(BatchRequest)
@@ -55,7 +57,7 @@ enum UploadAction: Sendable, Hashable {
     case announce(Presence)
     case acknowledge(UploadBatch, next: BatchRequest)
     case quarantine(StoredUpdate, reason: ReportedText)
-    /// Abort the exchange in progress. `answered` reports its result, as it does for any other exchange.
+    /// Abort the exchange in progress. The event `answered` then reports the result of the exchange, as usual.
     case abortExchange
     case wait
     /// Abandon the action in progress because of an internal error, and start again.
@@ -63,8 +65,8 @@ enum UploadAction: Sendable, Hashable {
     case finish
 }
 
-/// The consequences of an event: reports for the observer, in this order, and the next action. If there is none, the
-/// action in progress continues.
+/// The consequences of an event: the reports to the observer, in order, and the next action. If the next action is
+/// `nil`, the action in progress continues.
 struct UploadStep: Sendable, Hashable {
     let reports: [ReportingEvent]
     let action: UploadAction?
@@ -74,6 +76,6 @@ struct UploadStep: Sendable, Hashable {
         self.reports = reports
     }
 
-    /// Returns this step with the `earlier` reports before its own.
+    /// Returns this step with the `earlier` reports placed before the step's own.
     func reportingFirst(_ earlier: ReportingEvent...) -> Self { Self(action, reporting: earlier + reports) }
 }

@@ -1,12 +1,12 @@
-/// An exchange in progress, and the decision whether it must be aborted before the transport's time limits. This type
-/// does no I/O.
+/// An exchange in progress. It decides whether it must be aborted before the transport's time limits. This type does no
+/// I/O.
 struct UploadExchange: Sendable {
     /// The time that the exchange may still take after the network has changed.
     private static let graceAfterNetworkChange = Duration.seconds(2)
 
     let batch: UploadBatch
     let startedAt: Duration
-    /// The time that a newer position waits for the answer.
+    /// The time that the exchange may stay unanswered while a newer position waits.
     private let newerPositionTimeout: Duration
     private var graceEndsAt: Duration?
     private var timeoutEndsAt: Duration?
@@ -18,13 +18,13 @@ struct UploadExchange: Sendable {
         startedAt = now
     }
 
-    /// The time when the exchange must be aborted; `nil` if nothing requires that, or if it has been aborted.
+    /// The time when the exchange must be aborted; `nil` if there is no reason to, or if it has been aborted.
     var abortDueAt: Duration? {
         abortedFor == nil ? [graceEndsAt, timeoutEndsAt].compactMap(\.self).min() : nil
     }
 
-    /// The reason to send the batch again at once after a failure: the exchange was aborted, or the network has changed
-    /// since its start, so the failure says nothing about the network path. `nil` if there is no such reason.
+    /// The reason to send the batch again at once if the exchange fails: it was aborted, or the network has changed
+    /// since its start. Such a failure says nothing about the network path. `nil` if there is no such reason.
     var resendReason: AbortReason? { abortedFor ?? (graceEndsAt == nil ? nil : .networkChanged) }
 
     mutating func networkReturned(at now: Duration) {

@@ -1,23 +1,24 @@
 /// Decides how soon the next upload may follow the last one. The backlog is sent at its configured rate; after a 429
 /// all uploads are spaced further apart. This type does no I/O.
 struct UploadPace: Sendable, Hashable {
-    /// The first interval after a 429: the minimum interval at which a vehicle reports.
+    /// The interval after the first 429. It equals the minimum interval between a vehicle's updates.
     private static let firstInterval = Duration.seconds(5)
     /// The maximum interval: half of the 60 s within which Fleet Engine expects an update.
     static let maximumInterval = Duration.seconds(30)
-    /// A shorter interval is treated as zero.
+    /// The minimum interval. A shorter one counts as zero.
     static let minimumInterval = Duration.seconds(1)
 
     private let backlogUpdatesPerSecond: Double?
     /// The minimum time from one upload to the next; zero unless the server has throttled uploads.
     private(set) var interval = Duration.zero
     private var backlogDueAt = Duration.zero
-    /// The time when past locations of any kind, including shape points, may be sent again.
+    /// The time when past locations may be sent again, whether they are backlog or shape points.
     private var pastDueAt = Duration.zero
-    /// The time when the last upload started, or was answered with 429.
+    /// The time when the last upload started, or when it was answered with 429.
     private var uploadedAt = Duration.zero
 
-    /// - Parameter backlogUpdatesPerSecond: the rate of a backlog; `nil` sends it as fast as answers arrive.
+    /// - Parameter backlogUpdatesPerSecond: the rate at which a backlog is sent; `nil` sends it as fast as answers
+    ///   arrive.
     init(backlogUpdatesPerSecond: Double?) { self.backlogUpdatesPerSecond = backlogUpdatesPerSecond }
 
     /// Records that an upload with `past` locations is starting. While the backlog waits, `past` counts only the shape
@@ -53,7 +54,7 @@ struct UploadPace: Sendable, Hashable {
         interval == .zero ? .zero : max(.zero, uploadedAt + interval - now)
     }
 
-    /// Whether all past locations are being delayed, including shape points.
+    /// Whether all past locations are being delayed, even shape points.
     func delaysPast(at now: Duration) -> Bool { now < pastDueAt }
 
     /// Returns the time until an upload may carry the backlog.

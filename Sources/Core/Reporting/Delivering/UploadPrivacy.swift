@@ -4,14 +4,14 @@
 /// were already pending.
 enum UploadPrivacy: Sendable, Hashable {
     case off
-    /// The vehicle may be in a private zone; its first fix will decide.
+    /// The vehicle may be in a private zone. Its next fix will decide.
     case unknown
     /// Private mode is on. `owesOffline`: whether the service has yet to acknowledge that the vehicle is offline.
     case on(owesOffline: Bool)
     /// Private mode has ended, but there is no newer position yet.
     case ended
 
-    /// Whether the vehicle is private.
+    /// Whether private mode is on.
     private var isOn: Bool { if case .on = self { true } else { false } }
 
     /// Whether the vehicle must be reported as offline before anything else is sent.
@@ -26,7 +26,8 @@ enum UploadPrivacy: Sendable, Hashable {
         }
     }
 
-    /// Whether `batch` may be sent. `isLast`: whether no newer position will arrive that could lead the batch.
+    /// Whether `batch` may be sent. `isLast`: whether no newer position can arrive that could lead the batch instead,
+    /// because the source has ended.
     func allows(_ batch: UploadBatch, isLast: Bool) -> Bool {
         self == .off || batch.lastIsPending || allowsBacklog(isLast: isLast) && !batch.pending.isEmpty
     }
@@ -37,6 +38,6 @@ enum UploadPrivacy: Sendable, Hashable {
     /// Records that private mode has ended. `mayBePrivate`: whether the vehicle may still be in a private zone.
     mutating func end(mayBePrivate: Bool) { self = mayBePrivate ? .unknown : .ended }
 
-    /// Records that there is a newer position, which ends every state except private mode itself.
+    /// Records that there is a newer position. This ends every state except `on`.
     mutating func recordNewerPosition() { if !isOn { self = .off } }
 }

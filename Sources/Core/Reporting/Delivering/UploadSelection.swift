@@ -6,8 +6,8 @@ struct UploadSelection: Sendable {
     /// The newest update that was delivered from memory. The outbox doesn't know about it, so an older update from the
     /// outbox must not be sent as the newest.
     private var deliveredUnstored: LocationUpdate?
-    /// Whether `unstored` and `deliveredUnstored` overrule the outbox's updates and the outbox has not been notified
-    /// yet. If so, these positions lead uploads regardless of their times.
+    /// Whether the outbox's updates are wrong, but the outbox has not been notified yet. If so, `unstored` and
+    /// `deliveredUnstored` lead uploads regardless of their times.
     private var overrulesStored = false
     /// The update that was last sent as `lastLocation`, and the time when it was first sent.
     private var lastSent: (update: LocationUpdate, firstSentAt: Duration)?
@@ -20,7 +20,7 @@ struct UploadSelection: Sendable {
 
     /// - Parameters:
     ///   - heartbeat: the maximum time between two deliveries.
-    ///   - now: the start of the first heartbeat.
+    ///   - now: the current time, which starts the first heartbeat interval.
     init(heartbeat: Duration, at now: Duration) {
         self.heartbeat = heartbeat
         heartbeatDueAt = now + heartbeat
@@ -28,7 +28,7 @@ struct UploadSelection: Sendable {
     }
 
     /// Keeps an update that the outbox did not accept, unless there is a newer one. `overrulesStored`: whether all
-    /// updates in the outbox are wrong, which holds until `forgetUnstored`.
+    /// updates in the outbox are wrong. They count as wrong until `forgetUnstored` is called.
     mutating func offer(unstored update: LocationUpdate, overrulesStored: Bool) {
         if overrulesStored { self.overrulesStored = true }
         if unstored.map({ $0.timeOfFix <= update.timeOfFix }) ?? true { unstored = update }
@@ -45,8 +45,8 @@ struct UploadSelection: Sendable {
     /// - Parameters:
     ///   - batch: the pending updates; `nil` if there are none, or if the outbox can't be read.
     ///   - newest: the newest update of the outbox; `nil` if there is none, or if the outbox can't be read.
-    ///   - limit: the maximum number of past locations after an unstored position.
-    ///   - now: the present.
+    ///   - limit: the maximum number of past locations in a batch that is led by a position in memory.
+    ///   - now: the current time.
     /// - Returns: the batch to send; `nil` if nothing has to be sent yet.
     func batch(
         pending batch: UploadBatch?, newest: StoredUpdate?, maximumPastLocations limit: Int, at now: Duration
@@ -54,7 +54,8 @@ struct UploadSelection: Sendable {
         func leads(_ update: LocationUpdate) -> Bool {
             if overrulesStored { return true }
             if let newest { return newest.update.timeOfFix < update.timeOfFix }
-            // The outbox can't be read. The last update sent may be newer, and may have arrived although no answer did.
+            // The outbox can't be read. The last update sent may be newer, and may have reached the server although no
+            // answer came.
             return lastSent.map { $0.update.timeOfFix <= update.timeOfFix } ?? true
         }
         let past = Array((batch?.pending ?? []).prefix(limit))
@@ -87,13 +88,13 @@ struct UploadSelection: Sendable {
             unstored = nil
         }
         if overrulesStored { return }
-        // An older position must not lead again, even while the outbox can't be read.
+        // An older position must not lead a later batch, even while the outbox can't be read.
         if let older = unstored, older.timeOfFix < led.timeOfFix { unstored = nil }
         if let older = deliveredUnstored, older.timeOfFix < led.timeOfFix { deliveredUnstored = nil }
     }
 
-    /// Records that the service rejected the position that led `batch`. The heartbeat starts again, so that the
-    /// position isn't repeated in a loop.
+    /// Records that the service rejected the position that led `batch`. The time until the next heartbeat starts again,
+    /// so that the position isn't repeated in a loop.
     mutating func didReject(_ batch: UploadBatch, at now: Duration) {
         postponeHeartbeat(at: now)
         if unstored == batch.last { unstored = nil }
@@ -108,7 +109,7 @@ struct UploadSelection: Sendable {
         lastSent = nil
     }
 
-    /// Starts the heartbeat again.
+    /// Restarts the time until the next heartbeat.
     mutating func postponeHeartbeat(at now: Duration) {
         heartbeatDueAt = now + heartbeat
         heartbeatReadAt = now + heartbeat

@@ -1,14 +1,14 @@
-/// The settings of a vehicle's delivery.
+/// The settings for delivering one vehicle's updates.
 package struct UploadSettings: Sendable, Hashable {
     /// The presence that is sent with every update, unless the vehicle is or may be private.
     package var presence: Presence
     /// The time limit of an exchange.
     package var timeLimit: Duration
     package var maximumPastLocations: Int
-    /// The rate of a backlog; `nil` sends it as fast as answers arrive.
+    /// The rate at which a backlog is sent; `nil` sends it as fast as answers arrive.
     package var backlogUpdatesPerSecond: Double?
     package var retry: RetryPolicy
-    /// The maximum time without an update. After that, the newest update is repeated.
+    /// The maximum time between two deliveries. After that, the newest update is sent again.
     package var heartbeat: Duration
 
     package init(

@@ -1,13 +1,14 @@
 import ReportedText
 
-/// The permit, the exchange, and the consequences of its answer.
+/// The steps that obtain a permit, send a batch, and act on the answer.
 extension UploadState {
     mutating func didPrepare(for batch: UploadBatch, since: Duration) -> UploadStep {
         guard !termination.isCancelled else { return finish() }
         if privacy.owesOffline || !privacy.allows(batch, isLast: termination.whenEmpty) {
             return readOutbox(isPrepared: true)
         }
-        // A position that was accepted during a long wait leads this upload, instead of following in the next.
+        // A newer position may have been accepted during a long wait for the permit. It leads this upload, instead of
+        // the next.
         let isOutdated = arrivals.hasNewerPosition && now - since > Self.quickPreparation
         return isOutdated ? readOutbox(isPrepared: true) : send(batch)
     }
@@ -22,7 +23,7 @@ extension UploadState {
         return UploadStep(.send(batch, secondsSinceFirstSent: secondsSinceFirstSent), reporting: [.uploading(batch)])
     }
 
-    /// Waits before asking for a permit again: briefly at first, later as long as during any hold.
+    /// Waits before asking for a permit again. The wait is short at first, and grows with each failure.
     mutating func didNotPrepare(_ fault: DeliveryFault, since: Duration, jitter: () -> Double) -> UploadStep {
         guard !termination.isCancelled else { return finish() }
         streaks.missingPermits += 1
@@ -46,7 +47,7 @@ extension UploadState {
             }
         }
         var outcome = result.outcome
-        // A server that rejects one update after another must not receive the rest: all would be quarantined.
+        // If a server rejects one update after another, it must not receive the rest, because all would be quarantined.
         if case .rejected(let fault) = outcome, streaks.rejectsEverything {
             outcome = .held(.everythingRejected(fault))
         }
@@ -153,7 +154,7 @@ extension UploadState {
         }
     }
 
-    /// Halves the batch until it contains only the update that the server rejects, which is then quarantined.
+    /// Tries again with half of the rejected batch. Once only the rejected update is left, it is quarantined.
     private mutating func didReject(_ batch: UploadBatch, reason: ReportedText) -> UploadStep {
         if makeSmaller(than: batch) { return readOutbox() }
         streaks.rejections += 1
@@ -169,12 +170,12 @@ extension UploadState {
     /// Makes the next batch smaller than `batch`. Returns whether that is possible.
     private mutating func makeSmaller(than batch: UploadBatch) -> Bool {
         if batch.pending.count > 1 {
-            // If the newest update is pending, it can be sent alone. If it is repeated, at least one older update must
-            // go with it.
+            // A pending newest update can be sent alone. A repeated one can't, because that would deliver nothing
+            // pending, so at least one older update must go with it.
             batchSize.didReject(past: batch.past.count, minimum: batch.lastIsPending ? 0 : 1)
             return true
         }
-        // The batch is led by a position from memory, which may be the rejected one. It is sent alone first.
+        // A position from memory leads the batch, and may be the one that the server rejects. It is sent alone first.
         guard privacy == .off, !batch.pending.isEmpty, batch.stored == nil, batch.last != leaders.delivered else {
             return false
         }
@@ -182,7 +183,7 @@ extension UploadState {
         return true
     }
 
-    /// Continues as soon as the minimum time between attempts has passed.
+    /// Reads the outbox again as soon as the minimum time between attempts has passed.
     private mutating func continueSoon(after took: Duration) -> UploadStep {
         let spacing = retry.spacing(after: took)
         return spacing > .zero ? backOff(spacing) : readOutbox()
@@ -190,7 +191,7 @@ extension UploadState {
 }
 
 extension DeliveryFault {
-    /// Whether an answer arrived that can't be decoded. It may have reported success.
+    /// Whether an answer arrived but couldn't be decoded. The answer may have reported success.
     fileprivate var isUndecodable: Bool {
         if case .unanswered(let lost) = self { lost.cause == .undecodableAnswer } else { false }
     }

@@ -1,6 +1,6 @@
-/// Reading the outbox, waiting, and the events that end a wait.
+/// The steps that read the outbox, wait, and handle the events that end a wait.
 extension UploadState {
-    /// Returns a request for at least `minimum` past locations.
+    /// Returns a request that allows at least `minimum` past locations, unless the pace delays all of them.
     func request(minimum: Int = 0) -> BatchRequest {
         BatchRequest(
             maximumPastLocations: pace.delaysPast(at: now) ? 0 : max(minimum, batchSize.limit),
@@ -17,8 +17,8 @@ extension UploadState {
         return UploadStep(.readOutbox(request))
     }
 
-    /// Continues with `next`, which an append or an acknowledgement has returned. Reads the outbox instead if `next` is
-    /// `nil`, or if more updates have arrived since.
+    /// Continues with `next`, the contents returned by an append or an acknowledgement. Reads the outbox instead if
+    /// `next` is `nil`, or if more updates have arrived since.
     mutating func proceed(with next: NextUpload?, for request: BatchRequest?) -> UploadStep {
         let isCurrent = !arrivals.hasAny && !privacy.owesOffline && !termination.isCancelled
         guard isCurrent, let next, let request else { return readOutbox() }
@@ -26,7 +26,7 @@ extension UploadState {
         return select(from: next, for: request, isPrepared: false)
     }
 
-    /// Handles a newer update in the outbox.
+    /// Handles the event that the outbox has stored a newer update.
     mutating func updateStored(_ next: NextUpload?) -> UploadStep {
         let request = arrivals.appendRequest
         arrivals.appendRequest = nil
@@ -52,7 +52,7 @@ extension UploadState {
         }
         let isPending = next.batch != nil
         if limit == 0, isPending, privacy.allowsBacklog(isLast: termination.whenEmpty), !pace.delaysPast(at: now) {
-            // A position that must not be repeated alone may still lead a batch with a pending update.
+            // A position that must not be repeated alone may still lead a batch, if that contains a pending update.
             return readOutbox(isPrepared: isPrepared, minimum: 1)
         }
         if isPaced, isPending { return idle(for: pace.timeToBacklog(at: now)) }
@@ -73,8 +73,8 @@ extension UploadState {
         return UploadStep(.prepare)
     }
 
-    /// Sends a position from memory, if there is one to send. Otherwise waits before using the outbox again, but only
-    /// until a position arrives in memory.
+    /// Sends a position from memory, if there is one to send. Otherwise waits before using the outbox again. A position
+    /// that arrives in memory ends this wait.
     mutating func outboxDidFail(_ error: OutboxError, jitter: () -> Double) -> UploadStep {
         if privacy == .off, case .reading(let request, let isPrepared) = phase,
             let batch = selection.batch(
@@ -95,8 +95,8 @@ extension UploadState {
         return UploadStep(.wait)
     }
 
-    /// Waits for `delay`. If `spacing` is given, the network's return ends the wait early, but not before `spacing` has
-    /// passed, so that the minimum time between two attempts is kept.
+    /// Waits for `delay`. If `spacing` is given, the network's return ends the wait early. It doesn't end the wait
+    /// before `spacing` has passed, because that is the minimum time between two attempts.
     mutating func backOff(_ delay: Duration, networkEndsAfter spacing: Duration? = nil) -> UploadStep {
         guard !termination.isCancelled else { return finish() }
         phase = .backingOff(until: now + delay, networkEndsAt: spacing.map { now + $0 })
@@ -165,8 +165,8 @@ extension UploadState {
         return UploadStep(.abortExchange)
     }
 
-    /// Ends a wait at once. An action in progress is cancelled with its task, but an answer that has arrived is still
-    /// used.
+    /// Stops the lane at once if it is waiting. An action in progress is cancelled with its task, but an answer that
+    /// has already arrived is still used.
     mutating func cancel() -> UploadStep {
         termination.isCancelled = true
         switch phase {

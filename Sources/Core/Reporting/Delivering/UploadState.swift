@@ -1,8 +1,9 @@
-/// The state of the delivery lane, which makes every decision: each event leads to at most one action. This type
-/// does no I/O.
+/// The state machine of the delivery lane, which makes every decision: each event leads to at most one action. This
+/// type does no I/O.
 ///
-/// One action is in progress at a time. The lane reads the outbox, asks for a permit, sends a batch and records its
-/// result in the outbox. If there is nothing to send, it waits, at most until `dueAt`, when it expects `.timeReached`.
+/// One action is in progress at a time. The lane reads the outbox, asks for a permit, sends a batch and records the
+/// result in the outbox. If there is nothing to send, the lane waits for a new event. `.timeReached` ends the wait at
+/// `dueAt` at the latest.
 struct UploadState: Sendable {
     enum Phase {
         case stopped
@@ -19,32 +20,33 @@ struct UploadState: Sendable {
         case backingOff(until: Duration, networkEndsAt: Duration?)
     }
 
-    /// The arrivals since the last reading of the outbox.
+    /// The changes since the outbox was last read.
     struct Arrivals: Sendable, Hashable {
         /// Whether there may be anything new to send.
         var hasAny = false
         var hasNewerPosition = false
-        /// The request that was passed to the outbox with the append in progress.
+        /// The request for the next upload that went to the outbox with the append in progress.
         var appendRequest: BatchRequest?
-        /// Whether nothing was pending at the last reading.
+        /// Whether nothing was pending when the outbox was last read.
         var isOutboxEmpty = false
     }
 
-    /// The numbers of consecutive failures. A delivery resets all of them.
+    /// The numbers of consecutive failures, by kind. A delivery resets all of them.
     struct Streaks: Sendable, Hashable {
-        /// Failed attempts. Holds aren't counted: a missing or rejected permit, or an unknown vehicle.
+        /// The number of failed attempts, not counting holds. A hold is due to a missing or rejected permit, or to an
+        /// unknown vehicle.
         var failures = 0
         var outboxFailures = 0
-        /// Updates that were permanently rejected.
+        /// The number of updates that were permanently rejected.
         var rejections = 0
-        /// Whether the present permit is new because the previous one was rejected.
+        /// Whether the current permit is new because the previous one was rejected.
         var hasPreparedAgain = false
-        /// Consecutive attempts without a permit.
+        /// The number of consecutive attempts for which no permit could be obtained.
         var missingPermits = 0
-        /// Consecutive answers that put delivery on hold.
+        /// The number of consecutive answers that put delivery on hold.
         var holds = 0
 
-        /// Whether the server rejects every update: several were rejected one by one and none was accepted, so the
+        /// Whether the server rejects every update. Several were rejected one by one and none was accepted, so the
         /// updates can't be the reason.
         var rejectsEverything: Bool { rejections >= 3 }
     }
@@ -57,7 +59,7 @@ struct UploadState: Sendable {
         var isCancelled = false
     }
 
-    /// Positions that led earlier uploads.
+    /// The positions that led certain earlier uploads.
     struct Leaders: Sendable, Hashable {
         /// The position that led the last accepted upload. A later rejection of a batch can't be due to this position.
         var delivered: LocationUpdate?
@@ -68,14 +70,14 @@ struct UploadState: Sendable {
         var undecodable: LocationUpdate?
     }
 
-    /// The time to obtain a permit within which the chosen batch remains current. After a longer wait the outbox is
+    /// The time that obtaining a permit may take before the chosen batch counts as outdated. After that, the outbox is
     /// read again if there is a newer position.
     static let quickPreparation = Duration.milliseconds(100)
-    /// The time after which an exchange without an answer is likely to fail, if the attempt before it failed.
+    /// The time after which an exchange without an answer is likely to fail, provided that the previous attempt failed.
     static let quickRecovery = Duration.seconds(1)
 
     let settings: UploadSettings
-    /// Whether the service shows a presence.
+    /// Whether the service records a vehicle's presence.
     let hasPresence: Bool
     var retry: RetryPolicy { settings.retry }
     /// The time of the last event.
@@ -95,9 +97,9 @@ struct UploadState: Sendable {
 
     /// - Parameters:
     ///   - settings: the vehicle's settings.
-    ///   - hasPresence: whether the service shows a presence.
+    ///   - hasPresence: whether the service records a vehicle's presence.
     ///   - privacy: whether the vehicle is or may be private at the start.
-    ///   - now: the start of the first heartbeat.
+    ///   - now: the current time, which starts the first heartbeat interval.
     init(
         _ settings: UploadSettings, hasPresence: Bool = true, privacy: UploadPrivacy = .off, at now: Duration
     ) {
@@ -125,7 +127,7 @@ struct UploadState: Sendable {
     }
 
     /// Returns the time since the start of the request that was led by `update`; `nil` unless that request was accepted
-    /// or is in progress. After a failure, also `nil` if the request has had no answer for a second.
+    /// or is in progress. If the previous attempt failed, also `nil` once the request has been unanswered for a second.
     func timeSinceSent(_ update: LocationUpdate, at now: Duration) -> Duration? {
         if leaders.delivered == update { return now - leaders.deliveredStartedAt }
         guard case .exchanging(let exchange) = phase, exchange.batch.last == update else { return nil }
@@ -133,7 +135,8 @@ struct UploadState: Sendable {
         return streaks.failures == 0 || elapsed < Self.quickRecovery ? elapsed : nil
     }
 
-    /// Returns the request to pass with an append that starts at `now`; `nil` if its answer would not be used.
+    /// Returns the request for the next upload to pass with an append that starts at `now`; `nil` if the result would
+    /// not be used.
     mutating func requestForAppend(at now: Duration) -> BatchRequest? {
         self.now = now
         arrivals.appendRequest = nil
@@ -141,8 +144,8 @@ struct UploadState: Sendable {
         return arrivals.appendRequest
     }
 
-    /// Handles an event that has occurred at `now`, and returns its consequences. `jitter` draws from 0...1, and is
-    /// only evaluated if a wait may begin.
+    /// Handles an event that has occurred at `now`, and returns its consequences. `jitter` is a random number in 0...1,
+    /// evaluated only if a wait may begin.
     mutating func handle(
         _ event: UploadEvent, at now: Duration, jitter: @autoclosure () -> Double
     ) -> UploadStep {
@@ -198,7 +201,7 @@ struct UploadState: Sendable {
         }
     }
 
-    /// Reports an event that isn't valid in the current phase, which is a bug in Waypost, and starts again.
+    /// Reports an event that isn't valid in the current phase, which is a bug in Waypost, and restarts the lane.
     private mutating func unexpected(_ event: UploadEvent) -> UploadStep {
         let error = InternalError(event: Self.name(of: event), phase: Self.name(of: phase))
         phase = .stopped

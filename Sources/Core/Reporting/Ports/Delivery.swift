@@ -1,11 +1,12 @@
 package import TimeAndChance
 
-/// The service that updates are delivered to: the port that `FleetEngineDelivery` implements.
+/// The service that updates are delivered to. `FleetEngineDelivery` implements this protocol.
 ///
-/// A delivery has two steps. First `prepare` obtains a permit, for example with a token. Then the reporter chooses the
-/// batch, which the permit delivers. Thus a position that arrived in between can lead the batch.
+/// A delivery has two steps. First `prepare` obtains a permit, such as one that contains a token. Only then does the
+/// reporter make the final choice of the batch to deliver with it. A position that arrived in between can thus lead the
+/// batch.
 package protocol Delivery: Sendable {
-    /// Whether the service shows the presence of a vehicle.
+    /// Whether the service records a vehicle's presence.
     var hasPresence: Bool { get }
 
     /// Obtains a permit for one request. Called before every request; may take long.
@@ -13,7 +14,7 @@ package protocol Delivery: Sendable {
 
     /// Reports the presence without a position. Also works in a cancelled task, such as at shutdown.
     ///
-    /// - Throws: the reason if no permit could be obtained.
+    /// - Throws: the reason why no permit could be obtained.
     func announce(_ presence: Presence) async throws(DeliveryFault) -> DeliveryResult
 
     /// Notifies the service's client that the network has returned. Connections that may be dead aren't used again.
@@ -27,7 +28,7 @@ package protocol DeliveryPermit: Sendable {
     ///
     /// - Parameters:
     ///   - batch: the updates.
-    ///   - presence: the presence to send with the updates; ignored if the service has none.
+    ///   - presence: the presence to send with the updates; ignored if the service doesn't record a presence.
     ///   - seconds: the seconds since `batch.last` was first sent; `nil` if it never was.
     /// - Returns: the result of the request.
     func deliver(
@@ -46,7 +47,7 @@ package enum Presence: String, Sendable, Hashable, CaseIterable {
 package struct DeliveryResult: Sendable, Hashable {
     package var outcome: DeliveryOutcome
     package var traffic: Traffic
-    /// The time of the service's clock; `nil` if the answer doesn't contain it.
+    /// The time of the service's clock, as stated in the answer; `nil` if the answer states none.
     package var serverTime: UTCTime?
 
     package init(_ outcome: DeliveryOutcome, traffic: Traffic = Traffic(), serverTime: UTCTime? = nil) {
@@ -56,7 +57,7 @@ package struct DeliveryResult: Sendable, Hashable {
     }
 }
 
-/// The meaning of a request's result for its updates, which decides the next step.
+/// The outcome of a request. It decides what happens to the updates, and what the reporter does next.
 package enum DeliveryOutcome: Sendable, Hashable {
     /// The service has accepted the updates.
     case delivered
@@ -68,15 +69,16 @@ package enum DeliveryOutcome: Sendable, Hashable {
     case tooLarge(DeliveryFault)
     /// The fault is temporary. The reporter retries after a backoff, but not before `after` has passed.
     case retry(DeliveryFault, after: Duration?)
-    /// There were too many requests. The reporter retries as it does after `retry`, and sends fewer requests from then
-    /// on.
+    /// There were too many requests. The reporter retries as it does after `retry`, but leaves more time between
+    /// requests from then on.
     case throttled(DeliveryFault, after: Duration?)
-    /// There was no answer. The network path is interrupted, but may work again at any moment.
+    /// There was no answer. The network path is probably interrupted, but may work again at any moment.
     case unanswered(DeliveryFault)
     /// Another server answered, such as a captive portal. The reporter retries after a backoff, or when the network
     /// changes.
     case intercepted(DeliveryFault)
-    /// Waypost can't resolve the fault, such as an unknown vehicle. The reporter keeps all updates and probes slowly.
+    /// Waypost can't resolve the fault itself, such as an unknown vehicle. The reporter keeps all updates, and tries
+    /// again at long intervals.
     case held(DeliveryFault)
 
     /// Whether the outcome is a failed attempt. A hold isn't one, because neither the updates nor the network were at
@@ -88,7 +90,7 @@ package enum DeliveryOutcome: Sendable, Hashable {
         }
     }
 
-    /// The fault; `nil` if delivered.
+    /// The fault; `nil` if the updates were delivered.
     package var fault: DeliveryFault? {
         switch self {
         case .delivered: nil

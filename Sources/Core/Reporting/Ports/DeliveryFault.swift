@@ -1,6 +1,6 @@
 package import ReportedText
 
-/// The fault of a delivery, as typed facts that `Conditions` turns into text.
+/// The reason why a delivery failed. It contains only facts, which `Conditions` turns into text.
 package indirect enum DeliveryFault: Error, Sendable, Hashable {
     /// No permit could be obtained.
     case noPermit(MissingPermit)
@@ -15,7 +15,7 @@ package indirect enum DeliveryFault: Error, Sendable, Hashable {
     /// The service's address isn't valid.
     case invalidAddress(ReportedText)
 
-    /// The message of the service or the network, which is kept with a rejected update.
+    /// The message from the service or the network. If the service rejects an update, this message is stored with it.
     package var message: ReportedText {
         switch self {
         case .noPermit: ""
@@ -36,7 +36,7 @@ package struct MissingPermit: Sendable, Hashable {
         case rejected
         /// The issuer's answer can't be used.
         case unusableAnswer
-        /// The configuration doesn't allow asking for a permit.
+        /// The configuration makes a request for a permit impossible.
         case misconfigured
         case cancelled
 
@@ -45,7 +45,7 @@ package struct MissingPermit: Sendable, Hashable {
     }
 
     package let cause: Cause
-    /// The facts known to the delivery's adapter.
+    /// The details, whose type depends on the implementation of `Delivery`.
     package let fault: any PermitFault
     /// The delay that the issuer asked for; `nil` if it asked for none.
     package let retryAfter: Duration?
@@ -67,7 +67,7 @@ package struct MissingPermit: Sendable, Hashable {
     }
 }
 
-/// The facts about a missing permit, as known to a delivery's adapter.
+/// The details about a missing permit. Each implementation of `Delivery` has its own type.
 package protocol PermitFault: Sendable, Hashable {}
 
 extension PermitFault {
@@ -78,25 +78,25 @@ extension PermitFault {
 package struct ServiceAnswer: Sendable, Hashable {
     /// The kind of body in an answer.
     package enum Body: Sendable, Hashable {
-        /// The service's own error, with its message.
+        /// An error from the service itself, with the error's message.
         case error(ReportedText, about: Subject?)
         case empty
         case html
         case other
     }
 
-    /// The subject of the service's error, if it affects the remedy.
+    /// The subject of the service's error. Only subjects that affect the remedy are listed.
     package enum Subject: Sendable, Hashable {
         case disabledService
         case disabledBilling
-        /// The times in the token.
+        /// The times in the token, such as its expiry.
         case tokenTimes
     }
 
     /// The HTTP status.
     package let status: Int
     package let body: Body
-    /// The service's account that the vehicle belongs to.
+    /// The account to which the vehicle belongs, such as a Fleet Engine provider.
     package let account: String
 
     package init(status: Int, body: Body, account: String) {
@@ -105,10 +105,10 @@ package struct ServiceAnswer: Sendable, Hashable {
         self.account = account
     }
 
-    /// Whether the answer is from the service itself.
+    /// Whether the answer is from the service itself, not from an intermediary.
     package var isOfService: Bool { if case .error = body { true } else { false } }
 
-    /// The status with the service's message.
+    /// The status, with the service's message if there is one.
     var message: ReportedText { if case .error(let message, _) = body { "\(status) \(message)" } else { "\(status)" } }
 }
 
@@ -121,24 +121,24 @@ package struct LostExchange: Sendable, Hashable {
         case timedOut
         /// The connection ended before the answer was complete.
         case connectionLost
-        /// The server's certificate isn't trusted; `nil` if the reason is unknown.
+        /// The server's certificate isn't trusted. The value is the reason; `nil` if it is unknown.
         case untrustedCertificate(CertificateFault?)
         /// The TLS connection failed for another reason.
         case tlsFailed
         case answerTooLarge
         case malformedAnswer
-        /// The answer has an unsupported compression.
+        /// The answer uses an unsupported compression.
         case undecodableAnswer
-        /// The exchange failed because of this machine.
+        /// The exchange failed because of a fault on this machine.
         case clientFailed
     }
 
     package enum CertificateFault: Sendable, Hashable { case outsideItsTime, ofAnotherName, ofUnknownAuthority }
 
     package let cause: Cause
-    /// A description with addresses and times.
+    /// A description of the failure, with addresses and times.
     package let message: ReportedText
-    /// The remedy of this particular fault; `nil` if the catalog's applies.
+    /// The remedy for this fault in particular; `nil` if the catalog's remedy for the code applies.
     package let remedy: ReportedText?
     /// The server's scheme, host and port.
     package let origin: String

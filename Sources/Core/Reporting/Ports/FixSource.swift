@@ -1,6 +1,6 @@
 package import GNSS
 
-/// The source of fixes: the port that the receivers of `GNSSReceiver` implement.
+/// A source of fixes. The receivers in `GNSSReceiver` implement this protocol.
 package protocol FixSource: Sendable {
     /// Delivers fixes and changes of state until the source ends or the task is cancelled.
     ///
@@ -17,7 +17,8 @@ package enum FixSourceEvent: Sendable, Hashable {
     case fix(Fix)
     /// The receiver's state has changed.
     case state(ReceiverState)
-    /// The receiver has reported or revealed something that the operator should know. A warning may be repeated.
+    /// Something that the operator should know about the receiver. Either the receiver has reported it, or its output
+    /// reveals it. A warning may be repeated.
     case warning(ReceiverWarning)
     /// The satellites in view of a live receiver, at most once per second.
     case sky(Sky)
@@ -30,7 +31,7 @@ package struct FixSourceError: Error, Sendable, Hashable {
     package enum Code: String, Sendable, Hashable, CaseIterable {
         /// The log doesn't exist, or this user may not read it.
         case cannotOpen
-        /// The log isn't a receiver's recording, but for example a directory, UTF-16 text or a damaged archive.
+        /// The log isn't a receiver's recording. It is, for example, a directory, UTF-16 text or a damaged archive.
         case notALog
         /// The log doesn't fit into memory.
         case tooLong
@@ -41,7 +42,8 @@ package struct FixSourceError: Error, Sendable, Hashable {
     package enum Reason: Sendable, Hashable {
         /// A log that can't be used.
         case log(name: String, LogFault)
-        /// A line that can't be reopened. The fault is `nil` if the line ended without a sentence.
+        /// An input that can't be reopened, such as standard input. The fault is `nil` if the input ended without a
+        /// sentence.
         case line(source: String, ReceiverFault?)
     }
 

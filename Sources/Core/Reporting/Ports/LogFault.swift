@@ -9,7 +9,7 @@ package enum LogFault: Sendable, Hashable {
         case missing
         /// This user may not read the file. `closedDirectory` is the directory that denies access, if one does.
         case forbidden(closedDirectory: String?)
-        /// A socket, or a device that is missing.
+        /// The path leads to a socket, or to a device file whose device is missing.
         case unreadableKind
         /// Any other obstacle, with the system's message.
         case other(String)
@@ -24,24 +24,24 @@ package enum LogFault: Sendable, Hashable {
     /// An archive in a format that Waypost can't decompress, with the command that can.
     case compressed(with: String, command: String)
     case compressedTwice
-    /// A gzip archive that was to be followed while it grows, which isn't supported.
+    /// A gzip archive that Waypost was asked to follow as it grows. This isn't supported.
     case followedArchive
     /// UTF-16 text, with `iconv`'s name for its encoding.
     case utf16(encoding: String)
     case archiveCutShort
     case archiveWithoutContents
-    /// Other data follows the archive, from this byte on.
+    /// The archive is followed by other data, which begins at this byte.
     case archiveFollowedByOtherData(at: Int64)
     case archiveDamaged(reason: String, near: Int64)
     case readFailed(reason: String, afterBytes: Int64)
-    /// A replay must read its log twice, but this log isn't a file.
+    /// A log that can be read only once, because it isn't a file. A replay must read it twice.
     case readableOnce
     case tooManyFixes(maximum: Int)
     case foreign(ForeignLogKind)
-    /// All checksums of the log are wrong. `sentences` is the number of sentences.
+    /// The checksums of all sentences in the log are wrong. `sentences` is the number of these sentences.
     case wrongChecksums(sentences: Int)
     case noSentence
-    /// There is no fix, but there are this many sentences without a checksum.
+    /// The logs contain no fix, but this many sentences without a checksum.
     case missingChecksums(sentences: Int, logs: Int)
     case noFix(FixAbsence)
 
@@ -60,9 +60,11 @@ package enum LogFault: Sendable, Hashable {
 /// The reason why logs that have sentences contain no fix.
 package struct FixAbsence: Sendable, Hashable {
     package enum Cause: Sendable, Hashable {
-        /// Most sentences with a position were rejected because of `field`, for example `longitude out of range`.
+        /// Of the `stated` sentences with a position, `rejected` were rejected. `field` is the most frequent reason,
+        /// such as `longitude out of range`. It applies to `count` sentences, the first of which is in line `firstLine`
+        /// of `log`.
         case rejectedPositions(rejected: Int, stated: Int, field: String, count: Int, log: String, firstLine: Int)
-        /// This many fixes have no date.
+        /// There are this many fixes, but nothing states their date.
         case undated(Int)
         /// The input consists of AIS messages from other ships.
         case otherShips
@@ -74,7 +76,7 @@ package struct FixAbsence: Sendable, Hashable {
     /// The number of sentences that were left out because their checksum is wrong.
     package struct LeftOut: Sendable, Hashable {
         package let count: Int
-        /// The number of all sentences in these logs.
+        /// The total number of sentences in the logs.
         package let total: Int
 
         package init(_ count: Int, of total: Int) {
@@ -106,7 +108,7 @@ package enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
     /// Text with git's conflict markers.
     case conflict
     case gpsdReports
-    /// The description of a recorded run.
+    /// The file that describes a run recorded by Waypost.
     case runRecording
     case configuration
     case json
@@ -134,10 +136,10 @@ package enum ForeignLogKind: String, Sendable, Hashable, CaseIterable {
 package enum LogRemark: Sendable, Hashable {
     package enum Checksums: Sendable, Hashable { case wrong, cutOff, both }
 
-    /// Sentences of a log were left out because of their checksums. `firstLine` is the line of the first one.
+    /// Sentences of a log were left out because of their checksums. `firstLine` is the number of the first such line.
     case leftOut(log: String, FixAbsence.LeftOut, Checksums, firstLine: Int)
     /// The log `next` begins, at `start`, before the log `previous` ends, at `end`.
     case outOfOrder(previous: String, end: String, next: String, start: String)
-    /// The time goes back within the logs, this many times.
+    /// The log's time goes back to an earlier time, this many times.
     case timeGoesBack(log: String, times: Int)
 }

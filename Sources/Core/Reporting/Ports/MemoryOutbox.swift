@@ -33,7 +33,8 @@ package actor MemoryOutbox: Outbox {
     package func append(
         _ update: LocationUpdate, with shapePoints: [LocationUpdate], overrulingEarlier: Bool, next: BatchRequest?
     ) async throws(OutboxError) -> AppendedUpdate {
-        // A cancelled drive may exceed the capacity by one update. An error instead would send it from memory.
+        // If the task is cancelled, the update is accepted, even though it exceeds the capacity. After an error, the
+        // update would be sent from memory instead.
         while rows.count >= capacity, !Task.isCancelled {
             let (changes, listener) = AsyncStream.makeStream(of: Never.self)
             roomListener = listener
@@ -108,7 +109,8 @@ package actor MemoryOutbox: Outbox {
         roomListener = nil
     }
 
-    /// Returns the newer update. If the times of fix are equal, the update that was accepted later is newer.
+    /// Returns the update with the newer fix. If both fixes have the same time, returns the update that was accepted
+    /// later.
     private static func newer(_ one: StoredUpdate?, _ other: StoredUpdate) -> StoredUpdate {
         guard let one else { return other }
         return (one.update.timeOfFix, one.sequence) < (other.update.timeOfFix, other.sequence) ? other : one

@@ -1,4 +1,4 @@
-/// Any clock, reduced to elapsed time and sleep.
+/// A wrapper around any clock. It offers only the elapsed time and a way to sleep.
 package struct MonotonicClock: Sendable {
     private let elapsed: @Sendable () -> Duration
     private let sleeper: @Sendable (Duration) async throws -> Void

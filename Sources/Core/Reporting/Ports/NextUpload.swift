@@ -1,6 +1,6 @@
 /// A request to the outbox for the contents of the next upload, within limits.
 package struct BatchRequest: Sendable, Hashable {
-    /// The maximum number of older updates.
+    /// The maximum number of updates in addition to the newest one.
     package var maximumPastLocations: Int
     /// Whether the upload may carry the backlog, or only the newest update and its shape points.
     package var withBacklog: Bool

@@ -1,6 +1,6 @@
 package import ReportedText
 
-/// The store of accepted updates until they are delivered: the port that `SQLiteOutbox` implements.
+/// A store that keeps accepted updates until they are delivered. `SQLiteOutbox` implements this protocol.
 package protocol Outbox: Sendable {
     /// Accepts `update`. Once this returns, the update survives a crash and a power cut, unless the operator has
     /// configured a durability that may lose the most recent updates.
@@ -9,8 +9,8 @@ package protocol Outbox: Sendable {
     ///   - update: the update.
     ///   - shapePoints: at most `ShapePoints.maximumPoints` points, in order of time. They are accepted together with
     ///     `update`, all or none, and get the sequence numbers immediately before that of `update`.
-    ///   - overrulingEarlier: whether `update` becomes the newest even if its time of fix is earlier, because all
-    ///     previous updates were wrong.
+    ///   - overrulingEarlier: whether `update` becomes the newest even if previous updates have later fixes, because
+    ///     all of those were wrong.
     ///   - next: a request for the contents of the next upload.
     /// - Returns: the stored update, and the answer to `next`.
     /// - Throws: the reason why nothing was accepted.
@@ -24,8 +24,8 @@ package protocol Outbox: Sendable {
 
     /// Records the pending updates of `batch` as delivered. Returns the contents of the next upload, as `next` does.
     ///
-    /// The record may be written to the disk as late as the next append. A crash in between repeats a delivery but
-    /// loses nothing.
+    /// The record may not reach the disk until the next append. A crash before then repeats a delivery but loses
+    /// nothing.
     func acknowledge(_ batch: UploadBatch, next: BatchRequest) async throws(OutboxError) -> NextUpload
 
     /// Quarantines one pending update with the server's message, so that it no longer blocks the rest.
@@ -37,7 +37,7 @@ package protocol Outbox: Sendable {
     func close() async throws(OutboxError)
 }
 
-/// An update with its sequence in the outbox.
+/// An update with its sequence number in the outbox.
 package struct StoredUpdate: Sendable, Hashable {
     /// The number of the update in order of acceptance. It starts at 1 and has no gaps for the life of the outbox.
     package let sequence: Int64
@@ -49,7 +49,8 @@ package struct StoredUpdate: Sendable, Hashable {
     }
 }
 
-/// The account of every update that was ever accepted.
+/// The numbers of updates that an outbox has ever accepted, and of those that are delivered, pending, evicted and
+/// quarantined.
 package struct Ledger: Sendable, Hashable, Codable {
     package var accepted: Int64
     package var delivered: Int64

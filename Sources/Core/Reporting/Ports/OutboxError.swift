@@ -18,7 +18,7 @@ package struct OutboxError: Error, Sendable, Hashable {
         case damagedAgain
         /// A newer release has written the outbox.
         case newerSchema
-        /// The file system is mounted read-only, or the kernel made it so after errors.
+        /// The file system is mounted read-only, or the kernel has made it read-only after errors.
         case readOnly
         /// The file wasn't opened because it isn't an outbox, or because another user can redirect its path.
         case refused
@@ -28,7 +28,7 @@ package struct OutboxError: Error, Sendable, Hashable {
         case missing
         /// Updates of another vehicle are pending in the outbox.
         case ofAnotherVehicle
-        /// The outbox doesn't answer, or hasn't answered yet.
+        /// The outbox doesn't answer, or it isn't open yet.
         case silent
         /// The outbox has been closed.
         case closed
@@ -42,18 +42,18 @@ package struct OutboxError: Error, Sendable, Hashable {
         case sqlite(code: Int32, message: ReportedText)
         /// A system call failed. `number` is its `errno`.
         case system(number: Int32, message: ReportedText)
-        /// A file isn't touched, for the given reason, which has a remedy.
+        /// Waypost leaves a file alone, for the given reason.
         case refusal(ReportedText, remedy: ReportedText)
         /// The path leads to a file of the given kind, such as a log, that has never been an outbox.
         case unrelated(ReportedText)
         /// The path leads to a directory.
         case directory
-        /// A process has the outbox; `nil` if it isn't known which.
+        /// Another process owns the outbox; `nil` if it isn't known which process.
         case held(by: Holder?)
         case ofVehicle(ReportedText, pending: Int64, configured: ReportedText)
         case opening
         case noMemory
-        /// SQLite uses this journal mode instead of the write-ahead log.
+        /// SQLite uses this journal mode instead of write-ahead logging.
         case journalMode(ReportedText)
         case logInUse
 
@@ -77,9 +77,10 @@ package struct OutboxError: Error, Sendable, Hashable {
         case ledgerMismatch
         /// A row fails its checksum.
         case rowUnreadable(Int64)
-        /// A row is in an impossible place.
+        /// A row has a sequence number that is impossible or out of order.
         case rowMisplaced(Int64)
-        /// The outbox has accepted `accepted` updates according to its file, but `known` according to its owner.
+        /// The file is an old copy: its last accepted update is `accepted`, but the outbox had already accepted update
+        /// `known`.
         case earlierCopy(accepted: Int64, known: Int64)
         /// Two reads of the same data differ.
         case unsteady
@@ -103,7 +104,7 @@ package struct OutboxError: Error, Sendable, Hashable {
     }
 
     package let code: Code
-    /// The database; empty if no file is concerned.
+    /// The path of the database; empty if the failure doesn't concern a file.
     package let path: String
     package let cause: Cause?
 
@@ -113,10 +114,10 @@ package struct OutboxError: Error, Sendable, Hashable {
         self.cause = cause
     }
 
-    /// The process that owns the outbox, if that is the cause; `nil` if the process is unknown.
+    /// The process that owns the outbox; `nil` if the failure has another cause, or if the process is unknown.
     package var holder: Holder? { if case .held(let holder) = cause { holder } else { nil } }
 
-    /// The `errno` or SQLite's code, if that is the cause.
+    /// The `errno` of a failed system call or the result code of SQLite; `nil` if the failure has another cause.
     package var number: Int32? {
         switch cause {
         case .sqlite(let code, _): code
@@ -131,29 +132,29 @@ package struct OutboxError: Error, Sendable, Hashable {
 
 /// A state of the outbox that an operator should know about, although updates are still being stored.
 package enum OutboxWarning: Sendable, Hashable {
-    /// At the start the outbox was in an older state than before: its log was removed, or an old copy was restored. Its
-    /// count of accepted updates is `accepted`, but was `previously`.
+    /// When it was opened, the outbox was in an older state than before, because its log was removed or an old copy was
+    /// restored. It now counts `accepted` accepted updates, but had counted `previously`.
     case olderStore(path: String, accepted: Int64, previously: Int64)
-    /// The log was removed or replaced while the outbox was in use.
+    /// The write-ahead log was removed or replaced while the outbox was in use.
     case removedLog(path: String)
-    /// The log keeps growing, because another program prevents it from being reset.
+    /// The write-ahead log keeps growing, because another program prevents SQLite from resetting it.
     case longLog(path: String, bytes: Int64)
-    /// There is no reserve for a full disk, because another file is in its place and isn't touched, for the given
-    /// reason.
+    /// The file that reserves space for a full disk is missing, because another file has its path. Waypost leaves that
+    /// file alone for the given reason.
     case noReserve(ReportedText, remedy: ReportedText)
 }
 
 /// The outcome of a repair, which is reported to the operator and counted in the ledger.
 package struct OutboxRecovery: Sendable, Hashable {
-    /// The database that was damaged.
+    /// The path of the damaged database.
     package let path: String
     package let cause: OutboxError.Cause?
     /// The new path of the damaged files; `nil` if no files were left.
     package let renamedTo: String?
-    /// The number of updates that are pending again.
+    /// The number of salvaged updates, which are pending again.
     package let salvaged: Int64
-    /// The minimum and maximum number of pending updates that weren't found again. Some of them may have been delivered
-    /// before. The ledger counts the maximum as evicted, so that no loss is hidden.
+    /// The minimum and maximum number of pending updates that could not be salvaged. Some of them may have been
+    /// delivered before. The ledger counts the maximum as evicted, so that no loss is hidden.
     package let lost: ClosedRange<Int64>
     /// Whether the damaged outbox's ledger could still be read.
     package let foundLedger: Bool

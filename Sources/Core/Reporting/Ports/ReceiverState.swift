@@ -1,13 +1,13 @@
 package import ReportedText
 
-/// The state of a receiver, as typed facts that `Conditions` turns into text.
+/// The state of a receiver. It contains only facts, which `Conditions` turns into text.
 package enum ReceiverState: Sendable, Hashable {
-    /// The line is open and has no fault so far, but no sentence has arrived yet.
+    /// The connection to the receiver is open and has no fault so far, but no sentence has arrived yet.
     case starting(source: String, ReceiverStart)
     /// Sentences are arriving. `foundBaudRate` is the baud rate if it was found by a search.
     case receiving(source: String, foundBaudRate: Int? = nil)
-    /// Sentences are arriving, but there has been no position for some time. `hadOne`: whether there has been one since
-    /// the start.
+    /// Sentences are arriving, but there has been no position for some time. `hadOne`: whether there was a position
+    /// earlier in this run.
     case noPosition(source: String, hadOne: Bool)
     /// Nothing usable is arriving.
     case waiting(source: String, ReceiverFault)
@@ -40,7 +40,7 @@ package enum ReceiverState: Sendable, Hashable {
     }
 }
 
-/// The state of an open line before its first sentence.
+/// The state of an open connection to a receiver before the first sentence.
 package enum ReceiverStart: Sendable, Hashable {
     case opened
     case openedAt(baudRate: Int)
@@ -59,18 +59,18 @@ package enum ReceiverFault: Sendable, Hashable {
     case deviceBusy(DeviceHolders)
     case notASerialPort
     case unsupportedBaudRate(Int, supported: [Int])
-    /// The driver has kept a different rate.
+    /// The serial driver has kept a different baud rate.
     case baudRateRejected(Int)
-    /// Opening failed with the system's message.
+    /// Opening the connection failed with the system's message.
     case notOpened(ReportedText)
-    /// Resolving the host failed with the resolver's message; `nil` if there was no answer.
+    /// Resolving the host's name failed with the resolver's message; `nil` if the resolver didn't answer.
     case hostNotFound(String, ReportedText?)
     case notConnected(ReportedText, isGPSD: Bool)
     case notListening(ReportedText)
     case fileMissing
     /// The file isn't a receiver's output.
     case fileUnusable(LogFault)
-    /// The line was lost for the given reason, and will be reopened.
+    /// The connection was lost for the given reason, and will be reopened.
     case lost(ReportedText)
     case closedByOtherSide
 
@@ -80,7 +80,7 @@ package enum ReceiverFault: Sendable, Hashable {
     case noSentence(ReceiverLineKind, Duration, alsoOpenIn: DeviceHolders?)
     /// Readable text arrives. Its first characters are included if they may be shown.
     case readableText(ReceiverLineKind, ReportedText?, Duration, alsoOpenIn: DeviceHolders?)
-    /// Every baud rate has been tried. `baudRate` is the one with the best evidence.
+    /// Every baud rate has been tried. `baudRate` is the one with the best evidence of a receiver.
     case noBaudRate(BaudRateEvidence, baudRate: Int, tried: [Int])
     case noChecksums
     /// UBX or RTCM frames arrive instead of sentences.
@@ -95,7 +95,7 @@ package enum ReceiverFault: Sendable, Hashable {
     case noDate
     case gpsd(GPSDFault)
 
-    /// This fault without the details that change while it lasts, used to log a fault once.
+    /// This fault without the details that change while it lasts, so that a lasting fault is logged only once.
     package var topic: Self {
         switch self {
         case .silent(let line, _, let holders): .silent(line, .zero, alsoOpenIn: holders)
@@ -110,7 +110,7 @@ package enum ReceiverFault: Sendable, Hashable {
     package enum NoPosition: Sendable, Hashable { case otherSentences, wrongChecksums, otherShips }
 }
 
-/// The kind of a line, which decides the remedy.
+/// The kind of connection to a receiver, which decides the remedy.
 package enum ReceiverLineKind: Sendable, Hashable {
     case serial(baudRate: Int, wasFound: Bool)
     case tcp
@@ -121,7 +121,7 @@ package enum ReceiverLineKind: Sendable, Hashable {
     case standardInput
 }
 
-/// The best input received while a serial line was open at one baud rate.
+/// The best evidence of a receiver that has arrived at one baud rate. The cases are in order, the best one last.
 package enum BaudRateEvidence: Int, Sendable, Hashable, Comparable {
     case silence, noise
     /// Readable text: the rate is right, but there is no receiver, or its output isn't NMEA.
@@ -138,19 +138,19 @@ package enum BaudRateEvidence: Int, Sendable, Hashable, Comparable {
 
 /// The programs that have a device open.
 package struct DeviceHolders: Sendable, Hashable {
-    /// A program, by its remedy.
+    /// The kind of a program, which decides the remedy.
     package enum Program: Sendable, Hashable {
         case gpsd, modemManager, brltty
         /// A login console on the given terminal, such as `ttyS0`.
         case loginConsole(ReportedText)
-        /// Another Waypost, which the given command stops.
+        /// Another Waypost process, which the given command stops.
         case waypost(ReportedText)
         case other
-        /// A program that this user can't see. It has the given device open.
+        /// A program that has the given device open, but that this user can't see.
         case hidden(ReportedText)
     }
 
-    /// The programs, such as `gpsd (process 812)`.
+    /// The names of the programs, such as `gpsd (process 812)`.
     package let names: ReportedText
     package let programs: [Program]
 
@@ -165,7 +165,7 @@ package enum OtherSpeaker: Sendable, Hashable, CaseIterable {
     case gpsd, webServer, secureShell
     /// An NTRIP caster, which sends corrections.
     case caster
-    /// A server of NMEA sentences at the address configured for gpsd.
+    /// A server that sends NMEA sentences, at the address configured for gpsd.
     case nmeaServer
 }
 

@@ -16,7 +16,7 @@ package enum ReportingEvent: Sendable, Hashable {
     case progress(reached: Duration, of: Duration)
     case fix(Fix)
     case rejected(Fix, FixRejection)
-    /// The fix was due by its time, but the request with the last position was too recent.
+    /// The fix was due by its time, but too little time had passed since the request with the last position.
     case tooSoon(Fix)
     /// Positions are not disclosed from now on.
     case privateModeBegan
@@ -33,7 +33,7 @@ package enum ReportingEvent: Sendable, Hashable {
     /// A request is about to be sent.
     case uploading(UploadBatch)
     case delivered(UploadBatch, traffic: Traffic, took: Duration)
-    /// An attempt failed after the time `took`, which is `nil` for a presence without a position.
+    /// A request failed after the time `took`, which is `nil` if the request reported only the vehicle's presence.
     case failed(DeliveryOutcome, traffic: Traffic, took: Duration? = nil)
     /// No permit could be obtained, so nothing was sent.
     case notPrepared(DeliveryFault)
@@ -54,8 +54,8 @@ package enum ReportingEvent: Sendable, Hashable {
 
 /// A bug in Waypost that was detected at run time.
 package struct InternalError: Error, Sendable, Hashable {
-    /// The name of the event's case.
+    /// The name of the event's case in its enumeration.
     package let event: String
-    /// The name of the phase in which the event occurred.
+    /// The name of the phase in which the event occurred, such as `idle`.
     package let phase: String
 }

@@ -1,13 +1,13 @@
 package import GNSS
 package import TimeAndChance
 
-/// A position to report, as the outbox stores it and a delivery sends it.
+/// A position to report, as the outbox stores it and as it is delivered.
 ///
 /// Its values are rounded to about a centimetre, the best accuracy of a receiver; more digits would only cost bytes.
 package struct LocationUpdate: Sendable, Hashable {
-    /// Latitude and longitude are rounded to 10⁻⁷ degrees: at most 1.1 cm on the ground.
+    /// The factor for rounding latitude and longitude to 10⁻⁷ degrees, which is at most 1.1 cm on the ground.
     package static let unitsPerDegree = 1e7
-    /// Altitude and accuracy are rounded to centimetres, speed to centimetres per second.
+    /// The factor for rounding altitude and accuracy to centimetres, and speed to centimetres per second.
     package static let unitsPerMeter = 100.0
 
     /// The UTC time of the fix, never the time of sending.
@@ -18,7 +18,7 @@ package struct LocationUpdate: Sendable, Hashable {
     /// The altitude above the WGS 84 ellipsoid.
     package var altitudeMeters: Double?
     package var speedMetersPerSecond: Double?
-    /// Whole degrees from true north, 0...359; absent at standstill.
+    /// The heading in whole degrees from true north, 0...359; `nil` at standstill.
     package var headingDegrees: Int?
     /// The radius in metres of the circle that contains the true position with a probability of 68 %.
     package var horizontalAccuracyMeters: Double?
@@ -36,8 +36,8 @@ package struct LocationUpdate: Sendable, Hashable {
 extension LocationUpdate {
     /// Creates the update that reports `fix`.
     ///
-    /// A heading of 359.6 degrees rounds to 0. The altitude is above the ellipsoid, as Fleet Engine's `VehicleLocation`
-    /// defines it, so it requires the receiver's geoid separation.
+    /// A heading of 359.6 degrees rounds to 0. Fleet Engine's `VehicleLocation` defines the altitude as above the
+    /// ellipsoid. The update thus has an altitude only if the receiver reports the geoid separation.
     package init(_ fix: Fix) {
         self.init(placeOf: fix)
         speedMetersPerSecond = fix.speedMetersPerSecond.map { Self.rounded($0, unitsPerOne: Self.unitsPerMeter) }
@@ -63,7 +63,7 @@ extension LocationUpdate {
 }
 
 extension Fix {
-    /// Creates the fix that a follower of the vehicle knows from `update`.
+    /// Creates a fix from what a follower of the vehicle learns from `update`.
     package init(_ update: LocationUpdate) {
         self.init(timeOfFix: update.timeOfFix, latitude: update.latitude, longitude: update.longitude)
         speedMetersPerSecond = update.speedMetersPerSecond

@@ -8,19 +8,19 @@ struct MotionFilter: Sendable {
     private var deadReckoning = DeadReckoningAccuracy()
     private var classifier = MotionClassifier()
     private var heading = HeadingHold()
-    /// The accuracy radius in metres that `measured` assumes for a fix without one.
+    /// The accuracy radius in metres that is assumed in `measured` for a fix without one.
     private static let defaultRadius = 25.0
     /// The vehicle's motion at the last fix; `nil` if it is unknown.
     private(set) var motion: Motion?
 
-    /// The last fix, with the speed and the radius derived from its track. `Plausibility` compares the next fix
-    /// with this one.
+    /// The last fix. If the receiver's speed or accuracy is missing or wrong, the fix has values derived from the
+    /// track. `Plausibility` compares the next fix with this one.
     private(set) var measured: Fix?
 
     /// Whether the track contradicts the receiver's speeds or courses. If so, neither is reported.
     var contradictsStated: Bool { track.contradictsStated }
 
-    /// Returns `fix` with the accuracy, place and motion to report. Its time never changes.
+    /// Returns `fix` with the accuracy, place and motion to report. The time of the fix never changes.
     mutating func filtered(_ fix: Fix) -> Fix {
         var measured = deadReckoning.widen(track.complete(fix))
         if track.contradictsStated {
@@ -39,8 +39,8 @@ struct MotionFilter: Sendable {
         return heading.steady(reported, motion.kind)
     }
 
-    /// Returns the place of a parked vehicle with the time of `fix`. The fixes of a parked vehicle wander, and would
-    /// draw a star on a map.
+    /// Returns the place of a parked vehicle with the time of `fix`. The fixes of a parked vehicle wander, so reporting
+    /// them would draw a star on a map.
     private static func parkedFix(at place: Fix, for fix: Fix) -> Fix {
         guard place != fix else { return fix }
         var held = place
@@ -55,15 +55,16 @@ struct MotionFilter: Sendable {
 
 /// Decides which heading is reported with a fix, because the course over ground is noise at low speed.
 ///
-/// A moving vehicle has its course, a creeping vehicle keeps its last course, and a standing vehicle has no heading. If
-/// the receiver reports the heading of the vehicle's body (HDT, THS), creeping and standing vehicles use that instead.
+/// A moving vehicle is reported with its course, a creeping vehicle with its last course, and a standing vehicle
+/// without a heading. If the receiver reports the heading of the vehicle's body (HDT, THS), creeping and standing
+/// vehicles use that instead.
 struct HeadingHold: Sendable {
     /// The maximum time that a creeping vehicle keeps its last course.
     private static let maximumHold = Duration.seconds(60)
 
     private var course: (degrees: Double, at: UTCTime)?
 
-    /// Returns `fix` with a heading that suits the vehicle's `motion`, or without a heading if that is unknown.
+    /// Returns `fix` with the heading that suits the vehicle's `motion`, or without one if that heading is unknown.
     mutating func steady(_ fix: Fix, _ motion: Motion.Kind) -> Fix {
         var fix = fix
         switch motion {
@@ -84,9 +85,11 @@ struct HeadingHold: Sendable {
 /// Widens the accuracy radius of dead reckoning (quality `estimated`) with the time and distance since the last
 /// satellite position, because receivers often repeat the accuracy from before a tunnel.
 struct DeadReckoningAccuracy: Sendable {
-    /// The growth of the radius in metres per second: without an odometer, the vehicle may be moving unnoticed.
+    /// The growth of the radius in metres per second. The radius must grow because, without an odometer, the vehicle
+    /// may be moving unnoticed.
     private static let growthPerSecond = 1.0
-    /// The growth of the radius in metres per metre of the estimated track: the error of odometers and gyroscopes.
+    /// The growth of the radius in metres per metre of the estimated track, because of the errors of odometers and
+    /// gyroscopes.
     private static let growthPerMeter = 0.1
     /// The initial radius in metres if the receiver has reported none.
     private static let defaultRadius = 10.0
@@ -94,7 +97,7 @@ struct DeadReckoningAccuracy: Sendable {
     /// The time of the last satellite position; before the first one, the time of the first estimate.
     private var since: UTCTime?
     private var radius = defaultRadius
-    /// The length of the estimated track since then, in metres.
+    /// The length in metres of the estimated track since the last satellite position.
     private var distance = 0.0
     private var previous: Fix?
 

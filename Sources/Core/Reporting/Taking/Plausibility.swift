@@ -1,23 +1,23 @@
 package import GNSS
 package import TimeAndChance
 
-/// Decides whether a fix can be true, by its position, its time, and the motion since the previous fix.
+/// Decides whether a fix can be true, from its position, its time, and the motion since the previous fix.
 ///
-/// A rejection is never final: if three fixes in a row agree with each other, at any speed, they are accepted, and the
-/// earlier fix is considered wrong.
+/// A rejection is never final. If three fixes in a row agree with each other, at any speed, they are accepted. The last
+/// accepted fix before them then counts as wrong.
 package struct Plausibility: Sendable {
-    /// The number of agreeing fixes that overrule an earlier fix.
+    /// The number of agreeing fixes that overrule the last accepted fix.
     private static let quorum = 3
 
-    /// The maximum step in time that needs no confirmation. A vehicle may be parked overnight, but a faulty receiver is
-    /// off by years.
+    /// The time between two fixes beyond which other fixes must confirm the later one. A vehicle may be parked
+    /// overnight, but a faulty receiver is off by years.
     private static let maximumSilence = Duration.seconds(12 * 3600)
 
     private let earliest: UTCTime?
     private let expected: UTCTime?
     private let newest: Fix?
     private var lastAccepted: Fix?
-    /// Whether a measured position has been accepted, not only estimates.
+    /// Whether a position measured by satellites has been accepted, not only estimates by dead reckoning.
     private var hasMeasured = false
     /// The fix before `lastAccepted`, if the two agree.
     private var earlier: Fix?
@@ -28,8 +28,8 @@ package struct Plausibility: Sendable {
 
     /// - Parameters:
     ///   - earliest: the build date for a live receiver; `nil` for recorded logs, which keep their dates.
-    ///   - expected: the approximate present, by a clock that may be wrong. A first fix near that time is accepted at
-    ///     once, any other only when three fixes agree. `nil` accepts any first fix.
+    ///   - expected: the approximate current time, by a clock that may be wrong. A first fix near that time is accepted
+    ///     at once, any other only when three fixes agree. `nil` accepts any first fix.
     ///   - newest: the newest update of an earlier run. A first fix that can't follow this update is accepted only when
     ///     three fixes agree. `nil` for recorded logs, which may be older.
     package init(earliest: UTCTime?, expected: UTCTime? = nil, newest: LocationUpdate? = nil) {
@@ -42,9 +42,9 @@ package struct Plausibility: Sendable {
     ///
     /// - Parameters:
     ///   - fix: the next fix.
-    ///   - latest: the latest possible time; `nil` if the present is unknown.
-    ///   - measured: the last accepted fix, with the speed and the radius derived from its track.
-    /// - Returns: the judgement.
+    ///   - latest: the maximum time that a fix can have; `nil` if the current time is unknown.
+    ///   - measured: the last accepted fix, with `MotionFilter`'s values for speed and accuracy.
+    /// - Returns: the verdict.
     package mutating func judge(_ fix: Fix, latest: UTCTime?, after measured: Fix? = nil) -> FixVerdict {
         guard (-90...90).contains(fix.latitude), (-180...180).contains(fix.longitude) else {
             return .rejected(.positionOutOfRange)
@@ -124,9 +124,9 @@ package struct Plausibility: Sendable {
     }
 }
 
-/// `Plausibility`'s judgement of a fix.
+/// `Plausibility`'s verdict on a fix.
 package enum FixVerdict: Sendable, Hashable {
-    /// `overrulesEarlier`: whether the fix contradicts earlier updates, which were wrong.
+    /// `overrulesEarlier`: whether the fix proves earlier updates wrong, because its time isn't later than theirs.
     case accepted(overrulesEarlier: Bool)
     case rejected(FixRejection)
 }
@@ -139,15 +139,16 @@ package enum FixRejection: Sendable, Hashable {
     case before(UTCTime)
     case after(UTCTime)
     case notAdvancing
-    /// Dead reckoning from a place that satellites haven't confirmed: often the last known place, before the first fix.
+    /// The position is estimated by dead reckoning, but satellites haven't confirmed any place yet. Before the first
+    /// fix, it is often the last known place.
     case estimatedBeforeMeasured
-    /// The time is far from every time known so far. It is accepted once other fixes confirm it.
+    /// The time is far from every time known so far. The fix is accepted once other fixes confirm its time.
     case unconfirmedTime
     case jump(meters: Int)
     /// The change of speed since the last fix is greater than any vehicle can achieve in that time.
     case acceleration(metersPerSecondSquared: Int)
 
-    /// The value of the metric's label.
+    /// The value of the label that names this reason in a metric.
     package var label: String {
         switch self {
         case .positionOutOfRange: "position_out_of_range"

@@ -12,7 +12,8 @@ package struct PrivateZone: Sendable, Hashable {
         self.radiusMeters = radiusMeters
     }
 
-    /// Whether the zone is more than 1,000 km from `fix`. If so, its coordinates are probably swapped.
+    /// Whether the zone is more than 1,000 km from `fix`. If so, the zone's latitude and longitude are probably
+    /// swapped.
     package func isImplausible(from fix: Fix) -> Bool { !contains(fix, margin: 1_000_000) }
 
     /// Whether `fix` is inside the circle, or at most `margin` metres outside it.
@@ -24,10 +25,11 @@ package struct PrivateZone: Sendable, Hashable {
     }
 }
 
-/// Decides whether the vehicle is private: its switch is on, or it is in one of its zones. This type does no I/O.
+/// Decides whether the vehicle is private, because its private switch is on or because it is in one of its private
+/// zones. This type does no I/O.
 ///
-/// When in doubt, the vehicle is private. It leaves a zone only when a fix is outside the border by more than the fix's
-/// error, so that the state doesn't flicker at the border.
+/// When in doubt, the vehicle is private. Once in a zone, it leaves that zone only with a fix that is outside the
+/// border by more than the fix's error. The state thus doesn't flicker at the border.
 package struct PrivateMode: Sendable {
     /// The limits of a fix's error in metres, and the error assumed if the receiver reports none.
     private static let minimumMargin = 10.0
@@ -44,11 +46,11 @@ package struct PrivateMode: Sendable {
     private var isInZone = false
     /// Whether the vehicle may be in one of its zones, because there has been no fix yet.
     package private(set) var mayBeInZone: Bool
-    /// Whether the next fix may be from the time when the switch was on.
+    /// Whether the next fix may have been measured while the switch was still on.
     private var nextFixMayBeEarlier = false
     /// The time of the last reading of a polled switch.
     private var lastReading: Duration?
-    /// The time until which fixes may be from a gap between two readings.
+    /// The time until which arriving fixes may have been measured during a gap between two readings.
     private var doubtEndsAt: Duration?
 
     package init(zones: [PrivateZone]) {

@@ -1,18 +1,20 @@
 package import GNSS
 import TimeAndChance
 
-/// Decides which fixes become updates: by the policy while the vehicle moves, and at the heartbeat while it is parked.
+/// Decides which fixes become updates. While the vehicle moves, the rule of the policy applies. While the vehicle is
+/// parked, there is an update at each heartbeat.
 ///
-/// All times are times of fix, so that a log leads to the same updates at any replay speed; `RequestSpacing` considers
-/// the times of requests. Fleet Engine asks for at most one update in 5 s and at least one in 60 s (Fleet Engine guide,
-/// "Update a vehicle location").
+/// All times are those of fixes, so that a log leads to the same updates at any replay speed. The times of requests are
+/// the concern of `RequestSpacing`. Fleet Engine asks for at most one update in 5 s and at least one in 60 s (Fleet
+/// Engine guide, "Update a vehicle location").
 package struct ReportingPolicy: Sendable {
-    /// The rule by which an update of a moving vehicle is due.
+    /// The rule that decides when the next update of a moving vehicle is due.
     package enum Kind: Sendable, Hashable {
-        /// The given time since the previous update.
+        /// An update is due when the given time has passed since the previous one.
         case interval(Duration)
-        /// A follower's extrapolated position is off by more than `liveToleranceMeters` (by `manoeuvreSlack` more while
-        /// the vehicle turns, brakes or accelerates), or `maximumInterval` has passed since the previous update.
+        /// An update is due when a follower's extrapolated position is off by more than `liveToleranceMeters`, or when
+        /// `maximumInterval` has passed since the previous update. While the vehicle turns, brakes or accelerates, the
+        /// tolerance is `manoeuvreSlack` times as large.
         case accuracy(liveToleranceMeters: Int, maximumInterval: Duration)
 
         /// The maximum time between two updates of a moving vehicle.
@@ -25,19 +27,19 @@ package struct ReportingPolicy: Sendable {
 
     /// The minimum time between two updates, even when a parked vehicle departs.
     private static let minimumInterval = Duration.seconds(5)
-    /// The maximum deviation of a receiver's times of fix from whole seconds.
+    /// The maximum deviation of the times of a receiver's fixes from whole seconds.
     private static let jitter = Duration.milliseconds(100)
     /// The time after an update during which no other update is due.
     static let minimumSpacing = minimumInterval - jitter
 
-    /// The factor that widens the tolerance during a manoeuvre, because an update sent halfway through is soon wrong
-    /// again.
+    /// The factor that widens the tolerance during a manoeuvre. An update sent in the middle of a manoeuvre would soon
+    /// be wrong again.
     private static let manoeuvreSlack = 1.18
 
-    /// The distance in metres, per second of the interval, by which an ordinary manoeuvre takes a vehicle off its
-    /// extrapolated position.
+    /// The distance in metres by which an ordinary manoeuvre takes a vehicle off its extrapolated position, for each
+    /// second of the reporting interval.
     private static let manoeuvreMeters = 7.0
-    /// The distance in metres that a departing vehicle covers before its motion is known.
+    /// The distance in metres that a departing vehicle covers before its speed and heading are known.
     private static let startMeters = 20.0
     /// The accuracy radius in metres that is assumed for a position without one.
     private static let defaultRadius = 10.0
@@ -45,7 +47,7 @@ package struct ReportingPolicy: Sendable {
     private let kind: Kind
     private let heartbeat: Duration
     private var manoeuvre = ManoeuvreDetector()
-    /// The last update as a follower knows it, but with exact speed and accuracy.
+    /// The last update with the rounded position that a follower knows, but with the exact speed and accuracy.
     private var lastReported: Fix?
     private var lastSeen: UTCTime?
     /// The time between the last two fixes.
@@ -76,15 +78,15 @@ package struct ReportingPolicy: Sendable {
     /// Records that `fix` has become an update.
     package mutating func didReport(_ fix: Fix) {
         var reported = Fix(LocationUpdate(fix))
-        // Not rounded, because a rounded speed would change decisions close to the tolerance.
+        // The speed isn't rounded, because a rounded speed would change decisions close to the tolerance.
         reported.speedMetersPerSecond = fix.speedMetersPerSecond
         reported.horizontalAccuracyMeters = fix.horizontalAccuracyMeters
         lastReported = reported
         hasDeparted = false
     }
 
-    /// Whether `fix` proves the extrapolation of `reported` wrong: their distance is larger than the errors of both
-    /// positions and the ordinary manoeuvres of an interval can explain.
+    /// Whether `fix` proves the extrapolation of `reported` wrong. It does if the two positions are farther apart than
+    /// their errors and ordinary manoeuvres can explain.
     private func isWrong(_ reported: Fix, by fix: Fix) -> Bool {
         let off = reported.extrapolated(to: fix.timeOfFix).distance(to: fix)
         let errors = [reported, fix].reduce(0) { $0 + ($1.horizontalAccuracyMeters ?? Self.defaultRadius) }
@@ -94,12 +96,12 @@ package struct ReportingPolicy: Sendable {
         return off > errors + interval / .seconds(1) * Self.manoeuvreMeters
     }
 
-    /// Whether `fix` may be reported even if it isn't due.
+    /// Whether `fix` may be reported even if it isn't due, because the minimum time since the last update has passed.
     func mayReport(_ fix: Fix) -> Bool {
         lastReported.map { $0.timeOfFix.duration(to: fix.timeOfFix) >= Self.minimumSpacing } ?? true
     }
 
-    /// Whether `fix`, the last one observed, is due.
+    /// Whether `fix`, which must be the last one observed, is due as an update.
     package func isDue(_ fix: Fix) -> Bool {
         guard let lastReported else { return true }
         let elapsed = lastReported.timeOfFix.duration(to: fix.timeOfFix)
@@ -123,18 +125,19 @@ package struct ReportingPolicy: Sendable {
 }
 
 extension Fix {
-    /// Whether the fix contains the vehicle's motion: standstill, or a speed with a heading.
+    /// Whether the fix states the vehicle's motion: either standstill, or a speed with a heading.
     fileprivate var statesMotion: Bool {
         speedMetersPerSecond.map { $0 < Motion.movingSpeed || headingDegrees != nil } ?? false
     }
 }
 
-/// Decides whether a vehicle is turning, braking or accelerating at a fix. If so, the fix of two seconds ago,
-/// extrapolated, leads to a different place.
+/// Decides whether a vehicle is turning, braking or accelerating at a fix. If so, the position extrapolated from a fix
+/// about two seconds earlier differs from the fix.
 private struct ManoeuvreDetector: Sendable {
-    /// The minimum distance in metres between the fix and the extrapolated one: the effect of 0.5 m/s² in two seconds.
+    /// The minimum distance in metres between the fix and the extrapolated position. It is the effect of 0.5 m/s² in
+    /// two seconds.
     private static let minimumDeviation = 1.0
-    /// The minimum time between the fixes that are compared, whatever their rate.
+    /// The minimum time between the fixes that are kept for comparison, at whatever rate they arrive.
     private static let spacing = Duration.milliseconds(900)
     private static let maximumAge = Duration.seconds(4)
 

@@ -47,7 +47,7 @@ extension ReportingState {
         return spacing.isTooSoon(fix, at: now, sinceRequest: elapsed)
     }
 
-    /// Applies `body` to the private mode. If private mode begins, everything known from earlier positions is
+    /// Applies `body` to the private mode. If private mode begins, everything derived from earlier positions is
     /// forgotten.
     @discardableResult
     mutating func updatePrivateMode<Answer>(
@@ -72,10 +72,10 @@ extension ReportingState {
     }
 }
 
-/// The queue and the outbox.
+/// The steps that store the queued updates in the outbox.
 extension ReportingState {
     /// Starts an append of the live update, or of updates that the outbox did not accept. Does nothing while another
-    /// append is in progress, because this is called again when that ends.
+    /// append is in progress, because this is called again after that append.
     mutating func storeNext(at now: Duration, _ step: inout Step) {
         guard appending == nil, !privateMode.isPrivate, let updates = queue.takeNext(withNewest: live != nil) else {
             return
@@ -106,7 +106,8 @@ extension ReportingState {
         storeNext(at: now, &step)
     }
 
-    /// Handles the failure of the append in progress: its updates are kept, and a live update is sent from memory.
+    /// Handles the failure of the append in progress. The updates of the append are kept, and a live update is sent
+    /// from memory.
     mutating func didFailToAppend(_ error: OutboxError, at now: Duration, _ step: inout Step) {
         guard let append = appending else { return unexpected("appendFailed", &step) }
         appending = nil

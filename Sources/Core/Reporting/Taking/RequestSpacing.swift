@@ -2,17 +2,19 @@ import GNSS
 import TimeAndChance
 
 /// Decides whether a live receiver's fix follows the last request too soon. Requests thus stay five seconds apart even
-/// if one was late, for example because it waited for a token. A position that is already queued never waits for this.
+/// if one was late, for example because it waited for a token. A position that is already queued is never held back.
 package struct RequestSpacing: Sendable {
-    /// The tolerance for fixes that arrive earlier than their times suggest. A fix that arrives earlier still is from a
-    /// drive that is played faster than real time, so the clock can't measure it.
+    /// The tolerance for fixes that arrive earlier than their times suggest. A fix that arrives even earlier is from a
+    /// drive that is replayed faster than real time. The clock then says nothing about the time between its fixes.
     private static let liveTolerance = Duration.milliseconds(500)
 
     private let isLive: Bool
-    /// The minimum age of a reported fix. Ages are relative: the monotonic clock minus the time of fix.
+    /// The minimum age of any reported fix. An age is the monotonic clock's reading minus the time of the fix, so only
+    /// differences between ages mean anything.
     private var minimumAge: Duration?
 
-    /// The spacing for a recorded log: only times of fix decide, so that a log leads to the same updates at any speed.
+    /// The spacing for a recorded log. Only the times of fixes decide, so that a log leads to the same updates at any
+    /// replay speed.
     package static let recordedLog = Self(isLive: false)
     /// The spacing for a live receiver.
     package static let live = Self(isLive: true)
@@ -28,14 +30,14 @@ package struct RequestSpacing: Sendable {
         minimumAge = minimumAge.map { min($0, age) } ?? age
     }
 
-    /// Judges a fix that is due.
+    /// Decides whether a fix that is due follows the last request too soon.
     ///
     /// - Parameters:
     ///   - fix: the fix.
-    ///   - now: when it arrived.
+    ///   - now: the time when the fix arrived.
     ///   - elapsed: the time since the start of the request with the last reported position; `nil` if that request
     ///     failed.
-    /// - Returns: whether the fix is too soon.
+    /// - Returns: whether it is too soon to report the fix.
     func isTooSoon(_ fix: Fix, at now: Duration, sinceRequest elapsed: Duration?) -> Bool {
         guard isLive, let elapsed else { return false }
         return elapsed < ReportingPolicy.minimumSpacing && !isPlayedFaster(fix, at: now)

@@ -1,14 +1,14 @@
 import GNSS
 import TimeAndChance
 
-/// Collects the points between two updates that keep the reported track within a tolerance of every fix, such as a
-/// corner, a stop or the end of a tunnel. A point has only time and place; speed and heading follow from its
-/// neighbours.
+/// Collects points between two updates, such as a corner, a stop or the end of a tunnel. With them, the reported track
+/// stays within a tolerance of every fix. A point has only a time and a place. Its speed and heading follow from the
+/// neighbouring points.
 ///
 /// Between two reported positions the track is straight, and the vehicle moves along it at constant speed
-/// (`TrackSimplification`). The tolerance doesn't hold across a gap or a jump, but the last fix before and the first
-/// fix after the gap are points. Memory and time are bounded: a limited number of fixes is considered at a time, and
-/// settled points aren't revised. This type does no I/O.
+/// (`TrackSimplification`). The tolerance doesn't hold across a gap or a jump. The last fix before such a break and the
+/// first fix after it are always points. Memory and time are bounded, because a limited number of fixes is considered
+/// at a time and settled points aren't revised. This type does no I/O.
 package struct ShapePoints: Sendable {
     /// The maximum number of fixes that are considered at a time.
     private static let maximumWindow = 256
@@ -20,7 +20,7 @@ package struct ShapePoints: Sendable {
     /// The maximum error in metres from rounding a position to 10⁻⁷ degrees.
     private static let rounding = 0.01
 
-    /// The tolerance in metres; `nil` if only updates are reported.
+    /// The tolerance in metres; `nil` if no points are reported between updates.
     private let tolerance: Double?
     /// Points that will be reported regardless of later fixes.
     private var settled: [LocationUpdate] = []
@@ -29,11 +29,12 @@ package struct ShapePoints: Sendable {
     /// The receiver's positions for the fixes of `window`. A parked vehicle is reported in one place, but some of these
     /// positions may turn out to be part of its departure.
     private var raw: [LocationUpdate] = []
-    /// Whether `window` and `raw` differ.
+    /// Whether `window` and `raw` differ, because the vehicle is parked.
     private var isHeld = false
     private var continuity = TrackContinuity()
 
-    /// - Parameter meters: the maximum distance of the reported track from a fix; `nil` reports updates only.
+    /// - Parameter meters: the maximum distance of the reported track from a fix; `nil` if no points are reported
+    ///   between updates.
     package init(meters: Double?) { tolerance = meters.map { $0 - Self.rounding } }
 
     /// Whether there are so many points that an update should no longer wait.
@@ -66,7 +67,8 @@ package struct ShapePoints: Sendable {
         isHeld = isHeld || point != rawPoint
     }
 
-    /// Removes and returns the points before the last fix, which becomes an update and starts the next window.
+    /// Removes and returns the points before the last fix. That fix becomes the update itself, and starts the next
+    /// window.
     mutating func take() -> [LocationUpdate] {
         guard let tolerance, let update = window.last else { return [] }
         if window.count == 1 {
@@ -95,7 +97,8 @@ package struct ShapePoints: Sendable {
         settled = (settled + points).suffix(Self.maximumPoints)
     }
 
-    /// Settles the points of a full window. Its last leg stays open unless it makes up more than half of the window.
+    /// Settles the points of a full window. The last straight leg stays in the window, because later fixes may extend
+    /// it, unless it makes up more than half of the window.
     private mutating func settleMost(_ tolerance: Double) {
         let kept = keptIndices(tolerance)
         let open = kept.dropLast().last ?? 0

@@ -1,4 +1,4 @@
-/// The updates, in order and with their shape points, that the outbox has not accepted yet. This type does no I/O.
+/// The updates that the outbox has not accepted yet, in order and with their shape points. This type does no I/O.
 struct UpdateQueue: Sendable {
     /// The updates of a single call to the outbox.
     struct Append: Sendable, Hashable {
@@ -12,20 +12,21 @@ struct UpdateQueue: Sendable {
     static let limit = 1024
     private static let perAppend = ShapePoints.maximumPoints + 1
 
-    /// The last append, if it failed. Its commit may be on the disk anyway, so it is repeated unchanged: the outbox
-    /// then recognises its updates and does not accept them twice.
+    /// The last append, if it failed. It may have been committed to the disk anyway, so it is repeated unchanged. The
+    /// outbox then recognises the updates and doesn't accept them twice.
     private var failed: Append?
-    /// The updates that aren't part of an append.
+    /// The updates that aren't part of an append yet.
     private var updates: [LocationUpdate] = []
-    /// Whether the outbox's updates are wrong and the outbox has not been notified yet.
+    /// Whether the updates in the outbox are wrong, but the outbox has not been notified yet.
     private(set) var overrulesStored = false
-    /// The number of times that all earlier updates were found wrong.
+    /// The number of times that all earlier updates were found wrong. Updates of an earlier generation must no longer
+    /// be stored.
     private(set) var generation = 0
 
     /// Whether the queue has no updates.
     var isEmpty: Bool { failed == nil && updates.isEmpty }
 
-    /// Adds `more`. Returns the number of updates that were dropped for lack of room.
+    /// Adds updates. Returns the number of updates that were dropped for lack of room.
     mutating func keep(_ more: [LocationUpdate]) -> Int {
         let all = updates + more
         updates = all.suffix(Self.limit - (failed?.all.count ?? 0))
@@ -38,8 +39,8 @@ struct UpdateQueue: Sendable {
         return keep([])
     }
 
-    /// Removes and returns the next append: the failed one, or as many of the newest or oldest updates as fit into an
-    /// append. Returns `nil` if the queue is empty.
+    /// Removes and returns the next append; `nil` if the queue is empty. A failed append comes first. Otherwise the
+    /// append has as many updates as fit, the newest ones if `withNewest` is true, or else the oldest.
     mutating func takeNext(withNewest: Bool) -> Append? {
         if let failed {
             self.failed = nil
@@ -62,7 +63,8 @@ struct UpdateQueue: Sendable {
         generation += 1
     }
 
-    /// Records that the outbox has accepted an append of `generation` that overruled its earlier updates.
+    /// Records that the outbox has accepted an append that overrules all of its earlier updates. `generation` is the
+    /// append's; if it is outdated, this has no effect.
     mutating func didOverrule(_ generation: Int) {
         if generation == self.generation { overrulesStored = false }
     }
