@@ -1,7 +1,7 @@
 import Glibc
 
-/// A reader of small files whose paths a user has chosen. It rejects directories, devices and large files before
-/// reading, because reading them could block.
+/// A reader of small files whose paths a user has chosen. It rejects large files, and anything that isn't a regular
+/// file, before they can block the reader.
 package enum BoundedFile {
     package enum Refusal: Error, Sendable, Hashable {
         case system(SystemError)

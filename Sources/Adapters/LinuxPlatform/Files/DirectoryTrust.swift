@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Checks that nobody but this user and root can change which file a path leads to.
+/// Checks that only this user and root can change which file a path leads to.
 ///
 /// A user who can write to a directory can replace any file or subdirectory in it with a link. A write, rename or
 /// removal by this process would then hit another user's file. So every directory from the root down is checked, as
@@ -28,7 +28,7 @@ package enum DirectoryTrust {
         /// Create the directory, for this user only. The new directory is checked like any other before a subdirectory
         /// is created in it.
         case created
-        /// Report it without an error. The caller then does nothing with the path, or creates the directory later.
+        /// Return `false` without an error. The caller then does nothing with the path, or creates the directory later.
         case allowed
     }
 

@@ -106,8 +106,8 @@ extension FileStatus {
                 "belongs to \(Self.name(ofUser: owner)), not to \(Self.name(ofUser: user))",
                 "run this as its owner, move it away, or choose another path")
         }
-        // Whoever uses the file under its other name may not expect it to change. Files stored next to it under one
-        // name, such as SQLite's log, can't be found from the other.
+        // A program that uses the file under its other name may not expect it to change. Files stored next to it under
+        // one name, such as SQLite's log, aren't found under the other.
         return names > 1
             ? SystemError.Refusal("has \(names) names (hard links)", "remove all but one, or choose another path") : nil
     }

@@ -59,9 +59,8 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
 
 extension OwnedDescriptor {
     /// Opens this user's own file for writing. Waypost opens all regular files for writing this way.
-    ///
-    /// Doesn't follow a link in the last component. Follows links in the other components only if nobody but this user
-    /// and root can change the path. An existing file must belong to this user and have only one hard link. Opening
+    /// Doesn't follow a link in the last component. Follows links in the other components only if no user except this
+    /// one and root can change the path. An existing file must belong to this user and have only one hard link. Opening
     /// doesn't change the file, so truncate it afterwards if it should be empty. `flags` are those of open(2). By
     /// default only the owner can read a new file; `mode` changes that.
     ///

@@ -55,7 +55,6 @@ package enum ProcessStart {
     package static let executable = FileSystem.linkTarget(at: "/proc/self/exe")
 }
 
-/// The environment of this process.
 package enum ProcessEnvironment {
     /// The variables by name. If a name occurs twice, the first value applies, as in the C library.
     package static var variables: [String: String] {

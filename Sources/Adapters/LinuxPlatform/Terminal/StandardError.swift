@@ -3,9 +3,8 @@ import Glibc
 import ReportedText
 
 /// The standard error of this process, for logs and messages.
-///
-/// Writing never waits for a reader that hangs, such as a journal on a hanging disk or a paused pager. If nobody reads
-/// the output, further output is dropped and counted.
+/// Writing never waits for a reader that hangs, such as a journal on a hanging disk or a paused pager. While output
+/// isn't read, further output is dropped and counted.
 package enum StandardError {
     private static let output = try? BackgroundOutput(named: "stderr", output: writeAll)
     /// Whether the last line on the terminal was written by `draw`, so that the next output replaces it.
@@ -75,7 +74,6 @@ package enum StandardError {
         }
     }
 
-    /// Whether standard error is a terminal.
     package static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// The width of the terminal in characters; 80 if it is unknown.

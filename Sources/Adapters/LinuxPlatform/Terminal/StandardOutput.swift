@@ -30,6 +30,5 @@ package enum StandardOutput {
         try write(Array((own + text.printableLines + "\n").utf8))
     }
 
-    /// Whether standard output is a terminal.
     package static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 }

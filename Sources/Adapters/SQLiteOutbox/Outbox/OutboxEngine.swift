@@ -455,7 +455,8 @@ extension OutboxEngine {
 
     func ledger() throws(OutboxError) -> Ledger { try summary().ledger }
 
-    /// Returns the ledger with reasons and times. Includes what hasn't been written yet.
+    /// Returns the ledger, with the reasons for evictions and the times of updates. Includes updates that haven't been
+    /// written yet.
     func summary() throws(OutboxError) -> StoreSummary {
         try perform { _ throws(OutboxError) in
             var summary = StoreSummary(current)

@@ -90,7 +90,7 @@ package actor SQLiteOutbox: Outbox {
 
     package func ledger() async throws(OutboxError) -> Ledger { try opened().ledger() }
 
-    /// Returns the ledger with reasons and times.
+    /// Returns the ledger, with the reasons for evictions and the times of updates.
     package func summary() async throws(OutboxError) -> StoreSummary { try opened().summary() }
 
     /// Returns the outbox's size on the disk, and the time of its oldest pending update.
@@ -152,7 +152,6 @@ package struct StoreExtent: Sendable, Hashable {
     }
 }
 
-/// The settings of an outbox.
 package struct OutboxConfiguration: Sendable {
     /// The path of the database. The paths of all other files begin with it.
     package var path: String

@@ -92,7 +92,7 @@ func withSystem<Result>(
     do throws(SystemError) { return try call() } catch { throw OutboxError(error, path: path) }
 }
 
-/// Evaluates `work`. If it reports damage, evaluates it once more, because reading may succeed at the second attempt.
+/// Evaluates `work`. If it reports damage, evaluates it again, because reading may succeed at the second attempt.
 func retryingDamage<Result>(_ work: @autoclosure () throws(OutboxError) -> Result) throws(OutboxError) -> Result {
     do throws(OutboxError) { return try work() } catch { if error.code != .damaged { throw error } }
     return try work()

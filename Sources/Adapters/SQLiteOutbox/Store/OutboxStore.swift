@@ -61,11 +61,10 @@ final class OutboxStore {
     /// Returns the table of the tools' requests.
     func requests() throws(OutboxError) -> RequestTable { try RequestTable(connection) }
 
-    /// From now on, closing the store moves the log into the database. Call this only after a check has found no
-    /// damage.
+    /// Makes a later close move the log into the database. Call this only after a check has found no damage.
     func acceptChanges() { connection.setCheckpointOnClose(true) }
 
-    /// From now on, closing the store changes nothing, because the store must be salvaged as it is.
+    /// Makes a later close change nothing, because the store must be salvaged as it is.
     func refuseChanges() { connection.setCheckpointOnClose(false) }
 
     /// Runs `body` as one transaction. When this function returns, the changes are on the disk. If it throws, they have

@@ -9,7 +9,7 @@ import Reporting
     enum Access: Sendable {
         case readWrite
         case readOnly
-        /// For reading while no process writes to the database. SQLite then needs no other file.
+        /// The mode for reading a database to which no process is writing. SQLite needs no other file in this mode.
         case immutable
     }
 
@@ -91,7 +91,6 @@ import Reporting
     /// The number of rows that the last INSERT, UPDATE or DELETE changed.
     var changes: Int64 { unsafe sqlite3_changes64(handle) }
 
-    /// The id of the last inserted row.
     var lastInsertedID: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
     /// Whether a transaction is open. After some errors, SQLite has already rolled it back.
@@ -165,7 +164,7 @@ private func interruptStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 
         }
     }
 
-    /// Advances to the next row. Returns `false` if there are no more rows.
+    /// Advances to the next row. Returns whether there is one.
     func step() throws(OutboxError) -> Bool {
         switch unsafe sqlite3_step(handle) {
         case SQLITE_ROW: return true

@@ -35,7 +35,6 @@ extension StoredUpdate {
 }
 
 extension StoredRow {
-    /// Whether the row is that of a shape point.
     var isShapePoint: Bool {
         get { self[.kind] == 1 }
         set { self[.kind] = newValue ? 1 : 0 }

@@ -5,8 +5,8 @@ import TimeAndChance
 struct Eviction {
     private let maximumBytes: Int64
     private let maximumAge: Duration?
-    /// For each step, the end of the range in which no complete block was found. The range isn't read again until its
-    /// end changes.
+    /// The end of the range in which a step found no complete block, keyed by the step. The range isn't read again
+    /// until its end changes.
     private var exhaustedEnd: [ThinningStep: Int64] = [:]
 
     /// The number of rows that are thinned or evicted at a time, which take about 10 KiB.

@@ -29,7 +29,8 @@ package final class OutboxReader {
         self.connection = connection
     }
 
-    /// Returns the ledger with reasons and times. Counts the pending updates one by one.
+    /// Returns the ledger, with the reasons for evictions and the times of updates. Counts the pending updates one by
+    /// one.
     package func summary() throws(OutboxError) -> StoreSummary {
         let bytes = try withSystem(
             files.path, files.disk.fileSize(at: files.path) + files.disk.fileSize(at: files.log))
@@ -39,8 +40,8 @@ package final class OutboxReader {
         return StoreSummary(try rows.counters(pendingCount: pending))
     }
 
-    /// Returns up to 1000 pending updates whose sequence numbers are higher than `sequence`, in order of acceptance.
-    /// Returns none if there are no more.
+    /// Returns up to 1000 pending updates whose sequence numbers are higher than `sequence`, in order of acceptance. An
+    /// empty array marks the end.
     package func pending(after sequence: Int64) throws(OutboxError) -> [StoredUpdate] {
         try rows.oldest(after: sequence, limit: Self.rowsAtOnce).map(\.stored)
     }

@@ -105,7 +105,6 @@ extension JSONValue {
     }
 }
 
-/// The answer to a `QuarantineRequest`.
 package enum QuarantineAnswer: Sendable, Hashable {
     /// `count` updates were requeued or discarded. `notKept` updates stay in quarantine. They can't be requeued,
     /// because only the last 256 rows are kept.
@@ -143,7 +142,6 @@ package struct QuarantinedUpdate: Sendable, Hashable {
     package let stored: StoredUpdate
     /// The server's message, cut off after `maximumReasonBytes`.
     package let reason: ReportedText
-    /// Whether the update is a shape point.
     let isShapePoint: Bool
 
     /// The maximum length of a reason in bytes. It is enough for Fleet Engine's error messages, and a row with such a
