@@ -16,7 +16,8 @@ package enum ChildTable {
         /// The number of programs that have been started but haven't been reaped.
         var unreaped = 0
         var running: Set<pid_t> = []
-        /// The children that couldn't be killed, with the program that each of them runs or was left behind by.
+        /// The children that couldn't be killed. Each value names the program that the child runs, or whose run left it
+        /// behind.
         var survivors: [pid_t: String] = [:]
         /// The number of killed processes per program that hadn't ended when the last sweep stopped.
         var unended: [String: Int] = [:]

@@ -45,7 +45,7 @@ struct GroupCommit: Sendable, Hashable {
     }
 }
 
-/// The time at which an accepted update is on the disk.
+/// The durability of accepted updates. It decides whether an update is on the disk before it is accepted.
 package enum OutboxDurability: String, Sendable, Hashable, CaseIterable {
     /// An update is accepted only after it has been committed.
     case full

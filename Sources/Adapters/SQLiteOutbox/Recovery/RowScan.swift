@@ -88,8 +88,8 @@ enum RowScan {
         }
     }
 
-    /// Returns the next position at which a row may begin, or `end` if there is none. Rules out most positions quickly,
-    /// because few bytes look like the size of a payload, followed by a sequence number and the start of a header. Uses
+    /// Returns the next position at which a row may begin, or `end` if there is none. Rules out most positions quickly:
+    /// a payload has fewer than 1024 bytes, and the sequence number is followed by the header's size and a NULL. Uses
     /// an unsafe buffer for speed, because a store has many bytes.
     private static func nextCandidate(in bytes: [UInt8], from start: Int, until end: Int) -> Int {
         unsafe bytes.withUnsafeBufferPointer { buffer in

@@ -73,9 +73,9 @@ final class StoreOpening {
         let store: OutboxStore?
     }
 
-    /// Inspects the store. Doesn't return the connection if there is a log, because the log is read without SQLite.
-    /// Closing a file after that releases all locks of SQLite in this process (POSIX), and then another program may
-    /// remove the log.
+    /// Inspects the store. Doesn't return the connection if there is a log, because the files are then read without
+    /// SQLite. When they are closed, this process loses all SQLite's locks on them (POSIX). The next program that opens
+    /// the store may then remove the log.
     private func inspect(_ known: OutboxCounters) throws(OutboxError) -> Inspection {
         let header = try StoreHeader(files, at: files.path)
         let store = try OutboxStore(files)

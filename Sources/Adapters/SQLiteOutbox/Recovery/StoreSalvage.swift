@@ -1,10 +1,9 @@
 import Reporting
 
 /// Salvages the readable rows of a damaged store, and determines how many updates are lost.
-///
-/// If only single rows, the log or the ledger are damaged, SQLite finds the tables intact. They show exactly which
-/// updates are pending, and only their damaged rows are searched for in the files. Such rows, found by a `RowScan`, are
-/// called loose rows.
+/// Rows that a `RowScan` finds, without using the tables, are called loose rows. If only single rows, the log or the
+/// ledger are damaged, SQLite finds the tables intact. They show exactly which updates are pending, and loose rows only
+/// replace their damaged rows.
 ///
 /// If the tables aren't intact, all loose rows in the database and the log are used. Some of their updates may be
 /// delivered a second time, which is better than losing them.
@@ -169,8 +168,8 @@ struct StoreSalvage {
         return max(0, lastSequence - max(1, oldestPending) + 1 - pending - quarantined - delivered)
     }
 
-    /// Returns the maximum loss. It is `gaps`, or a smaller number if the copies of the ledger show that fewer updates
-    /// can have been delivered, evicted or quarantined meanwhile.
+    /// Returns the maximum loss. It is `gaps`, unless the copies of the ledger show a lower limit: fewer updates can
+    /// have been delivered, evicted or quarantined since the earliest copy.
     private static func bound(
         _ gaps: Int64, _ ledger: LedgerRecord?, _ missing: Int64?, _ earliest: LedgerRecord?
     ) -> Int64 {

@@ -172,8 +172,9 @@ enum StoreFormat {
         PRAGMA secure_delete = ON;
         """
 
-    /// The settings of the connection through which a tool sends requests. It doesn't synchronize, because a request
-    /// need not survive a power cut. It doesn't move the log into the database, because only the owner does that.
+    /// The settings of the connection through which a tool sends requests. Its commits aren't synchronized, because a
+    /// request need not survive a power cut. It never moves the log into the database, because only the owner does
+    /// that.
     static let requesterSettings = """
         PRAGMA synchronous = NORMAL;
         PRAGMA wal_autocheckpoint = 0;
