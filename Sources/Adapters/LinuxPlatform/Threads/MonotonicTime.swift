@@ -13,7 +13,8 @@ package enum MonotonicTime {
 }
 
 extension UTCTime {
-    /// The time of the host's clock. It may be wrong, so callers compare it with other clocks before they rely on it.
+    /// The time of the host's clock, which may be wrong. The service compares it with other clocks, and reports a
+    /// difference instead of trusting it silently.
     package static var system: UTCTime {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)

@@ -89,7 +89,7 @@ final class OutboxEngine {
                     try commit(store)
                 }
             } catch {
-                group.removeLast(new.count)  // only the new updates aren't accepted
+                group.removeLast(new.count)  // earlier updates in the group stay accepted
                 failedAppend.updates = new.map(\.update)
                 throw error
             }
