@@ -1,6 +1,7 @@
 import Glibc
 
-/// Reads small files that a user names. Rejects other kinds and larger files before they can block the reader.
+/// A reader of small files whose paths a user has chosen. It rejects large files, and anything that isn't a regular
+/// file, before they can block the reader.
 package enum BoundedFile {
     package enum Refusal: Error, Sendable, Hashable {
         case system(SystemError)
@@ -12,12 +13,13 @@ package enum BoundedFile {
     package static func contents(of path: String, limit: Int) throws(Refusal) -> [UInt8] {
         let descriptor = try open(path, limit: limit)
         let bytes = try refused { () throws(SystemError) in try descriptor.contents(upTo: limit) }
-        guard bytes.count <= limit else { throw .tooLarge(limit: limit) }  // the file has grown
+        guard bytes.count <= limit else { throw .tooLarge(limit: limit) }  // the file has grown since the check
         return bytes
     }
 
     private static func open(_ path: String, limit: Int) throws(Refusal) -> OwnedDescriptor {
-        // Opening wakes some devices, so check first; check again afterwards because the file may have been replaced.
+        // Some devices wake up when they are opened, so the file is checked first. It is checked again once it is open,
+        // because another file may have replaced it.
         try judge(refused { () throws(SystemError) in try FileStatus(behind: path) }, limit: limit)
         let descriptor = try refused { () throws(SystemError) in
             try OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
@@ -39,7 +41,7 @@ package enum BoundedFile {
 }
 
 extension BoundedFile.Refusal: CustomStringConvertible {
-    /// A predicate for the path, such as `is larger than 64 KiB`.
+    /// The refusal as a predicate for the path, such as `is larger than 64 KiB`.
     package var description: String {
         switch self {
         case .system(let error): "cannot be read: \(error.reason)"

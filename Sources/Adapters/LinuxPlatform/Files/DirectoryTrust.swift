@@ -1,40 +1,41 @@
 import CLinux
 import Glibc
 
-/// Checks that only this user and root can change where a path leads.
+/// Checks that only this user and root can change which file a path leads to.
 ///
-/// A user who can write in a directory can replace a file or a subdirectory in it with a link. Then a write, rename or
-/// removal by this process would hit another user's file. So each directory from the root on is checked, as OpenSSH
-/// does for the files that it trusts. Then a path means the same thing at every later call.
+/// A user who can write to a directory can replace any file or subdirectory in it with a link. A write, rename or
+/// removal by this process would then hit another user's file. So every directory from the root down is checked, as
+/// OpenSSH does for the files that it trusts. A path that passes leads to the same file at every later call.
 ///
-/// These checks hold only for directories that exist. A free name in a directory such as `/tmp` can become another
-/// user's link at any time, so no path with a missing directory is used.
+/// The checks hold only for directories that exist. In a directory such as `/tmp`, any user can create a link under an
+/// unused name at any time. So no path is used while one of its directories is missing.
 package enum DirectoryTrust {
-    /// The rights of other users in the directory itself. In its ancestors other users have no rights, unless the
-    /// ancestor is sticky.
+    /// The rights that other users may have in the last directory of the path. In the directories above it, they may
+    /// have rights only if the directory is sticky.
     package enum Sharing: Sendable, Hashable {
-        /// No rights: the names of files suffice to recognise them as this user's.
+        /// No rights, because files in the directory are recognised as this user's by their names alone.
         case none
-        /// Each user can create files but change only their own, as in `/tmp`.
+        /// The right to create files, and to change only their own, as in `/tmp`.
         case sticky
-        /// All rights: files are created under new names and renamed.
+        /// All rights. This is safe if files are created under new names and then renamed.
         case any
     }
 
-    /// The action if a directory of the path is missing.
+    /// The response to a missing directory in the path.
     package enum Missing: Sendable, Hashable {
         /// Throw `ENOENT`.
         case rejected
-        /// Create the directory, for this user only. It is checked like any other before the next one is created in it.
+        /// Create the directory, for this user only. The new directory is checked like any other before a subdirectory
+        /// is created in it.
         case created
-        /// Accept that: the caller does nothing with the path, or creates it later.
+        /// Return `false` without an error. The caller then does nothing with the path, or creates the directory later.
         case allowed
     }
 
-    private static let maximumLinks = 40  // as in the kernel
+    private static let maximumLinks = 40  // the kernel's own limit
 
-    /// Checks that the directory `path` and every link in it are trusted. Returns whether the directory exists; if not,
-    /// nothing is known about the path.
+    /// Checks that the directory `path`, the directories above it, and the links that lead there are trusted. Returns
+    /// whether the directory exists. If it doesn't, the result says nothing about trust.
     @discardableResult
     package static func require(
         _ path: String, _ sharing: Sharing = .sticky, missing: Missing = .rejected, for user: UInt32 = geteuid()
@@ -78,7 +79,8 @@ package enum DirectoryTrust {
         return true
     }
 
-    /// Creates a directory in one that has been checked. Another process may have created it first.
+    /// Creates a directory in a directory that has already been checked. Accepts a directory that another process has
+    /// just created.
     private static func make(_ directory: String, in place: String) throws(SystemError) {
         guard unsafe mkdir(directory, 0o700) == 0 || errno == EEXIST else {
             throw SystemError(call: "create directory \(directory)", number: errno)
@@ -86,7 +88,8 @@ package enum DirectoryTrust {
         try FileSystem.synchronizeDirectory(at: place.isEmpty ? "/" : place)
     }
 
-    /// Resolves trusted links in the last component of a file's path, in trusted directories. The file need not exist.
+    /// Returns the path to which the links in the last component of `path` lead. Checks that those links and all
+    /// directories are trusted. The file itself may be missing.
     package static func destination(
         of path: String, _ sharing: Sharing = .sticky, missing: Missing = .rejected, for user: UInt32 = geteuid()
     ) throws(SystemError) -> String {
@@ -103,9 +106,10 @@ package enum DirectoryTrust {
         throw SystemError(call: "follow \(path)", number: ELOOP)
     }
 
-    /// Returns the reason why `user` doesn't trust a directory, as a predicate for its path; `nil` if it is trusted.
+    /// Returns the reason why `user` doesn't trust a directory, as a predicate for its path; `nil` if `user` trusts it.
     ///
-    /// `sharing` is the rights that other users may have in it; `nil` for an ancestor of the directory that is used.
+    /// `sharing` is the rights that other users may have in the directory; `nil` if it is only an ancestor of the
+    /// directory in use.
     package static func doubt(_ directory: FileStatus, _ sharing: Sharing?, for user: UInt32) -> SystemError.Refusal? {
         let danger = "could replace a file with a link"
         guard directory.owner == 0 || directory.owner == user else {
@@ -113,16 +117,16 @@ package enum DirectoryTrust {
                 "belongs to \(FileStatus.name(ofUser: directory.owner)), who \(danger)",
                 "choose a directory that belongs to \(FileStatus.name(ofUser: user)), or run this as its owner")
         }
-        // Only its owner can replace the directory if its parent is sticky.
+        // Other users can write here, but they can't replace the directory itself if its parent is sticky.
         if sharing == .any { return nil }
-        // Other users can create files in a sticky directory, and can change only their own.
+        // In a sticky directory, other users can create files but can change only their own.
         if directory.isSticky, sharing != Sharing.none { return nil }
         let shared = directory.permissions & 0o022
-        // In an ancestor, a group with the owner's own number has the owner as its only member (useradd creates one per
-        // user).
+        // If the owner and the group of an ancestor have the same number, the group has no other members: useradd
+        // creates such a group per user.
         if shared == 0 || (shared == 0o020 && sharing == nil && directory.group == directory.owner) { return nil }
         let others = shared & 0o002 != 0 ? "every user" : "members of gid \(directory.group)"
-        // Kubernetes restores the mode of such a volume at each start, but leaves the sticky bit alone.
+        // Kubernetes makes a volume with `fsGroup` group-writable again at each start, but leaves its sticky bit alone.
         let isVolume = directory.permissions & 0o2022 == 0o2020 && sharing != Sharing.none
         let advice =
             directory.isSticky
@@ -132,8 +136,8 @@ package enum DirectoryTrust {
             "may be written by \(others), who \(danger)", "\(advice), or choose another directory")
     }
 
-    /// Returns the other users who can change the file at `path`, with the remedy, as a predicate for the path; `nil`
-    /// if none can, or if there is no such file.
+    /// Returns who else can change or replace the file at `path`, and the remedy, as a predicate for the path. Returns
+    /// `nil` if no other user can, or if there is no such file.
     package static func exposure(of path: String, for user: UInt32) -> String? {
         do throws(SystemError) {
             let target = try destination(of: path, missing: .allowed, for: user)
@@ -142,7 +146,8 @@ package enum DirectoryTrust {
                 return "belongs to \(FileStatus.name(ofUser: status.owner)), who can change it; run chown root on it"
             }
             let shared = status.permissions & 0o022
-            // A group with the owner's own number has the owner as its only member (useradd creates one for each user).
+            // If the owner and the group have the same number, the group has no other members: useradd creates such a
+            // group per user.
             if shared == 0 || shared == 0o020 && status.group == status.owner { return nil }
             let others = shared & 0o002 != 0 ? "every user" : "the members of gid \(status.group)"
             return "can be changed by \(others); run chmod go-w on it"
@@ -167,7 +172,7 @@ package enum DirectoryTrust {
                 "remove it, or choose another path"))
     }
 
-    /// Returns the components of the absolute path, last one first.
+    /// Returns the components of `path`, made absolute, in reverse order.
     private static func components(of path: String) throws(SystemError) -> [String] {
         guard !path.hasPrefix("/") else { return split(path) }
         guard let directory = unsafe getcwd(nil, 0) else {

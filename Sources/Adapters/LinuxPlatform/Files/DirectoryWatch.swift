@@ -1,28 +1,29 @@
 import CLinux
 import Glibc
 
-/// A watch for something to appear at a path, even if several of its directories are missing. It uses inotify(7) on
-/// each directory in which the next component of the path is expected.
+/// A watch that reports when something appears at a path, even if several directories of the path are still missing. It
+/// watches each directory that should contain the next component of the path, by inotify(7).
 ///
-/// Follows links, because a device and the link to it are in different directories. If a directory vanishes, watches
-/// its nearest ancestor until the directory returns. This type isn't thread-safe.
+/// The watch follows links, because a device and the link to it are in different directories. If a directory vanishes,
+/// its nearest existing ancestor is watched until the directory returns. This type isn't thread-safe.
 package final class DirectoryWatch {
     private static let events = UInt32(
         IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
-    /// Events of a watched directory itself, or of the event queue.
+    /// The events that concern a watched directory itself, or the event queue.
     private static let directoryEvents = UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED | IN_Q_OVERFLOW)
     private static let maximumLinks = 8
-    /// The maximum number of reads per call of `takeArrival`. After a storm of events, the rest is left for the next
-    /// call.
+    /// The maximum number of reads per call of `takeArrival`. If many events arrive at once, the next call reads the
+    /// rest.
     private static let readsAtATime = 16
 
     private let path: String
     private let descriptor: OwnedDescriptor
-    /// The expected names, keyed by the kernel's number of the watched directory.
+    /// The names expected in each watched directory, keyed by inotify's watch descriptor for the directory.
     private var awaited: [CInt: Set<String>] = [:]
     private var buffer = [UInt8](repeating: 0, count: 4096)
 
-    /// Watches `path`. Neither the path nor its directories need to exist. Skips directories that can't be read.
+    /// Starts to watch `path`. Neither the path nor its directories need to exist. A directory that this user can't
+    /// read is treated as missing.
     ///
     /// - Throws: if the system provides no inotify descriptor.
     package init(for path: String) throws(SystemError) {
@@ -42,7 +43,7 @@ package final class DirectoryWatch {
             var span = buffer.mutableSpan
             guard let count = try? descriptor.read(into: &span), count > 0 else { break }
             for event in Self.events(in: buffer[..<count]) {
-                // The queue may still hold events of directories for which the watch has ended.
+                // The queue may still hold events of directories that are no longer watched.
                 guard event.mask & UInt32(IN_Q_OVERFLOW) != 0 || awaited[event.directory] != nil else { continue }
                 let isAwaited = awaited[event.directory]?.contains(event.name) ?? false
                 if isAwaited || event.mask & Self.directoryEvents != 0 { isDue = true }
@@ -52,7 +53,7 @@ package final class DirectoryWatch {
         return isDue
     }
 
-    /// Watches the directories that matter now, and no others.
+    /// Watches the directories that the path currently depends on, and stops watching all others.
     private func arm() {
         var now: [CInt: Set<String>] = [:]
         var next: String? = path
@@ -67,11 +68,12 @@ package final class DirectoryWatch {
         awaited = now
     }
 
-    /// Watches the nearest existing directory above `path`. Returns this directory, and the name that is expected in
-    /// it.
+    /// Watches the nearest existing directory above `path`. Returns the directory's watch descriptor, and the name
+    /// expected in the directory.
     private func watch(towards path: String) -> (directory: CInt, name: String)? {
         var found = watchNearestDirectory(above: path)
-        // Something created before the watch began caused no event: repeat until the result is stable.
+        // A directory created just before the watch began causes no event. So repeat until the nearest directory stays
+        // the same.
         for _ in 0..<Self.maximumLinks {
             let again = watchNearestDirectory(above: path)
             if again?.directory == found?.directory { break }

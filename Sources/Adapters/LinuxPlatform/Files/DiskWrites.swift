@@ -1,7 +1,7 @@
 import CLinux
 
-/// The bytes that this process has written to disks since its start, in whole pages as the kernel counts them
-/// (getrusage(2), `ru_oublock`). Writes to a file system in memory aren't counted.
+/// The number of bytes that this process has written to disks since it started. The kernel counts whole pages
+/// (getrusage(2), `ru_oublock`) and doesn't count writes to file systems in memory.
 package enum DiskWrites {
     /// The number of bytes written; `nil` if the kernel doesn't report it.
     package static var bytes: Int64? {

@@ -2,26 +2,27 @@ import CLinux
 import Glibc
 import ReportedText
 
-/// The exclusive ownership of a file, shown by a lock. Ownership ends when the value is destroyed or the process ends.
+/// An exclusive lock on a file. It is held until the value is destroyed or the process ends.
 package struct FileLock: ~Copyable, Sendable {
     package enum Failure: Error, Sendable, Hashable {
-        /// The holder is `nil` if neither the lock file nor `/proc` names it.
+        /// Another process holds the lock. The value is `nil` if neither the lock file nor `/proc` identifies it.
         case held(HoldingProcess?)
         case system(SystemError)
     }
 
     private let descriptor: OwnedDescriptor
-    /// The identity of the locked file. No other file has this identity while the locked one is open.
+    /// The identity of the locked file. While that file is open, no other file can have the same identity.
     private let identity: FileStatus.Identity?
 
     deinit { LockHandover.unregister(descriptor) }
 
-    /// Locks the file at `path` without waiting, and writes this process's id into it.
+    /// Locks the file at `path` without waiting, and writes this process's id to the file.
     package init(path: String) throws(Failure) {
         let descriptor = try Self.opened(path) { () throws(SystemError) in
             try OwnedDescriptor(writing: path, O_RDWR | O_CREAT)
         }
-        // flock belongs to the open file, so a second owner within this process is also rejected.
+        // `flock` locks belong to the open file, not to the process. So a second lock from within this process is
+        // rejected too.
         guard flock(descriptor.raw, LOCK_EX | LOCK_NB) == 0 else {
             let number = errno
             guard number == EWOULDBLOCK else { throw .system(SystemError(call: "lock \(path)", number: number)) }
@@ -38,8 +39,8 @@ package struct FileLock: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 
-    /// Locks the file at `path` itself without waiting, so that the lock is effective under each of its names. Doesn't
-    /// follow a link, and writes nothing.
+    /// Locks the file at `path` itself without waiting, so that the lock holds under every hard link to it. Doesn't
+    /// follow a symbolic link, and writes nothing.
     package init(file path: String) throws(Failure) {
         let descriptor = try Self.opened(path) { () throws(SystemError) in try OwnedDescriptor(locking: path) }
         guard clinux_own_file(descriptor.raw) == 0 else {
@@ -54,15 +55,16 @@ package struct FileLock: ~Copyable, Sendable {
         self.descriptor = descriptor
     }
 
-    /// Whether the locked file is still the one at `path`.
+    /// Whether the file at `path` is still the one that was locked.
     package func isHeld(at path: String) -> Bool {
         guard let there = try? FileStatus(at: path) else { return false }
         return there.identity == identity
     }
 
-    /// Returns the process that holds the lock at `path`; `nil` if no process does, or if it can't be identified.
+    /// Returns the process that holds the lock at `path`; `nil` if the lock is free or its holder can't be identified.
     ///
-    /// Doesn't touch the lock if its writer is gone, so the check never delays another process that locks the file.
+    /// Tries the lock only if the process named in the file is alive. So a check of an abandoned lock never makes
+    /// another process's attempt fail.
     package static func holder(at path: String) -> HoldingProcess? {
         guard let descriptor = try? OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK),
             let holder = holder(readFrom: descriptor.raw), holder.command != nil,
@@ -71,7 +73,8 @@ package struct FileLock: ~Copyable, Sendable {
         return holder
     }
 
-    /// Opens the file at `path`, or returns the descriptor through which an earlier run of the service still locks it.
+    /// Returns the descriptor through which an earlier run of the service still holds the lock. If there is none, opens
+    /// the file at `path`.
     private static func opened(
         _ path: String, _ open: () throws(SystemError) -> OwnedDescriptor
     ) throws(Failure) -> OwnedDescriptor {
@@ -86,8 +89,8 @@ package struct FileLock: ~Copyable, Sendable {
         return Int32(text.prefix { $0.isNumber }).map(HoldingProcess.init(reading:))
     }
 
-    /// Returns the process that holds the lock on the file itself. `/proc` shows root all processes, and other users
-    /// only their own.
+    /// Returns the process that holds the lock of `init(file:)` on the file at `path`. Searches `/proc`, which shows
+    /// root the files of all processes, and other users only those of their own processes.
     private static func holder(ofFile path: String) -> HoldingProcess? {
         HoldingProcess.processIDs.first { process in
             FileSystem.visibleNames(inDirectory: "/proc/\(process)/fd").contains {

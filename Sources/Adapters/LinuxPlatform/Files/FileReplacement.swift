@@ -1,20 +1,22 @@
 import Glibc
 
-/// A file that is written under a temporary name and renamed when it is complete. If writing fails, the temporary file
-/// is removed.
+/// A file that is written under a temporary name and takes its final name once it is complete. If writing fails, the
+/// temporary file is removed.
 package final class FileReplacement: Sendable {
-    /// The destination, with links resolved.
+    /// The final path, with links resolved.
     private let target: String
-    /// The temporary path; `nil` for a device or pipe, which can't be replaced and is written directly.
+    /// The path of the temporary file. It is `nil` after `commit` or `discard`, and for a device or pipe, which is
+    /// written directly because it can't be replaced.
     private let temporary: Locked<String?>
     private let descriptor: OwnedDescriptor
 
-    /// Creates the temporary file, readable by its owner only. The existing file stays as it is until `commit`.
+    /// Creates the temporary file, readable only by its owner. An existing file at `path` isn't changed before
+    /// `commit`.
     ///
-    /// - Throws: if the directory is missing or not writable, or `path` is a directory.
+    /// - Throws: if the directory is missing or not writable, or if `path` is a directory.
     package init(at path: String) throws(SystemError) {
-        // The file is created under a new name and then renamed, so it is safe even if other users may write in the
-        // directory.
+        // Other users may have write access to the directory, because the file is created under a new name and then
+        // renamed.
         target = try DirectoryTrust.destination(of: path, .any)
         switch try FileSystem.entry(at: path)?.kind {
         case .directory: throw SystemError(call: "write \(path)", number: EISDIR)
@@ -32,19 +34,20 @@ package final class FileReplacement: Sendable {
             let aside = "\(target).waypost-\(getpid()).part"
             try FileSystem.removeFile(at: aside, in: .any)
             descriptor = try OwnedDescriptor(writing: aside, O_WRONLY | O_CREAT | O_EXCL, in: .any)
-            // The lock shows other processes that this one is still writing. The kernel releases it when the process
-            // ends.
+            // The lock shows other processes that this process is still writing. The kernel releases it when the
+            // process ends.
             flock(descriptor.raw, LOCK_EX | LOCK_NB)
             temporary = Locked(aside)
         }
     }
 
-    /// Removes this user's unlocked temporary files. The commands that wrote them were killed.
+    /// Removes this user's temporary files that no process has locked. They are left over from commands that were
+    /// killed.
     private static func removeAbandoned(inDirectory directory: String) {
         for name in FileSystem.visibleNames(inDirectory: directory) {
             guard let number = Int32(name.dropLast(".part".count).split(separator: "-").last ?? ""),
                 name.hasSuffix(".waypost-\(number).part"),
-                // A live process may be about to lock its file.
+                // A live process may have created its file and not locked it yet.
                 number == getpid() || kill(number, 0) != 0 && errno == ESRCH
             else { continue }
             let path = "\(directory)/\(name)"
@@ -57,8 +60,8 @@ package final class FileReplacement: Sendable {
 
     deinit { discard() }
 
-    /// Removes the temporary file and releases the path. Call this before ending the process after a failure, because
-    /// another thread may still hold the value.
+    /// Removes the temporary file and forgets its path. Call this after a failure, before ending the process: `deinit`
+    /// may not run if another thread still holds this object.
     package func discard() {
         temporary.withLock { aside in
             if let path = aside { unsafe unlink(path) }
@@ -66,8 +69,8 @@ package final class FileReplacement: Sendable {
         }
     }
 
-    /// Writes the contents and renames the file. Both changes are on the disk when this function returns. If it throws,
-    /// it has removed the temporary file.
+    /// Writes the contents and renames the file. When this function returns, both are on the disk. When it throws, the
+    /// temporary file has been removed.
     package func commit(_ bytes: [UInt8]) throws(SystemError) {
         do throws(SystemError) { try write(bytes) } catch {
             discard()

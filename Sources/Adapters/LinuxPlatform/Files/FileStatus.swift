@@ -12,7 +12,7 @@ package struct FileStatus: Sendable, Hashable {
         case device = "a device"
     }
 
-    /// The identity of a file: its file system and inode, and for a device the device number.
+    /// The identity of a file: the numbers of its file system and inode, and for a device also the device number.
     package struct Identity: Sendable, Hashable {
         private let volume, number, device: UInt64
 
@@ -27,19 +27,19 @@ package struct FileStatus: Sendable, Hashable {
     /// The uid of the owner.
     package private(set) var owner: UInt32
     package private(set) var group: UInt32 = 0
-    /// The permission bits as chmod(1) accepts them, including the sticky bit.
+    /// The permission bits in the form that chmod(1) accepts, including the sticky bit.
     package private(set) var permissions: UInt32 = 0o600
     /// The number of hard links.
     package private(set) var names = 1
     package private(set) var bytes: Int64 = 0
-    /// The time of the last change to contents or status (ctime), in seconds since 1970.
+    /// The time of the last change to the file's contents or status (ctime), in seconds since 1970.
     package private(set) var changedAt = 0.0
-    /// `nil` only in tests.
+    /// The identity; `nil` only for values that tests create.
     package private(set) var identity: Identity?
 }
 
 extension FileStatus {
-    /// Reads the status at `path` without following a link; `nil` if nothing exists there.
+    /// Reads the status of the file at `path`, without following a link. Returns `nil` if nothing exists there.
     package init?(at path: String) throws(SystemError) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else {
@@ -50,9 +50,9 @@ extension FileStatus {
         self.init(status)
     }
 
-    /// Reads the status at `path`, following links.
+    /// Reads the status of the file at `path`, following links.
     ///
-    /// - Throws: `ENOENT` too, unlike `init(at:)`.
+    /// - Throws: also `ENOENT` for a missing file, for which `init(at:)` returns `nil`.
     package init(behind path: String) throws(SystemError) {
         var status = stat()
         try valueOrSystemError("open \(path)") { unsafe stat(path, &status) }
@@ -65,7 +65,7 @@ extension FileStatus {
         self.init(status)
     }
 
-    /// Reads the status of the descriptor with this number; `nil` if it isn't open.
+    /// Reads the status of the file that is open under descriptor `number`. Returns `nil` if the descriptor isn't open.
     init?(ofRaw number: CInt) {
         var status = stat()
         guard unsafe fstat(number, &status) == 0 else { return nil }
@@ -90,11 +90,11 @@ extension FileStatus {
                 volume: UInt64(status.st_dev), number: UInt64(status.st_ino), device: UInt64(status.st_rdev)))
     }
 
-    /// Whether a directory is sticky, such as `/tmp`: users can't touch each other's files in it.
+    /// Whether this is a sticky directory, such as `/tmp`, in which users can't rename or remove each other's files.
     package var isSticky: Bool { permissions & 0o1000 != 0 }
 
-    /// Returns the reason why `user` must not write to this file, as a predicate for its path; `nil` for the user's own
-    /// regular file with one name.
+    /// Returns the reason why `user` must not write to this file, as a predicate for its path. Returns `nil` if it is
+    /// the user's own regular file and has only one hard link.
     package func doubt(writtenBy user: UInt32) -> SystemError.Refusal? {
         if kind != .file {
             let remedy = "choose another path"
@@ -106,16 +106,16 @@ extension FileStatus {
                 "belongs to \(Self.name(ofUser: owner)), not to \(Self.name(ofUser: user))",
                 "run this as its owner, move it away, or choose another path")
         }
-        // The owner of the other name may not expect the file to change, and files next to one name, such as SQLite's
-        // log, aren't seen under the other.
+        // A program that uses the file under its other name may not expect it to change. Files stored next to it under
+        // one name, such as SQLite's log, aren't found under the other.
         return names > 1
             ? SystemError.Refusal("has \(names) names (hard links)", "remove all but one, or choose another path") : nil
     }
 
-    /// Whether this process's user can write to the file without touching other users' files.
+    /// Whether this process's user can write to the file without affecting a file of another user.
     package var isOwnFile: Bool { doubt(writtenBy: geteuid()) == nil }
 
-    /// Returns a user's name for messages.
+    /// Returns a name for `user` for use in messages.
     package static func name(ofUser user: UInt32) -> String {
         if user == unmappedUser, isInUserNamespace {
             return "uid \(user) (a user that this user namespace lacks: map it, or change the owner from outside)"
@@ -123,10 +123,10 @@ extension FileStatus {
         return user == 0 ? "root" : "uid \(user)"
     }
 
-    /// The owner that the kernel shows for a user that the user namespace lacks.
+    /// The uid that the kernel shows for an owner who isn't mapped into the user namespace.
     private static let unmappedUser: UInt32 = 65534
 
-    /// Whether this process is in a user namespace that lacks some users.
+    /// Whether this process is in a user namespace into which not all users are mapped.
     private static let isInUserNamespace: Bool = {
         guard let map = try? FileSystem.read(200, at: 0, of: "/proc/self/uid_map") else { return false }
         return !map.prefix { $0 != UInt8(ascii: "\n") }.reversed().starts(with: " 4294967295".utf8.reversed())

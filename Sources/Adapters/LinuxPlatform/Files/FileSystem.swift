@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// File operations for programs that must survive a power cut. Errors name the path.
+/// File operations for programs whose files must survive a power cut. Errors name the path.
 package enum FileSystem {
-    /// Returns the status at `path`, following links; `nil` if nothing exists there.
+    /// Returns the status of the file at `path`, following links; `nil` if nothing exists there.
     package static func entry(at path: String) throws(SystemError) -> FileStatus? {
         do throws(SystemError) { return try FileStatus(behind: path) } catch {
             guard error.number == ENOENT || error.number == ENOTDIR else { throw error }
@@ -13,10 +13,11 @@ package enum FileSystem {
 
     package enum Use: Sendable { case read, write, execute }
 
-    /// Whether this user may use the file at `path`, following links. To write to a directory is to create files in it.
+    /// Whether this user may use the file at `path`, following links. Writing to a directory means creating files in
+    /// it.
     package static func isAllowed(_ use: Use, at path: String) -> Bool { obstacle(to: use, at: path) == nil }
 
-    /// Returns the reason why this user may not use the file at `path`; `nil` if it may.
+    /// Returns the reason why this user may not use the file at `path`; `nil` if the use is allowed.
     package static func obstacle(to use: Use, at path: String) -> SystemError? {
         let mode =
             switch use {
@@ -28,7 +29,8 @@ package enum FileSystem {
         return SystemError(call: "access \(path)", number: errno)
     }
 
-    /// Returns the topmost directory above `path` that is missing or that this user can't enter; otherwise `nil`.
+    /// Returns the topmost directory above `path` that is missing or that this user can't enter; `nil` if there is no
+    /// such directory.
     package static func closedDirectory(above path: String) -> String? {
         var directory = parent(of: path)
         var closed: String?
@@ -45,7 +47,7 @@ package enum FileSystem {
         return unsafe statvfs(path, &status) == 0 && status.f_flag & UInt(ST_RDONLY) != 0
     }
 
-    /// Throws unless `path` is free or a file that this user may write to.
+    /// Throws unless `path` is unused, or is a file to which `user` may write.
     package static func requireOwnFile(
         at path: String, for user: UInt32 = geteuid()
     ) throws(SystemError) {
@@ -59,14 +61,14 @@ package enum FileSystem {
         return first.identity == second.identity
     }
 
-    /// Returns the size of a file in bytes; 0 if there is no file at `path`.
+    /// Returns the size of the file at `path` in bytes; 0 if no regular file exists there.
     package static func fileSize(at path: String) throws(SystemError) -> Int64 {
         guard let status = try entry(at: path), status.kind == .file else { return 0 }
         return status.bytes
     }
 
-    /// Returns the number of bytes that this user can still write to the file system of `path`, without the part
-    /// reserved for root; `nil` if unknown.
+    /// Returns the number of bytes that an ordinary user can still write to the file system of `path`. The part
+    /// reserved for root doesn't count. Returns `nil` if the number is unknown.
     package static func freeBytes(at path: String) -> Int64? {
         var status = statvfs()
         guard unsafe statvfs(path, &status) == 0, status.f_blocks > 0 else { return nil }
@@ -81,8 +83,8 @@ package enum FileSystem {
         return Int64(exactly: Double(status.f_favail))
     }
 
-    /// Creates an empty directory in `directory`, which needs as much space as a file, and removes it. Returns the
-    /// error if that fails.
+    /// Checks whether files can be created in `directory`, by creating and removing an empty subdirectory, which needs
+    /// as much space as a file. Returns the error if that fails; otherwise `nil`.
     package static func obstacleToWriting(in directory: String) -> SystemError? {
         let path = "\(directory)/waypost-check-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
         guard unsafe mkdir(path, 0o700) == 0 else { return SystemError(call: "write to \(directory)", number: errno) }
@@ -90,17 +92,17 @@ package enum FileSystem {
         return nil
     }
 
-    /// The storage of a file system.
+    /// The kind of storage behind a file system.
     package enum Volume: Sendable {
-        /// Lost when the machine restarts (tmpfs, ramfs).
+        /// Memory, whose contents are lost when the machine restarts (tmpfs, ramfs).
         case memory
         /// A view of the kernel's own state (proc, sysfs, cgroup, devpts), in which no files can be created.
         case kernel
-        /// A disk, or unknown.
+        /// A disk, or unknown storage.
         case other
     }
 
-    /// Returns the storage of an existing path.
+    /// Returns the kind of storage behind an existing path.
     package static func volume(of path: String) -> Volume {
         switch unsafe clinux_file_system(path) {
         case 0x0102_1994, 0x8584_58F6: .memory
@@ -109,18 +111,20 @@ package enum FileSystem {
         }
     }
 
-    /// Creates a directory for this user only, with its missing ancestors. All of them are trusted afterwards.
+    /// Creates a directory and its missing ancestors, for this user only. Throws unless all directories of the path are
+    /// trusted.
     package static func createDirectory(at path: String) throws(SystemError) {
         try DirectoryTrust.require(path, missing: .created)
     }
 
-    /// Returns an unused path for temporary files, in the directory that `TMPDIR` names if it exists, or in `/tmp`.
+    /// Returns an unused path for temporary files. It is in the directory that `TMPDIR` names, or in `/tmp` if that
+    /// directory doesn't exist.
     package static func temporaryPath(_ name: String) -> String {
         let directory = ProcessEnvironment.variables["TMPDIR"].flatMap(resolved) ?? "/tmp"
         return "\(directory)/\(name)-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
     }
 
-    /// Removes a temporary directory and its contents as far as possible. Ignores errors.
+    /// Removes a temporary directory and as much of its contents as possible. Ignores errors.
     package static func removeDirectory(at path: String) {
         for name in visibleNames(inDirectory: path) where unsafe unlink("\(path)/\(name)") != 0 {
             removeDirectory(at: "\(path)/\(name)")
@@ -140,7 +144,7 @@ package enum FileSystem {
         return String(path[path.utf8.index(after: slash)...])
     }
 
-    /// Reads `count` bytes of a file from `offset` on, or fewer at its end.
+    /// Reads `count` bytes of a file, starting at `offset`. Reads fewer if the file ends first.
     package static func read(_ count: Int, at offset: Int64, of path: String) throws(SystemError) -> [UInt8] {
         let descriptor = try OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
         var bytes = [UInt8](repeating: 0, count: count)
@@ -160,8 +164,8 @@ package enum FileSystem {
         return bytes
     }
 
-    /// Returns the offset of the first byte at or after `offset` that was ever written, which skips holes. `nil` if
-    /// only a hole follows; `offset` if the file system doesn't say.
+    /// Returns the offset of the first data at or after `offset`, skipping the unwritten ranges (holes) of a sparse
+    /// file. Returns `nil` if only a hole follows, and `offset` if the file system doesn't report holes.
     package static func nextWritten(from offset: Int64, of path: String) throws(SystemError) -> Int64? {
         let descriptor = try OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
         let next = lseek(descriptor.raw, off_t(offset), seekData)
@@ -169,24 +173,24 @@ package enum FileSystem {
         return errno == ENXIO ? nil : offset
     }
 
-    /// SEEK_DATA on Linux, which the Glibc module doesn't export.
+    /// The Linux value of `SEEK_DATA`, which the Glibc module doesn't export.
     private static let seekData: CInt = 3
 
-    /// Returns the target of a symbolic link; `nil` if `path` isn't a link or can't be read.
+    /// Returns the target of the symbolic link at `path`; `nil` if `path` isn't a link or can't be read.
     package static func linkTarget(at path: String) -> String? {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlink(path, &target, target.count)
         return count < 0 ? nil : String(decoding: target.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Resolves every link in `path`; `nil` if nothing exists there.
+    /// Returns `path` with all links resolved; `nil` if nothing exists there.
     package static func resolved(_ path: String) -> String? {
         guard let real = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(real) }
         return unsafe String(cString: real)
     }
 
-    /// Resolves the links in `path`, as far as it exists.
+    /// Returns `path` with the links in its existing part resolved. The rest of the path is unchanged.
     package static func destination(of path: String) -> String {
         if let real = resolved(path) { return real }
         let directory = parent(of: path)
@@ -195,7 +199,7 @@ package enum FileSystem {
         return (real == "/" ? "" : real) + "/" + name(of: path)
     }
 
-    /// Returns the names in a directory, unordered.
+    /// Returns the names of the entries in a directory, in no particular order.
     package static func names(inDirectory path: String) throws(SystemError) -> [String] {
         guard let directory = unsafe opendir(path) else { throw SystemError(call: "open \(path)", number: errno) }
         defer { unsafe closedir(directory) }
@@ -209,20 +213,20 @@ package enum FileSystem {
         return names
     }
 
-    /// Returns the names in a directory; none if it can't be read.
+    /// Returns the names of the entries in a directory; an empty array if the directory can't be read.
     static func visibleNames(inDirectory path: String) -> [String] {
         (try? names(inDirectory: path)) ?? []
     }
 
-    /// Renames a file within a file system. Replaces an existing file at `destination`.
+    /// Renames a file within one file system. Replaces an existing file at `destination`.
     package static func rename(_ source: String, to destination: String) throws(SystemError) {
         try valueOrSystemError("rename \(source) to \(destination)") { unsafe Glibc.rename(source, destination) }
     }
 
     /// Removes a file from a trusted directory. A missing file is not an error.
     ///
-    /// In a sticky directory only the user's own files are removed. That applies to root as well, although the kernel
-    /// would let root remove any file.
+    /// In a sticky directory, only this user's own files are removed. This holds for root too, whom the kernel would
+    /// let remove any file.
     package static func removeFile(
         at path: String, in sharing: DirectoryTrust.Sharing = .sticky
     ) throws(SystemError) {
@@ -243,28 +247,28 @@ package enum FileSystem {
         (try? FileStatus(behind: directory))?.isSticky == true
     }
 
-    /// Synchronizes the contents of a file to the disk.
+    /// Synchronizes a file's contents to the disk.
     package static func synchronizeFile(at path: String) throws(SystemError) {
         let descriptor = try OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
         try valueOrSystemError("sync \(path)") { fsync(descriptor.raw) }
     }
 
-    /// Synchronizes the names in a directory to the disk, so that a rename survives a power cut.
+    /// Synchronizes a directory's entries to the disk, so that a rename survives a power cut.
     package static func synchronizeDirectory(at path: String) throws(SystemError) {
         let descriptor = try OwnedDescriptor(opening: path, O_RDONLY | O_DIRECTORY)
         try valueOrSystemError("sync \(path)") { fsync(descriptor.raw) }
     }
 
-    /// Creates an empty file for this user only. Replaces an existing file.
+    /// Creates an empty file that only this user can access. Replaces an existing file.
     package static func createFile(at path: String) throws(SystemError) {
         try removeFile(at: path)
         _ = try OwnedDescriptor(writing: path, O_WRONLY | O_CREAT | O_EXCL)
     }
 
-    /// Creates a file of `bytes` whose blocks are allocated. Does nothing if it exists already. Replaces anything that
-    /// isn't this user's own file, except a directory and other users' files in a sticky directory.
+    /// Creates a file of `bytes` bytes and allocates its blocks. Keeps an existing file of this size that belongs to
+    /// this user, and replaces other files. Never replaces a directory, or another user's file in a sticky directory.
     ///
-    /// - Throws: `ENOSPC` if the device has no room; then no file is left.
+    /// - Throws: `ENOSPC` if the device has no room. In that case no file is left behind.
     package static func reserve(_ bytes: Int64, at path: String) throws(SystemError) {
         if let status = try FileStatus(at: path) {
             if status.isOwnFile, status.bytes == bytes { return }

@@ -1,9 +1,10 @@
 /// The file systems that this machine should mount, according to `/etc/fstab`.
 package enum FileSystemTable {
-    /// Returns the nearest mount point above `path` that `table` lists, if nothing is mounted there. Blocks.
+    /// Returns the nearest mount point above `path` that `table` lists, if nothing is mounted there. Blocks while it
+    /// reads the files.
     ///
-    /// Otherwise, or if the table or the kernel's list of mounts is missing, returns `nil`. Ignores names with spaces,
-    /// which both files escape.
+    /// Returns `nil` if something is mounted there, if `table` lists no such mount point, or if one of the files can't
+    /// be read. Doesn't find mount points with spaces in their paths, because both files escape spaces.
     package static func unmounted(
         above path: String, table: String = "/etc/fstab", mounts: String = "/proc/self/mountinfo"
     ) -> String? {
@@ -17,7 +18,8 @@ package enum FileSystemTable {
         return nil
     }
 
-    /// Returns a field of each line that has it and isn't a comment, without a trailing slash.
+    /// Returns the field with this index from each line that has it and isn't a comment. Removes a trailing slash from
+    /// each.
     private static func column(_ index: Int, of file: String) throws(BoundedFile.Refusal) -> [[UInt8]] {
         let text = try BoundedFile.contents(of: file, limit: 1 << 20)
         return text.split(separator: UInt8(ascii: "\n")).compactMap { line in

@@ -1,29 +1,28 @@
 import Glibc
 
-/// Descriptors of locks that stay held between two runs of the service in one process.
-///
-/// `flock` and open file description locks belong to the open file, which outlives the execution of a program. So the
-/// next run locks the same open file again. That succeeds if the lock is its own, and never takes a lock from another
-/// process.
+/// The descriptors that keep locks held from one run of the service to the next in the same process.
+/// A lock by `flock`, or on an open file description, belongs to the open file. The file stays open when the process
+/// executes its program again. So the next run locks the same open file again. That succeeds if this process still
+/// holds the lock, and never takes the lock from another process.
 package enum LockHandover {
     private struct State {
         /// The descriptors of the current run's locks.
         var used: Set<CInt> = []
-        /// Duplicates of the descriptors in `used`, which keep the locks held after the originals are closed.
+        /// Duplicates of the descriptors in `used`. They keep the locks held after the originals are closed.
         var kept: [CInt] = []
     }
 
     private static let state = Locked(State())
 
-    /// Keeps the current locks held until the next run takes them, even if this run can't close the files that they
-    /// protect.
+    /// Keeps the current locks held until the next run takes them over, even if this run can't close the files that the
+    /// locks protect.
     package static func keepLocks() {
         state.withLock { state in
             state.kept += state.used.map { fcntl($0, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) }.filter { $0 >= 0 }
         }
     }
 
-    /// Registers a lock that is in use.
+    /// Registers a lock that this run uses.
     static func register(_ descriptor: borrowing OwnedDescriptor) {
         let raw = descriptor.raw
         state.withLock { _ = $0.used.insert(raw) }
@@ -35,16 +34,17 @@ package enum LockHandover {
         state.withLock { _ = $0.used.remove(raw) }
     }
 
-    /// The duplicates that keep locks held.
+    /// The duplicates that keep the locks held, to be inherited by the next image of this process.
     static var descriptors: [CInt] { state.withLock { $0.kept } }
 
-    /// Accepts the locked files that an earlier image of this process kept open. Ignores other descriptors.
+    /// Takes over the locked files that an earlier image of this process kept open. Ignores descriptors of anything but
+    /// this user's own regular files.
     static func inherit(_ numbers: [CInt]) {
         let own = numbers.filter { isOwnFile($0) && fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }
         state.withLock { $0.kept += own }
     }
 
-    /// Removes and returns the descriptor of the file at `path`; `nil` if none is kept.
+    /// Removes and returns the kept descriptor of the file at `path`; `nil` if there is none.
     static func take(_ path: String) -> CInt? {
         guard let identity = (try? FileStatus(at: path))?.identity else { return nil }
         return state.withLock { state in

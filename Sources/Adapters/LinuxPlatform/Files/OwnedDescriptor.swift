@@ -1,35 +1,37 @@
 import CLinux
 import Glibc
 
-/// A file descriptor with one owner, which closes it exactly once.
+/// A file descriptor with exactly one owner. It is closed once, when its owner is destroyed.
 package struct OwnedDescriptor: ~Copyable, Sendable {
-    /// The number for `poll` and for calls without a wrapper. Valid while the owner lives.
+    /// The descriptor's number, for `poll` and for system calls without a wrapper. It is valid only while the owner
+    /// exists.
     package let raw: CInt
 
     package init(owning raw: CInt) { self.raw = raw }
 
-    /// Opens `path` with close-on-exec.
+    /// Opens `path`. The descriptor is closed when the process executes another program.
     package init(opening path: String, _ flags: CInt, mode: UInt32 = 0o600) throws(SystemError) {
         raw = try valueOrSystemError("open \(path)") { unsafe clinux_open_create(path, flags | O_CLOEXEC, mode) }
     }
 
     deinit { close(raw) }
 
-    /// Returns the descriptor without closing it.
+    /// Gives up ownership, and returns the descriptor without closing it.
     package consuming func release() -> CInt {
         let raw = raw
         discard self
         return raw
     }
 
-    /// Reads once. Returns zero at the end of input.
+    /// Reads once into `buffer`. Returns the number of bytes read, which is zero at the end of input.
     package func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> Int {
         try unsafe buffer.withUnsafeMutableBytes { bytes throws(SystemError) in
             try valueOrSystemError("read") { unsafe Glibc.read(raw, bytes.baseAddress, bytes.count) }
         }
     }
 
-    /// Reads to the end of input. If that is more than `limit` bytes, returns an unspecified part longer than `limit`.
+    /// Reads to the end of input. If there are more than `limit` bytes, stops early and returns more than `limit` of
+    /// them, so that the caller notices.
     package func contents(upTo limit: Int) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: min(limit + 1, 64 * 1024))
@@ -42,7 +44,7 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
         return bytes
     }
 
-    /// Writes all bytes, with several calls if needed.
+    /// Writes all of `bytes`, in several system calls if needed.
     package func writeAll(_ bytes: Span<UInt8>) throws(SystemError) {
         var done = 0
         while done < bytes.count {
@@ -56,20 +58,19 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
 }
 
 extension OwnedDescriptor {
-    /// Opens this user's own file for writing. All files are opened for writing this way.
+    /// Opens this user's own file for writing. Waypost opens all regular files for writing this way.
+    /// Doesn't follow a link in the last component. Follows links in the other components only if no user except this
+    /// one and root can change the path. An existing file must belong to this user and have only one hard link. Opening
+    /// doesn't change the file, so truncate it afterwards if it should be empty. `flags` are those of open(2). By
+    /// default only the owner can read a new file; `mode` changes that.
     ///
-    /// Doesn't follow a link in the last component, and follows links in the others only if this user and root alone
-    /// can change the path. An existing file must belong to this user and have one name. Opening doesn't change the
-    /// file: truncate it afterwards if it should be empty. `flags` are those of open(2); a new file is readable by its
-    /// owner only unless `mode` says otherwise.
-    ///
-    /// - Throws: a refusal if the path or file isn't acceptable; nothing has been touched then.
+    /// - Throws: a refusal if the path or the file isn't acceptable. In that case nothing has been changed.
     package init(
         writing path: String, _ flags: CInt, mode: UInt32 = 0o600, in sharing: DirectoryTrust.Sharing = .sticky
     ) throws(SystemError) {
         precondition(flags & O_TRUNC == 0, "a file is checked before it is truncated")
         try DirectoryTrust.require(FileSystem.parent(of: path), sharing)
-        // Check before opening too: opening a device may have effects.
+        // The file is checked before it is opened too, because opening a device may have side effects.
         try FileSystem.requireOwnFile(at: path)
         let opened = try OwnedDescriptor(
             opening: path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, mode: mode)
@@ -79,13 +80,13 @@ extension OwnedDescriptor {
         self = opened
     }
 
-    /// Opens a file to lock it, without following a link. Locking changes nothing, so the owner and the links are only
-    /// checked when the file is written.
+    /// Opens a file in order to lock it, without following a link. The file's owner and hard links are checked later,
+    /// when it is opened for writing, because a lock changes nothing.
     init(locking path: String) throws(SystemError) {
         try self.init(opening: path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
     }
 
-    /// Opens an output that a user named: appends to a file, and writes to a device or pipe.
+    /// Opens an output that a user named. A file is appended to; a device or pipe is written to.
     package init(appendingTo path: String) throws(SystemError) {
         let entry = try FileSystem.entry(at: path)
         let isDevice = entry.map { $0.kind != .file && $0.kind != .directory } ?? false
@@ -96,8 +97,8 @@ extension OwnedDescriptor {
         }
     }
 
-    /// Opens a device or pipe for writing, such as `/dev/stdout`. It must belong to this user or root, or must have
-    /// been passed to this process as standard output or error.
+    /// Opens a device or pipe for writing, such as `/dev/stdout`. It must belong to this user or root, or must be this
+    /// process's standard output or standard error.
     init(device path: String) throws(SystemError) {
         let end: String?
         do throws(SystemError) { end = try DirectoryTrust.destination(of: path, .sticky) } catch {
@@ -105,7 +106,7 @@ extension OwnedDescriptor {
             end = nil
         }
         guard let end, let status = try FileStatus(at: end) else {
-            // Links in /proc lead to what is open, which may have no path.
+            // A link in /proc leads to an open file or pipe, which may have no path.
             let status = try FileStatus(behind: path)
             guard Self.isOpen(status) else { throw SystemError(call: "open \(path)", number: ENOENT) }
             try self.init(opening: path, found: status)
@@ -121,7 +122,7 @@ extension OwnedDescriptor {
         try self.init(opening: end, found: status, O_NOFOLLOW)
     }
 
-    /// Opens the file or device with the checked `status` for writing. Rejects anything that has replaced it since.
+    /// Opens a file or device for writing. Throws if it is no longer the one whose `status` has been checked.
     init(opening path: String, found status: FileStatus, _ flags: CInt = 0) throws(SystemError) {
         let opened = try OwnedDescriptor(opening: path, O_WRONLY | O_APPEND | O_NOCTTY | flags)
         guard try FileStatus(of: opened).identity == status.identity else { throw Self.refusal(of: path) }
@@ -133,20 +134,20 @@ extension OwnedDescriptor {
             refusing: path, because: .init("\(path) has just been replaced", "choose another path"))
     }
 
-    /// Whether this process was started with that file as its standard output or error.
+    /// Whether the file with this `status` is this process's standard output or standard error.
     package static func isHandedOver(_ status: FileStatus) -> Bool {
         ["/dev/stdout", "/dev/stderr"].contains { (try? FileStatus(behind: $0))?.identity == status.identity }
     }
 
-    /// Whether this process has that file open.
+    /// Whether this process has the file with this `status` open.
     private static func isOpen(_ status: FileStatus) -> Bool {
         FileSystem.visibleNames(inDirectory: "/proc/self/fd")
             .contains { (try? FileStatus(behind: "/proc/self/fd/\($0)"))?.identity == status.identity }
     }
 }
 
-/// The limit on open files and sockets of this process.
+/// The limit on the number of files and sockets that this process may have open.
 package enum DescriptorLimit {
-    /// Raises the limit to `count`, or as far as the hard limit allows. Returns the limit in force.
+    /// Raises the limit to `count`, or to the hard limit if that is lower. Returns the limit that now applies.
     package static func raise(to count: Int) -> Int { clinux_raise_descriptor_limit(count) }
 }

@@ -1,12 +1,12 @@
 import Glibc
 
-/// A failed system call, or a call that wasn't made because it could have done harm.
+/// The error of a system call that failed, or that wasn't made because it could have done harm.
 package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The attempted operation, such as `open /dev/ttyUSB0`.
     package let call: String
     /// The value of `errno`.
     package let number: CInt
-    /// The reason why the call wasn't made; `nil` if it was made and failed.
+    /// The reason why the call wasn't made; `nil` if the call was made and failed.
     package let refusal: Refusal?
 
     package init(call: String, number: CInt) {
@@ -15,14 +15,14 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
         refusal = nil
     }
 
-    /// Creates the error for a call that wasn't made, so that `path` wasn't touched.
+    /// Creates the error for a call that wasn't made, so nothing has happened to `path`.
     package init(refusing path: String, because refusal: Refusal) {
         call = "use \(path)"
         number = EPERM
         self.refusal = refusal
     }
 
-    /// The refusal with its remedy, or the system's text for `number`, such as `Permission denied`.
+    /// The refusal's reason and remedy, or the system's text for `number`, such as `Permission denied`.
     package var reason: String {
         if let refusal { return refusal.sentence }
         return unsafe String(cString: strerror(number))
@@ -32,9 +32,9 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension SystemError {
-    /// The reason why a call wasn't made, and the remedy.
+    /// The reason why a call wasn't made, with the remedy.
     package struct Refusal: Sendable, Hashable {
-        /// The reason as a sentence, or as a predicate for a path.
+        /// The reason, as a whole sentence or as a predicate for a path.
         package let reason: String
         /// The remedy; empty if none is known.
         package let remedy: String
@@ -47,12 +47,13 @@ extension SystemError {
         /// The reason and the remedy, in one line.
         package var sentence: String { remedy.isEmpty ? reason : "\(reason); \(remedy)" }
 
-        /// Returns a refusal with `subject` in front of the reason, which must be a predicate.
+        /// Returns a refusal whose reason is a sentence about `subject`. The current reason must be a predicate.
         func withSubject(_ subject: String) -> Refusal { Refusal("\(subject) \(reason)", remedy) }
     }
 }
 
-/// Calls `body`, repeatedly if signals interrupt it. Throws an error that names `call` if `body` returns -1.
+/// Calls `body`, and calls it again whenever a signal interrupts it. Throws an error that names `call` if `body`
+/// returns -1.
 @discardableResult
 package func valueOrSystemError<Value: FixedWidthInteger>(
     _ call: @autoclosure () -> String, _ body: () -> Value
@@ -66,6 +67,6 @@ package func valueOrSystemError<Value: FixedWidthInteger>(
 }
 
 extension SystemError {
-    /// Whether the reader of a pipe or socket has gone.
+    /// Whether the error says that the reader of a pipe or socket has gone.
     package var isBrokenPipe: Bool { number == EPIPE }
 }

@@ -1,11 +1,11 @@
 package import CLinux
 import Glibc
 
-/// Runs a program to its end, without a shell, within limits.
+/// A program that is run to its end, without a shell, with limits on its time and output.
 ///
-/// The program leads its own process group, with empty standard input, default signal handling, and none of this
-/// process's descriptors. However it ends, its group is killed, and so are processes that left the group if this
-/// process may adopt orphans (`ChildTable`). The time limit always holds, even if another process keeps the output
+/// The program leads its own process group. Its standard input is empty, its signal handling is the default, and it
+/// inherits no other descriptors. However it ends, its whole group is killed. Processes that left the group are killed
+/// too if this process may adopt orphans (`ChildTable`). The time limit holds even if another process keeps the output
 /// open.
 package struct ChildProcess: Sendable {
     package enum Ending: Sendable, Hashable {
@@ -17,11 +17,11 @@ package struct ChildProcess: Sendable {
         case cancelled
         /// The program was killed because it wrote more than allowed.
         case tooMuchOutput
-        /// The program wasn't started, or didn't end, because this user may not kill the given process. The program or
-        /// an earlier run of it left that process behind.
+        /// The program wasn't started, or didn't end, because this user may not kill the process with this id. That
+        /// process is the program itself, or was left behind by an earlier run.
         case stillRuns(pid_t)
-        /// The program wasn't started, because the given number of processes of an earlier run have been killed but
-        /// haven't ended yet.
+        /// The program wasn't started, because processes of an earlier run have been killed but haven't ended yet. The
+        /// value is their number.
         case isBeingEnded(Int)
     }
 
@@ -31,13 +31,13 @@ package struct ChildProcess: Sendable {
         package let standardOutput: [UInt8]
         /// The last 4 KiB of the program's standard error.
         package let standardError: [UInt8]
-        /// The processes that the program left running. It isn't started again before these have ended.
+        /// The processes that the program left running. The program isn't started again until they have ended.
         package var remains = ChildTable.Remains()
     }
 
     /// The program and its arguments. A name without a slash is looked up in this process's `PATH`.
     package var arguments: [String]
-    /// The whole environment; nothing is inherited.
+    /// The program's whole environment. It inherits no variables from this process.
     package var environment: [String: String]
     package var timeLimit: Duration
     /// The maximum size of the program's standard output, in bytes.
@@ -53,10 +53,10 @@ package struct ChildProcess: Sendable {
         self.outputLimit = outputLimit
     }
 
-    /// Whether `/dev/null` exists, which is the standard input of every program.
+    /// Whether `/dev/null` exists. It is the standard input of every program.
     package static var hasNullDevice: Bool { (try? FileStatus(behind: "/dev/null")) != nil }
 
-    /// Runs the program and waits on a dedicated thread. Cancelling the task kills the program.
+    /// Runs the program, and waits for its end on a dedicated thread. If the task is cancelled, the program is killed.
     ///
     /// - Throws: if the program can't be started.
     package func run() async throws(SystemError) -> Outcome {
@@ -83,7 +83,7 @@ package struct ChildProcess: Sendable {
 }
 
 extension ChildProcess.Ending {
-    /// Creates the ending for `remains`; `nil` if no processes remain.
+    /// Creates the ending that names the processes in `remains`; `nil` if there are none.
     fileprivate init?(_ remains: ChildTable.Remains) {
         if let first = remains.refused.first {
             self = .stillRuns(first)
@@ -95,11 +95,11 @@ extension ChildProcess.Ending {
     }
 }
 
-/// A running child process, and the reading ends of its pipes. Every value must be consumed by `finish`.
+/// A running child process, with the reading ends of its pipes. Each value must be consumed by calling `finish`.
 struct StartedProcess: ~Copyable {
     private let program: String
     private let processID: pid_t
-    /// A descriptor that is readable once the process has ended.
+    /// A pidfd, which becomes readable when the process has ended.
     private let exit: OwnedDescriptor
     private let output: OwnedDescriptor
     private let errors: OwnedDescriptor
@@ -119,7 +119,7 @@ struct StartedProcess: ~Copyable {
             throw error
         }
         ChildTable.didStart(processID)
-        // The process hasn't been reaped, so the id still belongs to it even if it has ended.
+        // The process hasn't been reaped, so its id can't have been reused even if it has ended.
         do {
             exit = OwnedDescriptor(owning: try valueOrSystemError("watch \(program)") { clinux_pidfd_open(processID) })
         } catch {
@@ -134,7 +134,8 @@ struct StartedProcess: ~Copyable {
         self.errors = errors.keepReadingEnd()
     }
 
-    /// Reads until the process ends or reaches one of the limits of `rules`, then kills its group.
+    /// Reads the output until the process ends, reaches a limit of `rules`, or is cancelled. Then kills its process
+    /// group.
     consuming func finish(_ rules: ChildProcess, cancellation: EventDescriptor) -> ChildProcess.Outcome {
         let deadline = ContinuousClock.now.advanced(by: rules.timeLimit)
         var written: [UInt8] = []
@@ -151,7 +152,7 @@ struct StartedProcess: ~Copyable {
             ]
             let left = ContinuousClock.now.duration(to: deadline)
             _ = unsafe poll(&watched, nfds_t(watched.count), wholeMilliseconds(left))
-            // Read first: output written before the end belongs to the result.
+            // Read before checking for the end, because output written before the end belongs to the result.
             if isOutputOpen { isOutputOpen = Self.drain(output, into: &written, keepingLast: nil, rules.outputLimit) }
             if areErrorsOpen { areErrorsOpen = Self.drain(errors, into: &complaint, keepingLast: 4096, .max) }
             if written.count > rules.outputLimit {
@@ -171,7 +172,8 @@ struct StartedProcess: ~Copyable {
             isRefused = signal(SIGKILL)
             _ = hasEnded(within: 500)
         }
-        // Kill the rest of the group. The id can't have been reused, because the process hasn't been reaped yet.
+        // Kill the rest of the group. The group's id can't have been reused, because the process hasn't been reaped
+        // yet.
         kill(-processID, SIGKILL)
         let remains: ChildTable.Remains
         if hasEnded(within: 0) {
@@ -179,7 +181,7 @@ struct StartedProcess: ~Copyable {
             ended = ended ?? status
             remains = ChildTable.endOrphans(of: program)
         } else {
-            // Another user's process can't be killed, and one that waits for a disk doesn't end at once.
+            // The process belongs to another user and can't be killed, or is waiting for a disk and can't end yet.
             remains = ChildTable.abandon(processID, of: program, isRefused: isRefused)
             ended = ChildProcess.Ending(remains) ?? ended
         }
@@ -188,7 +190,8 @@ struct StartedProcess: ~Copyable {
             standardError: complaint, remains: remains)
     }
 
-    /// Signals the process, and the group that it was given. Returns whether signalling the process is forbidden.
+    /// Signals the process, and the process group that it leads. Returns whether this user isn't allowed to signal the
+    /// process.
     private borrowing func signal(_ number: CInt) -> Bool {
         let isRefused = clinux_pidfd_send_signal(exit.raw, number) != 0 && errno == EPERM
         kill(-processID, number)
@@ -200,8 +203,8 @@ struct StartedProcess: ~Copyable {
         return unsafe poll(&watched, 1, milliseconds) > 0
     }
 
-    /// Reads what has arrived, up to a limit, so that a program that writes endlessly doesn't delay the checks. Returns
-    /// false at the end of the stream.
+    /// Reads the output that has arrived. Stops after a fixed amount, so that a program that writes endlessly doesn't
+    /// delay the checks. Returns `false` at the end of the stream.
     private static func drain(
         _ descriptor: borrowing OwnedDescriptor, into bytes: inout [UInt8], keepingLast tail: Int?, _ limit: Int
     ) -> Bool {
@@ -227,7 +230,8 @@ struct StartedProcess: ~Copyable {
 }
 
 extension StartedProcess {
-    /// Calls posix_spawn(3). The program leads a new group, with default signal handling and empty input.
+    /// Starts the program by posix_spawn(3). The program leads a new process group, with default signal handling and
+    /// empty input.
     static func spawn(
         _ program: String, _ arguments: [String], _ environment: [String], output: CInt, errors: CInt
     ) throws(SystemError) -> pid_t {
@@ -237,13 +241,14 @@ extension StartedProcess {
         unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
         unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2)
-        // Libraries may have opened descriptors without close-on-exec.
+        // Libraries may have opened descriptors without the close-on-exec flag.
         unsafe clinux_close_from(&actions, 3)
 
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // The main thread blocks the signals that it waits for, but they must be able to end the child.
+        // The main thread blocks the signals that it waits for. The child must not inherit that, because those signals
+        // must be able to end it.
         var none = sigset_t()
         unsafe sigemptyset(&none)
         var all = sigset_t()
@@ -265,7 +270,7 @@ extension StartedProcess {
     }
 }
 
-/// Calls `body` with a null-terminated array of C strings, valid during the call.
+/// Calls `body` with a null-terminated array of C strings. The array is valid only during the call.
 private func withStringVector<Result>(
     _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {

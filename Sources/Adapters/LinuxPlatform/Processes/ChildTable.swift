@@ -1,45 +1,46 @@
 package import CLinux
 import Glibc
 
-/// The children of this process: the programs that it started, and the processes that these programs left behind.
+/// The children of this process: the programs that it started, and the processes that those programs left behind.
 ///
-/// A process that leaves its group and loses its parent would be adopted by another process. If allowed
-/// (`allowAdoption`), this process becomes the parent of such orphans before it starts its first program, and kills
-/// them when no program runs. This happens only if all orphans come from its own programs and can be found. Therefore a
-/// process adopts no orphans if it had children before its own start (from a script, before `exec`), if it is the first
-/// process of a container, which inherits all orphans, or if there is no `/proc`.
+/// A process that leaves its group and loses its parent is an orphan, and would be adopted by another process. After
+/// `allowAdoption`, this process adopts such orphans instead, and kills them when no program runs.
+/// It adopts only if all orphans come from its own programs and can be found. So it adopts none if it had children
+/// before its own start (from a script, before `exec`). Nor does it if there is no `/proc`, or if it is the first
+/// process of a container, which inherits all orphans.
 package enum ChildTable {
     private struct State {
         var mayAdopt = false
-        /// Whether the process is ending, so that no more programs are started.
+        /// Whether this process is ending and starts no more programs.
         var isClosed = false
-        /// The number of programs that have been started and not yet reaped.
+        /// The number of programs that have been started but haven't been reaped.
         var unreaped = 0
         var running: Set<pid_t> = []
-        /// The children that could not be killed. Each value names the program that the child runs, or that left it
+        /// The children that couldn't be killed. Each value names the program that the child runs, or whose run left it
         /// behind.
         var survivors: [pid_t: String] = [:]
-        /// The number of processes per program that had been killed but had not ended when a sweep ended.
+        /// The number of killed processes per program that hadn't ended when the last sweep stopped.
         var unended: [String: Int] = [:]
         /// Whether a thread is still killing the processes in `unended`.
         var isReaping = false
-        /// Increases when a child is started or reaped. A list of children from an earlier generation is invalid,
-        /// because a process id may have been reused.
+        /// A number that increases when a child is started or reaped. A list of children is invalid if the number has
+        /// increased since, because a process id may have been reused.
         var generation = 0
     }
 
-    /// Processes of a program that prevent its next start.
+    /// The processes that a program left behind and that prevent its next start.
     package struct Remains: Sendable, Hashable {
         /// The processes that this user may not kill.
         package var refused: [pid_t] = []
-        /// The number of processes that a thread is still killing (`keepReaping`).
+        /// The number of processes that have been killed but haven't ended. A thread keeps trying to end them
+        /// (`keepReaping`).
         package var unended = 0
     }
 
     /// The time limit of a sweep.
     private static let sweepTime = Duration.seconds(2)
 
-    /// The number of rounds of stopping after which the processes found are killed, even if some still run.
+    /// The number of rounds after which the remaining processes are killed, even if some of them couldn't be stopped.
     private static let roundsBeforeKill = 50
 
     private static let state = Locked(State())
@@ -48,17 +49,20 @@ package enum ChildTable {
     private static let adopts: Bool =
         getpid() != 1 && findsChildren && Descendant.all.isEmpty && clinux_adopt_orphans() == 0
 
-    /// Whether `/proc`, the only way to find children, shows this process's own namespace. In another namespace, the
-    /// ids belong to other processes.
+    /// Whether `/proc` shows the process ids of this process's own namespace. Children can be found only there, and in
+    /// another namespace the same ids belong to other processes.
     private static let findsChildren = FileSystem.linkTarget(at: "/proc/self") == String(getpid())
 
-    /// Whether processes that programs leave behind keep running because there is no `/proc` to find them.
+    /// Whether the processes that programs leave behind keep running, because without `/proc` this process can't find
+    /// them.
     package static var cannotFindChildren: Bool { state.withLock { $0.mayAdopt } && !findsChildren }
 
-    /// Allows adoption. Call it only in a process whose children are all in this table.
+    /// Allows this process to adopt orphans. Call it only in a process whose children are all started through this
+    /// table.
     static func allowAdoption() { state.withLock { $0.mayAdopt = true } }
 
-    /// Records that a program is about to be started. A call that doesn't throw must be balanced by a call of `didEnd`.
+    /// Records that a program is about to be started. Each call that doesn't throw must be followed by one call of
+    /// `didEnd`.
     static func willStart() throws(SystemError) {
         if state.withLock({ $0.mayAdopt }) { _ = adopts }
         let isClosed = state.withLock { state in
@@ -73,7 +77,7 @@ package enum ChildTable {
 
     static func didStart(_ processID: pid_t) { state.withLock { _ = $0.running.insert(processID) } }
 
-    /// Records that a program has been reaped, or, with `nil`, that it could not be started.
+    /// Records that the program with this process id has been reaped, or that it couldn't be started (`nil`).
     static func didEnd(_ processID: pid_t?) {
         state.withLock { state in
             state.unreaped -= 1
@@ -83,11 +87,10 @@ package enum ChildTable {
         reapOrphans()
     }
 
-    /// Reaps ended children that no thread waits for. Does so only in the first process of a container, which inherits
-    /// every orphan and kills none of them.
-    ///
-    /// A program's own thread first reaps or registers it. Either is followed by `didEnd`, which calls this function
-    /// again.
+    /// Reaps ended children that no thread waits for. Acts only in the first process of a container, which inherits all
+    /// orphans and doesn't kill them.
+    /// Stops early if a program has been started but isn't registered yet, or has ended and is about to be reaped by
+    /// its own thread. That thread later calls `didEnd`, which calls this function again.
     static func reapOrphans() {
         guard getpid() == 1 else { return }
         state.withLock { state in
@@ -101,8 +104,8 @@ package enum ChildTable {
         }
     }
 
-    /// Records that a program hasn't ended although it was killed, or that this user may not kill it (`isRefused`). The
-    /// program is remembered until it has ended.
+    /// Records that a program hasn't ended although it was killed, or that this user isn't allowed to kill it
+    /// (`isRefused`). Returns the processes that prevent the program's next start until they have ended.
     static func abandon(_ processID: pid_t, of program: String, isRefused: Bool) -> Remains {
         let isSwept = !isRefused && state.withLock { $0.mayAdopt } && adopts
         if !isSwept { state.withLock { $0.survivors[processID] = program } }
@@ -111,7 +114,7 @@ package enum ChildTable {
         return isRefused ? Remains(refused: [processID]) : Remains(unended: 1)
     }
 
-    /// Returns the processes that an earlier run of `program` left and that can't be killed now.
+    /// Returns the processes that an earlier run of `program` left behind and that haven't ended.
     static func remains(of program: String) -> Remains {
         state.withLock { state in
             for processID in state.survivors.keys where waitpid(processID, nil, WNOHANG) != 0 {
@@ -120,17 +123,17 @@ package enum ChildTable {
             }
             var remains = Remains(unended: state.unended[program] ?? 0)
             for processID in state.survivors.keys.sorted() where state.survivors[processID] == program {
-                // The process may belong to this user by now.
+                // The process may have changed its user, so that it can be killed now.
                 if kill(processID, SIGKILL) == 0 { remains.unended += 1 } else { remains.refused.append(processID) }
             }
             return remains
         }
     }
 
-    /// Kills the processes that programs left behind. While a program is running, does nothing: the processes are
-    /// killed when that program ends.
+    /// Kills the processes that programs left behind. Does nothing while any program is running; the call at the end of
+    /// that program kills them.
     ///
-    /// Returns the processes that could not be killed, and remembers them under `program`, which has ended.
+    /// Returns the processes that couldn't be killed. They are recorded under `program`, which has just ended.
     static func endOrphans(of program: String) -> Remains {
         let mayAdopt = state.withLock { $0.mayAdopt }
         guard mayAdopt, adopts else { return Remains() }
@@ -142,8 +145,8 @@ package enum ChildTable {
         return remains
     }
 
-    /// Continues to kill the processes that `endOrphans` could not kill within its time limit. Runs on the calling
-    /// thread: while processes fork without end, the system has no room for another thread.
+    /// Keeps killing the processes that `endOrphans` couldn't end within its time limit. Runs on the calling thread,
+    /// because processes that fork without end leave the system no room for another thread.
     static func keepReaping() {
         func program() -> String? {
             state.withLock { state in
@@ -161,7 +164,7 @@ package enum ChildTable {
         }
     }
 
-    /// Kills all programs and the processes that they left behind. Call it before this process ends.
+    /// Kills all running programs, and the processes that programs left behind. Call it before this process ends.
     package static func endAll() {
         let hasStarted = state.withLock { state in
             state.isClosed = true
@@ -176,8 +179,8 @@ package enum ChildTable {
         _ = endDescendants { _ in true }
     }
 
-    /// Reaps the programs that `endAll` killed. Call it before this process re-executes its program, because the next
-    /// image doesn't know the killed programs.
+    /// Reaps the programs that `endAll` killed. Call it before this process executes its program again, because the
+    /// next image doesn't know about them.
     static func reapAll() {
         let end = MonotonicTime.now + .milliseconds(500)
         for processID in state.withLock({ $0.running }) {
@@ -185,8 +188,8 @@ package enum ChildTable {
         }
     }
 
-    /// Stops, kills and reaps all descendants until there are none, as long as `condition` holds. Returns the
-    /// descendants that are left, or `nil` if the condition no longer holds.
+    /// Stops, kills and reaps all descendants, until none are left or the time limit is reached. Gives up when
+    /// `condition` no longer holds, and then returns `nil`. Otherwise returns the descendants that are left.
     private static func endDescendants(while condition: (borrowing State) -> Bool) -> Remains? {
         let start = MonotonicTime.now
         var refused: Set<pid_t> = []
@@ -211,14 +214,15 @@ package enum ChildTable {
             guard shouldContinue, took < sweepTime else { break }
             _ = poll(nil, 0, 2)
         }
-        // A descendant becomes a child when its parent has ended, and is found in a later round.
+        // When the parent of a descendant has ended, the descendant becomes a child of this process, and a later round
+        // finds it.
         return Remains(
             refused: refused.filter { waitpid($0, nil, WNOHANG) == 0 }.sorted(),
             unended: left.count { !refused.contains($0.processID) })
     }
 
-    /// Signals the targets of `step`. Returns the targets that may not be signalled. Reaps the killed children, except
-    /// `running` programs, which their own threads reap.
+    /// Signals the processes that `step` names. Returns those that this user isn't allowed to signal. Reaps the killed
+    /// children, except the `running` programs, which their own threads reap.
     private static func perform(
         _ step: SweepStep, among found: [Descendant], sparing running: Set<pid_t>
     ) -> Set<pid_t> {

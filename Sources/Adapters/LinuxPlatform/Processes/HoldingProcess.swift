@@ -1,14 +1,15 @@
 import Glibc
 import ReportedText
 
-/// A process that holds something exclusive: a device, a lock, an address.
+/// A process that holds something that only one process can use: a device, a lock, an address.
 package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
     package let processID: Int32
-    /// The command name that the kernel keeps; `nil` if the process has gone.
+    /// The kernel's name for the command; `nil` if the process has ended.
     package let command: String?
-    /// The name of its systemd unit, such as `waypost` or `--user waypost`; `nil` if it isn't a unit's main process.
+    /// The name of the systemd unit whose main process this is, such as `waypost` or `--user waypost`; `nil` if it
+    /// isn't a unit's main process.
     private let unit: String?
-    /// The command line if the program is Waypost, whose arguments contain no secret.
+    /// The command line, if the program is Waypost; otherwise `nil`. Waypost's arguments contain no secrets.
     private let commandLine: String?
 
     package init(processID: Int32, command: String?, unit: String? = nil) {
@@ -18,7 +19,7 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
         commandLine = nil
     }
 
-    /// Reads the process with this id as `/proc` shows it to every user.
+    /// Reads what `/proc` shows every user about the process with this id.
     package init(reading processID: Int32) {
         self.processID = processID
         command = commandName(ofProcess: processID)
@@ -31,21 +32,22 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
 
     package var isUnit: Bool { unit != nil }
 
-    /// Whether the process is Waypost's service, as far as its command line can be read.
+    /// Whether the process is a Waypost service, judged by its command line.
     package var isService: Bool { commandLine?.hasPrefix("waypost run") ?? false }
 
-    /// Whether the process has been stopped, by Control-Z or a signal, so that it can neither answer nor end.
+    /// Whether the process has been stopped, by Control-Z or a signal. A stopped process can neither answer nor end.
     package var isStopped: Bool { Descendant(reading: processID)?.state == "T" }
 
-    /// The command that ends the process. A unit is stopped, because systemd would restart a killed one.
+    /// The command that ends the process. For a unit, this is `systemctl stop`, because systemd would restart a killed
+    /// process.
     package var stopCommand: String { unit.map { "systemctl stop \($0)" } ?? "kill \(processID)" }
 
-    /// The remedy that replaces the process with a new one.
+    /// The remedy for a process that must be restarted, as an instruction to the operator.
     package var restartRemedy: String {
         unit.map { "restart it (systemctl restart \($0))" } ?? "end it (kill \(processID)) and start it again"
     }
 
-    /// Returns the processes that have `target` open, as `/proc` names it in the links of descriptors. Only root sees
+    /// Returns the processes that have `target` open. `target` is the text of a link in `/proc/PID/fd`. Only root sees
     /// other users' processes.
     static func all(having target: String) -> [HoldingProcess] {
         processIDs.filter { process in
@@ -55,7 +57,7 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
         }.map(Self.init(reading:))
     }
 
-    /// Returns the process of `user` if it has only one.
+    /// Returns the only process of `user`; `nil` if that user has none or several.
     static func only(of user: UInt32) -> HoldingProcess? {
         let all = processIDs.filter { (try? FileStatus(at: "/proc/\($0)"))?.owner == user }
         return all.count == 1 ? HoldingProcess(reading: all[0]) : nil
@@ -74,8 +76,8 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
         return "waypost" + words.joined()
     }
 
-    /// Returns the unit that started a process. The process is then a child of systemd, unlike a process that a shell
-    /// or a timer starts within a unit.
+    /// Returns the systemd unit whose main process this is, or `nil`. Its parent must be systemd, unlike that of a
+    /// process that a shell starts within a unit.
     private static func unit(ofProcess processID: Int32) -> String? {
         guard let parent = Descendant(reading: processID)?.parent, commandName(ofProcess: parent) == "systemd",
             let bytes = try? FileSystem.read(4096, at: 0, of: "/proc/\(processID)/cgroup")
@@ -83,14 +85,14 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
         return unit(ofGroups: String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Reads the unit's name from the lines of `/proc/PID/cgroup`.
+    /// Returns the unit's name from the contents of `/proc/PID/cgroup`; `nil` if there is none.
     static func unit(ofGroups text: String) -> String? {
         for line in text.split(separator: "\n") {
             let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
             guard fields.count == 3, fields[1].isEmpty || fields[1] == "name=systemd" else { continue }
             guard let last = fields[2].split(separator: "/").last, last.hasSuffix(".service") else { continue }
             let name = last.dropLast(".service".count)
-            // A name that can't be shown unchanged can't be typed either.
+            // The name is for use in a command, so it is useless if it can't be printed unchanged.
             guard ReportedText(name).description == name else { return nil }
             return (fields[2].contains("/user@") ? "--user " : "") + name
         }
@@ -98,7 +100,7 @@ package struct HoldingProcess: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Returns the command name that the kernel keeps for a process; `nil` if there is no such process.
+/// Returns the kernel's name for the command that a process runs; `nil` if there is no such process.
 package func commandName(ofProcess processID: Int32) -> String? {
     guard let bytes = try? FileSystem.read(64, at: 0, of: "/proc/\(processID)/comm") else { return nil }
     let name = ReportedText(bytes: bytes.prefix { $0 != UInt8(ascii: "\n") })

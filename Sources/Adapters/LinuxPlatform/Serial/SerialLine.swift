@@ -1,12 +1,13 @@
 import CLinux
 import Glibc
 
-/// An open serial port for reading: 8 data bits, no parity, 1 stop bit, unmodified bytes, exclusive use.
+/// A serial port that is open for reading. The settings are 8 data bits, no parity, 1 stop bit, unmodified bytes, and
+/// exclusive use.
 ///
-/// The port is opened for reading only, so that nothing, not even an echo, ever reaches the receiver. This type is a
-/// class so that the port closes when the last reference is released.
+/// The port isn't opened for writing, so nothing ever reaches the receiver, not even an echo. This type is a class so
+/// that the port is closed when the last reference is released.
 package final class SerialLine: Sendable {
-    /// The baud rates that receivers use, ascending.
+    /// The baud rates that receivers use, in ascending order.
     package static let supportedBaudRates: [Int] = speeds.keys.sorted()
 
     private static let speeds: [Int: speed_t] = [
@@ -25,22 +26,22 @@ package final class SerialLine: Sendable {
         try Self.lock(descriptor.raw, path)
         do throws(SerialLineError) {
             try Self.configure(descriptor.raw, speed)
-            // tcsetattr succeeds if it could apply any of the settings, so the rate is read back.
+            // tcsetattr reports success even if it applied only some of the settings. So the rate is read back.
             guard Self.speed(of: descriptor.raw) == speed else { throw .baudRateRejected(baudRate) }
         } catch {
             clinux_clear_exclusive(descriptor.raw)
             throw error
         }
-        self.descriptor = descriptor  // last, so that deinit releases only a port that was acquired
+        self.descriptor = descriptor  // last, so that deinit runs only if the port has been acquired
     }
 
     deinit {
-        // A pseudo-terminal outlives its last close, but the exclusive mark must not.
+        // A pseudo-terminal still exists after its last close, and would keep the exclusive mark.
         clinux_clear_exclusive(descriptor.raw)
     }
 
-    /// Returns the kernel's subsystem, such as `mem` for `/dev/null`, of a device at `path` that isn't a serial port.
-    /// Returns `nil` for a serial port, or if the subsystem is unknown (pseudo-terminals). Doesn't open the device.
+    /// Returns the kernel subsystem of a device that isn't a serial port, such as `mem` for `/dev/null`. Returns `nil`
+    /// for a serial port, and if the subsystem is unknown, as for a pseudo-terminal. Doesn't open the device.
     package static func foreignSubsystem(ofDevice path: String) -> String? {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return nil }
@@ -53,7 +54,8 @@ package final class SerialLine: Sendable {
 
     package var raw: CInt { descriptor.raw }
 
-    /// Reads what has arrived. Returns zero if the device has gone; throws `EAGAIN` if there is no data.
+    /// Reads the bytes that have arrived, and returns their number. Returns zero if the device has gone. Throws
+    /// `EAGAIN` if no bytes have arrived.
     package func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> Int {
         try descriptor.read(into: &buffer)
     }
@@ -66,13 +68,14 @@ package final class SerialLine: Sendable {
         }
     }
 
-    /// Acquires two locks: `flock` excludes programs that also use `flock`, and a second opening by this program.
-    /// `TIOCEXCL` excludes all others.
+    /// Acquires two locks. `flock` keeps out programs that also use `flock`, and a second attempt by this program.
+    /// `TIOCEXCL` keeps out all other programs.
     private static func lock(_ raw: CInt, _ path: String) throws(SerialLineError) {
         guard flock(raw, LOCK_EX | LOCK_NB) == 0 else {
             throw .busy(path: path, holders: HoldingProcess.blockers(ofDevice: path))
         }
-        // Root bypasses TIOCEXCL, and a killed program may have left the mark behind.
+        // TIOCEXCL doesn't keep root out, and a killed program may have left the mark behind. So the port counts as
+        // busy only if another process really has it open.
         if clinux_is_exclusive(raw) == 1 {
             let others = HoldingProcess.others(withDevice: path)
             guard others.isEmpty else { throw .busy(path: path, holders: others) }
@@ -84,14 +87,14 @@ package final class SerialLine: Sendable {
         do throws(SystemError) {
             var settings = termios()
             try valueOrSystemError("settings cannot be read") { unsafe tcgetattr(raw, &settings) }
-            unsafe cfmakeraw(&settings)  // also makes reads return from one byte on
+            unsafe cfmakeraw(&settings)  // also makes `read` return as soon as one byte has arrived
             settings.c_iflag &= ~tcflag_t(IXOFF | IXANY | INPCK)
             settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
             settings.c_cflag &= ~(tcflag_t(CSTOPB | HUPCL) | tcflag_t(CRTSCTS))
             unsafe cfsetispeed(&settings, speed)
             unsafe cfsetospeed(&settings, speed)
             try valueOrSystemError("cannot be set up") { unsafe tcsetattr(raw, TCSANOW, &settings) }
-            // Bytes received at the old rate are noise.
+            // Bytes received at the previous baud rate are noise.
             try valueOrSystemError("cannot be flushed") { tcflush(raw, TCIFLUSH) }
         } catch {
             throw .system(error)
@@ -107,16 +110,16 @@ package final class SerialLine: Sendable {
 /// The reason why a serial port could not be opened.
 package enum SerialLineError: Error, Sendable, Hashable {
     case unsupportedBaudRate(Int)
-    /// The driver kept another rate.
+    /// The driver didn't accept the baud rate and kept another one.
     case baudRateRejected(Int)
     case missing
     case permissionDenied
-    /// Other programs have the port open. `holders` is empty if `/proc` doesn't show them.
+    /// The port is open already. `holders` is empty if `/proc` doesn't show which processes have it open.
     case busy(path: String, holders: [HoldingProcess])
     case notASerialPort
     case system(SystemError)
 
-    /// Interprets a failed `open`.
+    /// Creates the error for a failed `open`.
     init(opening path: String, _ error: SystemError) {
         switch error.number {
         case ENOENT, ENXIO, ENODEV, EIO, ENOTDIR: self = .missing

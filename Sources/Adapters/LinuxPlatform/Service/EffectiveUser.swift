@@ -1,19 +1,19 @@
 import CLinux
 import Glibc
 
-/// The effective user of this process.
+/// The user whose rights this process currently has.
 package enum EffectiveUser {
     package static var current: UInt32 { geteuid() }
 
-    /// Returns the owner that a new file will have: the owner of its directory, or this user if the directory is
-    /// missing or sticky, such as `/tmp`.
+    /// Returns the user who should own a new file at `path`: the owner of its directory. Returns this user if the
+    /// directory is missing, or is sticky like `/tmp`.
     package static func expected(at path: String) -> UInt32 {
         guard let directory = directory(of: path), !directory.isSticky else { return geteuid() }
         return directory.owner
     }
 
-    /// Makes a root process act as the owner of a file's directory from now on. The process has that user's rights, and
-    /// its new files belong to that user. In a process of any other user, does nothing.
+    /// Makes a root process act as the owner of the directory of `path` from now on. The process then has that user's
+    /// rights, and new files belong to that user. Does nothing if the process doesn't run as root.
     package static func becomeOwner(ofDirectoryOf path: String) throws(SystemError) {
         guard geteuid() == 0, let directory = directory(of: path), directory.owner != 0 else { return }
         try valueOrSystemError("leave root's groups") { setgroups(0, nil) }
@@ -21,8 +21,8 @@ package enum EffectiveUser {
         try valueOrSystemError("act as \(FileStatus.name(ofUser: directory.owner))") { seteuid(directory.owner) }
     }
 
-    /// Returns the result of `body`, run as the owner of a file's directory if the user is root. Every thread acts as
-    /// that user until `body` returns, so nothing else may run meanwhile.
+    /// Runs `body` and returns its result. In a root process, `body` runs as the owner of the directory of `path`.
+    /// Every thread acts as that user until `body` returns, so nothing else may run meanwhile.
     package static func asOwner<Value>(
         ofDirectoryOf path: String, _ body: () async -> Value
     ) async throws(SystemError) -> Value {
@@ -40,10 +40,10 @@ package enum EffectiveUser {
         return value
     }
 
-    /// Returns the result of `body`, run with another user's file rights. Only the calling thread gets these rights,
-    /// and only in a root process.
+    /// Runs `body` with another user's rights to files, and returns its result. Only the calling thread gets these
+    /// rights, and only in a root process.
     ///
-    /// - Throws: if this process may not use these rights. In that case `body` hasn't been called.
+    /// - Throws: if this process isn't allowed to assume these rights. In that case `body` hasn't been called.
     package static func withFileRights<Value>(
         of user: UInt32, groups: Set<UInt32>, _ body: () -> Value
     ) throws(SystemError) -> Value {

@@ -1,14 +1,14 @@
 import CLinux
 import Glibc
 
-/// The program of this process, to be executed again in place: with the same process id, arguments, standard
-/// descriptors, name, and the locks of `LockHandover`.
+/// The next execution of this program in the same process. It keeps the process id, the arguments, the standard
+/// descriptors, the name, and the locks of `LockHandover`.
 ///
-/// The message to the next image is handed over in a file in memory, so it appears on no disk, in no argument and in no
-/// variable.
+/// The message for the next image is passed in a file in memory. So it appears on no disk, in no argument and in no
+/// environment variable.
 package struct NextImage: Sendable {
-    /// The environment variable that lists the process and its descriptors: `PID:FILE,LOCK,LOCK`. A value from another
-    /// process is ignored.
+    /// The environment variable that lists the process's id and the inherited descriptors: `PID:FILE,LOCK,LOCK`. It is
+    /// ignored if the id is that of another process.
     private static let variable = "WAYPOST_HANDOVER"
     /// The maximum size of the message, in bytes.
     private static let limit = 8 << 20
@@ -17,8 +17,8 @@ package struct NextImage: Sendable {
 
     package init(message: [UInt8]) { self.message = message }
 
-    /// Executes the program. Returns only if that fails, with the reason. Call it on the main thread: all other threads
-    /// end.
+    /// Executes the program, and returns only if that fails, with the reason. Call it on the main thread; all other
+    /// threads end.
     func execute() -> SystemError {
         guard let path = ProcessStart.executable else {
             return SystemError(call: "read /proc/self/exe", number: ENOENT)
@@ -37,7 +37,7 @@ package struct NextImage: Sendable {
         var variables = ProcessEnvironment.variables
         variables[Self.variable] = "\(getpid()):\(numbers)"
         let environment = unsafe variables.map { unsafe strdup("\($0.key)=\($0.value)") } + [nil]
-        // Libraries open descriptors that would be inherited, such as libcurl's socket pairs.
+        // Descriptors that libraries have opened, such as libcurl's socket pairs, must not be inherited.
         for number in FileSystem.visibleNames(inDirectory: "/proc/self/fd").compactMap(CInt.init) {
             let isInherited = number <= STDERR_FILENO || descriptors.contains(number)
             _ = fcntl(number, F_SETFD, isInherited ? 0 : FD_CLOEXEC)
@@ -46,18 +46,18 @@ package struct NextImage: Sendable {
         return SystemError(call: "execute \(path)", number: errno)
     }
 
-    /// The message of the image that executed this one; `nil` if there was none.
+    /// The message from the previous image; `nil` if there was no previous image.
     package static var received: [UInt8]? { inbox.withLock { $0 } }
     private static let inbox = Locked<[UInt8]?>(nil)
 
     /// Receives the message and the locks of the previous image. `ProcessStart` calls this while there is only one
-    /// thread. The variable is removed, so that programs that this process starts don't inherit it.
+    /// thread. Removes the variable, so that no program inherits it from this process.
     static func receive() {
         guard let text = ProcessEnvironment.variables[variable] else { return }
         unsafe unsetenv(variable)
         guard let numbers = descriptors(namedBy: text, in: getpid()), let first = numbers.first,
             first > STDERR_FILENO, let status = FileStatus(ofRaw: first),
-            // A file in memory has no links.
+            // A file in memory has no name, so its number of hard links is zero.
             status.kind == .file, status.owner == geteuid(), status.names == 0, status.bytes <= limit,
             lseek(first, 0, SEEK_SET) == 0
         else { return }
@@ -66,7 +66,7 @@ package struct NextImage: Sendable {
         if let bytes = try? file.contents(upTo: limit) { inbox.withLock { $0 = bytes } }
     }
 
-    /// Returns the numbers in the value of the variable; `nil` if it is malformed or names another process.
+    /// Returns the descriptors in the variable's value; `nil` if the value is malformed or names another process.
     static func descriptors(namedBy text: String, in process: pid_t) -> [CInt]? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, pid_t(parts[0]) == process else { return nil }

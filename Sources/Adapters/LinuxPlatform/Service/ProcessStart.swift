@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
 
-/// Corrections that a program makes at its start, however it was started.
+/// Corrections that a program makes to its process when it starts, because it can't rely on how it was started.
 ///
-/// Only the `waypost` command makes these corrections, because they change the state of the whole process, which in an
-/// app belongs to the app.
+/// Only the `waypost` command makes them. They change the state of the whole process, which belongs to the app if an
+/// app uses Waypost as a library.
 package enum ProcessStart {
     /// Makes the corrections. Call it first in `main`, before any thread exists and before any library reads the
     /// environment.
@@ -16,13 +16,13 @@ package enum ProcessStart {
         occupyStandardDescriptors()
         if UnwantedVariable.clearEnvironment() { executeAgain() }
         NextImage.receive()
-        signal(SIGCHLD, SIG_DFL)  // a parent may have ignored it, and exit statuses of programs would be lost
+        signal(SIGCHLD, SIG_DFL)  // if a parent ignored it, the exit statuses of programs would be lost
         StartNeeds.require()
         ChildTable.allowAdoption()
     }
 
-    /// Blocks SIGHUP, the request to reload. Unblocked, an early SIGHUP would end the process; blocked, it waits for
-    /// `runService`. It stays blocked when the program is executed again.
+    /// Blocks SIGHUP, the request to reload. Otherwise a SIGHUP that arrives early would end the process. A blocked one
+    /// stays pending until `runService` waits for it. The signal also stays blocked when the program is executed again.
     static func holdHangup() {
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
@@ -30,34 +30,33 @@ package enum ProcessStart {
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
-    /// Opens `/dev/null` for standard descriptors that are closed. Otherwise a socket or the database would get their
-    /// numbers, and log lines would be written into it. Standard output is opened for reading only, so that writing a
-    /// result to it fails.
+    /// Opens `/dev/null` in place of each closed standard descriptor. Otherwise a socket or the database would get the
+    /// same number, and log lines would be written into it. Standard output is opened for reading only, so that an
+    /// attempt to write a result fails.
     private static func occupyStandardDescriptors() {
         for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
-            // `open` returns the lowest free number, which is this one. The root directory, opened for reading, also
-            // serves.
+            // `open` returns the lowest free number, which is `number`. If there is no `/dev/null`, the root directory
+            // serves as well.
             if unsafe open("/dev/null", number == STDOUT_FILENO ? O_RDONLY : O_RDWR) < 0 {
                 _ = unsafe open("/", O_RDONLY | O_DIRECTORY)
             }
         }
     }
 
-    /// Executes the program again in this process, because the loader, the allocator and libraries read the environment
-    /// before `main`. If that fails, the variables are at least removed for later readers.
+    /// Executes the program again in this process, with the cleaned environment: the loader, the allocator and some
+    /// libraries read it before `main`. If that fails, the variables are at least removed for later readers.
     private static func executeAgain() {
         guard let executable else { return }
         _ = unsafe execv(executable, CommandLine.unsafeArgv)
     }
 
-    /// The path of this program, read at the start because an upgrade replaces the file. Executing `/proc/self/exe`
-    /// itself would rename the process to `exe`.
+    /// The path of this program. It is read at the start, because an upgrade may replace the file later. Executing
+    /// `/proc/self/exe` instead would change the process's name to `exe`.
     package static let executable = FileSystem.linkTarget(at: "/proc/self/exe")
 }
 
-/// The environment of this process.
 package enum ProcessEnvironment {
-    /// The variables by name. If two have the same name, the first applies, as it does for the C library.
+    /// The variables by name. If a name occurs twice, the first value applies, as in the C library.
     package static var variables: [String: String] {
         var variables: [String: String] = [:]
         var next = unsafe clinux_environment()
@@ -72,16 +71,17 @@ package enum ProcessEnvironment {
     }
 }
 
-/// An environment variable that could override the configuration and the system's files: which authorities TLS trusts,
-/// what TLS discloses, where requests go, how memory is managed.
+/// An environment variable that could override the configuration or the system's files. Such variables change which
+/// authorities TLS trusts, what TLS discloses, where requests go, or how memory is managed.
 package struct UnwantedVariable: Sendable {
-    /// The name in upper case. A `*` at either end stands for any characters. Case is ignored.
+    /// The name in upper case; case is ignored in comparisons. A `*` at the beginning or the end stands for any
+    /// characters.
     package let pattern: String
-    /// The reason why the variable is unwanted: its effect, as a predicate.
+    /// The effect that makes the variable unwanted, as a predicate for its name.
     package let reason: String
 
-    /// All unwanted variables. All other variables stay, such as `TZ`, `LANG`, systemd's, and those that the
-    /// configuration names.
+    /// All unwanted variables. Any other variable is kept, such as `TZ`, `LANG`, systemd's variables, and those that
+    /// the configuration names.
     package static let all: [UnwantedVariable] = [
         .init(pattern: "SSLKEYLOGFILE", reason: "makes TLS write the secrets of every connection to a file"),
         .init(
@@ -115,7 +115,7 @@ package struct UnwantedVariable: Sendable {
 
     /// Removes all unwanted variables from this process's environment. Returns whether there were any.
     ///
-    /// Call it while there is one thread, because others may be reading the environment.
+    /// Call it while there is only one thread, because another thread might be reading the environment.
     static func clearEnvironment() -> Bool {
         let names = ProcessEnvironment.variables.keys.filter { name in all.contains { $0.matches(name) } }
         for name in names { unsafe unsetenv(name) }
@@ -123,25 +123,27 @@ package struct UnwantedVariable: Sendable {
     }
 }
 
-/// Checks whether the limits of the process are sufficient.
+/// Checks at the start whether the limits of this process are high enough.
 ///
-/// If memory or a descriptor runs out later, Swift's runtime ends the process without a message, and a pool thread that
-/// can't be created is awaited forever. So everything is requested at the start, when the shortage can be reported.
-/// Memory is requested only if it has a limit. Usually it has none, or only that of a control group.
+/// If memory or descriptors run out later, Swift's runtime ends the process without a message. If a thread for its pool
+/// can't be created, the runtime waits for that thread forever. So everything is requested once at the start, when a
+/// shortage can be reported. Memory is requested only if the process has its own limit; usually there is none, or only
+/// that of a control group.
 enum StartNeeds {
-    /// The descriptors of a service, with some to spare.
+    /// The number of descriptors that a service needs, with some to spare.
     private static let descriptors = 64
-    /// The threads of a service, with some to spare. Each has its own stack.
+    /// The number of threads that a service needs, with some to spare. Each thread has its own stack.
     private static let threads = 24
-    /// A generous stack size for a thread.
+    /// A generous stack size for a thread, in bytes.
     private static let usualStack = 64 << 20
-    /// The memory for everything except stacks.
+    /// The memory that is needed for everything except stacks, in bytes.
     private static let heap = 64 << 20
 
-    /// Returns the memory that a process needs beyond its code, if each thread's stack takes `stack` bytes.
+    /// Returns the number of bytes that a process needs in addition to its code, if each thread's stack takes `stack`
+    /// bytes.
     static func bytes(stack: Int) -> Int { heap + threads * stack }
 
-    /// Ends the process with status 69 and a one-line message if its limits are too small.
+    /// Ends the process with status 69 and a one-line message if a limit is too low.
     static func require() {
         if FileSystem.linkTarget(at: "/proc/self") == nil {
             LastLine.end("/proc is missing, and Swift's runtime needs it; mount it (mount -t proc proc /proc)")
@@ -165,8 +167,8 @@ enum StartNeeds {
                 stack: clinux_default_stack_size()))
     }
 
-    /// Returns the message for a lack of threads. The system reports the same error (EAGAIN) for a process limit and
-    /// for a stack without memory. A negative `processLimit` means no limit.
+    /// Returns the message for a lack of threads. It names two possible causes, because the system reports EAGAIN both
+    /// for a limit on processes and for a stack without memory. A negative `processLimit` means no limit.
     static func threadComplaint(
         started: Int, reason: CInt = EAGAIN, processLimit: Int, stack: Int
     ) -> String {
@@ -189,7 +191,7 @@ enum StartNeeds {
 
     private static func requireMemory() {
         guard clinux_memory_is_limited() == 1 else { return }
-        // Each thread's own arena would reserve at least 64 MiB of address space.
+        // A separate arena for each thread would reserve at least 64 MiB of address space.
         clinux_use_one_arena()
         let need = bytes(stack: clinux_default_stack_size())
         guard clinux_can_map(need) == 0 else { return }

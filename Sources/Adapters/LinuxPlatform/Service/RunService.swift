@@ -1,20 +1,20 @@
 import CLinux
 import Glibc
 
-/// The outcome of a service or of any other command.
+/// The result of a service, or of any other command.
 package enum ServiceEnding: Sendable {
     case exit(CInt)
-    /// A signal ended the command before it was done.
+    /// A signal ended the command before it was finished.
     case interrupted
-    /// The program is executed again in this process.
+    /// The command ends by executing the program again in this process.
     case execute(NextImage)
 }
 
-/// Requests to reload the configuration, from the thread that waits for signals. While one request is being carried
-/// out, another is kept. A request that is still pending is passed to the next image.
+/// The requests to reload the configuration, sent by the thread that waits for signals. While one request is carried
+/// out, at most one other is kept. A request that is still pending is passed on to the next image.
 package final class ReloadRequests: Sendable {
     private let isPending = Locked(false)
-    /// Yields once per request.
+    /// A stream that yields once per request, or once for several requests that arrive while one is carried out.
     package let arrivals: AsyncStream<Void>
     private let arrival: AsyncStream<Void>.Continuation
 
@@ -29,23 +29,24 @@ package final class ReloadRequests: Sendable {
     package func take() -> Bool { isPending.withLock { exchange(&$0, with: false) } }
 }
 
-/// Runs `service` while the main thread waits for SIGTERM and SIGINT, and for SIGHUP (the terminal is gone), unless
-/// `nohup` made the process ignore SIGHUP.
+/// Runs `service` while the main thread waits for SIGTERM, SIGINT and SIGHUP. SIGHUP means that the terminal has gone;
+/// it isn't awaited if `nohup` made the process ignore it.
 ///
-/// With `reloads`, SIGHUP is a request to reload, but still ends the service if its terminal is gone.
+/// If `reloads` is given, SIGHUP is a request to reload, unless the service has lost its terminal. In that case SIGHUP
+/// still ends it.
 ///
-/// A signal cancels the service, which shuts down and returns how it ended. If it was interrupted, the exit status is
-/// 128 plus the signal's number, as in shells. Another signal ends the process at once, and so does the time limit of a
-/// stop if something hangs.
+/// A signal cancels the service, which then shuts down and returns its ending. If it was interrupted, the exit status
+/// is 128 plus the signal's number, as in shells. A second signal ends the process at once. So does the time limit if
+/// the shutdown hangs.
 ///
-/// Call it from a synchronous `main` before any thread exists, because threads inherit the signal mask.
+/// Call it from a synchronous `main` before any thread exists, because threads inherit the main thread's signal mask.
 package func runService(
     reloads: ReloadRequests? = nil, _ service: @escaping @Sendable () async -> ServiceEnding
 ) -> Never {
-    // A core file would contain tokens and keys. If a sandbox forbids the call, the unit's LimitCORE=0 has had the same
-    // effect.
+    // A core file would contain tokens and keys. If a sandbox forbids this call, LimitCORE=0 in the unit has already
+    // had the same effect.
     _ = clinux_forbid_core_files()
-    signal(SIGPIPE, SIG_IGN)  // writing to a closed pipe or socket then fails instead of ending the process
+    signal(SIGPIPE, SIG_IGN)  // so that writing to a closed pipe or socket fails instead of ending the process
     var signals = awaitedSignals()
     unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
 
@@ -55,7 +56,8 @@ package func runService(
     let running = Task {
         let ending = await service()
         await StandardError.finish()
-        // If there is no room for a thread, block this one: nothing waits for the pool any longer.
+        // If there is no room for another thread, use this one. Blocking it does no harm, because nothing needs the
+        // pool any longer.
         if case .failure = await onThreadIfAny(named: "last-children", { ChildTable.endAll() }) { ChildTable.endAll() }
         switch ending {
         case .exit(let status): exit(status)
@@ -84,7 +86,7 @@ package func runService(
     running.cancel()
     waitForStop(signals, first: first, ignoresHangup: reloads != nil) {
         guard let image = next.withLock({ $0 }) else { return }
-        // The next image receives the signal, and sends the final state to Fleet Engine.
+        // The next image receives the signal again, shuts down, and sends the final state to Fleet Engine.
         kill(getpid(), first)
         execute(image, passing: reloads)
     }
@@ -94,7 +96,8 @@ package func runService(
 private func awaitedSignals() -> sigset_t {
     var signals = sigset_t()
     unsafe sigemptyset(&signals)
-    // Added one by one: in a function that never returns, Swift 6.2.3 drops the stores that fill an array literal.
+    // The signals are added one by one, because an array literal would stay unfilled. Swift 6.2.3 drops the stores that
+    // fill it in a function that never returns.
     unsafe sigaddset(&signals, SIGTERM)
     unsafe sigaddset(&signals, SIGINT)
     unsafe sigaddset(&signals, wakingSignal)
@@ -103,18 +106,20 @@ private func awaitedSignals() -> sigset_t {
     return signals
 }
 
-/// The signal that wakes the main thread. Processes ignore it by default, so a signal from outside does nothing.
+/// The signal that wakes the main thread. SIGURG is ignored by default, and one that another process sends has no
+/// effect.
 private let wakingSignal = SIGURG
 
-/// Executes `image` on the main thread, the only one that accepts signals. Signals that arrive from now on are blocked,
-/// stay pending, and reach the next image. A request to reload that hasn't been taken is passed on as SIGHUP.
+/// Executes `image` on the main thread, the only one that accepts signals. Signals that arrive from now on stay pending
+/// until the next image receives them. A pending request to reload is passed on as SIGHUP.
 private func execute(_ image: NextImage, passing reloads: ReloadRequests?) -> Never {
     if reloads?.take() == true { kill(getpid(), SIGHUP) }
     ChildTable.reapAll()
     LastLine.end("\(image.execute()); the service manager starts the service again", status: 1)
 }
 
-/// Waits for the process to end. Ends it at another signal or at the time limit. Calls `wake` at each `wakingSignal`.
+/// Waits until the shutdown ends the process. Ends the process itself at another signal or at the time limit. Calls
+/// `wake` at each `wakingSignal`.
 private func waitForStop(
     _ awaited: sigset_t, first: CInt, ignoresHangup: Bool, wake: () -> Void
 ) -> Never {
@@ -129,7 +134,8 @@ private func waitForStop(
         case SIGCHLD: ChildTable.reapOrphans()
         case wakingSignal: wake()
         case SIGHUP where ignoresHangup: break
-        // Supervisors signal the process and then its group: signals in quick succession are one request.
+        // A supervisor may signal the process and then its whole group. So signals in quick succession count as one
+        // request.
         case 1... where MonotonicTime.now - endingSince > signalGrouping:
             ChildTable.endAll()
             _exit(128 + received)
@@ -142,7 +148,8 @@ private func waitForStop(
     _exit(128 + first)
 }
 
-/// Whether the process has a controlling terminal. A terminal that hangs up is detached before SIGHUP is delivered.
+/// Whether the process has a controlling terminal. A terminal that hangs up is detached before SIGHUP arrives, so this
+/// is then `false`.
 private var hasTerminal: Bool {
     do throws(SystemError) {
         _ = try OwnedDescriptor(opening: "/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK)
@@ -150,10 +157,11 @@ private var hasTerminal: Bool {
     } catch { return false }
 }
 
-/// The time from the first signal to a forced end: less than the 10 s that a service manager waits.
+/// The time from the first signal until the process is forced to end. It is less than the 10 s that a service manager
+/// waits.
 private let stopTimeout = Duration.milliseconds(9500)
 
-/// The time within which several signals are treated as one request.
+/// The time within which further signals count as part of the first request.
 private let signalGrouping = Duration.milliseconds(100)
 
 extension timespec {
@@ -163,10 +171,10 @@ extension timespec {
     }
 }
 
-/// The end of a process that can't do its work.
+/// The last message of a process that can't do its work.
 enum LastLine {
-    /// Writes a one-line message and ends the process, by default with status 69 (service unavailable). No accepted
-    /// update is lost.
+    /// Writes a one-line message and ends the process, by default with status 69 (service unavailable). Updates that
+    /// the outbox has stored aren't lost.
     static func end(_ message: String, status: CInt = 69) -> Never {
         let line = Array("waypost: \(message)\n".utf8)
         _ = unsafe write(STDERR_FILENO, line, line.count)

@@ -3,7 +3,7 @@ package enum ServiceCredential {
     /// The reason why a credential is unavailable. `description` is a predicate for the credential's name.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
         case invalidName
-        /// This process was given no credentials at all.
+        /// The service manager passed no credentials at all to this process.
         case noneGiven
         case notGiven
 
@@ -19,17 +19,18 @@ package enum ServiceCredential {
         }
     }
 
-    /// Whether the service manager has passed credentials to a process with this `environment`.
+    /// Whether `environment` shows that the service manager has passed credentials to the process.
     package static func isGiven(in environment: [String: String]) -> Bool {
         environment["CREDENTIALS_DIRECTORY"]?.isEmpty == false
     }
 
-    /// Returns the path of the file with the credential `name`, according to this process's `environment`.
+    /// Returns the path of the file that contains the credential `name`. `environment` is that of this process.
     package static func path(of name: String, in environment: [String: String]) throws(Problem) -> String {
         guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else { throw .invalidName }
         guard let directory = environment["CREDENTIALS_DIRECTORY"], !directory.isEmpty else { throw .noneGiven }
         let path = directory + "/" + name
-        // The unit sets a missing credential to a line feed; otherwise systemd 254 and newer log it at each start.
+        // The unit sets a missing credential to a single line feed, because otherwise systemd 254 and newer log that it
+        // is missing at each start.
         guard let status = try? FileStatus(behind: path), status.bytes != 1 else { throw .notGiven }
         return path
     }

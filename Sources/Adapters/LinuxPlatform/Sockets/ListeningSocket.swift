@@ -1,14 +1,15 @@
 import CLinux
 import Glibc
 
-/// A socket that accepts connections from this machine. Closing it removes a Unix socket's file.
+/// A socket that accepts connections from this machine only. When a Unix socket is closed, its file is removed.
 package final class ListeningSocket: Sendable {
-    /// The address for clients, with the port that is actually used.
+    /// The address to which clients connect. If port 0 was requested, it contains the port that the kernel has
+    /// selected.
     package let address: LocalAddress
     private let descriptor: Locked<OwnedDescriptor?>
 
-    /// Listens on `address`. Replaces a Unix socket that a dead process of this user left behind, and nothing else.
-    /// Only the owner may use a new Unix socket.
+    /// Listens on `address`. Replaces a Unix socket that belongs to this user and on which no process listens any
+    /// longer, but nothing else. Only the owner may connect to a new Unix socket.
     package init(on address: LocalAddress) throws(ListenError) {
         guard let target = address.socketAddress else {
             throw .system(address, SystemError(call: "listen", number: EADDRNOTAVAIL))
@@ -20,8 +21,8 @@ package final class ListeningSocket: Sendable {
                 Self.removeAbandoned(path, target)
             }
             try valueOrSystemError("bind") { unsafe target.withPointer { unsafe bind(socket.raw, $0, $1) } }
-            // A client that finds the queue full retries after a second. The queue holds 1024 clients while a service
-            // is stopped.
+            // If the queue is full, a new client tries again only after a second. So the queue has room for 1024
+            // clients that connect while the service is stopped.
             try valueOrSystemError("listen") { listen(socket.raw, 1024) }
             if case .loopback(let host, 0) = address {
                 self.address = .loopback(host: host, port: SocketAddress.port(of: socket.raw))
@@ -40,7 +41,8 @@ package final class ListeningSocket: Sendable {
     /// The descriptor's number, for `poll`; -1 once the socket is closed.
     package var raw: CInt { descriptor.withLock { $0?.raw ?? -1 } }
 
-    /// Accepts the next connection without blocking. Returns `nil` if no client waits, or if the client has gone again.
+    /// Accepts the next connection without blocking. Returns `nil` if no client is waiting, or if it has disconnected
+    /// meanwhile.
     package func accept() throws(SystemError) -> OwnedDescriptor? {
         let listening = raw
         let accepted = clinux_accept(listening)
@@ -56,15 +58,17 @@ package final class ListeningSocket: Sendable {
             descriptor = nil
             return wasOpen
         }
-        // Another process may have created its own socket there.
+        // The file is removed only if no process listens, because another process may have created its own socket at
+        // the path.
         if wasOpen, case .unix(let path) = address, let target = address.socketAddress {
             Self.removeAbandoned(path, target)
         }
     }
 
-    /// Checks that `user` may create a socket at `path`: that nothing exists there, or only the user's own socket.
+    /// Checks that `user` may create a socket at `path`. Nothing may exist there except a socket of that user, and the
+    /// directories must be trusted.
     ///
-    /// - Throws: a refusal if the user may not.
+    /// - Throws: a refusal if `user` may not create the socket.
     package static func require(_ path: String, for user: UInt32 = geteuid()) throws(SystemError) {
         try DirectoryTrust.require(FileSystem.parent(of: path), .sticky, for: user)
         guard let status = try FileStatus(at: path) else { return }
@@ -84,7 +88,7 @@ package final class ListeningSocket: Sendable {
         }
     }
 
-    /// Removes a socket of this user on which no process listens.
+    /// Removes the Unix socket at `path` if it belongs to this user and no process listens on it.
     private static func removeAbandoned(_ path: String, _ target: SocketAddress) {
         guard let status = try? FileStatus(at: path), status.kind == .socket, status.owner == geteuid(),
             isAbandoned(target)
@@ -96,10 +100,10 @@ package final class ListeningSocket: Sendable {
         let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let owned = OwnedDescriptor(owning: try valueOrSystemError("socket") { socket(family, kind, 0) })
         if family == AF_UNIX {
-            // This precedes bind, so that the file never has wider permissions.
+            // The mode is set before `bind` creates the file, so that the file never has wider permissions.
             try valueOrSystemError("set the mode of the socket") { fchmod(owned.raw, 0o600) }
         } else {
-            // This keeps connections of a service that has just ended from delaying the next service.
+            // A new service can listen at once, even while connections of the previous one are still being closed.
             var one: CInt = 1
             try valueOrSystemError("setsockopt") {
                 unsafe setsockopt(owned.raw, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<CInt>.size))
@@ -108,27 +112,27 @@ package final class ListeningSocket: Sendable {
         return owned
     }
 
-    /// Whether no process listens on a Unix socket.
+    /// Whether no process listens on the Unix socket `target`.
     private static func isAbandoned(_ target: SocketAddress) -> Bool {
         guard let probe = try? makeSocket(family: target.family) else { return false }
         return unsafe target.withPointer { unsafe connect(probe.raw, $0, $1) } != 0 && errno == ECONNREFUSED
     }
 }
 
-/// Makes `close` send a reset instead of a regular end.
+/// Makes `close` reset the connection at once instead of ending it in the regular way.
 package func resetOnClose(_ socket: CInt) {
     var linger = linger(l_onoff: 1, l_linger: 0)
     _ = unsafe setsockopt(socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
 }
 
-/// The reason why listening on an address failed.
+/// The error when listening on an address fails.
 package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
     case inUse(LocalAddress)
     case system(LocalAddress, SystemError)
 
     package var description: String { explanation.sentence }
 
-    /// The failure and its remedy.
+    /// The reason for the failure, and the remedy.
     package var explanation: SystemError.Refusal {
         let (address, cause) =
             switch self {
@@ -150,10 +154,11 @@ package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
         return SystemError.Refusal(error.reason, remedy)
     }
 
-    /// Whether the path itself was rejected, so it doesn't matter if a process listens.
+    /// Whether the socket's path was rejected. In that case it doesn't matter whether another process listens there.
     package var isRefusal: Bool { if case .system(_, let error) = self { error.refusal != nil } else { false } }
 
-    /// The process that holds the address, if this user may see it.
+    /// The process that already listens on the address; `nil` if this user can't see it, or if the failure has another
+    /// reason.
     package var holder: HoldingProcess? {
         guard case .inUse(let address) = self, case .process(let process)? = Listener(on: address) else { return nil }
         return process
@@ -175,13 +180,13 @@ package enum ListenError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The process or user that listens on an address of this machine.
+/// The process that listens on an address of this machine, or at least its user.
 enum Listener: Sendable, Hashable {
     case process(HoldingProcess)
-    /// The user of an unknown process.
+    /// The uid of the user whose process listens, if the process itself is unknown.
     case user(UInt32)
 
-    /// Finds the listener; `nil` if it can't be identified.
+    /// Finds the process that listens on `address`, or its user; `nil` if neither can be identified.
     init?(on address: LocalAddress) {
         switch address {
         case .loopback(_, let port): self.init(onPort: port)
@@ -189,9 +194,9 @@ enum Listener: Sendable, Hashable {
         }
     }
 
-    /// Asks the kernel for the process at the other end of a connection.
+    /// Connects to `address`, and asks the kernel which process is at the other end.
     private init?(behind address: LocalAddress) {
-        // struct ucred, which the Glibc module doesn't export: process, user, group.
+        // The fields of `struct ucred`, which the Glibc module doesn't export: process, user, group.
         var credentials: [CInt] = [0, 0, 0]
         var size = socklen_t(MemoryLayout<CInt>.stride * credentials.count)
         guard let socket = try? connectedSocket(to: address, within: 1),
@@ -200,13 +205,14 @@ enum Listener: Sendable, Hashable {
         self = .process(HoldingProcess(reading: credentials[0]))
     }
 
-    /// Looks up the socket's inode in the kernel's table, and the process whose descriptor links to it. If the links
-    /// are hidden, the table still shows the user, who may have only one process, such as a service.
+    /// Finds the socket's inode in the kernel's table, and then the process with a descriptor that links to this inode.
+    /// If `/proc` hides the links, the table still names the user. If that user has only one process, as a service's
+    /// user may, it is that process.
     private init?(onPort port: UInt16) {
         guard let socket = ["/proc/net/tcp", "/proc/net/tcp6"].lazy.compactMap({ Self.socket(on: port, in: $0) }).first
         else { return nil }
         let processes = HoldingProcess.all(having: "socket:[\(socket.inode)]")
-        // A server's workers share their parent's socket.
+        // A server's worker processes share their parent's socket, so the main process of a unit is preferred.
         let process = processes.first { $0.isUnit } ?? processes.first ?? HoldingProcess.only(of: socket.user)
         self = process.map(Self.process) ?? .user(socket.user)
     }

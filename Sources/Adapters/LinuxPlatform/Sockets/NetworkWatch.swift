@@ -1,12 +1,13 @@
 import CLinux
 import Glibc
 
-/// A watch for new routes of this machine: addresses and default routes that the kernel announces.
+/// A watch for new routes out of this machine. The kernel announces them when an address or a default route appears.
 package struct NetworkWatch: Sendable {
     private let announcements: Locked<OwnedDescriptor>
     private let raw: CInt
 
-    /// Opens the socket. `run` receives the announcements from now on.
+    /// Opens the socket for the kernel's announcements. The socket queues all later announcements until `run` reads
+    /// them.
     package init() throws(SystemError) {
         self.init(
             receivingFrom: OwnedDescriptor(
@@ -14,13 +15,14 @@ package struct NetworkWatch: Sendable {
         )
     }
 
-    /// Receives announcements on `descriptor`, a socket that preserves the boundaries of datagrams.
+    /// Creates a watch that receives announcements on `descriptor`. Each read from it must return one whole datagram.
     init(receivingFrom descriptor: consuming OwnedDescriptor) {
         raw = descriptor.raw
         announcements = Locked(descriptor)
     }
 
-    /// Calls `newRoute` for each announcement of a new route, on a dedicated thread, until cancelled.
+    /// Calls `newRoute` on a dedicated thread for each datagram that announces a new route. Returns when the task is
+    /// cancelled.
     package func run(_ newRoute: @escaping @Sendable () -> Void) async throws(SystemError) {
         let stop = try EventDescriptor()
         let failure = await withTaskCancellationHandler {
@@ -44,8 +46,8 @@ package struct NetworkWatch: Sendable {
         }
     }
 
-    /// Receives a datagram. Returns whether it announces a new route, or whether one may have been missed because the
-    /// kernel dropped announcements.
+    /// Receives a datagram. Returns whether it announces a new route. Also returns `true` if the kernel has dropped
+    /// announcements, because one of them may have announced a new route.
     private func receive(into buffer: inout [UInt8], _ routes: inout NetworkRoutes) throws(SystemError) -> Bool {
         let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(raw, $0.baseAddress, $0.count) }
         if count > 0 { return routes.record(buffer.span.extracting(first: count)) }
@@ -60,30 +62,30 @@ package struct NetworkWatch: Sendable {
     }
 }
 
-/// An announcement of the kernel about links, addresses and routes (rtnetlink(7)). Each message has a header of 16
-/// bytes in the machine's byte order.
+/// A change of a link, an address or a route that the kernel announces (rtnetlink(7)). Each message begins with a
+/// header of 16 bytes, in the machine's byte order.
 enum NetworkAnnouncement: Sendable, Hashable {
-    /// The route exists; it may have existed before.
+    /// A route exists. The kernel may have announced it before.
     case gained(NetworkRoute)
     case lost(NetworkRoute)
-    /// The link is off, without carrier, or gone.
+    /// A link is switched off, has no carrier, or has been removed.
     case linkDown(interface: UInt32)
-    /// The link works; it may have worked before.
+    /// A link works. The kernel may have announced that before.
     case linkUp(interface: UInt32)
 
     private static let headerLength = 16
-    /// The scope of global addresses. These and addresses of site scope lead out of the machine.
+    /// The scope of global addresses. Only addresses with this scope or the site scope lead out of the machine.
     private static let widestScope = UInt8(RT_SCOPE_UNIVERSE.rawValue)
     private static let siteScope = UInt8(RT_SCOPE_SITE.rawValue)
-    /// The flags `IFA_F_TENTATIVE` and `IFA_F_DADFAILED`: the address may belong, or turned out to belong, to another
-    /// machine.
+    /// The flags `IFA_F_TENTATIVE` and `IFA_F_DADFAILED`. They mean that the address may belong, or does belong, to
+    /// another machine.
     private static let unusable: UInt8 = 0x40 | 0x08
-    /// The flags of a link that works: `IFF_UP` and `IFF_RUNNING`.
+    /// The flags that are both set while a link works: `IFF_UP` and `IFF_RUNNING`.
     private static let working: UInt32 = 0x1 | 0x40
-    /// The length of the longest address, that of IPv6, in bytes.
+    /// The maximum length of an address in bytes, which is that of an IPv6 address.
     private static let maximumAddressLength = 16
 
-    /// Returns the announcements in `datagram` in order, up to a message with an impossible length.
+    /// Returns the announcements in `datagram`, in order. Stops at a message whose length is impossible.
     static func all(in datagram: Span<UInt8>) -> [NetworkAnnouncement] {
         var announcements: [NetworkAnnouncement] = []
         var start = 0
@@ -112,7 +114,8 @@ enum NetworkAnnouncement: Sendable, Hashable {
             guard let route = Self.defaultRoute(from: body) else { return nil }
             self = .lost(route)
         case Int(RTM_NEWLINK), Int(RTM_DELLINK):
-            // `struct ifinfomsg`: family, padding, type (2), index (4), flags (4), change (4).
+            // The fields of `struct ifinfomsg`, with lengths in bytes: family, padding, type (2), index (4), flags (4),
+            // change (4).
             guard body.count >= 16 else { return nil }
             let isWorking = Self.word(body, at: 8) & Self.working == Self.working
             let interface = Self.word(body, at: 4)
@@ -122,16 +125,17 @@ enum NetworkAnnouncement: Sendable, Hashable {
         }
     }
 
-    /// Reads `struct ifaddrmsg`: family, prefix length, flags, scope, index (4).
+    /// Reads the address from a `struct ifaddrmsg`: family, prefix length, flags, scope, index (4 bytes). Returns `nil`
+    /// if the address doesn't lead out of the machine.
     private static func addressRoute(from body: Span<UInt8>) -> NetworkRoute? {
         guard body.count >= 8, body[3] == widestScope || body[3] == siteScope else { return nil }
-        // On a point-to-point link `IFA_ADDRESS` is the other end.
+        // On a point-to-point link, `IFA_ADDRESS` is the address of the other end.
         let own = attribute(Int(IFA_LOCAL), of: body, from: 8) ?? attribute(Int(IFA_ADDRESS), of: body, from: 8)
         return NetworkRoute(kind: .address, interface: word(body, at: 4), address: own ?? [])
     }
 
-    /// Reads `struct rtmsg`: family, destination length, source length, service, table, protocol, scope, type, flags
-    /// (4).
+    /// Reads the route from a `struct rtmsg`: family, destination length, source length, service, table, protocol,
+    /// scope, type, flags (4 bytes). Returns `nil` unless it is a default route of the main table.
     private static func defaultRoute(from body: Span<UInt8>) -> NetworkRoute? {
         guard body.count >= 12, body[1] == 0, body[4] == UInt8(RT_TABLE_MAIN.rawValue), body[7] == UInt8(RTN_UNICAST)
         else { return nil }
@@ -141,8 +145,8 @@ enum NetworkAnnouncement: Sendable, Hashable {
             kind: .route, interface: interface.count == 4 ? word(interface.span, at: 0) : 0, address: gateway ?? [])
     }
 
-    /// Returns the value of an attribute. Reads `struct rtattr`: length (2), type (2), value; each structure begins at
-    /// a multiple of four bytes.
+    /// Returns the value of the attribute `type`; `nil` if there is none. Each attribute is a `struct rtattr`: length
+    /// (2 bytes), type (2 bytes), value. It begins at a multiple of four bytes.
     private static func attribute(_ type: Int, of body: Span<UInt8>, from first: Int) -> [UInt8]? {
         var start = first
         while start + 4 <= body.count {
@@ -165,20 +169,22 @@ enum NetworkAnnouncement: Sendable, Hashable {
     }
 }
 
-/// The routes that the kernel has announced. Decides which announcement is new.
+/// The routes that the kernel has announced so far. They show which announcements are new.
 ///
 /// The kernel repeats itself: it announces an address again whenever its lifetime is extended (DHCP, router
-/// advertisements). It also omits things: the IPv4 routes of a link that goes down, or of an address that is removed,
-/// disappear without an announcement. So when a link or an address is lost, its routes are forgotten; a route that is
-/// forgotten by mistake is merely reported twice. Nor does the kernel repeat the addresses and routes of a link that
-/// works again, so such a link is treated as a new route.
+/// advertisements). It also omits announcements. When a link goes down or an address is removed, the IPv4 routes that
+/// depend on it disappear silently. So when a link or an address is lost, its routes are forgotten. If one is forgotten
+/// by mistake, it is merely reported twice.
+///
+/// When a link works again, the kernel doesn't repeat the link's addresses and routes. So such a link itself counts as
+/// a new route.
 struct NetworkRoutes: Sendable, Hashable {
     private static let capacity = 64
 
     private var known: Set<NetworkRoute> = []
     private var downLinks: Set<UInt32> = []
 
-    /// Records the messages in `datagram`. Returns whether one of them announces a new route.
+    /// Records the announcements in `datagram`. Returns whether one of them announces a new route.
     mutating func record(_ datagram: Span<UInt8>) -> Bool {
         var hasNew = false
         for announcement in NetworkAnnouncement.all(in: datagram) {
@@ -197,7 +203,7 @@ struct NetworkRoutes: Sendable, Hashable {
         return hasNew
     }
 
-    /// Forgets all routes, because announcements have been missed.
+    /// Forgets all routes. Call it after announcements have been missed.
     mutating func forgetAll() { known = [] }
 
     private mutating func gain(_ route: NetworkRoute) -> Bool {
@@ -210,13 +216,14 @@ struct NetworkRoutes: Sendable, Hashable {
     private mutating func forget(_ isGone: (NetworkRoute) -> Bool) { known = known.filter { !isGone($0) } }
 }
 
-/// A route out of this machine: an address that is valid beyond its link, or a default route.
+/// A route out of this machine. It is an address that is valid beyond its own link, or a default route.
 struct NetworkRoute: Sendable, Hashable {
     enum Kind: Sendable, Hashable { case address, route }
 
     var kind: Kind
-    /// The kernel's number of the link.
+    /// The kernel's index of the network interface.
     var interface: UInt32
-    /// The address itself, or the gateway's address; empty for a route without a gateway.
+    /// For an address, the address itself; for a default route, the gateway's address, or an empty array if there is no
+    /// gateway.
     var address: [UInt8]
 }

@@ -7,7 +7,7 @@ package struct SocketAddress {
     private var storage = sockaddr_storage()
     private let length: socklen_t
 
-    /// Creates an address in 127.0.0.0/8, or `::1`. Returns `nil` for any other host.
+    /// Creates an address from a host in 127.0.0.0/8, or `::1`. Returns `nil` for any other host.
     init?(loopbackHost host: String, port: UInt16) {
         var ipv4 = sockaddr_in()
         var ipv6 = sockaddr_in6()
@@ -32,10 +32,10 @@ package struct SocketAddress {
     /// Creates the address of a Unix socket in the file system. Returns `nil` if the path is too long.
     init?(path: String) { self.init(unixPath: path, length: MemoryLayout<sockaddr_un>.size) }
 
-    /// Creates the address of a Unix socket with an abstract name and no file (unix(7)). Returns `nil` if the name is
-    /// too long.
+    /// Creates the address of a Unix socket with an abstract name, which has no file (unix(7)). Returns `nil` if the
+    /// name is too long.
     init?(abstractName name: String) {
-        // Every byte of an abstract name counts, so the address must end with the name.
+        // Every byte of an abstract address belongs to the name, so the address must end where the name ends.
         let nameOffset = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? MemoryLayout<sa_family_t>.size
         self.init(unixPath: "\0" + name, length: nameOffset + 1 + name.utf8.count)
     }
@@ -63,14 +63,14 @@ package struct SocketAddress {
         }
     }
 
-    /// Returns the port of a bound socket.
+    /// Returns the port to which a socket is bound.
     package static func port(of socket: CInt) -> UInt16 {
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         _ = unsafe withUnsafeMutablePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(socket, $0, &length) }
         }
-        // In both families the port is the second 16-bit field.
+        // For both IPv4 and IPv6, the port is the second 16-bit field.
         return unsafe withUnsafeBytes(of: &address) {
             UInt16(bigEndian: unsafe $0.load(fromByteOffset: 2, as: UInt16.self))
         }
@@ -79,9 +79,9 @@ package struct SocketAddress {
 
 /// An address that only this machine can reach: a loopback host and port, or a Unix socket.
 ///
-/// `ListeningSocket` accepts nothing else, so it can't be given a public address.
+/// `ListeningSocket` accepts only this type, so it can't be made to listen on a public address.
 package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
-    /// `host` is a numeric loopback address, or `localhost`; port 0 selects a free one.
+    /// `host` is a numeric loopback address, or `localhost`. If `port` is 0, the kernel selects a free port.
     case loopback(host: String, port: UInt16)
     case unix(path: String)
 
@@ -109,7 +109,7 @@ package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Reads `HOST:PORT`, `[::1]:PORT`, or `unix:/PATH`.
+    /// Parses `HOST:PORT`, `[::1]:PORT`, or `unix:/PATH`.
     package init(_ text: String) throws(Problem) {
         if text.hasPrefix("unix:") {
             let path = String(text.dropFirst(5))
@@ -127,7 +127,7 @@ package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
         if host.hasPrefix("["), host.hasSuffix("]") {
             host = String(host.dropFirst().dropLast())
         } else if host.contains(":") {
-            throw .malformed(text)  // an IPv6 address needs its brackets
+            throw .malformed(text)  // an IPv6 address must be in brackets
         }
         let port = text[text.index(after: colon)...]
         guard !host.isEmpty, !port.isEmpty else { throw .malformed(text) }
@@ -157,8 +157,8 @@ package enum LocalAddress: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Connects to a service of this machine. Blocks. Later reads and writes of the descriptor also block, each for at most
-/// `seconds` if that is given.
+/// Connects to a service on this machine, and blocks until that is done. Later reads and writes also block. If
+/// `seconds` is given, each of these calls takes at most that long.
 package func connectedSocket(
     to address: LocalAddress, within seconds: Int? = nil
 ) throws(SystemError) -> OwnedDescriptor {

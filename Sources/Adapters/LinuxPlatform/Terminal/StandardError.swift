@@ -2,29 +2,29 @@ import CLinux
 import Glibc
 import ReportedText
 
-/// Standard error, for logs and messages.
-///
-/// Never waits for a reader that hangs, such as a journal on a hanging disk or a paused pager. Output that isn't read
-/// is dropped and counted.
+/// The standard error of this process, for logs and messages.
+/// Writing never waits for a reader that hangs, such as a journal on a hanging disk or a paused pager. While output
+/// isn't read, further output is dropped and counted.
 package enum StandardError {
     private static let output = try? BackgroundOutput(named: "stderr", output: writeAll)
-    /// Whether the terminal's last line was written by `draw`.
+    /// Whether the last line on the terminal was written by `draw`, so that the next output replaces it.
     private static let hasDrawn = Locked(false)
     private static let clearing = Array("\r\u{1B}[2K".utf8)
 
-    /// Queues `bytes` for writing. `notice` makes the line that replaces dropped writes.
+    /// Queues `bytes` for writing. `notice` returns the line that is written in place of dropped output.
     package static func write(_ bytes: [UInt8], notice: @escaping BackgroundOutput.Notice = notice(ofDropped:)) {
         put(bytes, notice: notice, isDrawn: false)
     }
 
-    /// Draws a line on a terminal, without a line break. The next output replaces it. An empty line clears it.
+    /// Draws a line on the terminal, without a line break. The next output replaces the line, and an empty line clears
+    /// it. Does nothing if standard error isn't a terminal.
     package static func draw(_ bytes: [UInt8]) {
         guard isTerminal else { return }
         put(bytes, notice: notice(ofDropped:), isDrawn: !bytes.isEmpty)
         flush(within: .seconds(1))
     }
 
-    /// Writes one output at a time; otherwise a concurrent line would be appended to a drawn one.
+    /// Queues one output at a time. Otherwise a line from another thread could be appended to a drawn line.
     private static func put(_ bytes: [UInt8], notice: @escaping BackgroundOutput.Notice, isDrawn: Bool) {
         hasDrawn.withLock { hasDrawn in
             let bytes = exchange(&hasDrawn, with: isDrawn) ? clearing + bytes : bytes
@@ -32,28 +32,29 @@ package enum StandardError {
         }
     }
 
-    /// Returns the line that replaces `count` dropped writes.
+    /// Returns the line that reports that `count` writes were dropped.
     package static func notice(ofDropped count: Int) -> [UInt8] {
         Array("waypost: \(count.counted("message")) dropped: standard error was not read\n".utf8)
     }
 
-    /// Writes `bytes` before any later standard output, unless the reader hangs.
+    /// Writes `bytes` before the caller writes anything else, for example to standard output. Stops waiting if the
+    /// reader hangs.
     package static func writeNow(_ bytes: [UInt8]) {
         write(bytes)
         flush(within: .seconds(1))
     }
 
-    /// Writes the remaining output before the process ends, unless the reader hangs.
+    /// Writes the remaining output before the process ends. Stops waiting if the reader hangs.
     package static func finish() async {
         let limit = Duration.milliseconds(250)
         if case .failure = await onThreadIfAny(named: "last-words", { flush(within: limit) }) { flush(within: limit) }
     }
 
-    /// Blocks until all output is written, but at most for `limit`.
+    /// Blocks until all output has been written, or until `limit` has passed.
     package static func flush(within limit: Duration) { output?.flush(within: limit) }
 
-    /// Writes all bytes. Drops them if that fails (a closed pipe, a full disk), because there is nowhere left to report
-    /// the failure.
+    /// Writes all of `bytes`. If that fails (a closed pipe, a full disk), the rest is dropped, because the failure
+    /// can't be reported anywhere.
     @Sendable private static func writeAll(_ bytes: [UInt8]) {
         var done = 0
         while done < bytes.count {
@@ -63,7 +64,8 @@ package enum StandardError {
             if count > 0 {
                 done += count
             } else if count < 0, errno == EAGAIN {
-                // Another process that shares the descriptor made it nonblocking.
+                // The descriptor doesn't block, because another process shares it and has set it to nonblocking. So
+                // wait for room.
                 var room = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
                 _ = unsafe poll(&room, 1, -1)
             } else if count == 0 || errno != EINTR {
@@ -72,7 +74,6 @@ package enum StandardError {
         }
     }
 
-    /// Whether standard error is a terminal.
     package static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// The width of the terminal in characters; 80 if it is unknown.
@@ -84,30 +85,30 @@ package enum StandardError {
     }
 }
 
-/// An output that may hang, on a dedicated thread, so that a writer never waits. Writes for which there is no room are
-/// dropped, and the output reports their number as soon as it resumes.
+/// An output that may hang. It is written on a dedicated thread, so that no caller waits for it. When its queue is
+/// full, further writes are dropped, and their number is reported once the output works again.
 package final class BackgroundOutput: Sendable {
-    /// A function that makes the line that reports `dropped` writes.
+    /// A function that returns the line that reports the number of dropped writes.
     package typealias Notice = @Sendable (_ dropped: Int) -> [UInt8]
 
-    /// The number of bytes that may wait while others are being written. A single write may be larger.
+    /// The maximum number of bytes that can be queued. A single write to an empty queue may be larger.
     private static let capacity = 64 * 1024
 
     private struct State {
         var waiting: [UInt8] = []
-        /// The number of writes after `waiting` for which there was no room.
+        /// The number of writes that were dropped after the bytes in `waiting` were queued.
         var dropped = 0
         var notice: Notice?
         var isWriting = false
         var isStopped = false
-        /// The events that are signalled when nothing is left to write.
+        /// The events to signal once all output has been written.
         var flushes: [EventDescriptor] = []
     }
 
     private let state = Locked(State())
     private let wake: EventDescriptor
 
-    /// Starts the thread. `output` writes all of the bytes that it is passed, and may block for any time.
+    /// Starts the thread. `output` must write all the bytes that it is given, and may block for any length of time.
     package init(named name: String, output: @escaping @Sendable ([UInt8]) -> Void) throws(SystemError) {
         wake = try EventDescriptor()
         try startThreadIfAny(named: name) { [state, wake] in
@@ -128,7 +129,7 @@ package final class BackgroundOutput: Sendable {
         wake.signal()
     }
 
-    /// Queues `bytes` after all earlier output. If these bytes are dropped, `notice` makes the line that reports it.
+    /// Queues `bytes` after all earlier output. If they are dropped, `notice` later returns the line that reports it.
     package func write(_ bytes: [UInt8], notice: @escaping Notice) {
         state.withLock { state in
             let hasRoom = state.waiting.isEmpty || state.waiting.count + bytes.count <= Self.capacity
@@ -142,7 +143,7 @@ package final class BackgroundOutput: Sendable {
         wake.signal()
     }
 
-    /// Blocks until all output is written, but at most for `limit`.
+    /// Blocks until all output has been written, or until `limit` has passed.
     package func flush(within limit: Duration) {
         guard let done = try? EventDescriptor() else { return }
         let isIdle = state.withLock { state in
@@ -155,7 +156,8 @@ package final class BackgroundOutput: Sendable {
         state.withLock { $0.flushes.removeAll { $0 === done } }
     }
 
-    /// Returns the next output; `nil` if nothing is waiting.
+    /// Returns the queued bytes and the number of dropped writes, and empties the queue. Returns `nil` if there is
+    /// nothing to write.
     private static func next(_ state: Locked<State>) -> (bytes: [UInt8], dropped: Int, notice: Notice?)? {
         state.withLock { state in
             defer {

@@ -1,7 +1,7 @@
 import Glibc
 import ReportedText
 
-/// Standard output, for machine-readable results.
+/// The standard output of this process, for machine-readable results.
 package enum StandardOutput {
     /// Writes all of `bytes`.
     ///
@@ -24,12 +24,11 @@ package enum StandardOutput {
         }
     }
 
-    /// Writes `own`, then `text` and a line feed. Control characters are removed from `text`, but not from `own`, which
-    /// is the program's own output.
+    /// Writes `own`, `text` and a line feed. Control characters are removed from `text`, which may come from elsewhere,
+    /// but not from `own`, which this program has made.
     package static func write(_ own: String = "", line text: String) throws(SystemError) {
         try write(Array((own + text.printableLines + "\n").utf8))
     }
 
-    /// Whether standard output is a terminal.
     package static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 }

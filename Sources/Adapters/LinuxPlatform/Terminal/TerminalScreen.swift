@@ -1,40 +1,40 @@
 import CLinux
 import Glibc
 
-/// The whole screen of a terminal while this value lives: lines are drawn in place, and keys arrive one by one.
-/// Afterwards the terminal is restored. This type isn't thread-safe.
+/// A terminal whose whole screen this program uses. Lines are drawn in place, and each key press can be read at once.
+/// The terminal is restored when the value is destroyed. This type isn't thread-safe.
 package struct TerminalScreen: ~Copyable {
-    /// The number of columns and rows.
+    /// The size of a terminal in characters.
     package struct Size: Sendable, Hashable {
         package let columns: Int
         package let rows: Int
     }
 
     package enum Key: Sendable, Hashable {
-        /// A byte of the key that was pressed.
+        /// A key was pressed. Some keys send several bytes, which arrive one by one.
         case character(UInt8)
-        /// The input ended, or the wait was stopped.
+        /// The input has ended, or the caller has stopped the wait.
         case end
     }
 
     private static let suspension = UInt8(0x1A)  // Control-Z
-    // The alternate screen, without cursor, and without wrapping of long lines.
+    // Switches to the alternate screen, hides the cursor, and cuts long lines instead of wrapping them.
     private static let entering = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
     private static let leaving = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
 
     private let settingsBefore: termios
 
-    /// Takes over the terminal that is standard input and output.
+    /// Takes over the terminal to which standard input and output are connected.
     package init() throws(SystemError) {
         var settings = termios()
         try valueOrSystemError("the terminal's settings cannot be read") { unsafe tcgetattr(STDIN_FILENO, &settings) }
         try Self.enter(settings)
-        settingsBefore = settings  // last, so that deinit restores only a terminal that was taken over
+        settingsBefore = settings  // last, so that deinit runs only if the terminal has been taken over
     }
 
     deinit { Self.leave(settingsBefore) }
 
-    /// Whether standard input and output are a terminal.
+    /// Whether standard input and standard output are both a terminal.
     package static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 }
 
     /// The current size; 80 by 24 if the terminal doesn't report it.
@@ -45,15 +45,17 @@ package struct TerminalScreen: ~Copyable {
         return isKnown ? Size(columns: Int(columns), rows: Int(rows)) : Size(columns: 80, rows: 24)
     }
 
-    /// Draws `lines` over the current ones, at most as many as there are rows. The lines may contain control sequences.
+    /// Draws `lines` over the current screen, from the top. There must be at most as many lines as rows. The lines may
+    /// contain control sequences.
     package func draw(_ lines: [String]) throws(SystemError) {
-        // Clear each line before writing it: after a full line the cursor is on its last character.
+        // Each line is cleared before it is written. Afterwards would be too late: the cursor is still on the last
+        // character of a full line, which would be cleared.
         let text = "\u{1B}[H" + lines.map { "\u{1B}[K" + $0 }.joined(separator: "\r\n")
         try StandardOutput.write(Array(text.utf8))
     }
 
-    /// Waits for a key. Returns `nil` if none arrives in time. After a key press the caller may have to draw everything
-    /// again.
+    /// Waits for a key. Returns `nil` if no key is pressed within `timeout`. After a key press, the caller should draw
+    /// the screen again, because Control-Z may have cleared it.
     package func key(within timeout: Duration, unless stop: EventDescriptor) throws(SystemError) -> Key? {
         switch try poll(STDIN_FILENO, within: timeout, unless: stop) {
         case .stopped: return .end
@@ -67,22 +69,24 @@ package struct TerminalScreen: ~Copyable {
         return .character(byte)
     }
 
-    /// Returns the terminal to the shell until this program is resumed.
+    /// Gives the terminal back to the shell, and suspends this program. Takes the terminal over again when the program
+    /// is resumed.
     private func suspend() throws(SystemError) {
         Self.leave(settingsBefore)
-        // Pool threads, from which this thread inherits its mask, block every signal. SIGTTOU stops the program again
-        // if the shell resumes it in the background.
+        // This thread has inherited its signal mask from the pool's threads, which block every signal. SIGTTOU must be
+        // able to stop the program again if the shell resumes it in the background.
         var stops = sigset_t()
         unsafe sigemptyset(&stops)
         for number in [SIGTSTP, SIGTTIN, SIGTTOU] { unsafe sigaddset(&stops, number) }
         unsafe pthread_sigmask(SIG_UNBLOCK, &stops, nil)
-        raise(SIGTSTP)  // to this thread, because another one would stop the process a moment later
+        raise(SIGTSTP)  // signals this thread, because any other thread would stop the process only a moment later
         try Self.enter(settingsBefore)
     }
 
     private static func enter(_ before: termios) throws(SystemError) {
         var settings = before
-        // Deliver keys at once, without echo. Control-C is a key, because the terminal must be restored first.
+        // Deliver each key at once, and don't echo it. Control-C arrives as a key too, because the terminal must be
+        // restored before the program ends.
         settings.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG | IEXTEN)
         settings.c_iflag &= ~tcflag_t(IXON)
         try StandardOutput.write(Array(entering.utf8))

@@ -2,10 +2,10 @@ import CLinux
 import Glibc
 
 package enum PollOutcome: Sendable, Hashable {
-    /// There is data to read, or room to write. If `isHungUp` is true, the remaining data is the last.
+    /// There is data to read, or room to write. If `isHungUp` is true, no more data follows.
     case ready(isHungUp: Bool)
     case timedOut
-    /// The stop event was signalled. It takes precedence over everything else.
+    /// The stop event was signalled. This result takes precedence over all others.
     case stopped
 }
 
@@ -17,12 +17,12 @@ package enum PollInterest: Sendable, Hashable {
 
 /// Blocks until `descriptor` is ready, `timeout` has passed, or `stop` is signalled, whichever comes first.
 ///
-/// Call it on a dedicated thread. Without a descriptor, the call is an interruptible sleep; without a timeout, it waits
-/// forever.
+/// Call it on a dedicated thread, because it blocks. Without a descriptor, it is a sleep that `stop` interrupts.
+/// Without a timeout, it waits as long as necessary.
 package func poll(
     _ descriptor: CInt?, for interest: PollInterest = .reading, within timeout: Duration?, unless stop: EventDescriptor
 ) throws(SystemError) -> PollOutcome {
-    // poll(2) skips negative descriptors.
+    // poll(2) ignores negative descriptors.
     var entries: InlineArray<2, pollfd> = [
         pollfd(fd: stop.raw, events: CShort(POLLIN), revents: 0),
         pollfd(fd: descriptor ?? -1, events: interest.events, revents: 0),
@@ -38,13 +38,14 @@ package func poll(
     return .ready(isHungUp: entries[1].revents & CShort(POLLHUP | POLLERR | POLLNVAL) != 0)
 }
 
-/// Converts a duration to milliseconds for poll(2), rounded up so that a wait never ends early; at most a day.
+/// Converts a duration to milliseconds for poll(2). The result is rounded up, so that a wait never ends early, and is
+/// at most a day.
 func wholeMilliseconds(_ duration: Duration) -> CInt {
     let (seconds, attoseconds) = max(.zero, min(duration, .seconds(86_400))).components
     return CInt(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
 }
 
-/// An eventfd that wakes a thread in `poll`.
+/// An event that wakes a thread in `poll` (eventfd(2)).
 package final class EventDescriptor: Sendable {
     private let descriptor: OwnedDescriptor
 
@@ -53,28 +54,29 @@ package final class EventDescriptor: Sendable {
             owning: try valueOrSystemError("eventfd") { eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK)) })
     }
 
-    /// The descriptor's number, for `poll`. The descriptor is readable after `signal`.
+    /// The descriptor's number, for `poll`. The descriptor becomes readable when `signal` is called.
     package var raw: CInt { descriptor.raw }
 
     package func signal() {
         var one: UInt64 = 1
-        _ = unsafe write(descriptor.raw, &one, 8)  // fails only if it is already readable
+        _ = unsafe write(descriptor.raw, &one, 8)  // fails only if the descriptor is already readable
     }
 
-    /// Blocks until the descriptor is readable. It stays readable.
+    /// Blocks until the event is signalled. Doesn't clear it.
     package func wait() {
         var watched = pollfd(fd: descriptor.raw, events: Int16(POLLIN), revents: 0)
         while unsafe poll(&watched, 1, -1) < 1 {}
     }
 
-    /// Makes the descriptor unreadable again.
+    /// Clears the event, so that the descriptor is no longer readable.
     package func clear() {
         var count: UInt64 = 0
         _ = unsafe read(descriptor.raw, &count, 8)
     }
 }
 
-/// A descriptor that becomes readable at regular intervals, for use with files that can't wake `poll`.
+/// A descriptor that becomes readable at regular intervals. It wakes `poll` in place of files that can't do so
+/// themselves.
 package final class Ticker: Sendable {
     private let descriptor: OwnedDescriptor
 
@@ -91,11 +93,11 @@ package final class Ticker: Sendable {
     package func clear() {
         var ticks = [UInt8](repeating: 0, count: 8)
         var span = ticks.mutableSpan
-        _ = try? descriptor.read(into: &span)  // fails only if it is already unreadable
+        _ = try? descriptor.read(into: &span)  // fails only if the descriptor isn't readable
     }
 }
 
-/// A pipe with a nonblocking reading end. Children inherit neither end unless it is passed to them.
+/// A pipe whose reading end is nonblocking. A child process inherits neither end unless it is passed on explicitly.
 struct Pipe: ~Copyable {
     private let readingEnd: OwnedDescriptor
     let writingEnd: OwnedDescriptor
@@ -107,6 +109,7 @@ struct Pipe: ~Copyable {
         writingEnd = OwnedDescriptor(owning: ends[1])
     }
 
-    /// Closes this process's writing end, so that the stream ends when its last other writer has gone.
+    /// Closes this process's writing end and returns the reading end. The stream ends when the last other writer has
+    /// closed the pipe.
     consuming func keepReadingEnd() -> OwnedDescriptor { readingEnd }
 }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// A value protected by a POSIX mutex, for small state that threads and C callbacks share with tasks.
+/// A value that is protected by a POSIX mutex. Use it for small state that threads and C callbacks share with tasks.
 ///
-/// It has the interface of `Synchronization.Mutex`, whose slow path makes the thread sanitizer report false races.
-/// Never hold it across `await`, a callback, or I/O.
+/// Its interface is that of `Synchronization.Mutex`, which isn't used because the thread sanitizer reports false races
+/// in its slow path. Never hold the lock across `await`, a callback, or I/O.
 ///
-/// `@unchecked Sendable`: the storage is accessed only under the mutex.
+/// `@unchecked Sendable` is safe because the storage is accessed only while the mutex is locked.
 @safe package final class Locked<Value: ~Copyable>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var value: Value

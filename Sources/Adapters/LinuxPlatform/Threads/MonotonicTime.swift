@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 package import TimeAndChance
 
-/// Monotonic time since the machine started, including suspend (`CLOCK_BOOTTIME`), so that a line's silence during
-/// suspend is noticed afterwards.
+/// The clock that counts from the machine's start and never goes back. It includes time in suspend (`CLOCK_BOOTTIME`),
+/// so the service notices afterwards that a receiver was silent meanwhile.
 package enum MonotonicTime {
     package static var now: Duration {
         var time = timespec()
@@ -13,15 +13,16 @@ package enum MonotonicTime {
 }
 
 extension UTCTime {
-    /// The time of the host's clock, which is compared and reported, but never trusted silently.
+    /// The time of the host's clock, which may be wrong. The service compares it with other clocks, and reports a
+    /// difference instead of trusting it silently.
     package static var system: UTCTime {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)
         return UTCTime(millisecondsSince1970: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
-    /// The time of the host's clock if, according to the kernel, NTP or a reference clock keeps it right (adjtimex(2));
-    /// otherwise `nil`.
+    /// The time of the host's clock, if the kernel reports that NTP or a reference clock keeps it correct
+    /// (adjtimex(2)); otherwise `nil`.
     package static var synchronizedSystem: UTCTime? {
         var state = timex()
         let result = unsafe adjtimex(&state)

@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 
-/// Runs an actor's jobs one after another on a dedicated thread, for actors whose calls block (SQLite's fsync, file
-/// reads). The thread ends when the executor is released.
+/// An executor that runs an actor's jobs one after another on a dedicated thread. It is for actors whose calls block
+/// (SQLite's fsync, file reads). The thread ends after the executor has been released.
 package final class ThreadExecutor: SerialExecutor {
     private let queue: JobQueue
 
@@ -19,9 +19,10 @@ package final class ThreadExecutor: SerialExecutor {
     }
 }
 
-/// The state that the executor and its thread share. The thread doesn't keep the executor alive.
+/// The state that the executor shares with its thread. Because the thread refers only to this object, it doesn't keep
+/// the executor alive.
 ///
-/// `@unchecked Sendable`: every stored value is accessed only under the mutex.
+/// `@unchecked Sendable` is safe because every stored value is accessed only while the mutex is locked.
 @safe private final class JobQueue: @unchecked Sendable {
     @unsafe private struct Entry {
         let job: UnownedJob
@@ -59,7 +60,7 @@ package final class ThreadExecutor: SerialExecutor {
         unsafe pthread_mutex_unlock(mutex)
     }
 
-    /// Runs jobs until the queue is stopped and empty.
+    /// Runs jobs until the queue has been stopped and is empty.
     func run() {
         while true {
             unsafe pthread_mutex_lock(mutex)
@@ -73,9 +74,9 @@ package final class ThreadExecutor: SerialExecutor {
     }
 }
 
-/// Starts a thread for calls that block, which would starve the shared pool.
+/// Starts a thread for calls that block. On the shared pool, such calls would keep other tasks from running.
 ///
-/// If the system has no room for a thread, tries again for five seconds, then ends the process with a message.
+/// If the system has no room for another thread, tries again for five seconds. Then ends the process with a message.
 package func startThread(named name: String, _ body: @escaping @Sendable () -> Void) {
     for attempt in 0... {
         do throws(SystemError) { return try startThreadIfAny(named: name, body) } catch {
@@ -89,9 +90,9 @@ package func startThread(named name: String, _ body: @escaping @Sendable () -> V
     }
 }
 
-/// Starts a thread for a call that can also be made later.
+/// Starts a thread for a call that the caller can also postpone or make on its own thread.
 ///
-/// - Throws: at once if the system has no room for a thread.
+/// - Throws: if the system has no room for another thread, without trying again.
 package func startThreadIfAny(named name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
     let context = unsafe Unmanaged.passRetained(ThreadBody(name: name, run: body))
     var thread = pthread_t()
@@ -115,14 +116,14 @@ private final class ThreadBody: Sendable {
 private func runThreadBody(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let context = unsafe context else { return nil }
     let body = unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue()
-    unsafe clinux_set_thread_name(pthread_self(), String(body.name.prefix(15)))  // the kernel's limit
+    unsafe clinux_set_thread_name(pthread_self(), String(body.name.prefix(15)))  // the kernel's limit for a name
     body.run()
     return nil
 }
 
-/// Runs `body`, which may block, on a dedicated thread and returns its result.
+/// Runs `body`, which may block, on a dedicated thread. Returns its result.
 ///
-/// Cancelling the task doesn't end `body`. If `body` can take long, it needs another way to be stopped.
+/// Cancelling the task doesn't stop `body`. If `body` can take long, the caller needs another way to stop it.
 package func onThread<Value: Sendable>(
     named name: String, _ body: @escaping @Sendable () -> Value
 ) async -> Value {
@@ -131,8 +132,8 @@ package func onThread<Value: Sendable>(
     }
 }
 
-/// Runs `body` on a dedicated thread and returns its result. Fails at once if the system has no room for a thread.
-/// Calls `afterwards` on the same thread after returning the result.
+/// Runs `body` on a dedicated thread, and returns its result. Then runs `afterwards` on the same thread. Fails, without
+/// trying again, if the system has no room for another thread.
 package func onThreadIfAny<Value: Sendable>(
     named name: String, _ body: @escaping @Sendable () -> Value, afterwards: @escaping @Sendable () -> Void = {}
 ) async -> Result<Value, SystemError> {

@@ -1,14 +1,15 @@
 import LinuxPlatform
 import Reporting
 
-/// A file whose space is freed when the disk is full, so that accepted updates can still be delivered and acknowledged.
+/// A file that reserves disk space. It is removed when the disk is full, so that accepted updates can still be
+/// delivered and acknowledged.
 final class DiskReserve {
     private let files: StoreFiles
     private let configuration: OutboxConfiguration
-    /// The active warning that there is no reserve, if any.
+    /// The warning that the reserve is missing, while that is the case; otherwise `nil`.
     private var warning: OutboxWarning?
 
-    /// The reserve's size: enough for the log between two checkpoints, and for one checkpoint.
+    /// The reserve's size. It is enough for the write-ahead log between two checkpoints, and for one checkpoint.
     static let bytes: Int64 = 512 * 1024
 
     init(_ files: StoreFiles, _ configuration: OutboxConfiguration) {
@@ -16,8 +17,8 @@ final class DiskReserve {
         self.configuration = configuration
     }
 
-    /// Evaluates `work`. If the disk is full, frees the reserve and evaluates `work` again, unless the file at the
-    /// reserve's path can't be removed.
+    /// Evaluates `work`. If the disk is full, removes the reserve and evaluates `work` again. If the reserve can't be
+    /// removed, throws the first error.
     func useIfNeeded<Result>(for work: @autoclosure () throws(OutboxError) -> Result) throws(OutboxError) -> Result {
         do throws(OutboxError) { return try work() } catch {
             guard error.isFull, !error.isFailedSync else { throw error }
@@ -26,8 +27,8 @@ final class DiskReserve {
         return try work()
     }
 
-    /// Makes sure that the reserve exists. If another file is at its path and this user may not remove that file, there
-    /// is no reserve. This is reported once, and updates are stored anyway.
+    /// Makes sure that the reserve exists. If a file at its path must not be replaced, there is no reserve. That is
+    /// reported once, and updates are stored anyway.
     func fill() throws(OutboxError) {
         do throws(OutboxError) {
             try withSystem(files.path, files.disk.reserve(Self.bytes, at: files.reserve))

@@ -1,19 +1,20 @@
 package import LinuxPlatform
 
-/// The disk under an outbox: the port for the file operations of the outbox itself and of SQLite.
+/// The disk on which an outbox is stored. All file operations of the outbox and of SQLite go through this port.
 ///
-/// Each method does what the method of that name in `FileSystem` or `FileLock` does. `SystemDisk` is the real disk;
-/// test disks fail, fill up, or lose what wasn't synchronized.
+/// Each method does the same as the method of that name in `FileSystem` or `FileLock`. `SystemDisk` is the real disk.
+/// The disks of tests fail, fill up, or lose data that hasn't been synchronized.
 package protocol StoreDisk: Sendable {
-    /// The SQLite VFS (sqlite.org/vfs.html) that opens databases; `nil` for SQLite's default.
+    /// The name of the SQLite VFS with which databases are opened (sqlite.org/vfs.html); `nil` for SQLite's default.
     var databaseFileSystem: String? { get }
 
     func entry(at path: String) throws(SystemError) -> FileStatus?
     func names(inDirectory path: String) throws(SystemError) -> [String]
-    /// Reads `count` bytes from `offset` on, or fewer if the file ends earlier.
+    /// Reads `count` bytes, starting at `offset`. Reads fewer if the file ends earlier.
     func read(_ count: Int, at offset: Int64, of path: String) throws(SystemError) -> [UInt8]
 
-    /// Returns the offset of the first byte at or after `offset` that isn't in a hole; `nil` if there is none.
+    /// Returns the offset of the first data at or after `offset`, skipping the unwritten ranges (holes) of a sparse
+    /// file. Returns `nil` if there is no such data.
     func nextWritten(from offset: Int64, of path: String) throws(SystemError) -> Int64?
 
     func createDirectory(at path: String) throws(SystemError)
@@ -21,7 +22,7 @@ package protocol StoreDisk: Sendable {
     func reserve(_ bytes: Int64, at path: String) throws(SystemError)
     func rename(_ source: String, to destination: String) throws(SystemError)
     func removeFile(at path: String) throws(SystemError)
-    /// Replaces the file at `path` with a file of `bytes`, atomically, and synchronizes it.
+    /// Writes `bytes` to a new file, synchronizes it, and atomically renames it to `path`.
     func replaceFile(at path: String, with bytes: [UInt8]) throws(SystemError)
 
     func synchronizeFile(at path: String) throws(SystemError)
@@ -32,17 +33,17 @@ package protocol StoreDisk: Sendable {
 }
 
 extension StoreDisk {
-    /// Returns `offset`, as if the file had no holes.
+    /// Returns `offset` unchanged, as if the file had no unwritten ranges.
     package func nextWritten(from offset: Int64, of path: String) throws(SystemError) -> Int64? { offset }
 
-    /// Returns the size of a file in bytes; 0 if it doesn't exist.
+    /// Returns the size of the file at `path` in bytes; 0 if no regular file exists there.
     package func fileSize(at path: String) throws(SystemError) -> Int64 {
         guard let status = try entry(at: path), status.kind == .file else { return 0 }
         return status.bytes
     }
 }
 
-/// The disks of this host.
+/// The real disks of this host.
 package struct SystemDisk: StoreDisk {
     package var databaseFileSystem: String? { nil }
 

@@ -2,31 +2,32 @@ import LinuxPlatform
 import Reporting
 import TimeAndChance
 
-/// The store's database, and the files next to it.
+/// The paths of the store's database and of the files next to it.
 struct StoreFiles: Sendable {
-    /// The database.
+    /// The path of the database.
     let path: String
-    /// The disk that contains all files.
+    /// The disk on which all these files are stored.
     let disk: any StoreDisk
 
-    /// SQLite's write-ahead log: commits that haven't been moved into the database yet.
+    /// The path of SQLite's write-ahead log. It contains the commits that haven't been moved into the database yet.
     var log: String { path + "-wal" }
-    /// SQLite's index of the log. SQLite recreates it if it is missing.
+    /// The path of SQLite's index of the log. SQLite creates it again if it is missing.
     var index: String { path + "-shm" }
-    /// The lock that the store's owner holds.
+    /// The path of the lock file that the store's owner keeps locked.
     var lock: String { path + ".lock" }
-    /// The file of `DiskReserve`.
+    /// The path of the `DiskReserve`.
     var reserve: String { path + ".reserve" }
-    /// The file of `StoreCount`.
+    /// The path of the note of `StoreCount`.
     var count: String { path + ".count" }
-    /// A store that is being built. It is complete if there is no file at `path`.
+    /// The path at which a new store is built. The store there is complete if the file at `path` is missing.
     var rebuilt: String { path + ".rebuilt" }
 
     private var damagedPrefix: String { path + ".damaged-" }
 
-    /// Makes sure that `user` owns the files that SQLite writes, and that no other user can replace them.
+    /// Makes sure that the files that SQLite writes belong to `user`, and that no other user can replace them.
     ///
-    /// SQLite itself only rejects links to its log and index. Other users' files aren't touched.
+    /// This is needed because SQLite itself rejects only links in place of its log and index. Other users' files aren't
+    /// changed.
     func requireOwn(for user: UInt32) throws(OutboxError) {
         _ = try withSystem(path, DirectoryTrust.require(FileSystem.parent(of: path), for: user))
         if try withSystem(path, FileStatus(at: path))?.kind == .directory {
@@ -37,17 +38,18 @@ struct StoreFiles: Sendable {
         }
     }
 
-    /// Whether a store is being built, in a file that this user owns.
+    /// Whether there is a file at `rebuilt` that belongs to this user.
     func ownsRebuilt() throws(SystemError) -> Bool {
         try FileStatus(at: rebuilt)?.isOwnFile ?? false
     }
 
-    /// Removes the store that is being built.
+    /// Removes the store at `rebuilt`, with its log and index.
     func removeRebuilt() throws(SystemError) {
         for suffix in ["", "-wal", "-shm"] { try disk.removeFile(at: rebuilt + suffix) }
     }
 
-    /// Returns an unused path that contains the time, such as `outbox.sqlite.damaged-20260105T101530.250Z`.
+    /// Returns an unused path for a damaged database. It contains the time, such as
+    /// `outbox.sqlite.damaged-20260105T101530.250Z`.
     private func damaged(at time: UTCTime) throws(SystemError) -> String {
         let name = damagedPrefix + String(time.description.filter { $0 != "-" && $0 != ":" })
         var candidate = name
@@ -64,7 +66,7 @@ struct StoreFiles: Sendable {
         return try disk.entry(at: name + "-wal") != nil
     }
 
-    /// Removes all but the newest `count` damaged databases with their logs, so that they don't fill the disk.
+    /// Removes the damaged databases and their logs, except the newest `count`, so that they don't fill the disk.
     func removeDamaged(exceptNewest count: Int) throws(SystemError) {
         let directory = FileSystem.parent(of: path)
         let prefix = damagedPrefix.utf8.dropFirst(
@@ -76,11 +78,11 @@ struct StoreFiles: Sendable {
         }
     }
 
-    /// Renames database and log together, so that SQLite still sees them as a pair. Returns the database's new path, or
-    /// `nil` if neither exists.
+    /// Renames the damaged database and its log to matching names, so that SQLite still uses the log with the database.
+    /// Returns the database's new path, or `nil` if neither file exists.
     ///
-    /// The database is renamed first. Its absence shows that the rebuilt store is complete, so after a power cut the
-    /// next start continues from there.
+    /// The database is renamed first. If a power cut follows, its absence shows the next start that the rebuilt store
+    /// is complete and can take its place.
     func renameDamaged(at time: UTCTime) throws(SystemError) -> String? {
         var isAny = false
         let name = try damaged(at: time)
@@ -94,7 +96,7 @@ struct StoreFiles: Sendable {
         return isAny ? name : nil
     }
 
-    /// Renames the complete rebuilt store to `path`.
+    /// Renames the rebuilt store, which must be complete, to `path`.
     func adoptRebuilt() throws(SystemError) {
         try disk.rename(rebuilt, to: path)
         try synchronizeDirectory()
@@ -107,8 +109,8 @@ struct StoreFiles: Sendable {
 }
 
 extension StoreFiles {
-    /// Creates the paths for a configured outbox, which need not exist. Links that belong to `user` or root are
-    /// followed, because the other files, such as SQLite's log, are next to the database itself.
+    /// Creates the paths for the outbox configured at `path`, which need not exist. Links that belong to `user` or root
+    /// are resolved, because SQLite keeps its other files next to the database itself.
     init(
         at path: String, on disk: any StoreDisk = SystemDisk(), missing: DirectoryTrust.Missing = .rejected,
         for user: UInt32 = EffectiveUser.current

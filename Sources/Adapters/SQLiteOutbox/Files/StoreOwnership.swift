@@ -2,38 +2,39 @@ import Glibc
 import LinuxPlatform
 import Reporting
 
-/// The locks that keep other processes from writing a store. One is on the database itself, and is effective under each
-/// of its names. The other is on a file next to the database, which can be locked before there is a store.
+/// The locks that keep other processes from writing to a store. One is on the database itself, and holds under every
+/// name of that file. The other is on a lock file next to the database, which can be locked before the store exists.
 ///
-/// Closing any descriptor of the database would release SQLite's locks on it (POSIX). Therefore SQLite must not have
-/// the store open during `hold`, `holdRebuilt` and `adoptRebuilt`.
+/// If this process closes any descriptor of the database, it loses all SQLite's locks on it (POSIX). So SQLite must not
+/// have the store open during `hold`, `holdRebuilt` and `adoptRebuilt`.
 final class StoreOwnership {
     private let files: StoreFiles
     private var lock: FileLock?
-    /// The lock on the database.
+    /// The lock on the database itself.
     private var store: FileLock?
-    /// The lock on the store that is being built.
+    /// The lock on the store that is being built to replace a damaged one.
     private var rebuilt: FileLock?
 
-    /// The maximum number of attempts to open a file that another process keeps replacing.
+    /// The maximum number of attempts to lock a file while another process keeps replacing it.
     private static let attempts = 8
 
-    /// Acquires both locks.
+    /// Acquires the lock on the database, if it exists, and the lock on the lock file.
     ///
-    /// - Throws: `locked` if another process holds a lock, or the reason why a lock can't be created.
+    /// - Throws: `locked` if another process holds one of the locks; otherwise the reason why a lock can't be acquired.
     init(_ files: StoreFiles, _ reserve: DiskReserve) throws(OutboxError) {
         self.files = files
         try withSystem(files.path, files.createDirectory())
-        // The database comes first, so that a second process doesn't touch the other lock. Opening the file reports any
-        // other problem.
+        // The database is locked first, so that a second process fails before it touches the lock file. All errors
+        // other than `locked` are ignored here, because opening the store reports them.
         do throws(OutboxError) { try hold() } catch { if error.code == .locked { throw error } }
-        // Once the lock file exists, any file at the path would pass for an outbox.
+        // This is checked before the lock file is created, because the check accepts any file that has a lock file next
+        // to it.
         try files.requireOutbox()
-        // A full disk must not keep the service from starting, not even for the few bytes of the lock file.
+        // A full disk must not keep the service from starting, although the lock file itself needs a few bytes.
         try reserve.useIfNeeded(for: takeLock())
     }
 
-    /// Makes sure that this process holds the locks on the store and on the rebuilt store, if these files exist.
+    /// Makes sure that this process holds the locks on the store and on the rebuilt store, as far as those files exist.
     func hold() throws(OutboxError) {
         if store?.isHeld(at: files.path) != true {
             store = nil
@@ -48,13 +49,14 @@ final class StoreOwnership {
         rebuilt = try Self.lock(files.rebuilt, files)
     }
 
-    /// Records that the rebuilt store has replaced the store.
+    /// Records that the rebuilt store has become the store. Its lock is now the lock on the database.
     func adoptRebuilt() { store = rebuilt.take() }
 
-    /// Makes sure that the open store is still the one at its path, and that no other process holds the lock file.
-    /// Recreates the lock file if it was removed. Must be called before each commit.
+    /// Makes sure that the open store is still the file at its path, and that no other process has locked the lock
+    /// file. Creates the lock file again if it was removed. Must be called before each commit.
     ///
-    /// - Throws: `damaged` if the store was removed or replaced; `locked` if another process holds the lock file.
+    /// - Throws: `damaged` if the store has been removed or replaced; `locked` if another process has locked the lock
+    ///   file.
     func verify() throws(OutboxError) {
         guard store?.isHeld(at: files.path) == true else {
             throw OutboxError(.damaged, path: files.path, .removedInUse)
@@ -62,8 +64,8 @@ final class StoreOwnership {
         if lock?.isHeld(at: files.lock) == true { return }
         lock = nil
         do throws(OutboxError) { try takeLock() } catch {
-            // This process holds the lock on the database itself: the store is safe even without space for the lock
-            // file.
+            // The store is safe even if there is no space for the lock file, because this process also holds the lock
+            // on the database.
             if error.code == .locked { throw error }
         }
     }
@@ -74,7 +76,8 @@ final class StoreOwnership {
         }
     }
 
-    /// Locks the file at `path`. Returns `nil` if there is no regular file; opening the store then reports the reason.
+    /// Locks the file at `path`. Returns `nil` if no regular file exists there, because opening the store then reports
+    /// the reason.
     private static func lock(_ path: String, _ files: StoreFiles) throws(OutboxError) -> FileLock? {
         for _ in 0..<attempts {
             let status = try withSystem(files.path, FileStatus(at: path))

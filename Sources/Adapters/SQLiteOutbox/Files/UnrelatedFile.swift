@@ -2,13 +2,12 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// The detection of files that have never been an outbox, by their first bytes.
-///
-/// A damaged outbox is renamed and replaced. If the configuration has a wrong path, that must not happen to a recorded
-/// log or another program's database. Power cuts and failing disks don't leave such files: they zero a block, truncate
-/// it, flip bits in it, or fill it with noise.
+/// A check of a file's first bytes that recognises files that have never been an outbox.
+/// A damaged outbox is renamed and replaced. If the configured path is wrong, this must not happen to a log of
+/// sentences or to another program's database. A damaged outbox doesn't look like such a file, because power cuts and
+/// failing disks zero a block, truncate it, flip bits, or fill it with noise.
 enum UnrelatedFile {
-    /// The number of bytes that are examined: the size of a database's header.
+    /// The number of bytes that are examined, which is the size of an SQLite database header.
     static let headerCount = 100
 
     private static let magic = Array("SQLite format 3\0".utf8)
@@ -20,8 +19,8 @@ enum UnrelatedFile {
         ([0x28, 0xb5, 0x2f, 0xfd], "a zstd file"), ([0x7f, 0x45, 0x4c, 0x46], "a program"), ([0xff, 0xfe], "text"),
     ]
 
-    /// Returns the kind of the file that begins with `bytes`, at most 100; `nil` if it may be an outbox, sound or
-    /// damaged.
+    /// Returns a description of the file whose first bytes are `bytes` (at most 100). Returns `nil` if it may be an
+    /// outbox, whether intact or damaged.
     static func kind(beginningWith bytes: [UInt8]) -> String? {
         if magic.starts(with: bytes) { return nil }
         if bytes.starts(with: magic) {
@@ -31,26 +30,28 @@ enum UnrelatedFile {
         return bytes.allSatisfy(isOfText) ? "text" : nil
     }
 
-    /// Whether the header has another program's application number. A single different byte may be due to a flipped
-    /// bit.
+    /// Whether the database header contains another program's application ID. A single byte may differ, because a bit
+    /// may have been flipped.
     private static func isOfAnotherProgram(_ header: [UInt8]) -> Bool {
         let own = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: StoreFormat.applicationID >> $0) }
         return zip(header[68..<72], own).filter { $0 != $1 }.count > 1
     }
 
-    /// Whether a byte can occur in text of any encoding. Tabs and line breaks are the only control characters that can.
+    /// Whether the byte can occur in text of any encoding. The only control characters in text are tabs, line breaks
+    /// and form feeds.
     private static func isOfText(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte != 0x7f || [0x09, 0x0a, 0x0c, 0x0d].contains(byte)
     }
 }
 
 extension StoreFiles {
-    /// Makes sure that the file at `path` may be an outbox, sound or damaged, because a repair would replace it.
+    /// Makes sure that the file at `path` may be an outbox, whether intact or damaged. A repair would replace the file.
     ///
-    /// If an outbox's other files exist, the file was an outbox, whatever its first bytes are. Therefore call this
-    /// before they are created. A file that can't be examined passes; opening it reports the reason.
+    /// If one of the outbox's other files exists, the file has been an outbox, even if its first bytes don't show it.
+    /// So call this before those files are created. A file that can't be examined is accepted, because opening it
+    /// reports the reason.
     ///
-    /// - Throws: only refusals.
+    /// - Throws: a refusal, and no other error.
     func requireOutbox() throws(OutboxError) {
         let bytes: [UInt8]
         do throws(SystemError) {

@@ -1,14 +1,16 @@
 import Reporting
 
-/// A failed append whose commit may still be found on the disk when the store is reopened.
+/// The updates of an append that failed, although the disk may contain its commit. That becomes known when the store is
+/// reopened.
 ///
-/// A caller that has kept the updates appends them again, followed by newer ones. Updates that are in the store must
-/// not be accepted twice.
+/// The caller has kept these updates and appends them again, followed by newer ones. Those that are already in the
+/// store must not be accepted a second time.
 struct FailedAppend {
     var updates: [LocationUpdate] = []
     private var found: [StoredUpdate] = []
 
-    /// Records how many of the updates, from the first one on, are among `rows`, the unexpected rows of the store.
+    /// Records which of the updates are among `rows`, the rows that the store has in addition to the expected ones.
+    /// Stops at the first update that isn't.
     mutating func resolve(in rows: [StoredUpdate]) {
         for update in updates {
             guard let row = rows.first(where: { $0.update.place == update.place }) else { break }
@@ -17,7 +19,7 @@ struct FailedAppend {
         updates = []
     }
 
-    /// Returns the updates at the beginning of `appended` that the store already has.
+    /// Returns the updates at the beginning of `appended` that the store already contains.
     func storedUpdates(among appended: [LocationUpdate]) -> [StoredUpdate] {
         appended.starts(with: found.map(\.update)) ? found : []
     }

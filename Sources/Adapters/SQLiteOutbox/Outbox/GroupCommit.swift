@@ -1,17 +1,17 @@
 import Reporting
 
-/// The accepted updates that wait for a common commit, in order of acceptance. Their sequence numbers follow those on
-/// the disk.
+/// The accepted updates that will be written in the next commit, in order of acceptance. Their sequence numbers
+/// continue from those on the disk.
 struct GroupCommit: Sendable, Hashable {
     struct Element: Sendable, Hashable {
         let update: LocationUpdate
-        /// Whether the update becomes the newest one, whatever its time.
+        /// Whether this update becomes the newest one even if an earlier update has a later time.
         let overrulesEarlier: Bool
         let isShapePoint: Bool
     }
 
     private(set) var elements: [Element] = []
-    /// The time at which the first element was appended.
+    /// The time at which the first of the waiting updates was appended.
     private var since = Duration.zero
 
     var isEmpty: Bool { elements.isEmpty }
@@ -24,10 +24,10 @@ struct GroupCommit: Sendable, Hashable {
 
     mutating func removeLast(_ count: Int) { elements.removeLast(min(count, elements.count)) }
 
-    /// Removes the first `count` elements, which have reached the disk.
+    /// Removes the first `count` updates, which are now on the disk.
     mutating func removeFirst(_ count: Int) { elements.removeFirst(min(count, elements.count)) }
 
-    /// Whether the commit is due, if the next maintenance comes after `interval`.
+    /// Whether the updates must be committed now, because the next maintenance, after `interval`, would be too late.
     func isDue(_ durability: OutboxDurability, at now: Duration, nextMaintenanceAfter interval: Duration) -> Bool {
         guard let window = durability.window else { return count > 0 }
         return count >= window.updates || count > 0 && now - since + interval >= window.span
@@ -37,7 +37,7 @@ struct GroupCommit: Sendable, Hashable {
         zip(1..., elements).map { StoredUpdate(sequence: lastSequence + $0, update: $1.update) }
     }
 
-    /// Returns `counters` after accepting these updates.
+    /// Returns `counters` as they will be once these updates are on the disk.
     func added(to counters: OutboxCounters) -> OutboxCounters {
         elements.reduce(into: counters) { sum, element in
             _ = sum.accept(element.update, overrulingEarlier: element.overrulesEarlier)
@@ -45,20 +45,21 @@ struct GroupCommit: Sendable, Hashable {
     }
 }
 
-/// The durability of accepted updates: when they reach the disk.
+/// The durability of accepted updates. It decides whether an update is on the disk before it is accepted.
 package enum OutboxDurability: String, Sendable, Hashable, CaseIterable {
-    /// Each update is committed before it is accepted.
+    /// An update is accepted only after it has been committed.
     case full
-    /// Several updates share a commit, within `window`. A crash may lose updates that haven't been written yet.
+    /// Several updates share one commit, within the limits of `window`. A crash may lose the updates that haven't been
+    /// written yet.
     case economy
 
-    /// The maximum loss in a crash: `updates` updates, all accepted within the last `span`.
+    /// The maximum loss in a crash. At most `updates` updates are lost, all of them accepted within the last `span`.
     package struct Window: Sendable, Hashable {
         package let updates: Int
         package let span: Duration
     }
 
-    /// The maximum loss in a crash; `nil` if a crash loses nothing.
+    /// The maximum loss in a crash; `nil` if no accepted update can be lost.
     package var window: Window? { self == .full ? nil : Window(updates: 30, span: .seconds(60)) }
 
     /// The maximum number of updates in one commit.

@@ -2,20 +2,22 @@ import Reporting
 import StrictJSON
 package import TimeAndChance
 
-/// The counters of a store: pure bookkeeping, changed in memory and written in the transaction that makes them true.
+/// The counters of a store. They are changed in memory, and written in the same transaction as the rows that they
+/// count.
 struct OutboxCounters: Sendable, Hashable {
-    /// The sequence of the last accepted update, which is the number of accepted updates.
+    /// The sequence number of the last accepted update. It is also the number of accepted updates.
     var lastSequence: Int64 = 0
-    /// The number of pending updates. It is counted row by row, not derived from the other counters, so that comparing
-    /// it with them is a check.
+    /// The number of pending updates. It is counted from the rows and not derived from the other counters, so that the
+    /// two can be checked against each other.
     var pending: Int64 = 0
     var delivered: Int64 = 0
     var quarantined = UpdateTally()
     var evictions = Evictions()
     var thinning = ThinningProgress()
-    /// The number of times that the ledger's row has been written. The later of two copies has the higher revision.
+    /// The number of times that the ledger's row has been written. Of two copies of the row, the one with the higher
+    /// revision is later.
     var revision: Int64 = 0
-    /// The pending or delivered update with the latest time of fix.
+    /// The update with the latest time of fix among the pending and the delivered ones.
     var newest: StoredUpdate?
     var newestDelivered: StoredUpdate?
 
@@ -25,15 +27,15 @@ struct OutboxCounters: Sendable, Hashable {
             quarantined: quarantined.count)
     }
 
-    /// Whether the update that was accepted last is the newest. When a store is opened, this is assumed for rows that
-    /// its ledger doesn't include.
+    /// Whether the last accepted update is also the newest. When a store is opened, that is assumed if the last update
+    /// was accepted after the ledger was written.
     var isLastNewest: Bool { newest?.sequence == lastSequence }
 
-    /// The number of accepted updates that are no longer pending.
+    /// The number of accepted updates that are no longer pending: delivered, evicted or quarantined.
     var settled: Int64 { delivered + evictions.count + quarantined.count }
 
-    /// Accepts an update. `overrulingEarlier` makes the update the newest one whatever its time, because earlier
-    /// updates were wrong.
+    /// Accepts an update. If `overrulingEarlier` is true, it becomes the newest one even if its time is earlier,
+    /// because the earlier updates were wrong.
     mutating func accept(_ update: LocationUpdate, overrulingEarlier: Bool = false) -> StoredUpdate {
         lastSequence += 1
         pending += 1
@@ -45,7 +47,7 @@ struct OutboxCounters: Sendable, Hashable {
     mutating func deliver(_ stored: StoredUpdate) {
         pending -= 1
         delivered += 1
-        // An update with a later time than the newest was overruled: it must not become the newest again.
+        // An update with a later time than the newest one has been overruled, and must not become the newest again.
         let candidates = [newestDelivered, stored].compactMap { $0 }.filter { candidate in
             newest.map { candidate.update.timeOfFix <= $0.update.timeOfFix } ?? true
         }
@@ -57,78 +59,81 @@ struct OutboxCounters: Sendable, Hashable {
         evictions[reason].add(stored.update.timeOfFix)
     }
 
-    /// Moves an update into quarantine. If it was `newest`, the caller must determine the newest update again.
+    /// Counts an update as quarantined. If it is `newest`, the caller must then find out which update is the newest.
     mutating func quarantine(_ stored: StoredUpdate) {
         pending -= 1
         quarantined.add(stored.update.timeOfFix)
     }
 
-    /// Makes a quarantined update pending again.
+    /// Counts a quarantined update as pending again.
     mutating func requeue(_ stored: StoredUpdate) {
         quarantined.count -= 1
         pending += 1
         newest = Self.newer(newest, stored)
     }
 
-    /// Counts quarantined updates as evicted.
+    /// Counts quarantined updates as evicted, because an operator has discarded them.
     mutating func discard(_ tally: UpdateTally) {
         quarantined.count -= tally.count
         evictions[.discarded].add(tally)
     }
 
-    /// Narrows the quarantine's range of times to that of `kept`, its remaining rows. Does nothing while the quarantine
-    /// also contains older updates without rows.
+    /// Narrows the quarantine's range of times to the times of `kept`, its remaining rows. Does nothing if the
+    /// quarantine also counts updates whose rows are no longer kept, because their times are unknown.
     mutating func narrowQuarantine(to kept: [StoredUpdate]) {
         guard kept.count == quarantined.count else { return }
         quarantined = UpdateTally()
         for stored in kept { quarantined.add(stored.update.timeOfFix) }
     }
 
-    /// Limits for the numbers of updates and of ledger writes. No vehicle comes near them, but a file can contain
-    /// anything. No store is used long enough to get from one limit to the next. Therefore whatever is written can be
-    /// read, and a repaired store is trusted when it is opened.
+    /// Limits for the numbers of updates and of ledger writes, because a damaged file may contain any number. No
+    /// vehicle comes near them, and no store is used long enough to get from one limit to the next. So whatever a store
+    /// writes can be read again, and a repaired store passes the check when it is opened.
     enum Limit {
-        /// The limit for numbers that a row contains.
+        /// The limit for any number in a row.
         static let record: Int64 = 1 << 53
-        /// The limit for a store that is opened. Greater numbers show that the store is damaged.
+        /// The limit for the numbers of a store when it is opened. Greater numbers mean that the store is damaged.
         static let opening: Int64 = 1 << 52
-        /// The limit for numbers that a repair accepts.
+        /// The limit for the numbers that a repair uses.
         static let repair: Int64 = 1 << 51
     }
 
-    /// Whether every number is from 0 to `limit`.
+    /// Whether all numbers are in the range from 0 to `limit`.
     func isPlausible(upTo limit: Int64) -> Bool {
         ([lastSequence, pending, delivered, quarantined.count, revision]
             + EvictionReason.allCases.map { evictions[$0].count }).allSatisfy { 0...limit ~= $0 }
     }
 
-    /// Whether `other` counts updates or removals that these counters lack. The counters of a store only grow.
+    /// Whether these counters are from an earlier state of the store than `other`. Neither of the two numbers that are
+    /// compared ever decreases.
     func isOlder(than other: Self) -> Bool { lastSequence < other.lastSequence || revision < other.revision }
 
-    /// Returns the update with the later time of fix; if the times are equal, the one that was accepted later.
+    /// Returns the update with the later time of fix. If both times are equal, returns the one that was accepted later.
     static func newer(_ one: StoredUpdate?, _ other: StoredUpdate?) -> StoredUpdate? {
         guard let one, let other else { return one ?? other }
         return (one.update.timeOfFix, one.sequence) < (other.update.timeOfFix, other.sequence) ? other : one
     }
 }
 
-/// The reason for an eviction. The ledger's row has a tally for each reason, under its name.
+/// The reason for an eviction. The ledger's row contains a tally for each reason, with the reason's name as its key.
 package enum EvictionReason: String, Sendable, Hashable, CaseIterable {
-    /// The update was removed near the size limit. The remaining updates still show the track within
+    /// The update was removed near the size limit. The remaining updates still show the track with an error of at most
     /// `ThinningStep.bound`.
     case thinned
-    /// The update was removed at the size limit, because thinning had freed too little.
+    /// The update was one of the oldest, and was removed near the size limit because thinning hadn't freed enough
+    /// space.
     case oldest
-    /// The update was removed because its time of fix was more than `outbox.maximumAgeDays` before the newest one.
+    /// The update was removed because its time of fix was more than `outbox.maximumAgeDays` before the newest time of
+    /// fix.
     case age
-    /// The update was lost to damage: the repair didn't find it.
+    /// The update was lost because the store was damaged, and the repair didn't find its row.
     case damage
-    /// An operator discarded the update from quarantine.
+    /// An operator discarded the quarantined update.
     case discarded
 }
 
 package struct Evictions: Sendable, Hashable {
-    /// The tallies that aren't zero.
+    /// The tallies by reason, without those that are zero.
     private var tallies: [EvictionReason: UpdateTally] = [:]
 
     package init() {}
@@ -138,10 +143,10 @@ package struct Evictions: Sendable, Hashable {
         set { tallies[reason] = newValue == UpdateTally() ? nil : newValue }
     }
 
-    /// The number of evicted updates, `evicted` in the ledger.
+    /// The number of evicted updates for all reasons, which the ledger shows as `evicted`.
     package var count: Int64 { tallies.values.reduce(0) { $0 + $1.count } }
 
-    /// The tallies by reason; `nil` if nothing was evicted.
+    /// The tallies by reason, as JSON; `nil` if nothing was evicted.
     var json: JSONValue? {
         if tallies.isEmpty { return nil }
         return .object(
@@ -156,10 +161,11 @@ package struct Evictions: Sendable, Hashable {
     }
 }
 
-/// The number of updates with a common outcome, and their times.
+/// The number of updates with the same outcome, and the range of their times.
 package struct UpdateTally: Sendable, Hashable {
     package var count: Int64 = 0
-    /// The earliest and the latest known time of fix. The times of rows lost to damage are unknown.
+    /// The earliest and the latest known time of fix; `nil` if none is known. The times of updates that were lost to
+    /// damage are unknown.
     package var timesOfFix: ClosedRange<UTCTime>?
 
     package init(count: Int64 = 0, timesOfFix: ClosedRange<UTCTime>? = nil) {
@@ -176,7 +182,7 @@ package struct UpdateTally: Sendable, Hashable {
         timesOfFix = min(range.lowerBound, more.lowerBound)...max(range.upperBound, more.upperBound)
     }
 
-    /// The count, with the first and the last time if they are known; `nil` if the tally is zero.
+    /// The count, followed by the first and the last time if they are known, as JSON; `nil` if nothing was counted.
     var json: JSONValue? {
         if self == UpdateTally() { return nil }
         let times = timesOfFix.map { [$0.lowerBound, $0.upperBound] } ?? []

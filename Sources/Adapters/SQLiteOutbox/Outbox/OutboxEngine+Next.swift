@@ -1,15 +1,16 @@
 import Reporting
 
-/// Methods that return the content of the next upload.
+/// Methods that return the updates for the next upload.
 extension OutboxEngine {
-    /// Reads the content of the next upload.
+    /// Returns the updates for the next upload.
     func next(_ request: BatchRequest) throws(OutboxError) -> NextUpload {
         let batch = try nextBatch(
             maximumPastLocations: request.maximumPastLocations, withBacklog: request.withBacklog)
         return NextUpload(batch, newest: try newest())
     }
 
-    /// Returns the content of the next upload after an append, without reading the store if nothing else is pending.
+    /// Returns the updates for the next upload after an append. Doesn't read the store if only the updates of this
+    /// append are pending.
     func next(
         _ request: BatchRequest, after stored: StoredUpdate, with shapePoints: [LocationUpdate]
     ) throws(OutboxError) -> NextUpload {
@@ -22,7 +23,7 @@ extension OutboxEngine {
         return NextUpload(UploadBatch(last: stored, lastIsPending: true, past: past), newest: stored)
     }
 
-    /// The content of the next upload if nothing is pending, according to the counters; `nil` otherwise.
+    /// The result of `next` if the counters show that nothing is pending; otherwise `nil`.
     var nextIfNothingIsPending: NextUpload? {
         current.pending == Int64(unwritten.count) ? NextUpload(nil, newest: current.newest) : nil
     }

@@ -1,8 +1,8 @@
 import Reporting
 
-/// Methods that handle the requests of tools.
+/// Methods that carry out the requests that tools have stored.
 extension OutboxEngine {
-    /// Carries out the requests of tools. Returns whether they made any update pending again.
+    /// Carries out the tools' requests. Returns whether any update has become pending again.
     func handleRequests(_ store: OutboxStore) throws(OutboxError) -> Bool {
         guard let foreignChange = try store.foreignChange() else { return false }
         let table = try store.requests()
@@ -16,7 +16,8 @@ extension OutboxEngine {
         return isAnyRequeued
     }
 
-    /// Carries out `request` and calls `note` with the answer, in one transaction.
+    /// Carries out `request`, and passes the answer to `note` in the same transaction. If `request` is `nil`, the
+    /// answer is `notUnderstood`.
     func carryOut(
         _ request: QuarantineRequest?, _ store: OutboxStore,
         note: (QuarantineAnswer) throws(OutboxError) -> Void = { _ in }
@@ -46,7 +47,7 @@ extension OutboxEngine {
                 try store.insert(UpdateRecord(update.stored, isShapePoint: update.isShapePoint))
             }
         case .discard:
-            // A request for all updates includes those whose rows are no longer kept.
+            // A request for all updates also discards those whose rows are no longer kept.
             var tally = UpdateTally(count: notKept, timesOfFix: notKept > 0 ? next.quarantined.timesOfFix : nil)
             for update in chosen { tally.add(update.stored.update.timeOfFix) }
             next.discard(tally)

@@ -2,42 +2,47 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// The synchronous outbox, for use by one thread. `SQLiteOutbox` runs it on a dedicated thread.
+/// The outbox itself, with synchronous methods that must be called on one thread. `SQLiteOutbox` calls them on a
+/// dedicated thread.
 ///
-/// Every operation computes the new counters, writes them together with the rows in one transaction, and only then
-/// makes them the current ones. `counters` is the state on the disk; `group` and `unwritten` haven't been written yet.
+/// Each operation computes the new counters and writes them in one transaction with the rows. Only then do they become
+/// the current ones. So `counters` is always the state on the disk. The content of `group` and `unwritten` hasn't been
+/// written yet.
 final class OutboxEngine {
     private let configuration: OutboxConfiguration
     private let files: StoreFiles
     private let reserve: DiskReserve
     private let opening: StoreOpening
     private var eviction: Eviction
-    /// The locks; `nil` once the outbox is closed.
+    /// The locks on the store; `nil` once the outbox is closed.
     private var ownership: StoreOwnership?
-    /// The open store; `nil` after an error that leaves the connection in doubt. The next call reopens and checks it.
+    /// The open store. It is `nil` after an error that may have made the connection unusable. The next call then opens
+    /// the store again and checks it.
     var store: OutboxStore?
     private(set) var counters = OutboxCounters()
     private var hasBeenOpen = false
-    /// The accepted updates that haven't been written yet. With full durability, there are none between calls.
+    /// The accepted updates that haven't been written yet. With full durability, it is empty between calls.
     private var group = GroupCommit()
-    /// The delivered updates whose acknowledgement hasn't been written yet: live updates, and updates whose
-    /// acknowledgement a full disk or a lock kept from being written.
+    /// The delivered updates whose acknowledgement hasn't been written yet. It contains live updates, and those whose
+    /// acknowledgement couldn't be written because of a full disk or a lock.
     private(set) var unwritten: [Int64: StoredUpdate] = [:]
     private var failedAppend = FailedAppend()
-    /// The sequences of the last two accepted live updates, each with its shape points.
+    /// The sequence numbers of the last two live updates that were accepted, each as a range that includes its shape
+    /// points.
     private var appended: [ClosedRange<Int64>] = []
     private var isClosed: Bool { ownership == nil }
-    /// The error that every call throws after a failed repair, and the time until which calls throw it. A repair writes
-    /// the whole store, so it isn't retried at once.
+    /// The error that every call throws after a failed repair, and the time until which they throw it. The repair isn't
+    /// tried again sooner, because it writes the whole store.
     private var holdingOff: (error: OutboxError, end: Duration)?
 
-    /// The number of recent updates that are searched for the newest one: updates are accepted nearly in order of time.
+    /// The number of recent updates among which the newest is looked for. It can be small, because updates are accepted
+    /// nearly in order of time.
     static let newestSearchLimit = 4096
     static let maintenanceInterval = Duration.seconds(2)
-    /// The number of unwritten acknowledgements at which sending and accepting stop until the acknowledgements have
-    /// been written. The batch that reaches the limit may exceed it by up to 501.
+    /// The number of unwritten acknowledgements at which the outbox stops sending and accepting updates, until it has
+    /// written them. The last batch may exceed this number by up to 501.
     private static let unwrittenLimit = 1000
-    /// How long a store isn't used after it was found damaged right after a repair.
+    /// The time for which a store isn't used after it was found damaged again right after a repair.
     static let repairInterval = Duration.seconds(600)
     private static let keptDamaged = 3
 
@@ -50,16 +55,17 @@ final class OutboxEngine {
         eviction = Eviction(maximumBytes: configuration.maximumBytes, maximumAge: configuration.maximumAge)
         ownership = try StoreOwnership(files, reserve)
         try openStore()
-        do { try reserve.fill() } catch {}  // the first append reports a full disk
+        do { try reserve.fill() } catch {}  // the first append reports a full disk instead
     }
 
     deinit {
-        // There is no caller to report to; at worst a delivery is repeated after the restart.
+        // An error can't be reported here, because there is no caller. At worst, a delivery is repeated after the next
+        // start.
         do {
             try writeAll()
             try ownership?.verify()
         } catch { invalidateStore() }
-        store = nil  // before its locks are released
+        store = nil  // the store must be closed before its locks are released
     }
 
     func append(
@@ -83,7 +89,7 @@ final class OutboxEngine {
                     try commit(store)
                 }
             } catch {
-                group.removeLast(new.count)  // the new updates aren't accepted, but earlier ones are
+                group.removeLast(new.count)  // earlier updates in the group stay accepted
                 failedAppend.updates = new.map(\.update)
                 throw error
             }
@@ -98,8 +104,8 @@ final class OutboxEngine {
             for stored in batch.pending where try isPending(stored.sequence, store) {
                 unwritten[stored.sequence] = stored
             }
-            // The acknowledgement of a live update with its shape points waits for the next commit; that of a backlog
-            // is written at once, because it frees space.
+            // The acknowledgement of a live update and its shape points is written by the next commit. The
+            // acknowledgement of a backlog is written at once, because that frees space.
             let onDisk = unwritten.keys.filter { $0 <= counters.lastSequence }
             let isOfOneAppend = onDisk.count <= 1 || appended.contains { onDisk.allSatisfy($0.contains) }
             if isOfOneAppend { return }
@@ -107,7 +113,8 @@ final class OutboxEngine {
                 try reserve.useIfNeeded(for: commit(store))
                 try store.compactIfNearlyEmpty()
             } catch {
-                // The acknowledgements stay in memory; the commit may have reached the disk.
+                // The acknowledgements also stay in memory, because it is unknown whether the commit has reached the
+                // disk.
                 if !error.leavesStoreSound { throw error }
             }
         }
@@ -132,7 +139,7 @@ final class OutboxEngine {
         }
     }
 
-    /// Does the periodic work. Must be called once per `maintenanceInterval`. Returns whether it made any update
+    /// Does the periodic work. Must be called every `maintenanceInterval`. Returns whether any update has become
     /// pending again.
     func maintain() throws(OutboxError) -> Bool {
         let isLogMoved = try perform { store throws(OutboxError) in
@@ -140,7 +147,7 @@ final class OutboxEngine {
             try ownership?.verify()
             return opening.moveRemovedLog(of: store)
         }
-        // The next call reopens the store with a new log.
+        // The next call opens the store again, with a new log.
         if isLogMoved { store = nil }
         return try perform { store throws(OutboxError) in
             opening.checkLogSize()
@@ -150,8 +157,8 @@ final class OutboxEngine {
         }
     }
 
-    /// Writes what is only in memory, and empties the write-ahead log, which still contains delivered updates. Returns
-    /// `false` if another program is reading from the log.
+    /// Writes all unwritten updates and acknowledgements. Then empties the write-ahead log, which still contains the
+    /// positions of delivered updates. Returns `false` if another program is reading from the log.
     func truncateLog() throws(OutboxError) -> Bool {
         try perform { store throws(OutboxError) in
             try writeAll()
@@ -168,19 +175,19 @@ final class OutboxEngine {
         try perform { store throws(OutboxError) in try carryOut(request, store) }
     }
 
-    /// Closes the outbox. Closing twice isn't an error.
+    /// Closes the outbox. Does nothing if it is closed already.
     func close() throws(OutboxError) {
         if isClosed { return }
         try perform { _ throws(OutboxError) in
             try writeAll()
-            try ownership?.verify()  // closing moves the log into the database and removes the log file
+            try ownership?.verify()  // because closing moves the log into the database and removes the log file
         }
         store = nil
         opening.counterNote.write(counters)
         ownership = nil
     }
 
-    /// Runs a transaction, after making sure that this process still owns the store.
+    /// Runs a transaction, after checking that this process still owns the store.
     private func transaction(
         on store: OutboxStore, _ body: () throws(OutboxError) -> Void
     ) throws(OutboxError) {
@@ -188,7 +195,7 @@ final class OutboxEngine {
         try store.transaction(body)
     }
 
-    /// Changes rows and counters in one transaction, after writing the accepted updates.
+    /// Writes the accepted updates. Then changes rows and counters in one transaction.
     func change(
         _ store: OutboxStore, _ body: (inout OutboxCounters) throws(OutboxError) -> Void
     ) throws(OutboxError) {
@@ -201,8 +208,8 @@ final class OutboxEngine {
         try reserve.useIfNeeded(for: attempt())
     }
 
-    /// Runs `body` on the open store. If `body` finds damage twice, repairs the store and runs `body` again. If that
-    /// doesn't help, the store isn't used for `repairInterval`.
+    /// Runs `body` on the open store. If `body` reports damage in two attempts, repairs the store and runs `body`
+    /// again. If the repaired store is damaged too, it isn't used for `repairInterval`.
     func perform<Result>(
         _ body: (OutboxStore) throws(OutboxError) -> Result
     ) throws(OutboxError) -> Result {
@@ -222,7 +229,8 @@ final class OutboxEngine {
         }
     }
 
-    /// Runs `body` on the open store. A damaged store isn't used again.
+    /// Opens the store if necessary, and runs `body` on it. If `body` reports damage, closes the store so that it isn't
+    /// used again.
     private func attempt<Result>(
         _ body: (OutboxStore) throws(OutboxError) -> Result
     ) throws(OutboxError) -> Result {
@@ -235,8 +243,8 @@ final class OutboxEngine {
     }
 }
 
-/// Methods that open and repair the store. Opening ends with a working store, or throws the reason why the disk doesn't
-/// allow it.
+/// Methods that open and repair the store. They end with a usable store, or throw the reason why the disk doesn't allow
+/// it.
 extension OutboxEngine {
     private func openStore() throws(OutboxError) {
         try files.requireOwn(for: EffectiveUser.current)
@@ -248,7 +256,7 @@ extension OutboxEngine {
         switch try opening.remains() {
         case .store: break
         case .rebuilt:
-            // The damaged store's log may be left over.
+            // The log of the damaged store may still be there.
             _ = try withSystem(files.path, files.renameDamaged(at: configuration.now()))
             try adoptRebuilt()
         case .nothing:
@@ -262,7 +270,8 @@ extension OutboxEngine {
     }
 
     private func openExisting() throws(OutboxError) {
-        // If the store was open before, the rest of a failed commit wasn't accepted, or is still in memory.
+        // A commit that was cut off is completed only at the first opening. Later, its remaining updates are still in
+        // memory, or weren't accepted.
         let (opened, found) = try opening.open(known: counters, completes: !hasBeenOpen)
         try forgetStored(in: opened, upTo: found.lastSequence)
         counters = found
@@ -273,8 +282,8 @@ extension OutboxEngine {
         store = opened
     }
 
-    /// Removes from memory the updates that a failed commit has written after all. The rows show which updates were
-    /// written; the last sequence number doesn't, because a repair may raise it for other reasons.
+    /// Removes those updates from memory that a failed commit has written after all. Only their rows show which ones
+    /// these are. The last sequence number doesn't, because a repair may raise it for other reasons.
     private func forgetStored(in opened: OutboxStore, upTo last: Int64) throws(OutboxError) {
         let before = counters.lastSequence
         let waiting = group.storedUpdates(after: before)
@@ -284,21 +293,21 @@ extension OutboxEngine {
         let rows = try opened.rows.oldest(after: before, limit: Self.newestSearchLimit).map(\.stored)
         let isStored: (StoredUpdate) -> Bool = { one in
             rows.contains { $0.update.place == one.update.place }
-                // A delivered update has no row.
+                // An update that has been delivered has no row.
                 || one.sequence <= last && self.unwritten[one.sequence] != nil
         }
         let stored = waiting.prefix(while: isStored).count
         failedAppend.resolve(in: stored == waiting.count ? rows : [])
         group.removeFirst(stored)
-        // The remaining updates follow those on the disk. They are renumbered from the last to the first, so that no
-        // update takes the number of another.
+        // The remaining updates get the numbers that follow those on the disk. The last one is renumbered first, so
+        // that no update is given a number that another one still has.
         for one in waiting.dropFirst(stored).reversed() where unwritten.removeValue(forKey: one.sequence) != nil {
             let sequence = last - before - Int64(stored) + one.sequence
             unwritten[sequence] = StoredUpdate(sequence: sequence, update: one.update)
         }
     }
 
-    /// Closes a store that has failed, so that it is checked before its next use.
+    /// Closes a store in which an error has occurred. It will be checked before it is used again.
     func invalidateStore() {
         store?.refuseChanges()
         store = nil
@@ -311,7 +320,7 @@ extension OutboxEngine {
 
     /// Evaluates `work` on a store that has just been repaired.
     ///
-    /// - Throws: `damagedAgain` if the store is damaged again: another repair wouldn't help.
+    /// - Throws: `damagedAgain` if `work` reports damage, because another repair wouldn't help.
     private func afterRepair<Result>(
         _ work: @autoclosure () throws(OutboxError) -> Result
     ) throws(OutboxError) -> Result {
@@ -321,12 +330,13 @@ extension OutboxEngine {
         }
     }
 
-    /// Replaces the store with one that contains what can be salvaged. If the disk is full at any step, no completed
-    /// step is repeated.
+    /// Replaces the store with a new one that contains everything that can be salvaged. If the disk is full at one
+    /// step, only that step is repeated.
     private func rebuild(_ cause: OutboxError.Cause?) throws(OutboxError) {
         invalidateStore()
         try ownership?.hold()
-        // The counters in memory are more reliable than any ledger on the disk.
+        // The counters in memory are more reliable than any copy of the ledger on the disk, unless they are
+        // implausible.
         let isTrusted = StoreSalvage.trusts(counters)
         let salvage = StoreSalvage(
             files: files, ownership: ownership, known: counters.lastSequence > 0 && isTrusted ? counters : nil,
@@ -337,7 +347,8 @@ extension OutboxEngine {
             for: withSystem(files.path, files.renameDamaged(at: configuration.now())))
         try reserve.useIfNeeded(for: adoptRebuilt())
         try reserve.useIfNeeded(for: withSystem(files.path, files.removeDamaged(exceptNewest: Self.keptDamaged)))
-        // Earlier sequences are meaningless now: updates that were acknowledged only in memory are sent again.
+        // The old sequence numbers no longer mean anything. So updates whose acknowledgement was only in memory are
+        // sent again.
         if !isTrusted {
             counters = result.counters
             unwritten = [:]
@@ -363,19 +374,20 @@ extension OutboxEngine {
                 configuration.durability, at: configuration.uptime(), nextMaintenanceAfter: Self.maintenanceInterval)
     }
 
-    /// Whether no more acknowledgements can be kept in memory until there is space to write them.
+    /// Whether there are so many unwritten acknowledgements that they must be written before anything else happens.
     private var isUnwrittenFull: Bool { unwritten.count >= Self.unwrittenLimit }
 
-    /// Writes what is only in memory.
+    /// Writes the updates and acknowledgements that are only in memory.
     private func writeAll() throws(OutboxError) {
         guard let store, !unwritten.isEmpty || !group.isEmpty else { return }
         try reserve.useIfNeeded(for: commit(store))
         try store.compactIfNearlyEmpty()
     }
 
-    /// Writes the accepted and acknowledged updates, and evicts updates for which there is no room, in one transaction.
+    /// Writes the accepted updates and the acknowledgements in one transaction. Also evicts updates if there is no room
+    /// for the new ones, and updates that are too old.
     ///
-    /// An update that was delivered before it was written gets no row.
+    /// An update that has been delivered before it was written is only counted, and gets no row.
     private func commit(_ store: OutboxStore) throws(OutboxError) {
         var next = counters
         try transaction(on: store) { () throws(OutboxError) in
@@ -399,12 +411,12 @@ extension OutboxEngine {
         group = GroupCommit()
     }
 
-    /// Removes the rows of delivered updates. Returns whether any row was removed.
+    /// Removes the rows of delivered updates. Returns whether there were any.
     private func deliver(
         _ updates: some Collection<StoredUpdate>, in store: OutboxStore, _ next: inout OutboxCounters
     ) throws(OutboxError) -> Bool {
         var isAny = false
-        // The updates are sorted, so that the same work always writes the same pages.
+        // Sorting makes sure that the same work always writes the same pages.
         for stored in updates.sorted(by: { $0.sequence < $1.sequence }) where try store.remove(stored.sequence) {
             next.deliver(stored)
             isAny = true
@@ -417,7 +429,7 @@ extension OutboxEngine {
 extension OutboxEngine {
     /// Returns the batch to send next; `nil` if nothing is pending.
     ///
-    /// - Throws: `full`, in addition to read errors, while too many acknowledgements are waiting for space.
+    /// - Throws: any error of reading, and also `full` while the disk has no space for the unwritten acknowledgements.
     func nextBatch(maximumPastLocations: Int, withBacklog: Bool = true) throws(OutboxError) -> UploadBatch? {
         try perform { store throws(OutboxError) in
             if isUnwrittenFull { try reserve.useIfNeeded(for: commit(store)) }
@@ -443,7 +455,8 @@ extension OutboxEngine {
 
     func ledger() throws(OutboxError) -> Ledger { try summary().ledger }
 
-    /// Returns the counters, including what hasn't been written yet.
+    /// Returns the ledger, with the reasons for evictions and the times of updates. Includes updates that haven't been
+    /// written yet.
     func summary() throws(OutboxError) -> StoreSummary {
         try perform { _ throws(OutboxError) in
             var summary = StoreSummary(current)
@@ -453,13 +466,13 @@ extension OutboxEngine {
         }
     }
 
-    /// Returns the store's size on the disk, and the age of its backlog.
+    /// Returns the store's size on the disk, and the time of its oldest pending update.
     func extent() throws(OutboxError) -> StoreExtent {
         let first = try perform { store throws(OutboxError) in
             try store.rows.oldest(limit: unwritten.count + 1).map(\.stored).first { unwritten[$0.sequence] == nil }
                 ?? group.storedUpdates(after: counters.lastSequence).first { unwritten[$0.sequence] == nil }
         }
-        // A size that can't be read is taken as 0: the calls that need the disk report its errors.
+        // A size that can't be read counts as 0, because the calls that need the file report its errors.
         let names = [files.path, files.log, files.index, files.path + "-journal", files.reserve]
         let bytes = names.reduce(into: Int64(0)) { $0 += (try? files.disk.fileSize(at: $1)) ?? 0 }
         return StoreExtent(
@@ -469,8 +482,8 @@ extension OutboxEngine {
             oldestPending: first?.update.timeOfFix)
     }
 
-    /// Returns the oldest rows, after checking their number against the ledger. With a wrong number, the outbox might
-    /// never finish sending a backlog, or never start.
+    /// Returns the oldest rows, after checking their number against the ledger. If the ledger's number were wrong, the
+    /// outbox might never finish sending its backlog, or never begin to send it.
     private func oldest(_ limit: Int, _ store: OutboxStore) throws(OutboxError) -> [StoredUpdate] {
         let rows = try store.rows.oldest(limit: limit).map(\.stored)
         guard rows.count < limit ? rows.count == counters.pending : rows.count <= counters.pending else {
@@ -479,8 +492,8 @@ extension OutboxEngine {
         return rows
     }
 
-    /// Returns the pending shape points accepted together with `update`; none if another update has been accepted
-    /// since.
+    /// Returns the pending shape points that were accepted together with `update`. Returns none if another update has
+    /// been accepted since then.
     private func shapePoints(of update: StoredUpdate, _ store: OutboxStore) throws(OutboxError) -> [StoredUpdate] {
         guard let range = appended.last, range.count > 1, range.upperBound == update.sequence else { return [] }
         let onDisk = try store.rows.oldest(after: range.lowerBound - 1, limit: range.count).map(\.stored)
@@ -489,12 +502,12 @@ extension OutboxEngine {
         }
     }
 
-    /// Whether an update is pending, or delivered without its acknowledgement having been written.
+    /// Whether the update is pending, or has been delivered but its acknowledgement hasn't been written.
     private func isPending(_ sequence: Int64, _ store: OutboxStore) throws(OutboxError) -> Bool {
         sequence > counters.lastSequence
             ? sequence <= counters.lastSequence + Int64(group.count) : try store.rows.isPending(sequence)
     }
 
-    /// The counters, including the updates that are waiting for their commit.
+    /// The counters, with the updates that haven't been committed yet counted as accepted.
     var current: OutboxCounters { group.added(to: counters) }
 }

@@ -4,16 +4,18 @@ package import ReportedText
 package import Reporting
 package import TimeAndChance
 
-/// The outbox on disk: SQLite on a dedicated thread, used by one process at a time.
+/// The outbox on disk. It uses SQLite on a dedicated thread, and belongs to one process at a time.
 ///
-/// An update is accepted once SQLite has committed it to the disk; with `OutboxDurability.economy`, as soon as it is
-/// waiting for the commit of its window. The acknowledgement of a live update and its shape points is written by the
-/// commit of the next append, so that each live update costs one commit. After a crash in between, one delivery is
-/// repeated.
+/// By default, an update is accepted once SQLite has committed it to the disk. With `OutboxDurability.economy`, it is
+/// accepted as soon as it is waiting for the next commit.
+///
+/// The acknowledgement of a live update and its shape points is written in the same commit as the next update. So each
+/// live update costs one commit. After a crash in between, one delivery is repeated.
 package actor SQLiteOutbox: Outbox {
     private enum State {
         case open(OutboxEngine)
-        /// Opening has failed; `triedAt` is the `OutboxConfiguration.uptime` of the last attempt.
+        /// The last attempt to open the outbox has failed. `triedAt` is the time of that attempt, by
+        /// `OutboxConfiguration.uptime`.
         case failed(OutboxError, triedAt: Duration)
         case closed
     }
@@ -22,16 +24,16 @@ package actor SQLiteOutbox: Outbox {
     private let configuration: OutboxConfiguration
     private var state = State.closed
 
-    /// The minimum time between two attempts to open an outbox. If the outbox was damaged again after a repair,
-    /// `OutboxEngine.repairInterval` applies instead.
+    /// The minimum time between two attempts to open an outbox. After `damagedAgain`, `OutboxEngine.repairInterval`
+    /// applies instead.
     private static let retryInterval = Duration.seconds(2)
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    /// Opens the outbox. If it doesn't exist, creates it and its directory. If it is damaged, replaces it and calls
+    /// Opens the outbox. Creates it and its directory if they don't exist. Replaces a damaged outbox and calls
     /// `configuration.reportRecovery`.
     ///
-    /// The outbox's calls block, so `executor` needs a dedicated thread.
+    /// `executor` must use a dedicated thread, because calls of the outbox block.
     package static func open(
         _ configuration: OutboxConfiguration, on executor: any SerialExecutor = ThreadExecutor(named: "outbox")
     ) async throws(OutboxError) -> SQLiteOutbox {
@@ -40,7 +42,7 @@ package actor SQLiteOutbox: Outbox {
         return outbox
     }
 
-    /// Creates an outbox that is closed until `open` is called.
+    /// Creates an outbox that stays closed until `open` is called.
     package init(
         _ configuration: OutboxConfiguration, on executor: any SerialExecutor = ThreadExecutor(named: "outbox")
     ) {
@@ -48,8 +50,8 @@ package actor SQLiteOutbox: Outbox {
         self.executor = executor
     }
 
-    /// Opens the outbox, as the static function does. If opening fails, for example because the disk is full or
-    /// read-only, later calls throw the reason until they can open the outbox.
+    /// Opens the outbox, like the static function `open`. If that fails, for example because the disk is full or
+    /// read-only, later calls try again. They throw the reason until the outbox can be opened.
     package func open() throws(OutboxError) {
         do throws(OutboxError) {
             let engine = try OutboxEngine(configuration)
@@ -66,7 +68,8 @@ package actor SQLiteOutbox: Outbox {
     ) async throws(OutboxError) -> AppendedUpdate {
         let engine = try opened()
         let stored = try engine.append(update, with: shapePoints, overrulingEarlier: overrulingEarlier)
-        // The update is accepted even if reading fails: the caller gets that error when it reads again.
+        // The update has been accepted, so an error of reading isn't thrown here. The caller gets it at the next call
+        // of `next`.
         return AppendedUpdate(stored, next: next.flatMap { try? engine.next($0, after: stored, with: shapePoints) })
     }
 
@@ -87,28 +90,29 @@ package actor SQLiteOutbox: Outbox {
 
     package func ledger() async throws(OutboxError) -> Ledger { try opened().ledger() }
 
-    /// Returns the ledger with reasons and times.
+    /// Returns the ledger, with the reasons for evictions and the times of updates.
     package func summary() async throws(OutboxError) -> StoreSummary { try opened().summary() }
 
-    /// Returns the outbox's size on the disk, and the age of its backlog.
+    /// Returns the outbox's size on the disk, and the time of its oldest pending update.
     package func extent() async throws(OutboxError) -> StoreExtent { try opened().extent() }
 
     package static var maintenanceInterval: Duration { OutboxEngine.maintenanceInterval }
 
-    /// Does the periodic work: writes what is due, and carries out the requests of tools. Returns whether that made any
-    /// update pending again.
+    /// Does the periodic work: writes what is due, and carries out the tools' requests. Returns whether any update has
+    /// become pending again.
     package func maintain() async throws(OutboxError) -> Bool { try opened().maintain() }
 
-    /// Empties the write-ahead log, which still contains delivered updates. Returns `false` if another program is
-    /// reading from the log.
+    /// Empties the write-ahead log, which still contains the positions of delivered updates. Returns `false` if another
+    /// program is reading from the log.
     package func truncateLog() async throws(OutboxError) -> Bool { try opened().truncateLog() }
 
-    /// Requeues or discards quarantined updates.
+    /// Carries out `request`, which requeues or discards quarantined updates.
     package func carryOut(_ request: QuarantineRequest) async throws(OutboxError) -> QuarantineAnswer {
         try opened().carryOut(request)
     }
 
-    /// Closes the outbox and releases its lock. Closing twice isn't an error; any other call after closing is.
+    /// Closes the outbox and releases its lock. Does nothing if it is closed already. Any other call after this one
+    /// throws.
     package func close() async throws(OutboxError) {
         if case .open(let engine) = state { try engine.close() }
         state = .closed
@@ -125,16 +129,16 @@ package actor SQLiteOutbox: Outbox {
     }
 }
 
-/// The size of an outbox on the disk, and the age of its backlog.
+/// The size of an outbox on the disk, and the time of its oldest pending update.
 package struct StoreExtent: Sendable, Hashable {
-    /// The bytes of the database, its log and the reserve.
+    /// The size of the database, its log and the reserve, in bytes.
     package let bytes: Int64
-    /// The bytes of the database that are in use, which `maximumBytes` limits.
+    /// The number of bytes of the database that are in use. `maximumBytes` limits this number.
     package let usedBytes: Int64
     package let maximumBytes: Int64
-    /// The number of bytes that this user can still write to the file system; `nil` if unknown.
+    /// The number of bytes that this user can still write to the file system of the outbox; `nil` if unknown.
     package let freeDiskBytes: Int64?
-    /// The time of fix of the pending update that was accepted first; `nil` if none is pending.
+    /// The time of fix of the first accepted update that is still pending; `nil` if none is pending.
     package let oldestPending: UTCTime?
 
     package init(
@@ -148,34 +152,34 @@ package struct StoreExtent: Sendable, Hashable {
     }
 }
 
-/// The settings of an outbox.
 package struct OutboxConfiguration: Sendable {
-    /// The path of the database. The names of the other files begin with it.
+    /// The path of the database. The paths of all other files begin with it.
     package var path: String
-    /// The number of bytes in use above which pending updates are evicted; at least 64 KiB.
+    /// The limit on the database's bytes in use, near which pending updates are evicted. It is at least 64 KiB.
     package var maximumBytes: Int64
-    /// The maximum age of pending updates, relative to the newest time of fix; `nil` for no limit. Older ones are
-    /// evicted.
+    /// The maximum difference between the newest time of fix and that of a pending update; `nil` for no limit. Older
+    /// updates are evicted.
     package var maximumAge: Duration?
     package var durability = OutboxDurability.full
-    /// Whether a damaged outbox is replaced. Tools leave that to the service, which owns the files.
+    /// Whether a damaged outbox is replaced. A tool must leave that to the service, which owns the files.
     package var repairsDamage = true
-    /// Returns the time since a fixed moment, for the window of `durability`.
+    /// Returns the time since a fixed moment. It is used to time commits and attempts to reopen the store.
     package var uptime: @Sendable () -> Duration = { MonotonicTime.now }
-    /// Returns the current time, for the names of damaged files.
+    /// Returns the current time of day, which is used in the names of damaged files.
     package var now: @Sendable () -> UTCTime = { .system }
     /// Called on the outbox's thread after a damaged outbox has been replaced.
     package var reportRecovery: @Sendable (OutboxRecovery) -> Void = { _ in }
-    /// Called on the outbox's thread once at the beginning of each warning.
+    /// Called on the outbox's thread once when a warning begins.
     package var reportWarning: @Sendable (OutboxWarning) -> Void = { _ in }
-    /// Called on the outbox's thread at the end of a warning. Only the warning's case matters.
+    /// Called on the outbox's thread when a warning ends. Only the case of the warning matters, not its values.
     package var reportWarningEnd: @Sendable (OutboxWarning) -> Void = { _ in }
-    /// Called on the outbox's thread at each opening. If it throws, the outbox stays closed.
+    /// Called on the outbox's thread whenever the outbox is opened, with its ledger. If it throws, the outbox stays
+    /// closed.
     package var admit: @Sendable (Ledger) throws(OutboxError) -> Void = { _ in }
-    /// The disk that contains all files.
+    /// The disk on which all files of the outbox are stored.
     package var disk: any StoreDisk = SystemDisk()
 
-    /// The suffixes of the outbox's files, which follow the name of the database.
+    /// The suffixes that are added to the database's path to form the paths of the outbox's files.
     package static let fileSuffixes = [
         "", "-wal", "-shm", "-journal", ".lock", ".reserve", ".count", ".rebuilt", ".rebuilt-wal", ".rebuilt-shm",
     ]
@@ -185,22 +189,22 @@ package struct OutboxConfiguration: Sendable {
         self.maximumBytes = max(maximumBytes, 64 * 1024)
     }
 
-    /// Makes sure that `user` can own the outbox, as far as its directory shows, and that no unrelated file is at its
-    /// path. Changes nothing.
+    /// Makes sure that `user` can own the outbox, and that no unrelated file is at its path. Checks only what the
+    /// directory and the files show, and changes nothing.
     package func requireOwnFiles(for user: UInt32) throws(OutboxError) {
         let files = try withSystem(path, StoreFiles(at: path, on: disk, for: user))
         try files.requireOwn(for: user)
         try files.requireOutbox()
     }
 
-    /// Returns the process that owns the outbox at `path`; `nil` if there is none, or if this user can't see it. May
-    /// block.
+    /// Returns the process that owns the outbox at `path`. Returns `nil` if there is none, or if this user isn't
+    /// allowed to see it. May block.
     package static func owner(ofOutboxAt path: String) -> HoldingProcess? {
         FileLock.holder(at: lockPath(forOutbox: path))
     }
 
-    /// Returns the directory or lock that keeps this user from seeing which process owns the outbox at `path`; `nil` if
-    /// nothing does.
+    /// Returns the directory or lock file that this user can't read, although finding the owner of the outbox at `path`
+    /// requires it. Returns `nil` if there is none.
     package static func accessObstacle(toOwnerOfOutboxAt path: String) -> String? {
         let lock = lockPath(forOutbox: path)
         do throws(SystemError) {

@@ -1,17 +1,18 @@
 import Reporting
 
-/// The tables of a damaged store, if SQLite finds their structure sound and their number of rows matches the ledger.
+/// The tables of a damaged store, if they can still be trusted. SQLite must find their structure intact, and their
+/// number of rows must match the ledger.
 struct IntactTables {
     let ledger: LedgerRecord
-    /// The last sequence in the tables.
+    /// The last sequence number that the tables or the ledger account for.
     let lastSequence: Int64
-    /// The sequence numbers of the damaged rows.
+    /// The sequence numbers of the damaged rows in the table of pending updates.
     private let unreadable: Set<Int64>
     private let unreadableQuarantined: Set<Int64>
 
-    /// Copies the readable rows into `builder`. Returns `nil` if the tables can't be trusted.
+    /// Copies all undamaged rows into `builder`. Returns `nil` if the tables can't be trusted.
     ///
-    /// - Throws: an error if `builder` can't write.
+    /// - Throws: only errors of `builder`, which writes the new store.
     init?(_ files: StoreFiles, known: OutboxCounters?, into builder: StoreBuilder) throws(OutboxError) {
         let connection: SQLiteConnection
         do throws(OutboxError) { connection = try Self.open(files) } catch { return nil }
@@ -20,7 +21,7 @@ struct IntactTables {
         var unreadable: Set<Int64> = []
         var unreadableQuarantined: Set<Int64> = []
         var stored: LedgerRecord?
-        // Rows that can't be read here are searched for as loose rows.
+        // For each row that can't be read here, the whole file is later searched for a copy.
         let hasUpdates = try Self.forEachRow(of: StoreSchema.updates, connection) { sequence, row throws(OutboxError) in
             if sequence == LedgerRecord.sequence {
                 stored = row.flatMap { LedgerRecord($0) }.flatMap { StoreSalvage.trusts($0.counters) ? $0 : nil }
@@ -45,10 +46,12 @@ struct IntactTables {
         guard hasUpdates, hasQuarantine, last <= OutboxCounters.Limit.repair else { return nil }
         if let known, var counters = stored?.counters {
             counters.lastSequence = max(counters.lastSequence, last)
-            // The number of rows may match anyway, after one update was delivered and another accepted.
+            // The number of rows alone doesn't show an older state. It may match because one update was delivered and
+            // another one accepted since then.
             if counters.isOlder(than: known) { return nil }
         }
-        // The tables may contain a commit whose sync failed, which is later than the counters in memory.
+        // The tables may contain a commit whose sync failed. In that case their ledger is later than the counters in
+        // memory.
         guard let ledger = LedgerRecord.later(known.map { LedgerRecord($0, oldestPending: 0) }, stored) else {
             return nil
         }
@@ -61,13 +64,15 @@ struct IntactTables {
         self.unreadableQuarantined = unreadableQuarantined
     }
 
-    /// Whether the tables contain the row, or show that it was removed. In either case an old copy is worthless.
+    /// Whether the tables contain this row or show that it was removed. In both cases, a copy found elsewhere is of no
+    /// use.
     func accounts(for row: StoredRow) -> Bool {
         let unreadable = row.isQuarantined ? unreadableQuarantined : unreadable
         return row.sequence <= lastSequence && !unreadable.contains(row.sequence)
     }
 
-    /// Calls `body` for each row of `table`, with `nil` for a damaged row. Returns whether all rows could be read.
+    /// Calls `body` with the sequence number and the content of each row of `table`. The content is `nil` if the row is
+    /// damaged. Returns whether all rows could be read.
     private static func forEachRow(
         of table: String, _ connection: borrowing SQLiteConnection,
         _ body: (Int64, StoredRow?) throws(OutboxError) -> Void
@@ -85,9 +90,9 @@ struct IntactTables {
         }
     }
 
-    /// Opens the database for reading.
+    /// Opens the damaged database for reading, and checks its schema and structure.
     ///
-    /// - Throws: the reason why there are no sound tables.
+    /// - Throws: the reason why the tables can't be trusted.
     private static func open(_ files: StoreFiles) throws(OutboxError) -> SQLiteConnection {
         // The header is read before the database is opened, because SQLite would remove the log of an empty database.
         _ = try StoreHeader(files, at: files.path, checksVersion: false)

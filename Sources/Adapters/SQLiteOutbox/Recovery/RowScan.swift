@@ -2,26 +2,30 @@ import Glibc
 import LinuxPlatform
 import Reporting
 
-/// The search for rows in a file, only by their form and checksum, because header, tree and pages may be damaged.
+/// A search for rows in a file that doesn't rely on SQLite's structure, because the header, the tree or the pages may
+/// be damaged. It recognises a row only by its format and checksum.
 ///
-/// A row is contiguous in a page of a database or a write-ahead log. It begins with the size of its payload, its
-/// sequence number and a header with the type of each value (sqlite.org/fileformat2.html §1.6, §2.1). Every byte of the
-/// file is tried as the beginning of a row; the checksum decides.
+/// A row is stored without interruption in one page of a database or a write-ahead log. It begins with the size of its
+/// payload, its sequence number, and a header that lists the type of each value (sqlite.org/fileformat2.html §1.6,
+/// §2.1). Every byte of the file may be the beginning of a row. Whether it is one is decided by the checksum.
 enum RowScan {
-    /// An upper limit for the bytes of a row, including its size and sequence number.
+    /// An upper limit for the size of a row in bytes, including its payload size and sequence number.
     private static let maximumRowBytes = 1100
     private static let chunkCount = 64 * 1024
-    /// The number of bytes that are skipped for a bad sector: a page of memory, which the kernel reads as a whole.
+    /// The number of bytes that are skipped because of a bad sector. It is the size of a memory page, because the
+    /// kernel reads whole pages.
     private static let blockCount = 4096
-    /// The number of bad blocks after which reading a file stops: each may cost a failing disk seconds.
+    /// The number of bad blocks after which the rest of the file isn't read. Each of them may take a failing disk
+    /// seconds.
     private static let unreadableLimit = 16
-    /// The number of values in a row: the sequence, which is stored as NULL, the columns and the checksum.
+    /// The number of values in a row: the sequence number (stored as NULL), the columns, and the checksum.
     private static let valueCount = StoredRow.columnCount
 
-    /// Calls `visit` for each row in the file at `path`, in the order of the file; a missing file has no rows.
+    /// Calls `visit` for each row in the file at `path`, in the order in which they are stored. A missing file has no
+    /// rows.
     ///
-    /// Skips bad sectors and everything beyond `limit`. After many bad sectors, skips the rest of the file. Holes
-    /// aren't read: the cost depends on the bytes that were written, not on the file's length.
+    /// Skips bad sectors, and everything after the first `limit` bytes. After many bad sectors, skips the rest of the
+    /// file. Doesn't read ranges that were never written (holes), so the cost doesn't depend on the file's length.
     static func scan(
         path: String, on disk: any StoreDisk, upTo limit: Int64 = .max, _ visit: (StoredRow) throws(OutboxError) -> Void
     ) throws(OutboxError) {
@@ -33,14 +37,16 @@ enum RowScan {
             let written = try withSystem(path, disk.nextWritten(from: offset, of: path))
             let next = min(size, written ?? size)
             if next > offset {
-                // A row may continue into the hole. This many zeros are enough for any row.
+                // A row may end in the unwritten range, which reads as zeros. This many zeros are enough to complete
+                // any row.
                 window += repeatElement(0, count: Int(min(next - offset, Int64(maximumRowBytes))))
                 offset = next
             } else {
                 window += try chunk(of: path, at: offset, on: disk, &unreadable)
                 offset += Int64(chunkCount)
             }
-            // Rows that begin in the tail may be cut off, so the tail is tried again with the next bytes.
+            // A row that begins near the end of `window` may be cut off there. So these bytes are searched again,
+            // together with the next ones.
             let end = offset >= size ? window.count : max(0, window.count - maximumRowBytes)
             try scan(window, until: end, visit)
             window.removeFirst(end)
@@ -48,7 +54,7 @@ enum RowScan {
         }
     }
 
-    /// Returns the next bytes of the file, with zeros for bad sectors.
+    /// Returns the next bytes of the file, with zeros in place of bad sectors.
     private static func chunk(
         of path: String, at offset: Int64, on disk: any StoreDisk, _ unreadable: inout Int
     ) throws(OutboxError) -> [UInt8] {
@@ -82,9 +88,9 @@ enum RowScan {
         }
     }
 
-    /// Returns the next position at which a row may begin, or `end`. Most positions are ruled out quickly: a payload
-    /// has fewer than 1024 bytes, and the header's size and the NULL of the sequence follow the sequence. Works on raw
-    /// memory, because a store has many bytes.
+    /// Returns the next position at which a row may begin, or `end` if there is none. Rules out most positions quickly:
+    /// a payload has fewer than 1024 bytes, and the sequence number is followed by the header's size and a NULL. Uses
+    /// an unsafe buffer for speed, because a store has many bytes.
     private static func nextCandidate(in bytes: [UInt8], from start: Int, until end: Int) -> Int {
         unsafe bytes.withUnsafeBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return end }
@@ -107,7 +113,7 @@ enum RowScan {
         }
     }
 
-    /// Returns the row that begins at `position`, with its end; `nil` if no row begins there.
+    /// Returns the row that begins at `position`, and the position where it ends. Returns `nil` if no row begins there.
     private static func row(in bytes: [UInt8], at position: Int) -> (row: StoredRow, end: Int)? {
         var next = position
         guard let payload = varint(in: bytes, &next), payload <= maximumRowBytes,
@@ -116,7 +122,8 @@ enum RowScan {
         else { return nil }
         let end = next + Int(payload)
         guard payload > valueCount, end <= bytes.count else { return nil }
-        // The header has its own size and the type of each value; the first value is the sequence's NULL.
+        // The header contains its own size and the type of each value. The first type is that of the sequence number,
+        // NULL.
         let body = next + Int(bytes[next])
         guard body < end else { return nil }
         var type = next + 2
@@ -129,7 +136,7 @@ enum RowScan {
         return (row, end)
     }
 
-    /// The sizes in bytes of the values of types 0 to 9; type 7, a floating-point number, occurs in no column.
+    /// The sizes in bytes of values of the types 0 to 9. Type 7, a floating-point number, isn't used in any column.
     private static let sizes = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0]
 
     private static func value(
@@ -143,7 +150,7 @@ enum RowScan {
         switch type {
         case 0: return .null
         case 1...6:
-            // Big-endian, with the sign in the first byte.
+            // The number is big-endian, and its sign is in the first byte.
             var number = Int64(Int8(bitPattern: bytes[start]))
             for index in start + 1..<position { number = number << 8 | Int64(bytes[index]) }
             return .integer(number)
@@ -152,7 +159,8 @@ enum RowScan {
         }
     }
 
-    /// Reads an SQLite integer of variable length: seven bits per byte, highest first; a ninth byte has eight.
+    /// Reads an SQLite integer of variable length. Each byte contains seven bits, the most significant first; a ninth
+    /// byte contains eight. Returns `nil` if the bytes end first.
     private static func varint(in bytes: [UInt8], _ position: inout Int) -> Int64? {
         var value: UInt64 = 0
         for index in 0..<9 {

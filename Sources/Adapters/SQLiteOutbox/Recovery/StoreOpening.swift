@@ -1,25 +1,26 @@
 import LinuxPlatform
 import Reporting
 
-/// Opens a store for its owner, and checks it before anything is written.
+/// Opens a store for its owner. The store is checked before anything is written to it.
 final class StoreOpening {
     private let files: StoreFiles
     private let configuration: OutboxConfiguration
     let counterNote: StoreCount
     private var hasReportedLongLog = false
     private var hasReportedRemovedLog = false
-    /// The identity of the open store's log.
+    /// The identity of the open store's write-ahead log. It shows later whether the log has been removed or replaced.
     private var log: FileStatus.Identity?
-    /// Whether a sync of the log has failed.
+    /// Whether a sync of the log has failed, so that its content may not be on the disk.
     private var isLogDistrusted = false
 
-    /// The size in bytes up to which a store is checked completely at opening, in a few milliseconds. In a larger
-    /// store, only the rows that every use depends on are checked at opening; the others are checked when they are
+    /// The maximum size in bytes at which the whole store is checked at opening, which takes a few milliseconds. In a
+    /// larger store, only the rows needed for every use are checked then. The other rows are checked when they are
     /// read.
     private static let wholeCheckBytes: Int64 = 1024 * 1024
-    /// The maximum span of sequence numbers whose rows are counted at opening; beyond it the ledger's count is used.
+    /// The maximum range of sequence numbers in which the rows are counted at opening. If the range is larger, the
+    /// ledger's count is used.
     private static let countedSpan: Int64 = 20_000
-    /// The number of rows at each end whose checksums are verified.
+    /// The number of oldest rows, and of latest rows, whose checksums are verified at opening.
     private static let probedRows = 64
 
     init(_ files: StoreFiles, _ configuration: OutboxConfiguration) {
@@ -28,12 +29,12 @@ final class StoreOpening {
         counterNote = StoreCount(files)
     }
 
-    /// Opens an existing store, and moves its log into the database.
+    /// Opens an existing store, and moves the content of its log into the database.
     ///
-    /// `known` holds the counters in the owner's memory. If `completes` is true, accepts the updates that are left of a
-    /// commit that a power cut interrupted.
+    /// `known` contains the counters in the owner's memory. If `completes` is true, the updates that are left of a
+    /// commit cut off by a power cut are accepted.
     ///
-    /// - Throws: `damaged` if quick checks show damage.
+    /// - Throws: `damaged` if the store is damaged, as far as quick checks show.
     func open(
         known: OutboxCounters, completes: Bool
     ) throws(OutboxError) -> (store: OutboxStore, counters: OutboxCounters) {
@@ -52,7 +53,8 @@ final class StoreOpening {
             store.acceptChanges()
             try truncateLog(of: store)
         }
-        // The log may be new. SQLite synchronizes the directory with its first sync, but ignores a failure.
+        // The log may be a new file. SQLite synchronizes the directory with its first sync of the log, but ignores an
+        // error of that.
         try withSystem(files.path, files.synchronizeDirectory())
         if completes {
             try complete(found.cutOff, in: store, &counters)
@@ -62,18 +64,18 @@ final class StoreOpening {
         return (store, counters)
     }
 
-    /// The state of a store whose inspection found no damage.
+    /// The result of inspecting a store that isn't damaged.
     private struct Inspection {
         let counters: OutboxCounters
-        /// The rows of a commit that a power cut interrupted.
+        /// The intact rows of a commit that a power cut has cut off.
         let cutOff: [UpdateRecord]
-        /// The inspected store; `nil` if it had a log, which was read without SQLite.
+        /// The open store; `nil` if the store must be opened again because its log was read without SQLite.
         let store: OutboxStore?
     }
 
-    /// Inspects the store. If it has a log, the connection isn't kept: reading the files without SQLite releases all
-    /// SQLite's locks of this process at the next close (POSIX), and then the next program that opens the store may
-    /// remove the log.
+    /// Inspects the store. Doesn't return the connection if there is a log, because the files are then read without
+    /// SQLite. When they are closed, this process loses all SQLite's locks on them (POSIX). The next program that opens
+    /// the store may then remove the log.
     private func inspect(_ known: OutboxCounters) throws(OutboxError) -> Inspection {
         let header = try StoreHeader(files, at: files.path)
         let store = try OutboxStore(files)
@@ -91,13 +93,13 @@ final class StoreOpening {
         }
         if logBytes > StoreFormat.maximumLogBytes { checkLogSize() }
         var places = logBytes > 0 ? [files.log] : []
-        // An old log may hide later rows of the database.
+        // Rows of a later commit may be in the database, where an older log hides them.
         if logBytes > 0, header.fileBytes <= Self.wholeCheckBytes { places.append(files.path) }
         let cutOff = try commitCutOff(after: counters, in: places)
         return Inspection(counters: counters, cutOff: cutOff, store: logBytes > 0 ? nil : store)
     }
 
-    /// Reports a store that has been rolled back to an older state, and rewrites the note, so that this is reported
+    /// Reports that the store is in an older state than its note. Then rewrites the note, so that this is reported only
     /// once.
     private func reportOlder(_ counters: OutboxCounters) {
         guard let noted = counterNote.counters, counters.isOlder(than: noted) else { return }
@@ -106,7 +108,8 @@ final class StoreOpening {
         counterNote.write(counters)
     }
 
-    /// Reports a log that grows because another program keeps it from starting over.
+    /// Reports a log that has grown too long, because another program keeps it from starting over. Also reports when
+    /// that has ended.
     func checkLogSize() {
         let bytes = (try? files.disk.fileSize(at: files.log)) ?? 0
         let warning = OutboxWarning.longLog(path: files.log, bytes: bytes)
@@ -116,15 +119,15 @@ final class StoreOpening {
         hasReportedLongLog = isLong
     }
 
-    /// Whether the log of the open store has been removed or replaced. In that case a kill would lose the log's
-    /// content.
+    /// Whether the log of the open store has been removed or replaced. If the process were killed now, the log's
+    /// content would be lost.
     func isLogRemoved() -> Bool {
         guard let log else { return false }
         do throws(SystemError) { return try files.disk.entry(at: files.log)?.identity != log } catch { return false }
     }
 
-    /// Moves the content of the removed log into the database. Returns whether that succeeded, so that `store` can be
-    /// closed; until then only the open store has the content.
+    /// Moves the content of the removed log into the database. Returns whether that succeeded. Until then `store` must
+    /// stay open, because only its connection still has the content.
     func moveRemovedLog(of store: OutboxStore) -> Bool {
         let warning = OutboxWarning.removedLog(path: files.log)
         if !hasReportedRemovedLog { configuration.reportWarning(warning) }
@@ -135,22 +138,25 @@ final class StoreOpening {
         return true
     }
 
-    /// Records that a sync of the log has failed. Nothing is added to the log until it has been emptied.
+    /// Records that a sync of the log has failed. From now on, nothing is added to the log until it has been emptied.
     func distrustLog() { isLogDistrusted = true }
 
-    /// Moves the log into the database before anything is added to the log.
+    /// Moves the log's content into the database, before anything is added to the log.
     ///
-    /// A sync of the log may have failed, now or before a restart. In that case the log's content is only in the
-    /// kernel's memory, and no later sync writes it to the disk. Moving it into the database does.
+    /// A sync of the log may have failed, now or before a restart. In that case the content is only in the kernel's
+    /// memory, and later syncs of the log don't write it to the disk. It reaches the disk when it is moved into the
+    /// database.
     private func truncateLog(of store: OutboxStore) throws(OutboxError) {
         do throws(OutboxError) { try store.truncateLog() } catch {
-            // Without space, or while another program is reading from the log, the log stays.
+            // The log may stay if there is no space, or while another program is reading from it. It must not stay if a
+            // sync of it has failed.
             guard !isLogDistrusted, error.leavesStoreSound else { throw error }
-            if error.code == .busy { try store.transaction {} }  // throws if that program writes
+            if error.code == .busy { try store.transaction {} }  // throws if the other program is writing
             return
         }
         isLogDistrusted = false
-        // If the log's old pages came back after a power cut, they would hide newer ones.
+        // The emptied log must be synchronized. Otherwise its old pages might come back after a power cut, and hide
+        // newer ones in the database.
         try withSystem(files.path, files.disk.synchronizeFile(at: files.log))
     }
 
@@ -169,10 +175,10 @@ final class StoreOpening {
         return counters
     }
 
-    /// Returns the intact rows of a commit whose end didn't reach the log because of a power cut.
+    /// Returns the intact rows of a commit that a power cut has cut off, because its end never reached the log.
     ///
-    /// - Throws: `damaged` if there are rows or a ledger of a later commit. To SQLite a log silently ends at its first
-    ///   damaged frame, and everything accepted or delivered later would be lost.
+    /// - Throws: `damaged` if there are rows or a ledger of an even later commit. SQLite ends the log silently at the
+    ///   first damaged frame, so everything accepted or delivered after that would be lost.
     private func commitCutOff(
         after counters: OutboxCounters, in places: [String]
     ) throws(OutboxError) -> [UpdateRecord] {
@@ -198,11 +204,11 @@ final class StoreOpening {
         return hidden.values.sorted { $0.stored.sequence < $1.stored.sequence }
     }
 
-    /// Accepts the rows of an interrupted commit. If it was the disk that damaged the end of the log, these rows had
-    /// already been accepted.
+    /// Accepts the rows of a commit that was cut off. The power cut may have come before the updates were accepted. If
+    /// the disk damaged the end of the log instead, they had been accepted already.
     ///
-    /// The rows get consecutive new sequence numbers: updates that never reached the log, or were delivered before they
-    /// were written, leave no gap.
+    /// The rows get new, consecutive sequence numbers. So there are no gaps for updates that never reached the log, or
+    /// that were delivered before they were written.
     private func complete(
         _ records: [UpdateRecord], in store: OutboxStore, _ counters: inout OutboxCounters
     ) throws(OutboxError) {
@@ -218,23 +224,24 @@ final class StoreOpening {
         counters = next
     }
 
-    /// The files that may be left after a stop at any moment.
+    /// The files that a process may leave behind, whenever it stops.
     enum Remains {
         case store
-        /// A store that was being built, and nothing else.
+        /// A rebuilt store that can take the place of the missing one.
         case rebuilt
-        /// No files: there has never been a store.
+        /// No files, because there has never been a store.
         case nothing
     }
 
-    /// Returns the files that exist. Removes a store that was being built and is incomplete: the store that it should
-    /// have replaced is still at its path, or there was none.
+    /// Returns which files were left behind. Removes a rebuilt store that is incomplete. The store that it was meant to
+    /// replace is still at its path, or there was none.
     func remains() throws(OutboxError) -> Remains {
         let isMissing = try !exists(files.path)
         let logBytes = try withSystem(files.path, files.disk.fileSize(at: files.log))
         if try exists(files.rebuilt) {
             if isMissing, try withSystem(files.path, files.ownsRebuilt()), try !exists(files.rebuilt + "-wal"),
-                // Without a log the rebuilt store is all that is left, sound or not.
+                // If the damaged store's log is gone too, only the rebuilt store is left. So it is used even if it is
+                // damaged.
                 try logBytes == 0 ? rebuiltHoldsRecords() : isRebuiltSound()
             {
                 return .rebuilt
@@ -248,7 +255,7 @@ final class StoreOpening {
         try withSystem(files.path, files.disk.entry(at: path)) != nil
     }
 
-    /// Whether the rebuilt store is complete and has updates.
+    /// Whether the rebuilt store is undamaged and has accepted at least one update.
     private func isRebuiltSound() throws(OutboxError) -> Bool {
         do throws(OutboxError) { return try retryingDamage(rebuiltLastSequence() > 0) } catch {
             guard error.code == .damaged || error.code == .newerSchema else { throw error }
@@ -256,8 +263,8 @@ final class StoreOpening {
         }
     }
 
-    /// Returns the last sequence in the rebuilt store. An empty store is rebuilt again, because it may never have been
-    /// synchronized.
+    /// Returns the last sequence number in the rebuilt store. The caller builds the store again if it is 0, because an
+    /// empty store may never have been synchronized.
     private func rebuiltLastSequence() throws(OutboxError) -> Int64 {
         _ = try StoreHeader(files, at: files.rebuilt)
         let connection = try SQLiteConnection(path: files.rebuilt, access: .immutable, on: files.disk)
@@ -266,10 +273,10 @@ final class StoreOpening {
         return try StoreRows(connection).counters().lastSequence
     }
 
-    /// Whether the readable part of the rebuilt store has any update.
+    /// Whether there is any trace of an update in the readable part of the rebuilt store.
     private func rebuiltHoldsRecords() throws(OutboxError) -> Bool {
-        // The scan skips unreadable blocks. If even the first byte is unreadable, this throws, and opening is tried
-        // again later.
+        // The scan skips blocks that can't be read. If even the first byte can't be read, this read throws, and the
+        // store is opened later.
         _ = try withSystem(files.path, files.disk.read(1, at: 0, of: files.rebuilt))
         var isAny = false
         try RowScan.scan(path: files.rebuilt, on: files.disk) { row in

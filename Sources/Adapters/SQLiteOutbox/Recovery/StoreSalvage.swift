@@ -1,26 +1,27 @@
 import Reporting
 
-/// Salvages the readable rows of a damaged store, and accounts for the rest.
+/// Salvages the readable rows of a damaged store, and determines how many updates are lost.
+/// Rows that a `RowScan` finds, without using the tables, are called loose rows. If only single rows, the log or the
+/// ledger are damaged, SQLite finds the tables intact. They show exactly which updates are pending, and loose rows only
+/// replace their damaged rows.
 ///
-/// If only a row, the log or the ledger is damaged, SQLite finds the tables intact. In that case the tables show
-/// exactly what is pending, and only unreadable rows are searched for as loose rows. Otherwise every loose row in the
-/// database and the log is used. Some of these updates may be delivered a second time, which is better than losing
-/// them.
+/// If the tables aren't intact, all loose rows in the database and the log are used. Some of their updates may be
+/// delivered a second time, which is better than losing them.
 struct StoreSalvage {
-    /// The outcome of a salvage.
+    /// The result of salvaging a store.
     struct Result: Sendable, Hashable {
         let salvaged: Int64
-        /// The minimum and maximum number of pending updates that are missing. The minimum follows from the ledger, the
-        /// maximum from gaps in the sequence numbers. With intact tables they are equal.
+        /// The minimum and the maximum number of pending updates that were lost. The minimum follows from the ledger,
+        /// the maximum from gaps in the sequence numbers. They are equal if the tables are intact.
         let lost: ClosedRange<Int64>
         let foundLedger: Bool
-        /// The number of salvaged updates that may have been delivered before, according to the ledger.
+        /// The number of salvaged updates that, according to the ledger, may have been delivered already.
         let repeated: Int64
         /// The counters of the new store.
         let counters: OutboxCounters
     }
 
-    /// The copies of the ledger among the loose rows.
+    /// The earliest and the newest copy of the ledger among the loose rows.
     private struct LedgerCopies {
         var newest: LedgerRecord?
         var earliest: LedgerRecord?
@@ -33,22 +34,23 @@ struct StoreSalvage {
 
     let files: StoreFiles
     let ownership: StoreOwnership?
-    /// The counters in the owner's memory, if the damage was found while running.
+    /// The counters in the owner's memory. They are `nil` if it has no plausible ones, for example because it is only
+    /// just opening the store.
     let known: OutboxCounters?
-    /// The sequence numbers of the delivered updates whose acknowledgement the owner hasn't written.
+    /// The sequence numbers of the updates that were delivered, but whose acknowledgement the owner hasn't written yet.
     let delivered: Set<Int64>
     /// The maximum number of updates in one commit.
     let maximumCommit: Int
 
-    /// An upper limit for the number of updates that one commit settles.
+    /// An upper limit for the number of updates that one commit delivers, evicts or quarantines.
     private static let maximumSettlement: Int64 = 2048
 
-    /// Whether the numbers of a ledger are plausible enough to be used. Otherwise only the rows are used.
+    /// Whether a ledger's numbers are plausible enough to be used. If they aren't, only the rows are used.
     static func trusts(_ counters: OutboxCounters) -> Bool {
         counters.isPlausible(upTo: OutboxCounters.Limit.repair)
     }
 
-    /// Builds a new store next to the damaged one, which is only read.
+    /// Builds a new store next to the damaged one, which isn't changed.
     func build() throws(OutboxError) -> Result {
         var result = Result(salvaged: 0, lost: 0...0, foundLedger: false, repeated: 0, counters: OutboxCounters())
         try StoreBuilder.build(files, for: ownership) { builder throws(OutboxError) in
@@ -60,15 +62,15 @@ struct StoreSalvage {
         return result
     }
 
-    /// Copies the rows of intact tables. Returns `nil` if the tables aren't intact, even at a second try: on a failing
-    /// disk, a second read may succeed.
+    /// Copies the rows of the tables if these are intact; otherwise returns `nil`. Tries twice, because a failing disk
+    /// may deliver at the second attempt what it couldn't read at the first.
     private func intactTables(_ builder: StoreBuilder) throws(OutboxError) -> IntactTables? {
         if let tables = try IntactTables(files, known: known, into: builder) { return tables }
         try builder.removeAll()
         return try IntactTables(files, known: known, into: builder)
     }
 
-    /// Copies the loose rows that aren't in the tables. Returns the copies of the ledger among the loose rows.
+    /// Copies the loose rows that the tables don't account for. Returns the copies of the ledger that were found.
     private func copyLooseRows(
         into builder: StoreBuilder, besides tables: IntactTables?
     ) throws(OutboxError) -> LedgerCopies {
@@ -87,10 +89,12 @@ struct StoreSalvage {
         return copies
     }
 
-    /// Whether a sequence belongs to a failed commit: its update is still in memory, or wasn't accepted.
+    /// Whether the sequence number was given by a commit that failed. Its update is still in memory, or was never
+    /// accepted.
     private func isUnknown(_ sequence: Int64) -> Bool { known.map { sequence > $0.lastSequence } ?? false }
 
-    /// Counts the salvaged and the missing updates, and drops the rows that are known to be settled.
+    /// Counts the salvaged and the lost updates. Drops rows of updates that are known to be delivered, evicted or
+    /// quarantined.
     private func countUpdates(
         _ found: IntactTables?, _ copies: LedgerCopies, _ builder: StoreBuilder
     ) throws(OutboxError) -> Result {
@@ -103,14 +107,15 @@ struct StoreSalvage {
         let memory = known.map { LedgerRecord($0, oldestPending: 0) }
         let ledger = tables?.ledger ?? LedgerRecord.later(found?.ledger ?? memory, copies.newest)
         try builder.dropPending(ledger?.counters.newestDelivered)
-        // The counters in memory don't include the oldest pending update.
+        // The counters in memory don't show which pending update is the oldest, so only the copies of the ledger do.
         let oldestPending = tables == nil ? copies.newest?.oldestPending ?? 0 : 0
         try builder.dropSettled(before: oldestPending)
 
         let pending = try builder.countPending()
-        // Negative if old copies of settled updates were found.
+        // The number of missing rows. It is negative if old copies of delivered, evicted or quarantined updates were
+        // found.
         let missing = ledger.map { lastSequence - $0.counters.settled - pending }
-        // A later ledger than the one in memory has already counted the delivered updates.
+        // If the ledger on the disk is later than the counters in memory, it already includes the delivered updates.
         let isOfMemory = ledger.map { $0.counters.revision == known?.revision } ?? false
         let settled = isOfMemory ? try countDelivered(builder) : 0
         let minimumLost = max(0, (missing ?? 0) - settled)
@@ -123,7 +128,8 @@ struct StoreSalvage {
                 ledger?.counters, oldestPending: oldestPending, lastSequence: lastSequence, pending: pending,
                 quarantined: try builder.countQuarantined(from: oldestPending))
             let bound = max(0, missing ?? 0, Self.bound(gaps, ledger, missing, copies.earliest))
-            // The number of updates that were accepted after the last one that left a trace.
+            // The number of updates that were accepted last and of which nothing was found, neither a row nor a ledger
+            // that counts them.
             let later = lastSequence - max(try builder.highestSequence(), copies.newest?.counters.lastSequence ?? 0)
             maximumLost = max(minimumLost, max(bound, later) - settled)
             repeated = missing.map { min(pending, max(0, bound - $0)) } ?? 0
@@ -134,34 +140,36 @@ struct StoreSalvage {
                 ledger, pending: pending, lost: maximumLost, lastSequence: lastSequence, builder))
     }
 
-    /// Whether loose rows or copies of the ledger are later than the tables by more than one commit. A single later
-    /// commit is incomplete, or its page is damaged. Its ledger isn't trusted: ignoring it may repeat a delivery, but
-    /// trusting it may hide a loss.
+    /// Whether loose rows or copies of the ledger are later than the tables by more than one commit. If it is only one,
+    /// that commit is incomplete or its page is damaged, and its ledger isn't used. Ignoring it may repeat a delivery,
+    /// but using it might hide a loss.
     private func isFollowed(_ tables: IntactTables, by copies: LedgerCopies, upTo accepted: Int64) -> Bool {
         let revision = copies.newest?.counters.revision ?? 0
         return accepted > tables.lastSequence + Int64(maximumCommit)
             || revision > tables.ledger.counters.revision + 1
     }
 
-    /// Returns the number of delivered updates without a row.
+    /// Returns the number of updates in `delivered` whose rows weren't found.
     private func countDelivered(_ builder: StoreBuilder) throws(OutboxError) -> Int64 {
         var count: Int64 = 0
         for sequence in delivered where try !builder.rows.isPending(sequence) { count += 1 }
         return count
     }
 
-    /// Returns the count of sequence numbers from the oldest pending one on that are neither pending nor in quarantine.
-    /// This is the maximum loss. Most of these updates were settled, but it is unknown which ones.
+    /// Returns the number of sequence numbers, from the oldest pending one on, for which there is no pending and no
+    /// quarantined row. It is the maximum loss. Most of these updates had been delivered or evicted, but it is unknown
+    /// which ones.
     private static func gaps(
         _ ledger: OutboxCounters?, oldestPending: Int64, lastSequence: Int64, pending: Int64, quarantined: Int64
     ) -> Int64 {
-        // While a backlog drains, the newest update is delivered before the others.
+        // While a backlog is being sent, the newest update is delivered before the older ones. So one gap in the
+        // sequence may be that update.
         let delivered: Int64 = ledger?.newestDelivered.map { $0.sequence >= oldestPending ? 1 : 0 } ?? 0
         return max(0, lastSequence - max(1, oldestPending) + 1 - pending - quarantined - delivered)
     }
 
-    /// Returns `gaps`, or the number of updates that can have been settled since the earliest copy of the ledger if
-    /// that is smaller.
+    /// Returns the maximum loss. It is `gaps`, unless the copies of the ledger show a lower limit: fewer updates can
+    /// have been delivered, evicted or quarantined since the earliest copy.
     private static func bound(
         _ gaps: Int64, _ ledger: LedgerRecord?, _ missing: Int64?, _ earliest: LedgerRecord?
     ) -> Int64 {
@@ -171,7 +179,7 @@ struct StoreSalvage {
         return min(gaps, missing + max(0, settled - earliest) + maximumSettlement)
     }
 
-    /// Returns counters that balance. Updates that aren't pending, evicted or quarantined are counted as delivered.
+    /// Returns counters that add up. All updates that aren't pending, evicted or quarantined are counted as delivered.
     private func counters(
         _ ledger: LedgerRecord?, pending: Int64, lost: Int64, lastSequence: Int64, _ builder: StoreBuilder
     ) throws(OutboxError) -> OutboxCounters {
@@ -184,8 +192,8 @@ struct StoreSalvage {
         counters.delivered = 0
         let balance = lastSequence - counters.pending - counters.evictions.count - counters.quarantined.count
         counters.delivered = max(0, balance)
-        // Old copies of settled updates may have been found, so that there are more rows than the ledger accounts for.
-        // The surplus is subtracted from the counters in the order below, losses last.
+        // Old copies of delivered or evicted updates may have been found, so there may be more rows than the ledger
+        // allows. The surplus is subtracted from the counters in the order below, from the losses last.
         var surplus = max(0, -balance)
         func reduce(_ tally: inout UpdateTally, to minimum: Int64 = 0) {
             let taken = max(0, min(surplus, tally.count - minimum))

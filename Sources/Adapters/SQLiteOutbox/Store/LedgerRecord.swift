@@ -1,20 +1,20 @@
 import Reporting
 import StrictJSON
 
-/// The row with sequence number 0. Its note contains the counters, as JSON, from when a row was last removed. Its
-/// position columns contain the newest delivered update.
+/// The row with the sequence number 0. Its note contains the counters as JSON, as they were when a row was last
+/// removed. Its position columns contain the newest delivered update.
 ///
-/// Appends usually leave this row unchanged. Later updates are counted from their rows: the sequence numbers
-/// after `counters.lastSequence` have no gaps, and the last update is the newest. Appending an update that isn't the
-/// newest also changes the ledger.
+/// An append usually doesn't change this row, because later updates can be counted from their own rows. The sequence
+/// numbers after `counters.lastSequence` have no gaps, and the last one belongs to the newest update. An append of an
+/// update that isn't the newest does change the row.
 struct LedgerRecord: Sendable, Hashable {
     static let sequence: Int64 = 0
 
-    /// The counters without `newest`, whose row is at `newestSequence` if that update is pending.
+    /// The counters without `newest`. If the newest update is pending, its row has the number `newestSequence`.
     var counters: OutboxCounters
     var newestSequence: Int64
-    /// The sequence below which every update is delivered, evicted or quarantined: old copies of such rows are
-    /// worthless.
+    /// A sequence number below which no update is pending. If a row with a lower number is found, it is an old copy and
+    /// of no use.
     var oldestPending: Int64
 
     init(_ counters: OutboxCounters, oldestPending: Int64) {
@@ -24,8 +24,8 @@ struct LedgerRecord: Sendable, Hashable {
         self.counters.newest = nil
     }
 
-    /// Returns the later of two copies, or the first if neither is later. None of the numbers that are compared ever
-    /// decreases.
+    /// Returns the later of two copies, or the first one if they are equally late. The numbers that are compared never
+    /// decrease.
     static func later(_ one: LedgerRecord?, _ other: LedgerRecord?) -> LedgerRecord? {
         guard let one, let other else { return one ?? other }
         func age(_ record: LedgerRecord) -> (Int64, Int64, Int64) {
@@ -54,7 +54,7 @@ struct LedgerRecord: Sendable, Hashable {
         return .object(note)
     }
 
-    /// Returns `nil` if `row` isn't the ledger.
+    /// Reads the ledger from its row. Returns `nil` if `row` isn't the ledger's row, or can't be read.
     init?(_ row: StoredRow) {
         guard row.sequence == Self.sequence, let text = row.note else { return nil }
         let note: JSONValue
@@ -77,6 +77,6 @@ struct LedgerRecord: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// The integer, if it is plausible as a number of updates or a sequence; otherwise `nil`.
+    /// The integer, if it is a plausible sequence number or number of updates; otherwise `nil`.
     var count: Int64? { integerValue.flatMap { StoredRow.plausibleCounts.contains($0) ? $0 : nil } }
 }

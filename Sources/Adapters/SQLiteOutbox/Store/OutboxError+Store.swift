@@ -4,10 +4,10 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// The only code that maps failures of SQLite and of the system to failures of the outbox.
+/// The mapping from errors of SQLite and of system calls to errors of the outbox. No other code does this.
 extension OutboxError {
-    /// Creates the error for a failed call of SQLite. `code` is the extended result code, `systemNumber` the `errno`
-    /// that SQLite saw, or 0.
+    /// Creates the error for a failed call of SQLite. `code` is SQLite's extended result code. `systemNumber` is the
+    /// `errno` that SQLite got from the system, or 0.
     init(sqliteCode code: Int32, systemNumber: Int32, path: String, message: ReportedText) {
         let kind = Self.code(ofResult: code, systemNumber: systemNumber, path)
         self.init(kind, path: path, .sqlite(code: code, message: message))
@@ -37,22 +37,23 @@ extension OutboxError {
         }
     }
 
-    /// Whether a sync failed. The kernel may have marked the pages clean. In that case no later sync writes them, and
-    /// reading them shows data that isn't on the disk.
+    /// Whether a sync has failed. The kernel may then treat the pages as written. If so, later syncs don't write them,
+    /// and reading them returns data that isn't on the disk.
     var isFailedSync: Bool {
         guard case .sqlite(let code, _) = cause else { return false }
         return [Self.failedSync, Self.failedDirectorySync].contains(code)
     }
 
-    /// Whether the connection can still be used, and its commits are on the disk.
+    /// Whether the connection is still usable and its earlier commits are on the disk.
     var leavesStoreSound: Bool { (isFull || code == .busy) && !isFailedSync }
 
     private static func code(ofResult code: Int32, systemNumber: Int32, _ path: String) -> Code {
         switch code & 0xff {
         case SQLITE_FULL: codeOfFullDisk(at: path)
         case SQLITE_BUSY, SQLITE_LOCKED: .busy
-        // A constraint fails only if there is a row whose sequence is beyond the ledger's. Waypost never writes a value
-        // that is too big, or a schema that takes so long to read that reading it is interrupted.
+        // All of these are signs of damage. A constraint fails only if a row has a sequence number that the ledger
+        // doesn't count. Waypost itself never writes a value that is too big, or a schema so large that reading it is
+        // interrupted.
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_CONSTRAINT, SQLITE_TOOBIG, SQLITE_INTERRUPT: .damaged
         case SQLITE_READONLY: .readOnly
         case SQLITE_IOERR where code == shortRead || (code == failedRead && systemNumber == EIO): .damaged
@@ -61,8 +62,8 @@ extension OutboxError {
         }
     }
 
-    /// Returns the code for an `errno`. It is needed because SQLite reports some failures for lack of space as plain
-    /// input/output errors: writes beyond a quota, and writes to the index of the write-ahead log.
+    /// Returns the code for an `errno`. It is needed because SQLite reports two cases of missing space as plain
+    /// input/output errors: writes that exceed a quota, and writes to the log's index.
     private static func code(ofSystemNumber number: Int32, _ path: String) -> Code {
         switch number {
         case ENOSPC, EDQUOT: codeOfFullDisk(at: path)
@@ -76,22 +77,22 @@ extension OutboxError {
         FileSystem.freeFiles(at: FileSystem.parent(of: path)) == 0 ? .noInodes : .full
     }
 
-    // Macro expressions, which Swift does not import: `SQLITE_IOERR_READ`, `_SHORT_READ` (the file ends too early),
-    // `_FSYNC` and `_DIR_FSYNC`.
+    // These are macro expressions in C, which Swift doesn't import: `SQLITE_IOERR_READ`, `_SHORT_READ` (the file ends
+    // too early), `_FSYNC` and `_DIR_FSYNC`.
     private static let failedRead = SQLITE_IOERR | (1 << 8)
     private static let shortRead = SQLITE_IOERR | (2 << 8)
     private static let failedSync = SQLITE_IOERR | (4 << 8)
     private static let failedDirectorySync = SQLITE_IOERR | (5 << 8)
 }
 
-/// Makes a system call on behalf of the store at `path`.
+/// Evaluates `call`, and turns its error into an error of the outbox at `path`.
 func withSystem<Result>(
     _ path: String, _ call: @autoclosure () throws(SystemError) -> Result
 ) throws(OutboxError) -> Result {
     do throws(SystemError) { return try call() } catch { throw OutboxError(error, path: path) }
 }
 
-/// Evaluates `work`. If it finds damage, evaluates it a second time, because a second read may succeed.
+/// Evaluates `work`. If it reports damage, evaluates it again, because reading may succeed at the second attempt.
 func retryingDamage<Result>(_ work: @autoclosure () throws(OutboxError) -> Result) throws(OutboxError) -> Result {
     do throws(OutboxError) { return try work() } catch { if error.code != .damaged { throw error } }
     return try work()

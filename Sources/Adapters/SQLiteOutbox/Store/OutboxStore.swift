@@ -1,6 +1,6 @@
 import Reporting
 
-/// The store as its owner uses it: rows and transactions. The engine gives them their meaning.
+/// The rows and transactions of a store, as its owner uses them. What the rows mean is decided by `OutboxEngine`.
 final class OutboxStore {
     let rows: StoreRows
     let connection: SQLiteConnection
@@ -11,21 +11,22 @@ final class OutboxStore {
     private let deleteRow: SQLiteStatement
     private let deleteRange: SQLiteStatement
     private let quarantine: QuarantineStatements
-    /// Reads a number that changes when another connection has written.
+    /// The statement that reads a number which changes whenever another connection writes.
     private let dataVersion: SQLiteStatement
     private var settledChange: Int64?
     private let pageCount: SQLiteStatement
     private let freePageCount: SQLiteStatement
 
-    /// The maximum wait for another connection's lock, in milliseconds: a tool's request takes only a few, and a live
-    /// position must not wait longer.
+    /// The maximum wait for another connection's lock, in milliseconds. A tool's request holds the lock only for a few,
+    /// and a live position must not wait longer.
     private static let lockTimeout: Int32 = 250
 
-    /// The maximum number of quarantined updates that are kept for listing; the ledger counts all.
+    /// The maximum number of quarantined updates whose rows are kept, so that tools can list them. The ledger counts
+    /// all of them.
     static let quarantineLimit = 256
 
-    /// Opens a store that exists and is complete. Until `acceptChanges` is called, closing the store moves nothing into
-    /// the database.
+    /// Opens a store that exists and is complete. If it is closed before `acceptChanges` is called, nothing is moved
+    /// from the log into the database.
     init(_ files: StoreFiles) throws(OutboxError) {
         let connection = try SQLiteConnection(
             path: files.path, access: .readWrite, on: files.disk, lockTimeout: Self.lockTimeout)
@@ -47,26 +48,27 @@ final class OutboxStore {
         self.connection = connection
     }
 
-    /// Returns the number of the last change by another connection; `nil` if that change has been settled. After
-    /// opening there is always an unsettled change. Reading the number costs microseconds.
+    /// Returns the number of the last change by another connection. Returns `nil` if that change has already been
+    /// handled. Right after opening, there is always one to handle. Reading the number takes microseconds.
     func foreignChange() throws(OutboxError) -> Int64? {
         let version = try dataVersion.answer()
         return version == settledChange ? nil : version
     }
 
-    /// Records that everything that came with `change` has been handled.
+    /// Records that the requests that came with `change` have all been handled.
     func settle(_ change: Int64) { settledChange = change }
 
     /// Returns the table of the tools' requests.
     func requests() throws(OutboxError) -> RequestTable { try RequestTable(connection) }
 
-    /// Makes closing move the log into the database. The store must have been checked and be sound.
+    /// Makes a later close move the log into the database. Call this only after a check has found no damage.
     func acceptChanges() { connection.setCheckpointOnClose(true) }
 
-    /// Keeps closing from changing any byte of a store that must be salvaged.
+    /// Makes a later close change nothing, because the store must be salvaged as it is.
     func refuseChanges() { connection.setCheckpointOnClose(false) }
 
-    /// Runs `body` as one transaction, which is on the disk when this function returns, and undone if it throws.
+    /// Runs `body` as one transaction. When this function returns, the changes are on the disk. If it throws, they have
+    /// been undone.
     func transaction(_ body: () throws(OutboxError) -> Void) throws(OutboxError) {
         try begin.run()
         do {
@@ -74,7 +76,8 @@ final class OutboxStore {
             try commit.run()
         } catch {
             if connection.isInTransaction {
-                // The first error is the one to report. If the rollback also fails, the next BEGIN fails.
+                // The error thrown is that of `body` or of the commit. If the rollback fails too, the next BEGIN will
+                // fail.
                 do { try connection.execute("ROLLBACK") } catch {}
             }
             throw error
@@ -83,15 +86,16 @@ final class OutboxStore {
 
     func insert(_ record: UpdateRecord) throws(OutboxError) { try insertRow.run(record.row) }
 
-    /// Removes a row. Returns whether there was one.
+    /// Removes the row of a pending update. Returns whether it existed.
     func remove(_ sequence: Int64) throws(OutboxError) -> Bool {
         try deleteRow.run(sequence)
         return connection.changes == 1
     }
 
-    /// Writes the ledger's row under its next revision.
+    /// Writes the ledger's row, with a revision that is one higher.
     ///
-    /// - Throws: `damaged` if a number couldn't be read back, because the ledger doesn't match the rows.
+    /// - Throws: `damaged` if a number is so implausible that it couldn't be read back. That means that the ledger
+    ///   doesn't match the rows.
     func write(_ counters: inout OutboxCounters) throws(OutboxError) {
         counters.revision += 1
         guard counters.isPlausible(upTo: OutboxCounters.Limit.record) else {
@@ -107,33 +111,36 @@ final class OutboxStore {
 
     func removeQuarantined(_ sequence: Int64) throws(OutboxError) { try quarantine.delete.run(sequence) }
 
-    /// Replaces the rows in `sequences` with `kept`, in full pages. Merely deleting the other rows would leave
-    /// half-empty pages and free no space.
+    /// Replaces the rows in the range `sequences` with `kept`. All of them are deleted and written again, so that they
+    /// fill whole pages. Deleting only the others would leave half-empty pages and free no space.
     func replace(_ sequences: ClosedRange<Int64>, with kept: [UpdateRecord]) throws(OutboxError) {
         try deleteRange.run([.integer(sequences.lowerBound), .integer(sequences.upperBound)])
         for record in kept { try insert(record) }
     }
 
-    /// Returns the number of bytes of the pages in use. Free pages are reused before the file grows.
+    /// Returns the size of the pages in use, in bytes. Free pages don't count, because they are reused before the file
+    /// grows.
     func bytesInUse() throws(OutboxError) -> Int64 {
         try (pageCount.answer() - freePageCount.answer()) * StoreFormat.pageSize
     }
 
-    /// Moves everything from the log into the database, and empties the log.
+    /// Moves the whole content of the log into the database, and empties the log.
     ///
-    /// - Throws: `busy` even if another connection merely reads from the log, which isn't an error to SQLite.
+    /// - Throws: `busy` while another connection is using the log, even if only for reading. SQLite itself doesn't
+    ///   report that as an error.
     func truncateLog() throws(OutboxError) {
         guard try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
             throw OutboxError(.busy, path: connection.path, .logInUse)
         }
     }
 
-    /// Returns the number of pages of the database, including those that are only in the log.
+    /// Returns the number of pages of the database, including pages that only the log contains.
     func pages() throws(OutboxError) -> Int64 { try pageCount.answer() }
 
-    /// Shrinks the file after a backlog has drained, if nearly all of it is free.
+    /// Shrinks the database file if it is large and nearly all of it is free, as it is after a backlog has been sent.
     ///
-    /// A VACUUM then copies few pages; an automatic vacuum would write an additional page in many commits.
+    /// In that case VACUUM copies only few pages. SQLite's automatic vacuum isn't used, because it would write one more
+    /// page in many commits.
     func compactIfNearlyEmpty() throws(OutboxError) {
         let free = try freePageCount.answer()
         guard free >= 1024, try pages() - free <= 512 else { return }
@@ -146,7 +153,7 @@ final class OutboxStore {
 private final class QuarantineStatements {
     let insert: SQLiteStatement
     let delete: SQLiteStatement
-    /// Removes the rows beyond the limit, the oldest first.
+    /// The statement that removes the oldest rows in excess of the limit.
     let trim: SQLiteStatement
 
     init(_ connection: borrowing SQLiteConnection) throws(OutboxError) {

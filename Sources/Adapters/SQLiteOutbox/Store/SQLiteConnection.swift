@@ -2,21 +2,21 @@ import CSQLite
 import ReportedText
 import Reporting
 
-/// A connection to a database. It has one owner, is closed when the owner releases it, and may be used by one thread at
-/// a time.
+/// A connection to a database. It has one owner, and is closed when that owner releases it. Only one thread at a time
+/// may use it.
 @safe struct SQLiteConnection: ~Copyable {
-    /// The mode in which a database is opened.
+    /// The way in which a database is opened.
     enum Access: Sendable {
         case readWrite
         case readOnly
-        /// Read-only, while no process writes: SQLite needs no file except the database.
+        /// The mode for reading a database to which no process is writing. SQLite needs no other file in this mode.
         case immutable
     }
 
     let handle: OpaquePointer
     let path: String
 
-    /// Opens an existing database; SQLite reads the file only when the first statement runs. `lockTimeout` is the
+    /// Opens an existing database. SQLite doesn't read the file before the first statement runs. `lockTimeout` is the
     /// maximum wait for another connection's lock, in milliseconds.
     init(
         path: String, access: Access, on disk: any StoreDisk = SystemDisk(), lockTimeout: Int32 = 5000
@@ -46,62 +46,63 @@ import Reporting
         self.path = path
     }
 
-    /// The maximum size of a value in bytes: a thousand times what any row needs, but small enough that a crafted row
-    /// doesn't fill the memory.
+    /// The maximum size of a value in bytes. It is a thousand times larger than any row needs, but a manipulated row
+    /// can't fill the memory.
     private static let maximumValueBytes: Int32 = 1024 * 1024
-    /// The maximum size of a statement in bytes: enough for each of Waypost's statements and each text in its schema.
+    /// The maximum size of a statement in bytes. It is enough for all of Waypost's statements, and for each text in its
+    /// schema.
     private static let maximumStatementBytes: Int32 = 16 * 1024
 
     deinit { unsafe sqlite3_close_v2(handle) }  // closes the database when the last statement has been finalised
 
-    /// Runs statements and ignores their rows.
+    /// Runs one or more statements. Ignores the rows that they return.
     func execute(_ sql: String) throws(OutboxError) {
         let code = unsafe sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw unsafe Self.error(code, of: handle, path: path) }
     }
 
-    /// Runs `sql` and returns the first column of the first row, such as a pragma's answer; `nil` if there is no row.
+    /// Runs `sql`, such as a pragma, and returns the integer in the first column of the first row; `nil` if there is no
+    /// row.
     func integer(_ sql: String) throws(OutboxError) -> Int64? {
         let statement = try SQLiteStatement(self, sql)
         return try statement.step() ? statement.integer(0) : nil
     }
 
-    /// Runs `sql` and returns the first column of the first row as text; `nil` if there is no row.
+    /// Runs `sql` and returns the text in the first column of the first row; `nil` if there is no row.
     func text(_ sql: String) throws(OutboxError) -> String? {
         let statement = try SQLiteStatement(self, sql)
         return try statement.step() ? statement.text(0) : nil
     }
 
-    /// Makes sure, with SQLite's own check, that the structure of the file is sound. This takes longer for larger
-    /// files.
+    /// Checks by means of SQLite that the structure of the file is intact. The larger the file, the longer this takes.
     func checkStructure() throws(OutboxError) {
         let answer = try text("PRAGMA quick_check(1)") ?? "no answer"
         if answer != "ok" { throw OutboxError(.damaged, path: path, .structure("\(answer)")) }
     }
 
-    /// Switches to the write-ahead log. With a rollback journal, a power cut could undo the last commit, because the
-    /// journal's removal isn't synchronized.
+    /// Switches to the write-ahead log. A rollback journal isn't used, because SQLite doesn't synchronize its removal.
+    /// A power cut could then undo the last commit.
     func useWriteAheadLog() throws(OutboxError) {
-        // SQLite answers with the resulting mode, and doesn't report an error if that isn't the requested one.
+        // SQLite returns the mode that now applies. It reports no error if that isn't the requested mode.
         let mode = try text("PRAGMA journal_mode = WAL") ?? "none"
         if mode != "wal" { throw OutboxError(.unusable, path: path, .journalMode("\(mode)")) }
     }
 
-    /// The number of rows that the last insert, update or delete changed.
+    /// The number of rows that the last INSERT, UPDATE or DELETE changed.
     var changes: Int64 { unsafe sqlite3_changes64(handle) }
 
-    /// The id of the last inserted row.
     var lastInsertedID: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
-    /// Whether a transaction is open. SQLite itself rolls a transaction back after some errors.
+    /// Whether a transaction is open. After some errors, SQLite has already rolled it back.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
-    /// Interrupts every statement after `limit` instructions of SQLite's virtual machine; `nil` removes the limit.
+    /// Makes SQLite interrupt each statement after `limit` instructions of its virtual machine. `nil` removes the
+    /// limit.
     func limitSteps(_ limit: Int32?) {
         unsafe sqlite3_progress_handler(handle, limit ?? 0, limit == nil ? nil : interruptStatement, nil)
     }
 
-    /// Sets whether closing moves the write-ahead log into the database and removes it, as SQLite does by default.
+    /// Sets whether closing moves the write-ahead log into the database and removes it. SQLite does so by default.
     func setCheckpointOnClose(_ isEnabled: Bool) {
         unsafe csqlite_set_checkpoint_on_close(handle, isEnabled ? 1 : 0)
     }
@@ -126,10 +127,10 @@ import Reporting
     }
 }
 
-/// A progress handler of SQLite that interrupts the statement.
+/// A progress handler for SQLite that always interrupts the statement.
 private func interruptStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 1 }
 
-/// A prepared statement for repeated use. It has one owner, and is finalised when the owner releases it.
+/// A prepared statement that can be run repeatedly. It has one owner, and is finalised when that owner releases it.
 @safe struct SQLiteStatement: ~Copyable {
     private let handle: OpaquePointer
     private let path: String
@@ -147,10 +148,10 @@ private func interruptStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 
 
     deinit { unsafe sqlite3_finalize(handle) }
 
-    /// Ends reading, releases the lock, and makes the statement ready for its next use.
-    func reset() { unsafe sqlite3_reset(handle) }  // returns the last step's error, which that step has thrown
+    /// Ends reading, which releases the lock. The statement can then be run again.
+    func reset() { unsafe sqlite3_reset(handle) }  // returns the last step's error, which has already been thrown
 
-    /// Binds a parameter. Parameters are numbered from 1.
+    /// Binds `value` to the parameter with this index. The first parameter has the index 1.
     func bind(_ value: Int64, at index: Int32) throws(OutboxError) {
         try check(unsafe sqlite3_bind_int64(handle, index, value))
     }
@@ -163,7 +164,7 @@ private func interruptStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 
         }
     }
 
-    /// Advances to the next row. Returns `false` after the last one.
+    /// Advances to the next row. Returns whether there is one.
     func step() throws(OutboxError) -> Bool {
         switch unsafe sqlite3_step(handle) {
         case SQLITE_ROW: return true
@@ -175,13 +176,13 @@ private func interruptStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 
         }
     }
 
-    /// Runs a statement without rows, and resets it.
+    /// Runs a statement that returns no rows, and resets it.
     func run() throws(OutboxError) {
         _ = try step()
         reset()
     }
 
-    /// Runs the statement with `number` as its parameter, and resets it.
+    /// Runs the statement with `number` as its only parameter, and resets it.
     func run(_ number: Int64) throws(OutboxError) { try run([.integer(number)]) }
 
     /// Runs the statement with `values` as its parameters, and resets it.
@@ -196,23 +197,26 @@ private func interruptStatement(_ context: UnsafeMutableRawPointer?) -> Int32 { 
         try run()
     }
 
-    /// Returns the integer in the first row, or 0 if there is no row, and resets the statement.
+    /// Runs the statement and resets it. Returns the integer in the first column of the first row, or 0 if there is no
+    /// row.
     func answer() throws(OutboxError) -> Int64 {
         defer { reset() }
         return try step() ? integer(0) : 0
     }
 
-    /// The number of columns in a row.
+    /// The number of columns that each row has.
     var columnCount: Int32 { unsafe sqlite3_column_count(handle) }
 
-    /// Returns the value of a column as an integer, or 0 for NULL. Columns are numbered from 0.
+    /// Returns the integer in the column with this index in the current row; 0 for NULL. The first column has the index
+    /// 0.
     func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
 
     func text(_ column: Int32) -> String? {
         unsafe sqlite3_column_text(handle, column).map { unsafe String(cString: $0) }
     }
 
-    /// Returns the value of a column; `nil` for a floating-point number or a blob, which no column of a store has.
+    /// Returns the value in the column with this index in the current row. Returns `nil` for a floating-point number or
+    /// a blob, which no column of a store contains.
     func value(_ column: Int32) -> StoredValue? {
         switch unsafe sqlite3_column_type(handle, column) {
         case SQLITE_NULL: return .null

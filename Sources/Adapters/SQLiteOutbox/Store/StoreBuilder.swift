@@ -1,14 +1,15 @@
 import Reporting
 
-/// Builds a complete store under another name, so that a power cut never leaves an incomplete one at its path.
+/// Builds a new store under another name. It is renamed only when it is complete, so a power cut never leaves an
+/// incomplete store at the outbox's path.
 final class StoreBuilder {
     let rows: StoreRows
     private let connection: SQLiteConnection
     private let insertRow: SQLiteStatement
     private let insertQuarantined: SQLiteStatement
 
-    /// Builds `files.rebuilt` from the rows that `fill` inserts and the counters that it returns, and synchronizes it.
-    /// The file is locked for `owner` from its creation on.
+    /// Builds a store at `files.rebuilt` and synchronizes it. `fill` inserts the rows and returns the counters. `owner`
+    /// locks the file as soon as it has been created.
     static func build(
         _ files: StoreFiles, for owner: StoreOwnership?, fill: (StoreBuilder) throws(OutboxError) -> OutboxCounters
     ) throws(OutboxError) {
@@ -21,7 +22,8 @@ final class StoreBuilder {
             let builder = try StoreBuilder(files)
             try builder.finish(try fill(builder))
         }
-        // The builder has been released, so the database is closed and its log has been moved into it.
+        // At this point the builder has been released, so the database is closed and contains everything that was in
+        // its log.
         try withSystem(files.path, files.disk.synchronizeFile(at: files.rebuilt))
     }
 
@@ -35,7 +37,8 @@ final class StoreBuilder {
         self.connection = connection
     }
 
-    /// Copies a row, as it was found, into the table of pending or quarantined updates. Ignores a second copy.
+    /// Copies a row unchanged into the table of pending updates, or into that of quarantined updates. Ignores a row
+    /// whose sequence number is already in the table.
     func insert(_ row: StoredRow) throws(OutboxError) {
         if row.isQuarantined {
             try insertQuarantined.run(row)
@@ -44,8 +47,9 @@ final class StoreBuilder {
         }
     }
 
-    /// Drops rows that are known to be settled: those before `oldestPending`, and those in quarantine whose updates are
-    /// also pending. Such an update was requeued, or its pending row is an old copy and will be rejected again.
+    /// Drops rows of updates that are no longer pending, because their sequence number is lower than `oldestPending`.
+    /// Also drops the quarantined row of an update that has a pending row as well. Either the update was requeued, or
+    /// its pending row is an old copy and the server will reject it again.
     func dropSettled(before oldestPending: Int64) throws(OutboxError) {
         try connection.execute(
             """
@@ -56,15 +60,15 @@ final class StoreBuilder {
             """)
     }
 
-    /// Drops the pending row of a delivered update, if an old copy of it was salvaged.
+    /// Drops the pending row of `delivered`. If there is such a row, it is an old copy that was salvaged.
     func dropPending(_ delivered: StoredUpdate?) throws(OutboxError) {
         guard let delivered, try rows.pending(delivered.sequence)?.stored == delivered else { return }
         try connection.execute("DELETE FROM updates WHERE sequence = \(delivered.sequence)")
     }
 
-    /// Renumbers the pending rows beyond `limit`: they should be delivered, but later updates must not continue from
-    /// such numbers. The new numbers follow the highest number up to `limit`, or `minimum` if that is higher. Drops the
-    /// quarantined rows beyond `limit`.
+    /// Gives new numbers to the pending rows whose number is higher than `limit`. Their updates should be delivered,
+    /// but later updates must not continue from such numbers. The new numbers follow the highest number up to `limit`,
+    /// or `minimum` if that is higher. Drops the quarantined rows whose number is higher than `limit`.
     func renumber(beyond limit: Int64, after minimum: Int64) throws(OutboxError) {
         try connection.execute("DELETE FROM quarantine WHERE sequence > \(limit)")
         let last = try connection.integer(
@@ -88,19 +92,19 @@ final class StoreBuilder {
         }
     }
 
-    /// Returns the number of pending rows; the ledger's row is inserted later.
+    /// Returns the number of pending rows. The ledger's row isn't counted, because it is inserted later.
     func countPending() throws(OutboxError) -> Int64 { try connection.integer("SELECT count(*) FROM updates") ?? 0 }
 
     func countQuarantined(from sequence: Int64) throws(OutboxError) -> Int64 {
         try connection.integer("SELECT count(*) FROM quarantine WHERE sequence >= \(sequence)") ?? 0
     }
 
-    /// Returns the highest sequence of all rows; 0 if there are no rows.
+    /// Returns the highest sequence number of all pending and quarantined rows; 0 if there are none.
     func highestSequence() throws(OutboxError) -> Int64 {
         max(try rows.highestSequence(), try connection.integer("SELECT max(sequence) FROM quarantine") ?? 0)
     }
 
-    /// Drops every row.
+    /// Drops all pending and quarantined rows.
     func removeAll() throws(OutboxError) { try connection.execute("DELETE FROM updates; DELETE FROM quarantine") }
 
     private func finish(_ counters: OutboxCounters) throws(OutboxError) {

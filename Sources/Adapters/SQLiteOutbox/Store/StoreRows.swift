@@ -1,9 +1,9 @@
 import Reporting
 
-/// The reader of a store's rows, for its owner and for tools.
+/// A reader of a store's rows, used by its owner and by tools.
 ///
-/// It reads a bounded number of rows in order of sequence. No read stays open between calls, because that would keep
-/// the write-ahead log from being reused.
+/// Each call reads a limited number of rows, in order of their sequence numbers. No read stays open afterwards, because
+/// the write-ahead log can't start over while it is being read.
 final class StoreRows {
     private let path: String
     private let row: SQLiteStatement
@@ -42,7 +42,7 @@ final class StoreRows {
         return record
     }
 
-    /// Returns the pending update with this sequence; `nil` if it isn't pending.
+    /// Returns the pending update with this sequence number; `nil` if it isn't pending.
     func pending(_ sequence: Int64) throws(OutboxError) -> UpdateRecord? {
         guard sequence > LedgerRecord.sequence else { return nil }
         defer { row.reset() }
@@ -57,7 +57,7 @@ final class StoreRows {
         return try row.step()
     }
 
-    /// Returns the first pending updates after `sequence`, in order of acceptance.
+    /// Returns up to `limit` pending updates whose sequence numbers are higher than `sequence`, in order of acceptance.
     func oldest(after sequence: Int64 = 0, limit: Int) throws(OutboxError) -> [UpdateRecord] {
         try ascending.bind(max(0, sequence), at: 1)
         try ascending.bind(Int64(limit), at: 2)
@@ -72,16 +72,16 @@ final class StoreRows {
         return records
     }
 
-    /// Returns the pending updates that were accepted last, latest first.
+    /// Returns up to `limit` pending updates, beginning with the one that was accepted last.
     func latest(limit: Int) throws(OutboxError) -> [UpdateRecord] {
         try descending.bind(Int64(limit), at: 1)
         return try collect(descending)
     }
 
-    /// Returns the sequence of the oldest pending update; 0 if nothing is pending.
+    /// Returns the sequence number of the oldest pending update; 0 if nothing is pending.
     func lowestSequence() throws(OutboxError) -> Int64 { try sequence(lowest) }
 
-    /// Returns the sequence of the pending update that was accepted last; 0 if nothing is pending.
+    /// Returns the sequence number of the pending update that was accepted last; 0 if nothing is pending.
     func highestSequence() throws(OutboxError) -> Int64 { try sequence(highest) }
 
     private func sequence(_ statement: borrowing SQLiteStatement) throws(OutboxError) -> Int64 {
@@ -92,11 +92,13 @@ final class StoreRows {
         return sequence
     }
 
-    /// Counts the pending updates one by one, without reading their values, in a tree that hasn't been checked.
+    /// Counts the rows of pending updates, without reading their values. The structure of the table need not have been
+    /// checked.
     ///
-    /// - Throws: `damaged` if there are more than `limit`: a tree that leads to the same page twice is endless.
+    /// - Throws: `damaged` if there are more than `limit`. In a damaged table that leads to the same page twice,
+    ///   counting would never end.
     func countPending(atMost limit: Int64) throws(OutboxError) -> Int64 {
-        try count.bind(limit + 2, at: 1)  // with the ledger's row
+        try count.bind(limit + 2, at: 1)  // 1 for the ledger's row, 1 to notice that there are too many
         let pending = try count.answer() - 1
         guard pending <= limit else { throw damage(.ledgerMismatch) }
         return pending
@@ -108,7 +110,7 @@ final class StoreRows {
         return updates
     }
 
-    /// Returns the quarantined updates that can be read, and the first damage that makes others unreadable.
+    /// Returns the quarantined updates that can be read. If some can't be read, also returns the first error.
     func readableQuarantined() throws(OutboxError) -> (updates: [QuarantinedUpdate], damage: OutboxError?) {
         defer { quarantine.reset() }
         var updates: [QuarantinedUpdate] = []
@@ -128,9 +130,10 @@ final class StoreRows {
         return (updates, damage)
     }
 
-    /// Checks the whole quarantine, which is small.
+    /// Checks all rows of the quarantine, which has only few.
     ///
-    /// - Throws: `damaged` unless each row can be read, was accepted, isn't also pending, and is counted.
+    /// - Throws: `damaged` unless each row can be read, its update was accepted and isn't also pending, and the ledger
+    ///   counts it.
     func checkQuarantine(_ counters: OutboxCounters) throws(OutboxError) {
         let updates = try quarantined()
         guard updates.count <= min(counters.quarantined.count, Int64(OutboxStore.quarantineLimit)) else {
@@ -143,10 +146,10 @@ final class StoreRows {
         }
     }
 
-    /// Returns the ledger's counters, plus the updates that were appended later.
+    /// Returns the ledger's counters, increased by the updates that were accepted after the ledger was written.
     ///
-    /// `pendingCount` is the number of pending updates as counted by the caller. If it is `nil`, the ledger's count is
-    /// used, which reads no rows.
+    /// `pendingCount` is the number of pending updates that the caller has counted. If it is `nil`, the number is
+    /// computed from the ledger, without counting rows.
     func counters(pendingCount: Int64? = nil) throws(OutboxError) -> OutboxCounters {
         let ledger = try ledger()
         let highest = try highestSequence()
@@ -158,7 +161,7 @@ final class StoreRows {
         return counters
     }
 
-    /// Returns the ledger's row for `counters`.
+    /// Returns the ledger's row for `counters`. The oldest pending update is read from the store.
     func ledger(of counters: OutboxCounters) throws(OutboxError) -> LedgerRecord {
         let lowest = try lowestSequence()
         return LedgerRecord(counters, oldestPending: lowest > 0 ? lowest : counters.lastSequence + 1)

@@ -2,23 +2,24 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// The exact content of `sqlite_schema` in a store.
+/// The schema of a store, in the exact text that `sqlite_schema` must contain.
 ///
-/// Triggers, views, generated columns, checks and indexes on expressions execute SQL from the file. Therefore a store
-/// is treated as damaged if its schema differs at all, even by one letter.
+/// Triggers, views, generated columns, checks and indexes on expressions can run SQL that is stored in the file. So a
+/// store is treated as damaged if its schema differs at all, even by one letter.
 enum StoreSchema {
-    /// The version of the schema. The schemas of any two versions differ, at least by a comment. Therefore a higher
-    /// number with this schema shows a flipped bit. With any other schema, it shows a store of a newer release, which
-    /// isn't touched.
+    /// The version of the schema. Two versions never have the same schema; a comment at least must differ. So if a
+    /// store has a higher version but this schema, a bit has been flipped. If it has another schema too, it was written
+    /// by a newer release and isn't changed.
     static let version: Int64 = 1
 
-    /// The table of pending updates, with the ledger in row 0. With one update pending, an append and the previous
-    /// acknowledgement change one page of 1 KiB. AUTOINCREMENT, an index or automatic vacuum would change a second one.
+    /// The name of the table of pending updates. Its row 0 is the ledger. While one update is pending, an append and
+    /// the previous acknowledgement together change one page of 1 KiB. AUTOINCREMENT, an index or automatic vacuum
+    /// would change a second page.
     static let updates = "updates"
-    /// The table of quarantined updates. In the table of pending updates, their rows would separate the ledger from the
-    /// live update, and each commit would write two pages or more.
+    /// The name of the table of quarantined updates. It is separate because in the other table, its rows would be
+    /// between the ledger and the live update. Each commit would then write at least two pages.
     static let quarantine = "quarantine"
-    /// The table of the tools' requests to the owner; usually empty.
+    /// The name of the table of the tools' requests to the owner, which is usually empty.
     static let requests = "requests"
 
     private struct Object {
@@ -32,7 +33,7 @@ enum StoreSchema {
             text = "CREATE TABLE \(name) (\(columns))"
         }
 
-        /// Creates a view for users of the `sqlite3` command. Waypost itself never reads it.
+        /// Creates a view for people who use the `sqlite3` command. Waypost itself doesn't read it.
         init(view name: String, _ query: String) {
             type = "view"
             self.name = name
@@ -47,13 +48,13 @@ enum StoreSchema {
           CASE kind WHEN 1 THEN 'shape point' ELSE 'update' END AS kind
         """
 
-    /// The tables and views, in the order of their creation.
+    /// The tables and views, in the order in which they are created.
     private static let objects = [
         Object(table: updates, StoredRow.definition), Object(table: quarantine, StoredRow.definition),
         Object(table: requests, "id INTEGER PRIMARY KEY, action TEXT, sequences TEXT, answer TEXT"),
         Object(view: "pending", "SELECT \(position) FROM updates WHERE sequence > 0"),
         Object(view: "quarantined", "SELECT \(position), note AS reason FROM quarantine"),
-        // Appends don't change row 0: later updates are counted from the rows.
+        // The view counts later updates from their rows, because appends don't change the ledger in row 0.
         Object(
             view: "ledger",
             """
@@ -67,7 +68,7 @@ enum StoreSchema {
             """),
     ]
 
-    /// The statements that create a store, in a transaction that is left open.
+    /// The statements that create a store. The transaction that they begin stays open.
     static let creation = """
         PRAGMA page_size = \(StoreFormat.pageSize);
         PRAGMA auto_vacuum = NONE;
@@ -79,23 +80,24 @@ enum StoreSchema {
         \(objects.map { $0.text + ";" }.joined(separator: "\n"))
         """
 
-    /// The maximum number of versions that a newer release may be ahead. A greater difference is a flipped bit.
+    /// The maximum difference between a newer release's version and this one. A greater difference means that a bit has
+    /// been flipped.
     private static let furthestRelease: Int64 = 1000
-    /// The maximum number of SQLite's instructions for reading a schema. Reading Waypost's schema takes a tenth of
-    /// them; reading a crafted one with a million tables stops before it fills the memory.
+    /// The maximum number of instructions that SQLite may run to read a schema. Waypost's schema needs a tenth of them.
+    /// Reading a manipulated schema with a million tables is stopped before it fills the memory.
     private static let stepLimit: Int32 = 10_000
 
-    /// Makes sure that the store has this version. Call it before any statement that needs the schema.
+    /// Makes sure that the store has this version and this schema. Call it before any statement that uses a table.
     ///
-    /// - Throws: `damaged` if its schema isn't Waypost's; `newerSchema` if it is a newer release's.
+    /// - Throws: `damaged` if the schema isn't Waypost's; `newerSchema` if it is that of a newer release.
     static func check(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
         try check(version: connection.integer("PRAGMA user_version") ?? 0, of: connection.path, connection)
         try require(connection)
     }
 
-    /// Makes sure that `found`, the version of the file at `path`, is this version.
+    /// Makes sure that `found`, the version in the file at `path`, is the version of this release.
     ///
-    /// - Throws: `damaged` if the number was never a version; `newerSchema` if it is a newer release's.
+    /// - Throws: `damaged` if the number can't be a version; `newerSchema` if it is that of a newer release.
     static func check(
         version found: Int64, of path: String, _ connection: borrowing SQLiteConnection
     ) throws(OutboxError) {
@@ -111,9 +113,9 @@ enum StoreSchema {
         throw OutboxError(.damaged, path: path, cause)
     }
 
-    /// Makes sure that the schema is this one, whatever its version number is.
+    /// Makes sure that the schema is this one. Doesn't check the version number.
     ///
-    /// - Throws: `damaged` if it isn't.
+    /// - Throws: `damaged` if the schema is different.
     static func require(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
         connection.limitSteps(stepLimit)
         defer { connection.limitSteps(nil) }
@@ -140,24 +142,26 @@ enum StoreSchema {
 /// The format of a store, and the settings of its connections.
 enum StoreFormat {
     static let pageSize: Int64 = 1024
-    /// The number of bytes up to which a log is searched for rows.
+    /// The number of bytes of a write-ahead log that are searched for rows.
     ///
-    /// A log starts over at the first commit after 256 pages, is cut to 1 MiB, and then holds one more transaction: at
-    /// most 1530 updates accepted or acknowledged and 512 thinned or dropped, each in its own page with the pages above
-    /// it, or the 512 pages of a compaction. That is less than 16 MiB. The log grows further only while another program
-    /// keeps a read open, by one or two pages per commit: there is room for more than 30,000 commits. SQLite itself
-    /// reads to the first damaged frame, wherever the file ends.
+    /// A log starts over at the first commit after 256 pages, and is cut to 1 MiB. One more transaction may follow. Its
+    /// maximum is 1530 updates accepted or acknowledged and 512 thinned or dropped, each in a separate page with the
+    /// pages above it. Or it is the 512 pages of a compaction. That is less than 16 MiB.
+    ///
+    /// The log becomes longer only while another program keeps a read open. It then grows by one or two pages per
+    /// commit, so there is room for more than 30,000 commits. SQLite itself reads the log up to the first damaged
+    /// frame, wherever the file ends.
     static let maximumLogBytes: Int64 = 64 * 1024 * 1024
-    /// The minimum size of an update's row in bytes: its pointer, length, sequence, header and time.
+    /// The minimum size of an update's row in bytes, with its pointer, length, sequence number, header and time.
     static let minimumRowBytes: Int64 = 24
-    /// The number that marks a store's database: "Wayp".
+    /// The application ID in the database's header that identifies a store. Its bytes spell "Wayp".
     static let applicationID: Int64 = 0x5761_7970
 
     /// The settings of the owner's connection.
     ///
-    /// A checkpoint follows every 256 pages: the log stays at that size, its blocks are overwritten in place, and
-    /// neither log nor checkpoint needs more space on a full disk than the reserve frees. Deleted rows are overwritten,
-    /// so that a repair never mistakes them for pending ones.
+    /// There is a checkpoint every 256 pages. So the log stays at that size and its blocks are overwritten in place. On
+    /// a full disk, neither the log nor a checkpoint needs more space than the reserve frees. Deleted rows are
+    /// overwritten, so that a repair never takes them for pending ones.
     static let ownerSettings = """
         PRAGMA synchronous = FULL;
         PRAGMA wal_autocheckpoint = 256;
@@ -168,8 +172,9 @@ enum StoreFormat {
         PRAGMA secure_delete = ON;
         """
 
-    /// The settings of the connection through which a tool sends requests. A request need not survive a power cut, and
-    /// only the owner moves the log into the database.
+    /// The settings of the connection through which a tool sends requests. Its commits aren't synchronized, because a
+    /// request need not survive a power cut. It never moves the log into the database, because only the owner does
+    /// that.
     static let requesterSettings = """
         PRAGMA synchronous = NORMAL;
         PRAGMA wal_autocheckpoint = 0;
@@ -185,16 +190,16 @@ enum StoreFormat {
         """
 }
 
-/// The header of a database (sqlite.org/fileformat2.html §1.3). It is read without SQLite, which would already change
-/// the files of a store that Waypost must not change.
+/// The header of a database (sqlite.org/fileformat2.html §1.3). It is read without SQLite, because SQLite would change
+/// files even if Waypost then decides to leave the store unchanged.
 struct StoreHeader: Sendable, Hashable {
     let fileBytes: Int64
     let version: Int64
 
-    /// Reads the header of the database at `path`, one of `files`. If `checksVersion` is true, the version must be this
-    /// release's; a repair relies only on the tables.
+    /// Reads the header of the database at `path`, which is one of `files`. If `checksVersion` is true, the version
+    /// must be that of this release. A repair doesn't check it, and relies only on the tables.
     ///
-    /// - Throws: `damaged` if the file doesn't begin as a store does; `newerSchema` if it is a newer release's.
+    /// - Throws: `damaged` if the file doesn't begin like a store; `newerSchema` if it is a store of a newer release.
     init(_ files: StoreFiles, at path: String, checksVersion: Bool = true) throws(OutboxError) {
         let disk = files.disk
         guard let status = try withSystem(path, disk.entry(at: path)) else {

@@ -1,18 +1,18 @@
 import Reporting
 import TimeAndChance
 
-/// A row of the outbox: one value per column, and a checksum over all values and the sequence.
-///
-/// The checksum makes a row recognisable anywhere: on a page outside the tree, in an old write-ahead log, or with a
-/// wrong sequence.
+/// A row of one of the outbox's tables. It has a value per column, and a checksum of the sequence number and all
+/// values.
+/// The checksum makes a row recognisable on a page that no longer belongs to a table, and in an old write-ahead log. It
+/// also reveals a wrong sequence number.
 struct StoredRow: Sendable {
-    /// The integer columns, which follow `sequence` in the table; the note and the checksum come last.
+    /// The columns of integers. They follow `sequence` in the table, and are followed by the note and the checksum.
     enum Column: Int, Sendable, CaseIterable {
         case time, latitude, longitude, altitude, speed, heading, accuracy, kind
 
         static let count = allCases.count
 
-        /// The column's name, which ends with the unit of its integers.
+        /// The name of the column in the table. It ends with the unit of the column's integers, if they have one.
         fileprivate var name: String {
             switch self {
             case .time: "time_ms"
@@ -25,25 +25,27 @@ struct StoredRow: Sendable {
     }
 
     let sequence: Int64
-    /// The values of the columns; `nil` for NULL. A row has no array of values, because a repair reads a million rows.
+    /// The values of the integer columns; `nil` for NULL. They are stored inline and not in an array, because a repair
+    /// reads up to a million rows.
     private var integers: [8 of Int64?]
-    /// The counters of the ledger, or the reason for a quarantine; `nil` for a pending update.
+    /// The counters in the ledger's row, or the reason in the row of a quarantined update; `nil` for a pending update.
     var note: [UInt8]? { didSet { readChecksum = nil } }
-    /// The checksum with which the row was read; `nil` for a new or changed row. A repair doesn't compute it again.
+    /// The checksum that was read with the row, so that a repair need not compute it again. It is `nil` for a new or
+    /// changed row.
     private var readChecksum: Int64?
 
-    /// The names of all columns, for a SELECT that `init(_:)` reads.
+    /// The names of all columns, for a SELECT whose rows `init(_:)` reads.
     static let columns = (["sequence"] + Column.allCases.map(\.name) + ["note", "checksum"]).joined(separator: ", ")
 
-    /// The column definitions of a table of rows, for CREATE TABLE.
+    /// The definitions of all columns, for the CREATE TABLE of a table of updates.
     static let definition =
         (["sequence INTEGER PRIMARY KEY"] + Column.allCases.map { "\($0.name) INTEGER" }
         + ["note TEXT", "checksum INTEGER"]).joined(separator: ", ")
 
-    /// The number of columns.
+    /// The number of columns, including the sequence number, the note and the checksum.
     static let columnCount = Column.count + 3
 
-    /// The parameters of an INSERT that `SQLiteStatement.run(_:)` binds.
+    /// The parameters of an INSERT, to which `SQLiteStatement.run(_:)` binds a row.
     static let parameters = (1...columnCount).map { "?\($0)" }.joined(separator: ", ")
 
     init(_ sequence: Int64) {
@@ -51,13 +53,13 @@ struct StoredRow: Sendable {
         integers = [8 of Int64?](repeating: nil)
     }
 
-    /// Reads the current row of `statement`. Returns `nil` if the row is damaged.
+    /// Reads the current row of `statement`. Returns `nil` if the checksum or the type of a value is wrong.
     init?(_ statement: borrowing SQLiteStatement) {
         self.init(statement.integer(0)) { statement.value(Int32($0)) }
     }
 
-    /// Creates a row from the values in the columns after the sequence number. `value` is called with 1, 2, 3 and so
-    /// on. Returns `nil` if the row is damaged.
+    /// Creates a row from `sequence` and the values of the other columns. `value` returns the value of a column, and is
+    /// called with 1, 2, 3 and so on. Returns `nil` if the checksum or the type of a value is wrong.
     init?(_ sequence: Int64, _ value: (Int) -> StoredValue?) {
         self.init(sequence)
         for index in 0..<Column.count {
@@ -85,7 +87,7 @@ struct StoredRow: Sendable {
         }
     }
 
-    /// Binds the values to `parameters`.
+    /// Binds the sequence number and all values to the `parameters` of `statement`.
     func bind(to statement: borrowing SQLiteStatement) throws(OutboxError) {
         try statement.bind(sequence, at: 1)
         for index in 0..<Column.count {
@@ -97,10 +99,10 @@ struct StoredRow: Sendable {
         try statement.bind(readChecksum ?? checksum, at: Int32(Column.count + 3))
     }
 
-    /// Whether the row holds a quarantined update: only such rows and the ledger have a note.
+    /// Whether the row is that of a quarantined update. Apart from the ledger, only such rows have a note.
     var isQuarantined: Bool { sequence != LedgerRecord.sequence && note != nil }
 
-    /// The checksum of the sequence and of each value, with its type.
+    /// The checksum of the sequence number, and of the type and content of each value.
     var checksum: Int64 {
         var checksum = CRC32()
         checksum.update(sequence)
@@ -122,15 +124,17 @@ struct StoredRow: Sendable {
         return Int64(Int32(bitPattern: checksum.value))
     }
 
-    /// The range of accepted update counts and sequence numbers: sums don't overflow, whatever a file contains.
+    /// The range of plausible sequence numbers and numbers of updates. Within it, sums can't overflow, whatever a
+    /// damaged file contains.
     static let plausibleCounts = 0...OutboxCounters.Limit.record
-    /// The range of accepted sequence numbers of updates; 0 is the ledger's.
+    /// The range of plausible sequence numbers of updates. It doesn't contain 0, the ledger's number.
     static let plausibleSequences = 1...OutboxCounters.Limit.record
-    /// The range of accepted times in milliseconds since 1970: the difference of any two doesn't overflow.
+    /// The range of plausible times in milliseconds since 1970. Within it, the difference of two times can't overflow.
     static let plausibleTimes: ClosedRange<Int64> = -(1 << 60)...1 << 60
 }
 
-/// An SQLite value, except for floating-point numbers and blobs, which no column has.
+/// A value of a column. There is no case for floating-point numbers and blobs, because no column of a store contains
+/// them.
 enum StoredValue: Sendable, Hashable {
     case null
     case integer(Int64)
@@ -140,10 +144,10 @@ enum StoredValue: Sendable, Hashable {
     var text: [UInt8]? { if case .text(let bytes) = self { bytes } else { nil } }
 }
 
-/// The checksum of Ethernet and zip (reflected polynomial 0xEDB88320).
+/// The CRC-32 checksum that Ethernet and zip use (reflected polynomial 0xEDB88320).
 struct CRC32 {
     private var register: UInt32 = 0xffff_ffff
-    /// `lookup`, so that not every byte checks whether it has been computed.
+    /// A copy of `lookup`. Each access to the static property would check whether it has been computed yet.
     private let tables = Self.lookup
 
     var value: UInt32 { ~register }
@@ -152,7 +156,7 @@ struct CRC32 {
         register = tables[Int(UInt8(truncatingIfNeeded: register) ^ byte)] ^ (register >> 8)
     }
 
-    /// Adds the eight bytes of `number`, least significant first, in one step ("slicing by 8").
+    /// Adds the eight bytes of `number` in one step ("slicing by 8"). The least significant byte comes first.
     mutating func update(_ number: Int64) {
         let bytes = UInt64(bitPattern: number) ^ UInt64(register)
         register = 0
@@ -162,7 +166,8 @@ struct CRC32 {
         }
     }
 
-    /// Eight tables of 256: entry `b` of table `n` is the checksum of the byte `b` followed by `n` zeros.
+    /// Eight tables of 256 entries each. Entry `b` of table `n` is the checksum of the byte `b` followed by `n` zero
+    /// bytes.
     private static let lookup: [UInt32] = {
         var tables: [UInt32] = (0..<256).map { (index: UInt32) -> UInt32 in
             (0..<8).reduce(index) { (value: UInt32, _: Int) -> UInt32 in

@@ -1,10 +1,10 @@
 import Reporting
 import TimeAndChance
 
-/// A row of a pending update.
+/// A pending update, as it is stored in a row.
 struct UpdateRecord: Sendable, Hashable {
     let stored: StoredUpdate
-    /// Whether the update is a shape point of the one that follows it.
+    /// Whether the update is a shape point, which shows the track up to the update that follows it.
     let isShapePoint: Bool
 
     init(_ stored: StoredUpdate, isShapePoint: Bool = false) {
@@ -12,7 +12,7 @@ struct UpdateRecord: Sendable, Hashable {
         self.isShapePoint = isShapePoint
     }
 
-    /// Returns `nil` if `row` doesn't hold a pending update.
+    /// Reads a pending update from a row. Returns `nil` if the row contains something else.
     init?(_ row: StoredRow) {
         guard !row.isQuarantined, let stored = StoredUpdate(row) else { return nil }
         self.init(stored, isShapePoint: row.isShapePoint)
@@ -27,7 +27,7 @@ struct UpdateRecord: Sendable, Hashable {
 }
 
 extension StoredUpdate {
-    /// Returns `nil` if `row` doesn't hold an update.
+    /// Reads a pending or quarantined update from a row. Returns `nil` if the row contains something else.
     init?(_ row: StoredRow) {
         guard StoredRow.plausibleSequences.contains(row.sequence), let update = LocationUpdate(row) else { return nil }
         self.init(sequence: row.sequence, update: update)
@@ -35,7 +35,6 @@ extension StoredUpdate {
 }
 
 extension StoredRow {
-    /// Whether the row holds a shape point.
     var isShapePoint: Bool {
         get { self[.kind] == 1 }
         set { self[.kind] = newValue ? 1 : 0 }
@@ -51,26 +50,28 @@ extension StoredRow {
         self[.accuracy] = Self.count(in: update.horizontalAccuracyMeters, unitsPerOne: LocationUpdate.unitsPerMeter)
     }
 
-    /// Returns the number of units in `value`, rounded; `nil` if `value` is `nil` or too large.
+    /// Returns `value` as a rounded number of units, of which there are `unitsPerOne` in 1. Returns `nil` if `value` is
+    /// `nil` or too large.
     private static func count(in value: Double?, unitsPerOne: Double) -> Int64? {
         value.flatMap { Int64(exactly: ($0 * unitsPerOne).rounded()) }
     }
 
-    /// Returns the value of `column` in degrees; `nil` if it isn't an angle up to `limit`.
+    /// Returns the angle in `column` in degrees. Returns `nil` if there is none, or if it isn't between -`limit` and
+    /// `limit`.
     fileprivate func degrees(_ column: Column, upTo limit: Int64) -> Double? {
         let units = Int64(LocationUpdate.unitsPerDegree)
         guard let count = self[column], -limit * units...limit * units ~= count else { return nil }
         return Double(count) / LocationUpdate.unitsPerDegree
     }
 
-    /// Returns the value of `column` in metres or metres per second; `nil` if it is NULL.
+    /// Returns the value of `column` in metres, or in metres per second for a speed; `nil` for NULL.
     fileprivate func meters(_ column: Column) -> Double? {
         self[column].map { Double($0) / LocationUpdate.unitsPerMeter }
     }
 }
 
 extension LocationUpdate {
-    /// Returns `nil` if the values can't be those of a vehicle's position.
+    /// Reads the position from a row. Returns `nil` if the values are impossible for a vehicle's position.
     init?(_ row: StoredRow) {
         guard let time = row[.time], StoredRow.plausibleTimes.contains(time),
             let latitude = row.degrees(.latitude, upTo: 90), let longitude = row.degrees(.longitude, upTo: 180),

@@ -1,14 +1,15 @@
 import Reporting
 import TimeAndChance
 
-/// The eviction of updates near the size limit and at the age limit. The newest update is never evicted.
+/// The rules for evicting updates near the size limit and at the age limit. The newest update is never evicted.
 struct Eviction {
     private let maximumBytes: Int64
     private let maximumAge: Duration?
-    /// Per step, the end of a range of the backlog that had no complete block, so that this range isn't read again.
+    /// The end of the range in which a step found no complete block, keyed by the step. The range isn't read again
+    /// until its end changes.
     private var exhaustedEnd: [ThinningStep: Int64] = [:]
 
-    /// The number of rows that are thinned or evicted together, about 10 KiB.
+    /// The number of rows that are thinned or evicted at a time, which take about 10 KiB.
     static let block = 256
 
     init(maximumBytes: Int64, maximumAge: Duration?) {
@@ -16,10 +17,12 @@ struct Eviction {
         self.maximumAge = maximumAge
     }
 
-    /// Makes room near the limit: thins one block of the backlog, early enough to be done before the limit is reached,
-    /// and evicts the oldest block if that frees too little. Returns whether any row was removed.
+    /// Makes room if the store is near its size limit. Thins one block of the backlog, early enough that this is done
+    /// before the limit is reached. If that frees too little, also evicts the oldest block. Returns whether any row was
+    /// removed.
     ///
-    /// An append waits for at most one block of each kind. If the limit was lowered, the store shrinks block by block.
+    /// So an append waits until at most one block has been thinned and one evicted. If the limit has been lowered, the
+    /// store shrinks by one block per append.
     mutating func makeRoom(_ store: OutboxStore, _ next: inout OutboxCounters) throws(OutboxError) -> Bool {
         let before = try store.bytesInUse()
         guard before > maximumBytes - max(16 * StoreFormat.pageSize, maximumBytes / 16) else { return false }
@@ -30,8 +33,8 @@ struct Eviction {
         return try evict(store.rows.oldest(limit: Self.block), .oldest, store, &next) || isThinned
     }
 
-    /// Evicts a block of the updates whose time of fix is older than the configured age. Returns whether any was
-    /// evicted.
+    /// Evicts up to one block of the updates whose time of fix is older than the configured age allows. Returns whether
+    /// any were evicted.
     func evictByAge(_ store: OutboxStore, _ next: inout OutboxCounters) throws(OutboxError) -> Bool {
         guard let maximumAge, let newest = next.newest else { return false }
         let earliest = newest.update.timeOfFix.advanced(by: .zero - maximumAge)
@@ -53,8 +56,8 @@ struct Eviction {
         return isAny
     }
 
-    /// Thins the next block of the finest step that still has a block to thin. Returns `false` if every step has
-    /// finished.
+    /// Thins one block. Uses the finest step for which there is still a block to thin. Returns `false` if no step has
+    /// one.
     private mutating func thinBlock(_ store: OutboxStore, _ next: inout OutboxCounters) throws(OutboxError) -> Bool {
         for step in ThinningStep.allCases {
             let range = next.thinning.range(of: step)

@@ -3,14 +3,13 @@ import Reporting
 import StrictJSON
 import TimeAndChance
 
-/// The choice of updates that can be removed from a backlog while the rest still show where the vehicle was and when,
+/// The selection of updates that can be removed from a backlog. The others still show where the vehicle was and when,
 /// by the rules of `TrackSimplification`.
-///
-/// It always keeps the ends of drives, the first and last update of each stop, and the fastest and slowest update of
-/// each leg in between.
+/// The ends of drives are always kept, and so are the first and the last update of each stop. For each leg between two
+/// stops, the fastest and the slowest update are kept.
 enum TrackThinning {
-    /// Returns the indices that are kept: the first, the last, those in `fixed`, and as many others as the tolerance
-    /// requires. `tolerance` is in metres.
+    /// Returns the indices of the updates to keep: the first, the last, the landmarks, those in `fixed`, and as many
+    /// others as the tolerance requires. `tolerance` is in metres.
     static func kept(of updates: [LocationUpdate], tolerance: Double, fixed: Set<Int> = []) -> [Int] {
         guard !updates.isEmpty else { return [] }
         let marks = landmarks(of: updates).union(fixed).sorted()
@@ -21,7 +20,7 @@ enum TrackThinning {
             }
     }
 
-    /// Returns the indices that are kept whatever the tolerance.
+    /// Returns the indices of the updates that are kept at any tolerance.
     static func landmarks(of updates: [LocationUpdate]) -> Set<Int> {
         var landmarks: Set<Int> = [0, updates.count - 1]
         let standing = standing(updates)
@@ -36,8 +35,9 @@ enum TrackThinning {
         return landmarks
     }
 
-    /// Returns the landmarks of a stop or of a leg between two stops. The landmarks of a stop are its ends. The
-    /// landmarks of a leg are its fastest and its slowest update, and each end at which the drive breaks off.
+    /// Returns the landmarks of one run of updates, which is a stop or a leg between two stops. For a stop, these are
+    /// its first and its last update. For a leg, they are its fastest and its slowest update, and an end at which the
+    /// drive is interrupted.
     private static func marks(
         ofRun run: ClosedRange<Int>, isStanding: Bool, _ updates: [LocationUpdate]
     ) -> Set<Int> {
@@ -60,8 +60,8 @@ enum TrackThinning {
         return span <= .zero || span > TrackSimplification.maximumSpan
     }
 
-    /// Returns, for each update, whether the vehicle was at a standstill. An update without speed, such as a shape
-    /// point, continues the previous run.
+    /// Returns for each update whether the vehicle was at a standstill. If an update has no speed, as a shape point has
+    /// none, the state of the previous one is used.
     private static func standing(_ updates: [LocationUpdate]) -> [Bool] {
         var isStanding = false
         return updates.map { update in
@@ -71,31 +71,32 @@ enum TrackThinning {
     }
 }
 
-/// A pass that thins a backlog, more coarsely than the previous one.
+/// A pass over the backlog that thins it. Each step is coarser than the previous one.
 enum ThinningStep: Int, Sendable, Hashable, CaseIterable {
     case first, second, third, fourth, fifth
 
-    /// The maximum error in metres of the track that is left after this step and the previous ones.
+    /// The maximum error of the track, in metres, after this step and all previous ones.
     var bound: Double { [10, 25, 50, 100, 250][rawValue] }
 
-    /// The error in metres that this step may add. The errors of steps add up: the kept tracks are polylines, and two
-    /// polylines are farthest apart at a vertex of one of them.
+    /// The error in metres that this step may add to that of the previous ones. Errors can simply be added, because the
+    /// tracks are polylines, and two polylines are farthest apart at a vertex of one of them.
     var tolerance: Double { bound - (previous?.bound ?? 0) }
 
     var previous: Self? { Self(rawValue: rawValue - 1) }
 }
 
-/// The progress of each step through the backlog; part of the ledger's row.
+/// The progress of each thinning step through the backlog. It is stored in the ledger's row.
 struct ThinningProgress: Sendable, Hashable {
-    /// The sequence up to which each step has thinned the rows. It is the sequence of a block's last row, which is kept
-    /// because the next block begins with it.
+    /// The sequence number up to which each step has thinned the rows. It is that of a block's last row, which is
+    /// always kept because the next block begins with it.
     private var fronts = [Int64](repeating: 0, count: ThinningStep.allCases.count)
 
     func front(of step: ThinningStep) -> Int64 { fronts[step.rawValue] }
 
     mutating func advance(_ step: ThinningStep, to sequence: Int64) { fronts[step.rawValue] = sequence }
 
-    /// Returns the sequence numbers that `step` may thin. A step never overtakes the previous one, so errors add up.
+    /// Returns the range of sequence numbers that `step` may thin. A step never overtakes the previous one, because
+    /// each step's error is added to that of the previous one.
     func range(of step: ThinningStep) -> ClosedRange<Int64> {
         let end = step.previous.map(front) ?? .max
         return min(front(of: step), end)...end
@@ -103,7 +104,7 @@ struct ThinningProgress: Sendable, Hashable {
 
     init() {}
 
-    /// The fronts in the order of the steps; `nil` if nothing has been thinned.
+    /// The fronts as JSON, in the order of the steps; `nil` if nothing has been thinned.
     var json: JSONValue? {
         fronts.allSatisfy { $0 == 0 } ? nil : .array(fronts.map { .integer($0) })
     }

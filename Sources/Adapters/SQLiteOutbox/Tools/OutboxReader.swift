@@ -1,11 +1,11 @@
 import LinuxPlatform
 package import Reporting
 
-/// A reader of an outbox for the tools, whether or not the service is running. It changes nothing, and doesn't affect
-/// the service's locks.
+/// A reader of an outbox for tools, which works whether or not the service is running. It changes nothing, and doesn't
+/// affect the service's locks.
 ///
-/// Calls block, and must come from one thread. An update whose acknowledgement the service hasn't written yet still
-/// shows as pending.
+/// Calls block, and must all come from one thread. A delivered update still counts as pending if the service hasn't
+/// written its acknowledgement yet.
 package final class OutboxReader {
     private let files: StoreFiles
     private let connection: SQLiteConnection
@@ -13,11 +13,13 @@ package final class OutboxReader {
 
     private static let rowsAtOnce = 1000
 
+    /// Opens the outbox at `path` for reading.
+    ///
     /// - Throws: `missing`, `damaged`, `forbidden`, `newerSchema`, or another reason why the outbox can't be read.
     package init(path: String) throws(OutboxError) {
         guard Self.exists(path) else { throw OutboxError(.missing, path: path) }
         let files = try withSystem(path, StoreFiles(at: path, for: EffectiveUser.expected(at: path)))
-        // Users other than its owner may also read the outbox.
+        // The user who reads the outbox need not be its owner.
         if let status = try withSystem(path, FileStatus(at: files.path)) {
             try withSystem(path, FileSystem.requireOwnFile(at: files.path, for: status.owner))
         }
@@ -27,22 +29,24 @@ package final class OutboxReader {
         self.connection = connection
     }
 
-    /// Returns the ledger with reasons and times. Counts every pending update.
+    /// Returns the ledger, with the reasons for evictions and the times of updates. Counts the pending updates one by
+    /// one.
     package func summary() throws(OutboxError) -> StoreSummary {
         let bytes = try withSystem(
             files.path, files.disk.fileSize(at: files.path) + files.disk.fileSize(at: files.log))
         try connection.execute("BEGIN")
-        defer { do { try connection.execute("COMMIT") } catch {} }  // nothing has been written
+        defer { do { try connection.execute("COMMIT") } catch {} }  // harmless if it fails: nothing has been written
         let pending = try rows.countPending(atMost: bytes / StoreFormat.minimumRowBytes)
         return StoreSummary(try rows.counters(pendingCount: pending))
     }
 
-    /// Returns at most 1000 pending updates after `sequence`, in order of acceptance; none at the end.
+    /// Returns up to 1000 pending updates whose sequence numbers are higher than `sequence`, in order of acceptance. An
+    /// empty array marks the end.
     package func pending(after sequence: Int64) throws(OutboxError) -> [StoredUpdate] {
         try rows.oldest(after: sequence, limit: Self.rowsAtOnce).map(\.stored)
     }
 
-    /// Calls `body` for each pending update in order of acceptance, with at most 1000 in memory at a time.
+    /// Calls `body` for each pending update, in order of acceptance. Keeps at most 1000 in memory at a time.
     package func forEachPending(_ body: (StoredUpdate) throws -> Void) throws {
         var last: Int64 = 0
         while true {
@@ -53,13 +57,14 @@ package final class OutboxReader {
         }
     }
 
-    /// Returns the last quarantined updates, in order of acceptance, and the damage if some of them are unreadable.
+    /// Returns the latest quarantined updates, in order of acceptance. If some of them can't be read, also returns the
+    /// error.
     package func quarantined() throws(OutboxError) -> (updates: [QuarantinedUpdate], damage: OutboxError?) {
         try rows.readableQuarantined()
     }
 
-    /// Whether there is a file at `path`. Returns `true` if that can't be determined: opening the file then reports the
-    /// reason.
+    /// Whether there is a file at `path`. It is also `true` if that is unknown, because opening the file then reports
+    /// the reason.
     private static func exists(_ path: String) -> Bool {
         do throws(SystemError) { return try FileSystem.entry(at: path) != nil } catch { return true }
     }
@@ -68,7 +73,8 @@ package final class OutboxReader {
         try files.requireOutbox()
         _ = try StoreHeader(files, at: files.path)
         let hasLog = try withSystem(files.path, files.disk.entry(at: files.log)) != nil
-        // Without a log there is no writer, and opening normally would leave a log that the tool's user owns.
+        // Without a log, no process is writing. Opening the database in the normal way would create a log that belongs
+        // to the tool's user.
         let connection = try SQLiteConnection(path: files.path, access: hasLog ? .readOnly : .immutable)
         try StoreSchema.check(connection)
         try connection.execute(StoreFormat.readerSettings)
@@ -76,14 +82,14 @@ package final class OutboxReader {
     }
 }
 
-/// The ledger of an outbox, with reasons and times.
+/// The ledger of an outbox, with the reasons for evictions and the times of updates.
 package struct StoreSummary: Sendable, Hashable {
     package var ledger: Ledger
     package var evictions: Evictions
-    /// The updates that Fleet Engine has rejected permanently.
+    /// The updates that Fleet Engine has permanently rejected.
     package var quarantined: UpdateTally
     package var newest: StoredUpdate?
-    /// The newest update that was delivered.
+    /// The delivered update with the latest time of fix.
     package var newestDelivered: StoredUpdate?
 
     init(_ counters: OutboxCounters) {
@@ -94,7 +100,7 @@ package struct StoreSummary: Sendable, Hashable {
         newestDelivered = counters.newestDelivered
     }
 
-    /// Creates a summary of a ledger without times.
+    /// Creates a summary from a ledger, without any times.
     package init(_ ledger: Ledger, evictions: Evictions = Evictions()) {
         self.ledger = ledger
         self.evictions = evictions

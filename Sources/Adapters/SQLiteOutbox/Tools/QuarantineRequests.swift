@@ -3,17 +3,19 @@ package import ReportedText
 package import Reporting
 import StrictJSON
 
-/// A sender of requests to the process that owns an outbox. Only the owner may change quarantined updates, because it
-/// has the counters in memory.
+/// A tool's connection to an outbox, through which it sends requests to the outbox's owner. Only the owner can change
+/// quarantined updates, because it has the counters in memory.
 ///
-/// Calls block, and must come from one thread.
+/// Calls block, and must all come from one thread.
 package final class OutboxRequester {
     private let connection: SQLiteConnection
     private let insert: SQLiteStatement
     private let fetch: SQLiteStatement
     private let remove: SQLiteStatement
 
-    /// - Throws: the reason why the outbox can't be written.
+    /// Opens the outbox at `path`.
+    ///
+    /// - Throws: the reason why this user can't write to the outbox.
     package init(path: String) throws(OutboxError) {
         let files = try withSystem(path, StoreFiles(at: path))
         try files.requireOwn(for: EffectiveUser.current)
@@ -28,20 +30,21 @@ package final class OutboxRequester {
         self.connection = connection
     }
 
-    /// Stores a request for the owner. Returns the request's number.
+    /// Stores a request for the owner to carry out. Returns the number by which the request is identified.
     package func submit(_ request: QuarantineRequest) throws(OutboxError) -> Int64 {
         try insert.run(request.values)
         return connection.lastInsertedID
     }
 
-    /// Returns the answer to a request and removes both; `nil` while there is no answer.
+    /// Returns the answer to a request, and removes the request with its answer. Returns `nil` while there is no
+    /// answer.
     package func answer(to id: Int64) throws(OutboxError) -> QuarantineAnswer? {
         guard let answer = try fetchAnswer(id) else { return nil }
         try remove.run(id)
         return answer
     }
 
-    /// Withdraws a request. Returns the answer if the owner has already carried the request out; otherwise `nil`.
+    /// Withdraws a request. If the owner has already carried it out, returns the answer; otherwise `nil`.
     package func withdraw(_ id: Int64) throws(OutboxError) -> QuarantineAnswer? {
         try connection.execute("BEGIN IMMEDIATE")
         let answer = try fetchAnswer(id)
@@ -57,17 +60,17 @@ package final class OutboxRequester {
     }
 }
 
-/// An operator's request about quarantined updates.
+/// An operator's request to change quarantined updates.
 package struct QuarantineRequest: Sendable, Hashable {
     package enum Action: String, Sendable, Hashable {
         /// Makes the updates pending again.
         case requeue
-        /// Deletes the updates and counts them as evicted.
+        /// Deletes the updates, and counts them as evicted.
         case discard
     }
 
     package let action: Action
-    /// The sequences of the updates; `nil` for all.
+    /// The sequence numbers of the updates; `nil` for all quarantined updates.
     package let sequences: Set<Int64>?
 
     package init(_ action: Action, _ sequences: Set<Int64>?) {
@@ -81,8 +84,8 @@ package struct QuarantineRequest: Sendable, Hashable {
         return [.text(Array(action.rawValue.utf8)), numbers.map { .text($0.utf8) } ?? .null]
     }
 
-    /// Reads `action` and `sequences` from the current row. Returns `nil` if they are damaged, or unknown to this
-    /// release.
+    /// Reads `action` and `sequences` from the current row of `statement`. Returns `nil` if they are damaged, or if
+    /// this release doesn't know the action.
     fileprivate init?(_ statement: borrowing SQLiteStatement) {
         guard let action = statement.text(1).flatMap(Action.init) else { return nil }
         guard let value = statement.value(2), value != .null else {
@@ -95,21 +98,20 @@ package struct QuarantineRequest: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// Returns `nil` if `value` isn't the text of a JSON document.
+    /// Parses the text of a JSON document. Returns `nil` if `value` isn't one.
     fileprivate init?(_ value: StoredValue?) {
         guard let text = value?.text else { return nil }
         do throws(ParseError) { try self.init(parsing: text) } catch { return nil }
     }
 }
 
-/// The answer to a `QuarantineRequest`.
 package enum QuarantineAnswer: Sendable, Hashable {
-    /// `count` updates were requeued or discarded. `notKept` updates couldn't be requeued, because only the last 256
-    /// are kept; they stay in quarantine.
+    /// `count` updates were requeued or discarded. `notKept` updates stay in quarantine. They can't be requeued,
+    /// because only the last 256 rows are kept.
     case done(count: Int64, notKept: Int64)
-    /// Nothing was changed: these sequences are not in quarantine.
+    /// Nothing was changed, because the updates with these sequence numbers aren't in quarantine.
     case unknown([Int64])
-    /// Nothing was changed: the owner of the outbox does not know such a request.
+    /// Nothing was changed, because the owner of the outbox doesn't know such a request.
     case notUnderstood
 
     /// The value of the column `answer` in the request's row.
@@ -135,16 +137,15 @@ package enum QuarantineAnswer: Sendable, Hashable {
     }
 }
 
-/// An update that the server rejected permanently, with the server's message.
+/// An update that the server has permanently rejected, with the server's message.
 package struct QuarantinedUpdate: Sendable, Hashable {
     package let stored: StoredUpdate
-    /// The server's message, cut to `maximumReasonBytes`.
+    /// The server's message, cut off after `maximumReasonBytes`.
     package let reason: ReportedText
-    /// Whether the update is a shape point.
     let isShapePoint: Bool
 
-    /// The maximum length of a reason in bytes: enough for Fleet Engine's error bodies, while a row still fits on one
-    /// page.
+    /// The maximum length of a reason in bytes. It is enough for Fleet Engine's error messages, and a row with such a
+    /// reason still fits on one page.
     package static let maximumReasonBytes = 512
 
     package init(stored: StoredUpdate, reason: ReportedText) {
@@ -165,7 +166,7 @@ package struct QuarantinedUpdate: Sendable, Hashable {
         return row
     }
 
-    /// Returns `nil` if `row` doesn't hold a quarantined update.
+    /// Reads a quarantined update from a row. Returns `nil` if the row contains something else.
     init?(_ row: StoredRow) {
         guard let stored = StoredUpdate(row), let reason = row.note else { return nil }
         self.init(
@@ -174,15 +175,16 @@ package struct QuarantinedUpdate: Sendable, Hashable {
     }
 }
 
-/// The table of the tools' requests, one row per request, with the answer once the request has been handled.
+/// The table of the tools' requests. It has one row per request, which also contains the answer once the request has
+/// been handled.
 final class RequestTable {
     private let unanswered: SQLiteStatement
     private let write: SQLiteStatement
     private let forget: SQLiteStatement
 
-    /// The maximum number of requests that are handled at a time.
+    /// The maximum number of requests that the owner handles at a time.
     static let maximumAtOnce = 16
-    /// The maximum number of answers that are kept although the tool ended without fetching them.
+    /// The number of recent requests whose answers are kept, in case the tool ended without fetching them.
     private static let kept: Int64 = 64
 
     init(_ connection: borrowing SQLiteConnection) throws(OutboxError) {
@@ -192,7 +194,7 @@ final class RequestTable {
         forget = try SQLiteStatement(connection, "DELETE FROM requests WHERE answer IS NOT NULL AND id < ?1")
     }
 
-    /// Returns the requests without an answer, oldest first; a request is `nil` if it can't be read.
+    /// Returns the oldest requests that have no answer yet. A request that can't be read is `nil`.
     func unansweredRequests() throws(OutboxError) -> [(id: Int64, request: QuarantineRequest?)] {
         defer { unanswered.reset() }
         try unanswered.bind(Int64(Self.maximumAtOnce), at: 1)
