@@ -3,7 +3,7 @@ import Operations
 
 /// `waypost help`, and `--help` after any command.
 struct HelpCommand {
-    /// The name of a command; `nil` for the overview.
+    /// The name of the command to explain; `nil` for an overview of all commands.
     let topic: String?
 
     func run() throws -> ExitStatus {
