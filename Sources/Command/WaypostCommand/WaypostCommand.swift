@@ -2,10 +2,10 @@ import LinuxPlatform
 import Reporting
 import Operations
 
-/// The command line: finds the command, runs it, and converts its errors to messages and exit codes.
+/// The entry point of the command line. It finds the command, runs it, and converts errors to messages and exit codes.
 enum WaypostCommand {
-    /// The commands that run until a signal stops them. A signal that stops any other command interrupts its work,
-    /// which is reported.
+    /// The commands that run until a signal stops them. If a signal stops any other command, the command reports that
+    /// it was interrupted.
     private static let services: Set = ["run", "simulator"]
 
     /// Runs the command and returns how the process must end. Each of `reloads` makes `waypost run` read its

@@ -1,7 +1,7 @@
 import LinuxPlatform
 
 ProcessStart.prepare()
-// The command is started synchronously, because the main thread waits for signals while the command runs
+// The top-level code isn't asynchronous, because the main thread waits for signals while the command runs
 // (docs/architecture.md, "Threads").
 let words = Array(CommandLine.arguments.dropFirst())
 let reloads = ReloadRequests()

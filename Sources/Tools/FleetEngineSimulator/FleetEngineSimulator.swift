@@ -35,7 +35,7 @@ package struct FleetEngineSimulator: Sendable {
     /// Starts an outage, during which all connections except those to the page and the record are reset.
     package func beginOutage() async { await engine.setOutage(true) }
 
-    /// Ends the outage that `beginOutage` started; a planned outage continues.
+    /// Ends the outage that `beginOutage` started. Planned outages aren't affected.
     package func endOutage() async { await engine.setOutage(false) }
 
     package var record: SimulatorRecord { get async { await engine.record } }

@@ -8,7 +8,7 @@ import TimeAndChance
 /// The handler of all requests. It responds as the token issuer or as Fleet Engine, with injected faults, and serves
 /// the page and the record.
 ///
-/// It is an actor with its own thread, because writing the record's file may block.
+/// The handler is an actor with its own thread, because writing the record's file may block.
 actor SimulatorResponder {
     private let settings: SimulatorSettings
     private let executor = ThreadExecutor(named: "simulator")

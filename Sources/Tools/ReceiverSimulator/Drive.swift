@@ -66,7 +66,7 @@ package enum DriveSituation: String, Sendable, Hashable, CaseIterable {
     case tunnel
     /// A short drive that ends at a parking place. The car then stands still, but its reported position wanders.
     case parking
-    /// A drive through the town across midnight.
+    /// A drive through the town that begins before midnight and ends after it.
     case midnight
     /// A drive through the town with ten epochs per second.
     case tenHertz
@@ -113,7 +113,7 @@ package enum DriveSituation: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A whole drive as the content of two files: the receiver's output, and the expected fixes as JSON Lines.
+/// A complete drive as the content of two files: the receiver's output, and the expected fixes as JSON Lines.
 package struct GeneratedDrive: Sendable {
     package private(set) var sentences: [UInt8] = []
     package private(set) var expected: [UInt8] = []

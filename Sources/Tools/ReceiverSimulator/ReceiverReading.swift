@@ -47,7 +47,7 @@ struct ReceiverReading {
 
 /// The reading as NMEA 0183 version 4.0 sentences, in the order and format of u-blox receivers.
 extension ReceiverReading {
-    /// The sentences of an epoch without satellites in view: RMC, VTG, GGA, GSA and GLL.
+    /// The sentences RMC, VTG, GGA, GSA and GLL. GSV, the sentence with the satellites in view, is left out.
     var sentences: [UInt8] { sentences(satellites: []) }
 
     /// Returns the sentences RMC, VTG, GGA, GSA, GSV and GLL. GSV is left out if `satellites` is empty.

@@ -7,7 +7,8 @@ struct SimulatedReceiver: Sendable {
     private var northError = 0.0
     private var upError = 0.0
     private var dilution = 0.9
-    /// The number of seconds for which the receiver has seen the sky. It starts high, as long after an outage.
+    /// The number of seconds for which the receiver has seen the sky. The first value is high, because no outage
+    /// precedes the drive.
     private var secondsWithSky = 1000.0
     private(set) var satellites: [SimulatedSatellite]
 
@@ -138,7 +139,7 @@ package struct SentenceWriter {
         text(value < 0 ? negative : positive)
     }
 
-    /// Writes the time of day to hundredths of a second.
+    /// Writes the time of day, with hundredths of a second.
     package mutating func time(_ time: UTCTime) {
         let ofDay = Int64(time.millisecondOfDay)
         let clock = ofDay / 3_600_000 * 10_000 + ofDay / 60_000 % 60 * 100 + ofDay / 1000 % 60

@@ -191,8 +191,8 @@ enum Angle {
 }
 
 extension SplitMix64 {
-    /// Returns an approximately normal value with mean 0 and standard deviation 1. Adding twelve uniform values needs
-    /// no logarithm, unlike exact methods.
+    /// Returns an approximately normal value with mean 0 and standard deviation 1. The sum of twelve uniform values is
+    /// used, because it needs no logarithm.
     mutating func normal() -> Double {
         var sum = -6.0
         for _ in 0..<12 { sum += uniform(0...1) }

@@ -4,7 +4,7 @@ import Reporting
 import TimeAndChance
 import Operations
 
-/// `waypost bundle`: everything that a help desk needs, in one text file.
+/// `waypost bundle`: writes everything that a help desk needs into one text file.
 struct BundleCommand {
     private let collection: BundleCollection
     private let output: String?

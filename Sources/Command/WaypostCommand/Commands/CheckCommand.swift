@@ -69,8 +69,8 @@ struct CheckCommand {
             lines, of: configuration, !isComplete ? .badConfiguration : isAvailable ? .done : .unavailable)
     }
 
-    /// Runs the checks with `command`, in the sandbox that systemd sets up for the service. Returns the exit status of
-    /// that process; `nil` if systemd could not start it.
+    /// Runs the checks with `command`, in the sandbox that systemd sets up for the service. Returns their exit status;
+    /// `nil` if they didn't run, for example because systemd could not start the process.
     private func run(_ command: [String]) async throws -> ExitStatus? {
         Terminal.draw("service: waiting for the checks in its sandbox, up to 150 s")
         let outcome = try await ChildProcess(

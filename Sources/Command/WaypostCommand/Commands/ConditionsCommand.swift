@@ -3,7 +3,7 @@ import LinuxPlatform
 import ReportedText
 import StrictJSON
 
-/// `waypost conditions`: the catalog of conditions that the service may report.
+/// `waypost conditions`: prints the catalog of conditions that the service may report.
 struct ConditionsCommand {
     /// A condition as `--json` prints it.
     private struct Record: Encodable {

@@ -4,7 +4,7 @@ import Operations
 
 /// `waypost config`: prints each effective value with its source, or the JSON schema of the configuration file.
 struct ConfigCommand {
-    /// The configuration to print; `nil` if the schema is requested.
+    /// The configuration to print; `nil` if `--schema` requests the schema instead.
     private let effective: EffectiveConfiguration?
     private let asJSON: Bool
 

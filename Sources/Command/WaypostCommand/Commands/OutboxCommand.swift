@@ -121,7 +121,8 @@ struct QuarantineClient {
     private static let timeout = Duration.seconds(15)
     private static let pause = Duration.milliseconds(100)
 
-    /// - Throws: `OutboxError`, and `AgentError` if the service doesn't handle the request in time.
+    /// - Throws: `OutboxError` if the outbox can't be used, or `AgentError` if the service doesn't handle the request
+    /// in time.
     func carryOut(_ request: QuarantineRequest) async throws -> QuarantineAnswer {
         _ = try OutboxReader(path: configuration.path)  // throws if the outbox is missing; `open` would create it
         var configuration = configuration

@@ -2,7 +2,7 @@ import LinuxPlatform
 import Operations
 import Waypost
 
-/// `waypost run`: the service.
+/// `waypost run`: runs the service that reports the vehicle's position.
 struct RunCommand {
     private let file: String
     private let configuration: Configuration
@@ -21,8 +21,7 @@ struct RunCommand {
         recordingDirectory = arguments.value("--record")
     }
 
-    /// Runs the service until it is stopped or must re-execute its program. Returns which of the two the process must
-    /// do.
+    /// Runs the service until it is stopped or must re-execute its program. The result says which.
     func run(_ requests: ReloadRequests) async throws -> ServiceEnding {
         let agent = Agent(configuration, recordingDirectory: recordingDirectory)
         let next = try await agent.run(reloading: ReloadSource(file: file, requests: requests), after: last)

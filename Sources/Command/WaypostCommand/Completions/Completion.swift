@@ -3,7 +3,7 @@ enum Completion: Sendable, Hashable {
     case files, directories
     case words([Word])
 
-    /// A word with a short description.
+    /// A word to offer, with a short description.
     struct Word: Sendable, Hashable {
         let text: String
         let summary: String

@@ -1,4 +1,4 @@
-/// The shells that can complete Waypost's command line.
+/// The shells for which there is a completion script.
 enum Shell: String, CaseIterable {
     case bash, zsh, fish
 

@@ -4,9 +4,9 @@ import TimeAndChance
 import TrackDrawing
 import Operations
 
-/// The lines of `waypost status --watch`, which fill the terminal.
+/// The content of `waypost status --watch`: lines that fill the terminal.
 struct LiveScreen: Sendable, Hashable {
-    /// A piece of a line, without control characters, and its style.
+    /// A piece of a line in one style. Its text contains no control characters.
     struct Piece: Sendable, Hashable {
         /// A text style. The raw value is the parameter of the SGR escape sequence that selects the style on a
         /// terminal.
@@ -47,7 +47,7 @@ struct LiveScreen: Sendable, Hashable {
         lines = (top + events + blank + bottom).prefix(rows).map { Self.cut($0, to: columns) }
     }
 
-    /// Returns the lines to show, optionally in colour.
+    /// Returns the lines as text, with escape sequences for their styles if `inColour` is `true`.
     func text(inColour: Bool) -> [String] {
         lines.map { line in line.map { inColour ? $0.coloured : $0.text }.joined() }
     }

@@ -9,7 +9,7 @@ struct LiveView {
 
     /// The time between two requests for the service's status.
     private static let interval = Duration.seconds(1)
-    /// The maximum delay until the view shows an answer or adapts to a new window size.
+    /// The maximum time until the view shows a new report or adapts to a new window size.
     private static let redrawInterval = Duration.milliseconds(200)
 
     init(_ service: RunningService) { self.service = service }
@@ -24,7 +24,7 @@ struct LiveView {
         let known = Locked(WatchedService())
         let stop = try EventDescriptor()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            // The view must be able to end while a request to the service hangs.
+            // A request to the service may hang. The view must be able to end without waiting for it.
             group.addTask { [service] in
                 _ = await AbandonableCall.run(stoppedWithin: .zero, on: MonotonicClock(ContinuousClock())) { _ in
                     await Self.ask(service, known)

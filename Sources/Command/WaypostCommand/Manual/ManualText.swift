@@ -2,7 +2,7 @@ import ReportedText
 import TimeAndChance
 import Operations
 
-/// Builds a manual page in man(7) format.
+/// A manual page in man(7) format, built line by line.
 struct ManualText {
     private(set) var lines: [String]
 
@@ -39,7 +39,7 @@ struct ManualText {
         lines += [".in +4n", ".EX"] + example.map { Self.guarded(Self.literal($0)) } + [".EE", ".in"]
     }
 
-    /// Starts a paragraph, unless a heading has just started one.
+    /// Starts a paragraph, unless a heading comes directly before, which already does so.
     private mutating func beginParagraph() {
         if lines.last?.hasPrefix(".S") != true { lines.append(".PP") }
     }

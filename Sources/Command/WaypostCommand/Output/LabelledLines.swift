@@ -1,4 +1,4 @@
-/// Lines with labels, aligned in columns and limited in width.
+/// Lines of output with labels in the first column. Long text is wrapped.
 struct LabelledLines {
     private(set) var lines: [String] = []
     private let limit: Int
@@ -20,7 +20,7 @@ struct LabelledLines {
         }
     }
 
-    /// Adds words in columns of equal width.
+    /// Adds words in as many columns of equal width as fit.
     mutating func add(_ label: String, inColumns words: [String]) {
         let width = (words.map(\.count).max() ?? 0) + 2
         let perLine = max(1, (limit - Self.labelWidth) / width)

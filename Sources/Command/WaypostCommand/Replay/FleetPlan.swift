@@ -3,7 +3,7 @@ import GNSSReceiver
 import TimeAndChance
 import Operations
 
-/// The vehicles of a replay: their number, their names, and their offsets in time and place.
+/// The vehicles of a replay: how many there are, their ids, and the offsets of their drives in time and place.
 ///
 /// Names and offsets are derived from the vehicles' numbers, so that several machines can each replay a part of one
 /// fleet.

@@ -60,7 +60,8 @@ struct ReplayCommand {
         }
     }
 
-    /// Requires `--yes` for an endpoint on another machine, because the vehicle would appear on people's maps.
+    /// Throws if the endpoint is on another machine and `--yes` is missing, because the vehicle would appear on
+    /// people's maps.
     private func requirePermission() throws {
         let endpoint = configuration.upload.endpoint
         guard !options.isPermitted, !HTTPURL.isLoopback(endpoint.host) else { return }
@@ -89,8 +90,8 @@ struct ReplayOptions: Sendable, Equatable {
     /// Whether sentences without a checksum are accepted even if the configuration doesn't accept them.
     var acceptsMissingChecksum = false
 
-    /// Whether the replay is so fast that the times of later laps must be compressed. The times in the log would be in
-    /// the future, or before times that have already been sent.
+    /// Whether the fixes of later laps must follow each other faster than in the log. Otherwise, their times would be
+    /// in the future, or before times that have already been sent.
     var hurriesLaps: Bool { loops && !keepsTime && speed.stretch < 1 }
 }
 

@@ -36,7 +36,7 @@ struct ReplayProgress: Sendable, Hashable {
 /// The line that a terminal shows during a replay.
 struct ProgressLine {
     var name: String
-    /// The progress; `nil` before the first fix, and for a replay without an end.
+    /// The progress of the replay; `nil` before the first fix, and for a replay that doesn't end by itself.
     var progress: ReplayProgress?
     var fixes: Int
     var accepted: Int

@@ -15,9 +15,9 @@ import Waypost
 /// A replay of recorded logs as one vehicle or as many.
 struct ReplayRun: Sendable {
     private enum Vehicles: Sendable {
-        /// One vehicle, with an outbox on the disk.
+        /// One vehicle, whose updates are stored in an outbox on disk.
         case one(VehicleAgent)
-        /// Many vehicles, with their updates in memory.
+        /// Many vehicles, whose updates are kept in memory.
         case many(TestFleet)
     }
 
@@ -37,11 +37,11 @@ struct ReplayRun: Sendable {
     private let plan: (fixes: Int, length: Duration, time: Duration)?
     /// The time at which the drives began. Many vehicles begin only when all their tokens have been fetched.
     private let begun = Locked(Duration.zero)
-    /// Remarks about the logs, which the summary repeats.
+    /// Remarks about the logs, which are repeated in the summary.
     private let remarks = Locked<[String]>([])
     private let bytesWrittenBefore = DiskWrites.bytes ?? 0
 
-    /// Opens the outbox or, for many vehicles, reads the logs into memory.
+    /// Prepares the replay. For one vehicle, opens the outbox. For many vehicles, reads the logs into memory.
     init(_ configuration: Configuration, _ options: ReplayOptions, observers: [any ReportingObserver] = []) async throws
     {
         // A file that isn't a log is reported here, before anything is sent. A pipe can be read only once, so it is
@@ -186,7 +186,7 @@ struct ReplayRun: Sendable {
         if case .one(let agent) = vehicles { await agent.close() }
     }
 
-    /// Returns the progress; `nil` until the length of the logs is known, and for a replay without an end.
+    /// Returns the progress; `nil` until the length of the logs is known, and for a replay that doesn't end by itself.
     private func progress(of snapshot: AgentMonitor.Snapshot) -> ReplayProgress? {
         guard hasEnd else { return nil }
         if let plan {

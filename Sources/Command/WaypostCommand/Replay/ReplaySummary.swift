@@ -12,7 +12,7 @@ struct ReplaySummary: Encodable {
     let ledger: Ledger
     var pace: ReplayPace
     /// The cost per hour of driving; `nil` for less than a minute of driving. It is also `nil` at maximum speed,
-    /// because updates then share more requests than they would on the road.
+    /// because updates then share requests and cost less.
     let hourly: HourlyCost?
     /// The errors that someone who follows the vehicle sees; `nil` for many vehicles.
     let errors: ReplayErrors?
@@ -55,7 +55,7 @@ struct ReplaySummary: Encodable {
 
     var json: String { (try? JSONValue(encoding: self).text) ?? "{}" }  // encoding these values can't fail
 
-    /// The figures and the verdict.
+    /// The figures, followed by a verdict on whether everything was delivered.
     var text: String {
         let accepted = ledger.accepted
         let missing = accepted - ledger.delivered
@@ -94,7 +94,7 @@ struct ReplayCounts: Encodable {
     let fixes: Int
     /// The number of fixes that were rejected as implausible, by reason.
     let rejectedFixes: [String: Int]
-    /// The number of fixes withheld in private mode.
+    /// The number of fixes that were withheld because private mode was on.
     let withheldFixes: Int
     let tokenFetches: Int
     let requests: Int
@@ -133,7 +133,7 @@ struct ReplayCounts: Encodable {
     }
 }
 
-/// The rate of requests, the times of their responses, and their failures.
+/// The rate and the failures of the requests, and the response times.
 struct ReplayPace: Encodable {
     let seconds: Double
     /// The total length of the logs of all vehicles. Gaps don't count, because the replay skips them.

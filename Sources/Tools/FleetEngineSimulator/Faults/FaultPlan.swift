@@ -42,10 +42,11 @@ package struct FaultPlan: Sendable, Hashable {
         return .none
     }
 
-    /// Whether there is a planned outage `seconds` after the start.
+    /// Whether a planned outage includes the moment `seconds` after the start.
     package func hasOutage(at seconds: Double) -> Bool { outage(at: seconds) != nil }
 
-    /// Returns the planned outage at `seconds` after the start, joined with all outages that overlap or touch it.
+    /// Returns the planned outage that includes the moment `seconds` after the start, joined with all outages that
+    /// overlap or touch it.
     func outage(at seconds: Double) -> ClosedRange<Double>? {
         guard var outage = outages.first(where: { $0.contains(seconds) }) else { return nil }
         while let wider = outages.first(where: {
@@ -67,7 +68,7 @@ package struct FaultPlan: Sendable, Hashable {
             ? "\(delay.lowerBound) s" : "\(delay.lowerBound) to \(delay.upperBound) s"
     }
 
-    /// Descriptions of the configured faults.
+    /// Descriptions of the configured faults for the user, one per fault.
     package var descriptions: [String] {
         descriptionsWithoutOutages + outages.map { "outage from \($0.lowerBound) to \($0.upperBound) s" }
     }

@@ -2,7 +2,7 @@ import TimeAndChance
 
 /// The arrivals of one vehicle's positions, counted for each second of the last quarter of an hour.
 struct ArrivalStrip: Sendable {
-    /// The number of positions that arrived during one bar of the strip, which is a small bar chart on the page.
+    /// The number of positions that arrived in the period of one bar. A strip is a small bar chart on the page.
     struct Bar: Sendable, Hashable {
         /// The number of positions that arrived as last locations.
         var live = 0

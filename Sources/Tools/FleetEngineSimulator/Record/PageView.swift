@@ -11,7 +11,7 @@ struct PageView {
     private static let maximumPoints = 1500
     /// The maximum number of vehicles on the map and in the list of arrivals.
     private static let maximumShown = 40
-    /// The maximum number of vehicles that can be chosen by name.
+    /// The maximum number of vehicles whose names the page offers for choosing one.
     private static let maximumNames = 500
     private static let maximumTrips = 50
     /// The time for which a position is shown as current after its arrival. Older positions are shown as the last known
@@ -204,8 +204,8 @@ struct PageView {
         var fixes: [(fix: Fix, isLast: Bool)] = []
         for point in drawn {
             var fix = Fix(timeOfFix: point.time.time, latitude: point.latitude, longitude: point.longitude)
-            // Points that were reported only for the shape of the track contain no speed. It is computed from the times
-            // and coordinates of two points.
+            // Points that were reported only for the shape of the track contain no speed. For them, the speed is
+            // computed from the times and coordinates of two points.
             fix.speedMetersPerSecond =
                 point.speedMetersPerSecond ?? fixes.last.flatMap { Self.speed(from: $0.fix, to: fix) }
             fixes.append((fix, point.isLast))

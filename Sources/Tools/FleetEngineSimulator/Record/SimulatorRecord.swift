@@ -107,7 +107,7 @@ package struct RequestRecord: Sendable, Hashable {
     package var outcome: String { status.map(String.init) ?? fault ?? "none" }
 }
 
-/// The data of an issued token, without the token itself. Times are in seconds since 1970.
+/// A summary of an issued token, which doesn't contain the token itself. Times are in seconds since 1970.
 package struct TokenRecord: Sendable, Hashable {
     package let kind: String
     package let id: String?
@@ -158,7 +158,7 @@ final class RecordFile: Sendable {
         self.form = form
     }
 
-    /// The maximum length of a line in bytes, which no real line reaches.
+    /// The number of bytes to read for the first line, which is always shorter.
     private static let longestLine = 1 << 20
 
     /// Whether the file is missing, empty, or a record that can be continued. The file of this process's standard

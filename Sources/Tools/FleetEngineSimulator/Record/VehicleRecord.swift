@@ -30,7 +30,7 @@ package struct VehicleRecord: Sendable {
     package private(set) var pastLocations = 0
     /// The number of positions whose fix time had already been delivered.
     package private(set) var repeats = 0
-    /// The number of positions without a time.
+    /// The number of delivered positions that contain no time.
     package private(set) var untimed = 0
     package private(set) var order = LocationOrder()
     package private(set) var forgottenFixTimes = 0

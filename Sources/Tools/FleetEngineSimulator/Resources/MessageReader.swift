@@ -125,11 +125,12 @@ struct FieldRule: Sendable {
         case enumeration([String: Int64], reserved: Set<String> = [])
         case message(MessageSchema)
         indirect case list(Kind, maximumCount: Int = 10_000)
-        /// Route data that only the navigation SDK sends: an object whose content isn't checked.
+        /// Route data, which only the navigation SDK sends. Its content isn't checked, except that it must be an
+        /// object.
         case route
     }
 
-    /// The direction in which the field is sent.
+    /// Whether the client, the server or both may set the field.
     enum Direction: Sendable {
         case both
         /// Set by the server. A client's value is ignored, and an update mask can't contain the field.

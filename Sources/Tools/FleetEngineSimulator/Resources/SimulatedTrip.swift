@@ -51,7 +51,7 @@ package struct SimulatedTrip: Sendable, Hashable {
         let remainingMeters: Double?
         /// The predicted time to the next waypoint, at the vehicle's latest speed; `nil` after the drop-off.
         let remainingMilliseconds: Int64?
-        /// The distance driven on the trip.
+        /// The distance that the vehicle has driven on the trip.
         let drivenMeters: Double
     }
 

@@ -36,7 +36,7 @@ struct TokenAuthority {
         return signed + "." + Base64.urlEncoded(try key.signature(of: Array(signed.utf8)))
     }
 
-    /// Returns the claims of the token in an `Authorization` header if the token is valid.
+    /// Returns the claims of the token in an `Authorization` header, after checking that the token is valid.
     ///
     /// - Throws: an `UNAUTHENTICATED` error if the token isn't valid. Its message states the reason in more detail than
     /// the real service does.
@@ -136,7 +136,7 @@ extension TokenClaims {
     }
 }
 
-/// The holder of a token, which determines the token's private claims.
+/// The holder of a token. The token's private claims depend on the holder's kind and id.
 struct TokenSubject: Sendable {
     /// The kinds of holders, keyed by their names in the path of the token endpoint. A bound token's claims contain the
     /// id of one resource. Those of other tokens contain `*`, which stands for all ids.
@@ -171,7 +171,7 @@ struct TokenSubject: Sendable {
         isConsumer = word.hasSuffix("consumer")
     }
 
-    /// The private claims with one value each.
+    /// The private claims with one value each, by name. The list of task ids is separate.
     var claims: [String: String] {
         var claims = Dictionary(uniqueKeysWithValues: claimNames.map { ($0, id ?? "*") })
         if tasks.count == 1 { claims["taskid"] = tasks[0] }
