@@ -124,7 +124,7 @@ extension Arguments {
         }
     }
 
-    /// Returns the address to listen on that the option `name` gives, or the default if the option isn't given.
+    /// Returns the listening address that the option `name` gives, or the default address if the option isn't given.
     func address(_ name: String, default fallback: String, command: String) throws(UsageError) -> LocalAddress {
         let text = value(name) ?? fallback
         do { return try LocalAddress(text) } catch {

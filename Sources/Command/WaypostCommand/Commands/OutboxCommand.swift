@@ -122,7 +122,7 @@ struct QuarantineClient {
     private static let pause = Duration.milliseconds(100)
 
     /// - Throws: `OutboxError` if the outbox can't be used, or `AgentError` if the service doesn't handle the request
-    /// in time.
+    ///   in time.
     func carryOut(_ request: QuarantineRequest) async throws -> QuarantineAnswer {
         _ = try OutboxReader(path: configuration.path)  // throws if the outbox is missing; `open` would create it
         var configuration = configuration

@@ -38,7 +38,7 @@ struct LogDescription {
     /// The receiver's make, and the banners with which the receiver identifies itself; empty if the log contains
     /// neither.
     let receiver: [String]
-    /// The talkers, each with the name of its satellite system, such as `GP GPS`.
+    /// The talkers, each with its meaning, such as `GP GPS`.
     let talkers: [String]
     /// The size of the log, such as `1,680 in 1,680 lines, 91.9 kB`. The first number counts sentences.
     let size: String

@@ -39,7 +39,7 @@ struct ManualText {
         lines += [".in +4n", ".EX"] + example.map { Self.guarded(Self.literal($0)) } + [".EE", ".in"]
     }
 
-    /// Starts a paragraph, unless a heading comes directly before, which already does so.
+    /// Starts a paragraph. Does nothing directly after a heading, which already starts one.
     private mutating func beginParagraph() {
         if lines.last?.hasPrefix(".S") != true { lines.append(".PP") }
     }

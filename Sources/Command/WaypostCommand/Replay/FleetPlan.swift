@@ -5,7 +5,7 @@ import Operations
 
 /// The vehicles of a replay: how many there are, their ids, and the offsets of their drives in time and place.
 ///
-/// Names and offsets are derived from the vehicles' numbers, so that several machines can each replay a part of one
+/// Ids and offsets are derived from the vehicles' numbers, so that several machines can each replay a part of one
 /// fleet.
 struct FleetPlan: Sendable, Equatable {
     private static let maximumCount = 100_000
@@ -47,10 +47,10 @@ struct FleetPlan: Sendable, Equatable {
         spreadMeters = try Self.measure(arguments, "--spread-meters", upTo: 1_000_000) ?? 0
     }
 
-    /// Returns the vehicles' names in the order of their numbers. `vehicle` is the configured vehicle.
+    /// Returns the names of the vehicles in the order of their numbers. `vehicle` is the configured vehicle.
     ///
     /// - Throws: `UsageError` if the pattern produces an invalid id, or `AgentError` if the configured id with a number
-    /// is invalid.
+    ///   is invalid.
     func names(for vehicle: VehicleName) throws -> [VehicleName] {
         guard count > 1 || pattern != nil else { return [vehicle] }
         var names: [VehicleName] = []

@@ -103,7 +103,7 @@ struct ReplayRun: Sendable {
     }
 
     private static func meter(_ options: ReplayOptions) -> RequestMeter {
-        // Lateness is measured only in real time, because only then is a fix due at the time that it contains.
+        // Lateness can be measured only in real time, when each fix contains the time at which it is due.
         guard options.speed == .times(1), !options.keepsTime else { return RequestMeter(systemTime: nil) }
         return RequestMeter { .system }
     }

@@ -76,7 +76,7 @@ struct ReplaySummary: Encodable {
         return "\(figures)\n\(verdict)"
     }
 
-    /// The figures without the verdict, which an interrupted replay doesn't have.
+    /// The figures without the verdict, as shown for an interrupted replay.
     var figures: String {
         let balance = ledger.balances ? "balances" : "DOES NOT BALANCE; please report this with the outbox file"
         let clauses = [vehicles > 1 ? vehicles.counted("vehicle") : nil, pace.text(ofMany: vehicles > 1)]

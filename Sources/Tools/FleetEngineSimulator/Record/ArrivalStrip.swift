@@ -1,8 +1,9 @@
 import TimeAndChance
 
-/// The arrivals of one vehicle's positions, counted for each second of the last quarter of an hour.
+/// The data of a strip, which is a small bar chart on the page. It counts the positions that arrived from one vehicle
+/// in each second of the last quarter of an hour.
 struct ArrivalStrip: Sendable {
-    /// The number of positions that arrived in the period of one bar. A strip is a small bar chart on the page.
+    /// The number of positions that arrived in the period of one bar.
     struct Bar: Sendable, Hashable {
         /// The number of positions that arrived as last locations.
         var live = 0
@@ -56,8 +57,8 @@ struct ArrivalStrip: Sendable {
     }
 }
 
-/// The period that all strips on the page show. It ends now. At first it is two minutes long, and later a quarter of an
-/// hour.
+/// The period that all strips on the page show. It ends now, and grows from two minutes to a quarter of an hour while
+/// the simulator runs.
 struct ArrivalWindow: Sendable, Hashable {
     static let barCount = 60
     /// The length of the longest window, in seconds.

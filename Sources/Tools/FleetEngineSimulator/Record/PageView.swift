@@ -103,7 +103,7 @@ struct PageView {
     private func outages(in window: ArrivalWindow) -> [ClosedRange<UTCTime>] {
         let start = UTCTime(millisecondsSince1970: window.start * 1000)
         let manual = outages.past + (outages.since.map { [$0...max($0, now)] } ?? [])
-        // If the clock was set back, an outage can begin later than now.
+        // If the clock has been set back, an outage may begin later than now.
         return (settings.faults.outages.map(clock) + manual).filter { $0.lowerBound < now && $0.upperBound > start }
             .map { max(start, $0.lowerBound)...max(start, min(now, $0.upperBound)) }
     }

@@ -143,8 +143,8 @@ final class RecordFile: Sendable {
     private let file: OwnedDescriptor
     private let form: Form
 
-    /// Opens the file at `path` for appending, or creates it. Only its owner may read the file, because it contains
-    /// positions of vehicles.
+    /// Opens the file at `path` for appending, or creates it. Only the owner of the file may read it, because it
+    /// contains positions of vehicles.
     ///
     /// - Throws: if the file can't be opened, or contains anything but a record in this form.
     init(path: String, _ form: Form) throws(SystemError) {

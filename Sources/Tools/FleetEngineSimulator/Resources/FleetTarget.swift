@@ -119,8 +119,8 @@ package struct ResourceName: Sendable, Hashable, CustomStringConvertible {
 /// The permissions that a token's private claims give. A claim permits access to the resource whose id it contains, or
 /// to all resources if it contains `*`.
 enum FleetPermission {
-    /// Checks that a token permits access to a resource. A vehicle requires the token of its driver or of a server. A
-    /// trip requires the token of its consumer or of a server.
+    /// Checks that a token's claim permits access to a resource. A vehicle requires the token of its driver or of a
+    /// server. A trip requires the token of its consumer or of a server.
     static func check(_ claims: TokenClaims, _ claim: String, _ id: String, resource: String) throws(ErrorAnswer) {
         guard let allowed = claims.authorization[claim] else {
             throw .permissionDenied("the token has no \(claim) claim, which \(resource) require")

@@ -28,8 +28,8 @@ import CCrypto
         unsafe self.key = key
     }
 
-    /// Creates a key that can only verify signatures, from another issuer's public key in the format of `openssl pkey
-    /// -pubout`.
+    /// Creates a key that can only verify signatures. `text` is another issuer's public key, in the format that
+    /// `openssl pkey -pubout` writes.
     init(publicPEM text: [UInt8]) throws(Failure) {
         let key = unsafe text.withUnsafeBytes { bytes in
             let source = unsafe BIO_new_mem_buf(bytes.baseAddress, CInt(clamping: bytes.count))

@@ -39,7 +39,7 @@ struct TokenAuthority {
     /// Returns the claims of the token in an `Authorization` header, after checking that the token is valid.
     ///
     /// - Throws: an `UNAUTHENTICATED` error if the token isn't valid. Its message states the reason in more detail than
-    /// the real service does.
+    ///   the real service does.
     func claims(
         ofAuthorization header: String?, now: Int64, keyGeneration: Int = 0
     ) throws(ErrorAnswer) -> TokenClaims {
