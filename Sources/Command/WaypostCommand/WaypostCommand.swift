@@ -2,12 +2,14 @@ import LinuxPlatform
 import Reporting
 import Operations
 
-/// The command line: finds the command, runs it, and converts its errors to messages and exit codes.
+/// The entry point of the command line. It finds the command, runs it, and converts errors to messages and exit codes.
 enum WaypostCommand {
-    /// The commands that run until a signal stops them. For these commands, a signal isn't an interruption.
+    /// The commands that run until a signal stops them. If a signal stops any other command, the command reports that
+    /// it was interrupted.
     private static let services: Set = ["run", "simulator"]
 
-    /// Runs the command and returns how it ended. At each of `reloads`, the service reads its configuration again.
+    /// Runs the command and returns how the process must end. Each of `reloads` makes `waypost run` read its
+    /// configuration again.
     static func run(_ words: [String], reloads: ReloadRequests) async -> ServiceEnding {
         do {
             if words.first == "run", let arguments = try arguments(of: words) {
@@ -34,7 +36,7 @@ enum WaypostCommand {
         case let error as SystemError where error.isBrokenPipe:
             return .done  // the reader has closed the pipe, as `head` does
         case _ where Task.isCancelled && !services.contains(words.first ?? ""):
-            // Any failure after the signal is a consequence of the signal.
+            // After a signal, any failure is a consequence of the signal.
             Terminal.say("waypost: \(Interruption("not finished"))")
             return nil
         case let error as AgentError:
@@ -94,7 +96,7 @@ enum WaypostCommand {
         return try Arguments(rest, for: command)
     }
 
-    /// Prints the text named by the operand, which the catalog has checked.
+    /// Prints the text that the operand names. The operand is valid, because `Arguments` has checked it.
     private static func write<Name: RawRepresentable<String>>(
         _ text: KeyPath<Name, String>, namedBy arguments: Arguments
     ) throws -> ExitStatus {
@@ -105,7 +107,7 @@ enum WaypostCommand {
     }
 }
 
-/// The interruption of a command by a signal.
+/// An error that says that a signal interrupted a command, and how far the command had got.
 struct Interruption: Error, Sendable, CustomStringConvertible {
     private let progress: String
 

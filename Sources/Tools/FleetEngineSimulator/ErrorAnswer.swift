@@ -1,9 +1,9 @@
 import HTTPMessages
 import StrictJSON
 
-/// An error answer in Google's format: a status name, a message and details.
+/// An error response in Google's format, with a status name, a message and details.
 struct ErrorAnswer: Error, Sendable, Hashable {
-    /// Status names with their HTTP numbers (google/rpc/code.proto).
+    /// The status names of Google's APIs, each of which belongs to an HTTP status (google/rpc/code.proto).
     enum Code: String, Sendable, Hashable {
         case invalidArgument = "INVALID_ARGUMENT"
         case unauthenticated = "UNAUTHENTICATED"
@@ -25,7 +25,8 @@ struct ErrorAnswer: Error, Sendable, Hashable {
             503: .unavailable, 504: .deadlineExceeded,
         ]
 
-        /// Creates the code for an HTTP status.
+        /// Creates the status name for an HTTP status. A status that isn't listed becomes `INVALID_ARGUMENT` from 400
+        /// to 499, and otherwise `UNKNOWN`.
         init(httpStatus: Int) {
             self = Self.byStatus[httpStatus] ?? ((400..<500).contains(httpStatus) ? .invalidArgument : .unknown)
         }
@@ -40,14 +41,15 @@ struct ErrorAnswer: Error, Sendable, Hashable {
     let code: Code
     let message: String
     var violations: [Violation] = []
-    /// The advice on when to retry: a `Retry-After` header, a `RetryInfo`, or none.
+    /// The advice on when to retry, in a `Retry-After` header or a `RetryInfo`; `nil` if the response contains no
+    /// advice.
     var retryAfter: RetryAdvice?
 
     static func invalid(_ message: String, _ violations: [Violation] = []) -> Self {
         Self(status: 400, code: .invalidArgument, message: message, violations: violations)
     }
 
-    /// Returns the error for an invalid field.
+    /// Returns an error with status 400 that names the invalid field.
     static func invalid(field: String, _ problem: String) -> Self {
         .invalid("Invalid value at '\(field)': \(problem)", [Violation(field: field, description: problem)])
     }

@@ -4,14 +4,15 @@ import HTTPService
 package import LinuxPlatform
 package import TimeAndChance
 
-/// A token issuer and a strict Fleet Engine for both services on one loopback port, with faults, a record of the
-/// arrivals, and a page. It needs no account and no network.
+/// A simulated token issuer and Fleet Engine on one loopback port, for on-demand trips and scheduled tasks. The
+/// simulator rejects invalid requests, injects faults, records the updates and shows them on a page. It needs no
+/// account and no network.
 ///
 /// The simulator listens as soon as it is created; `run` serves requests until cancelled.
 package struct FleetEngineSimulator: Sendable {
     private let engine: SimulatorResponder
     private let service: HTTPService
-    /// The base URL: the page is at `/`, tokens under `/token`, Fleet Engine under `/v1`.
+    /// The base URL. The page is at `/`, tokens are under `/token`, and Fleet Engine is under `/v1`.
     package let baseURL: HTTPURL
 
     /// - Throws: if the address is in use or not permitted, or the record's file can't be opened.
@@ -31,18 +32,18 @@ package struct FleetEngineSimulator: Sendable {
     /// Serves until the task is cancelled, then closes all connections.
     package func run() async { await service.run() }
 
-    /// Starts an outage: connections are reset, except to the page and the record.
+    /// Starts an outage, during which all connections except those to the page and the record are reset.
     package func beginOutage() async { await engine.setOutage(true) }
 
-    /// Ends the outage that `beginOutage` started; a planned outage continues.
+    /// Ends the outage that `beginOutage` started. Planned outages aren't affected.
     package func endOutage() async { await engine.setOutage(false) }
 
     package var record: SimulatorRecord { get async { await engine.record } }
 
-    /// The URL of a consumer's tokens; `{tripId}` is the placeholder for the trip.
+    /// The URL template for consumers' tokens. The id of the trip replaces `{tripId}`.
     package var consumerTokenURL: String { "\(baseURL.origin)/token/consumer/{tripId}" }
 
-    /// Returns the URL of a driver's tokens; `{vehicleId}` is the placeholder for the vehicle.
+    /// Returns the URL template for drivers' tokens. The id of the vehicle replaces `{vehicleId}`.
     package func tokenURL(for service: FleetService) -> String {
         let kind = service == .onDemandTrips ? "driver" : "delivery_driver"
         return "\(baseURL.origin)/token/\(kind)/{vehicleId}"
@@ -50,27 +51,28 @@ package struct FleetEngineSimulator: Sendable {
 }
 
 package struct SimulatorSettings: Sendable {
-    /// The address; port 0 uses a free port.
+    /// The address to listen on. Port 0 selects a free port.
     package var address = LocalAddress.loopback(host: "127.0.0.1", port: 0)
-    /// The only provider that exists; `nil` accepts any.
+    /// The id of the only provider that exists; `nil` accepts any provider.
     package var providerID: String?
     package var existence = VehicleExistence.onFirstUse
     package var tokenShape = TokenAnswerShape.guide
     package var faults = FaultPlan()
-    /// The trips that exist, under every provider.
+    /// The trips that exist. Each of them exists under every provider.
     package var trips: [SimulatedTrip] = []
-    /// The seed of the random faults.
+    /// The seed of the random numbers that select faults and delays.
     package var seed: UInt64 = 1
-    /// The RSA private key in DER that signs tokens; `nil` generates a new key, so no earlier token is valid.
+    /// The RSA private key that signs tokens, in DER. If it is `nil`, a new key is generated, and tokens from earlier
+    /// runs are invalid.
     package var signingKey: [UInt8]?
-    /// The public key in PEM of a backend whose tokens are also accepted.
+    /// The public key of a backend whose tokens are also accepted, in PEM; `nil` if there is no such backend.
     package var trustedKey: [UInt8]?
-    /// The file of the complete record as JSON Lines; `nil` keeps only the bounded record in memory.
+    /// The path of the file for the complete record, as JSON Lines; `nil` keeps only the bounded record in memory.
     package var recordPath: String?
-    /// The file to which committed updates are written, one per line; `nil` for none.
+    /// The path of the file to which committed updates are written, one per line; `nil` for no file.
     package var uploadsPath: String?
     package var clock: @Sendable () -> UTCTime = { .system }
-    /// A closure that gets a message for the user if a problem occurs while the simulator runs.
+    /// A closure that is called with a message for the user if a problem occurs while the simulator runs.
     package var reportProblem: @Sendable (String) -> Void = { _ in }
 
     package init() {}
@@ -79,7 +81,7 @@ package struct SimulatorSettings: Sendable {
 /// A reason why a simulator can't start.
 package enum SimulatorError: Error, Sendable, CustomStringConvertible {
     case listening(ListenError)
-    /// The address has no host and port, which a URL needs.
+    /// The address has no host and port, for example because it is a UNIX socket. A URL needs both.
     case addressWithoutURL(LocalAddress)
     case signing(String)
     case recordFile(path: String, SystemError)

@@ -1,6 +1,6 @@
 import TrackDrawing
 
-/// The page at `/`: one document that loads no other file. It requests `page.json` every second.
+/// The page at `/`: a single document that loads no other file. Its script requests `page.json` every second.
 enum SimulatorPage {
     static let html =
         PageStyle.opening(title: "Fleet Engine simulator", style: "\(LivePage.style)\(style)").text + body

@@ -5,9 +5,10 @@ import LinuxPlatform
 import StrictJSON
 import TimeAndChance
 
-/// Answers each request as the token issuer or as Fleet Engine, with a fault, or with the record.
+/// The handler of all requests. It responds as the token issuer or as Fleet Engine, with injected faults, and serves
+/// the page and the record.
 ///
-/// An actor with its own thread, because it writes the record's file.
+/// The handler is an actor with its own thread, because writing the record's file may block.
 actor SimulatorResponder {
     private let settings: SimulatorSettings
     private let executor = ThreadExecutor(named: "simulator")
@@ -49,7 +50,7 @@ actor SimulatorResponder {
 
     func setOutage(_ isOn: Bool) { outages.set(isOn, at: now) }
 
-    /// Replaces the service account's key, so that earlier tokens are rejected.
+    /// Replaces the service account's key, so that tokens signed before are rejected.
     func rotateKey() { extraRotations += 1 }
 
     func respond(to request: ServedRequest) -> ServedResponse {
@@ -139,7 +140,8 @@ actor SimulatorResponder {
         }
     }
 
-    /// Serves a request. The order of the checks is Fleet Engine's: token, claim, verb, query, body.
+    /// Serves a request. As Fleet Engine does, checks the token first, then the token's claim, the method, the update
+    /// mask and the body. Only the form of the path and of the query is checked before the token.
     private func serve(_ request: ServedRequest, _ path: ArraySlice<String>) throws(ErrorAnswer) -> HTTPResponse {
         let target = try FleetTarget(path)
         let query = try FleetQuery(request)
@@ -237,7 +239,7 @@ actor SimulatorResponder {
 
     private var now: UTCTime { settings.clock() }
     private var nowSeconds: Int64 { now.millisecondsSince1970 / 1000 }
-    /// The seconds since the start.
+    /// The number of seconds since the start of the simulator.
     private var elapsed: Double { startedAt.duration(to: now) / .seconds(1) }
     private var hasOutage: Bool { outages.since != nil || settings.faults.hasOutage(at: elapsed) }
 
@@ -246,7 +248,7 @@ actor SimulatorResponder {
         return .seconds(delay.lowerBound + (delay.upperBound - delay.lowerBound) * chance.unit())
     }
 
-    /// Records the request. Returns its answer.
+    /// Records the request and returns the response to it.
     private func finish(
         _ request: ServedRequest, _ outcome: Result<HTTPResponse, ErrorAnswer>?, _ fault: Fault,
         _ delivery: ServedResponse.Delivery, delay: Duration = .zero, isForToken: Bool = false

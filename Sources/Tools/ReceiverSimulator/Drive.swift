@@ -1,7 +1,8 @@
 package import GNSS
 package import TimeAndChance
 
-/// A simulated drive as a u-blox-like receiver reports it. The same seed produces the same bytes on every machine.
+/// A simulated drive, as a sequence of what a receiver similar to those of u-blox outputs at each epoch. The same seed
+/// produces the same bytes on every machine.
 package struct Drive: Sequence, IteratorProtocol, Sendable {
     private let situation: DriveSituation
     private let start: UTCTime
@@ -49,23 +50,23 @@ package struct Drive: Sequence, IteratorProtocol, Sendable {
 
 package struct DriveEpoch: Sendable {
     package let time: UTCTime
-    /// The fix that a correct decoder returns; `nil` if the receiver has none.
+    /// The fix that a correct decoder returns for `sentences`; `nil` if the receiver has no fix.
     package let truth: Fix?
-    /// The receiver's output, with CR LF after each sentence.
+    /// The sentences that the receiver outputs, with CR LF after each of them.
     package let sentences: [UInt8]
 }
 
 /// The kind of a simulated drive.
 package enum DriveSituation: String, Sendable, Hashable, CaseIterable {
-    /// Streets with corners and traffic lights.
+    /// A drive along streets with corners and traffic lights.
     case town
-    /// Wide bends at 100 to 130 km/h.
+    /// A drive at 100 to 130 km/h through wide bends.
     case motorway
-    /// A country road with a tunnel in the middle: a minute and a half without a fix.
+    /// A drive on a country road with a tunnel in the middle, where there is no fix for a minute and a half.
     case tunnel
-    /// A short drive to a parking place, then standstill with a wandering position.
+    /// A short drive that ends at a parking place. The car then stands still, but its reported position wanders.
     case parking
-    /// A drive through the town across midnight.
+    /// A drive through the town that begins before midnight and ends after it.
     case midnight
     /// A drive through the town with ten epochs per second.
     case tenHertz
@@ -89,10 +90,11 @@ package enum DriveSituation: String, Sendable, Hashable, CaseIterable {
 
     var epochMilliseconds: Int64 { self == .tenHertz ? 100 : 1000 }
 
-    /// The period without satellites, in seconds after the start.
+    /// The period in which the receiver sees no satellites, in seconds after the start; empty if there is none.
     var outage: Range<Double> { self == .tunnel ? 100..<190 : 0..<0 }
 
-    /// The time, in seconds, at which the driver begins to look for a parking place.
+    /// The time at which the driver begins to stop in order to park, in seconds after the start; infinite for other
+    /// drives.
     var parkingTime: Double { self == .parking ? 120 : .infinity }
 
     var road: RoadStyle {
@@ -111,7 +113,7 @@ package enum DriveSituation: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// A whole drive as the content of two files: the receiver's output, and the expected fixes as JSON Lines.
+/// A complete drive as the content of two files: the receiver's output, and the expected fixes as JSON Lines.
 package struct GeneratedDrive: Sendable {
     package private(set) var sentences: [UInt8] = []
     package private(set) var expected: [UInt8] = []

@@ -1,7 +1,8 @@
 import GNSS
 import TimeAndChance
 
-/// The values of a receiver at one time, as whole numbers in the units of its sentences.
+/// The values that a receiver reports at one epoch. They are whole numbers in units of the last decimal in the
+/// receiver's sentences.
 struct ReceiverReading {
     let time: UTCTime
     let hasFix: Bool
@@ -19,14 +20,14 @@ struct ReceiverReading {
     let hdop: Int64
     let satellitesUsed: Int64
 
-    /// The height of mean sea level above the ellipsoid in the area of the drives, in decimetres.
+    /// The height of mean sea level above the WGS 84 ellipsoid in the area of the drives, in decimetres.
     static let geoidSeparation: Int64 = 396
-    /// The range error by which a decoder multiplies HDOP.
+    /// The range error, in metres, by which a decoder multiplies HDOP to estimate the horizontal accuracy.
     private static let rangeErrorMeters = 4.5
-    /// The minimum radius that a decoder reports.
+    /// The smallest horizontal accuracy that a decoder reports, in metres.
     private static let minimumRadiusMeters = 4.0
 
-    /// The fix that a correct decoder returns.
+    /// The fix that a correct decoder returns for this reading; `nil` if the receiver has no fix.
     var truth: Fix? {
         guard hasFix else { return nil }
         var fix = Fix(
@@ -44,12 +45,12 @@ struct ReceiverReading {
     }
 }
 
-/// The sentences of NMEA 0183 4.0, in the order and format of u-blox receivers.
+/// The reading as NMEA 0183 version 4.0 sentences, in the order and format of u-blox receivers.
 extension ReceiverReading {
-    /// The sentences RMC, VTG, GGA, GSA and GLL.
+    /// The sentences RMC, VTG, GGA, GSA and GLL. GSV, the sentence with the satellites in view, is left out.
     var sentences: [UInt8] { sentences(satellites: []) }
 
-    /// Returns the sentences RMC, VTG, GGA, GSA, GSV and GLL; no GSV if `satellites` is empty.
+    /// Returns the sentences RMC, VTG, GGA, GSA, GSV and GLL. GSV is left out if `satellites` is empty.
     func sentences(satellites: [SimulatedSatellite]) -> [UInt8] {
         var writer = SentenceWriter()
         writeMinimum(&writer)

@@ -1,21 +1,22 @@
 package import TimeAndChance
 
-/// A good receiver, whose position wanders by a metre or two.
+/// A simulated receiver with good reception. The error of its position wanders within a metre or two.
 struct SimulatedReceiver: Sendable {
     private var random: SplitMix64
     private var eastError = 0.0
     private var northError = 0.0
     private var upError = 0.0
     private var dilution = 0.9
-    /// The seconds since the last outage.
+    /// The number of seconds for which the receiver has seen the sky. The first value is high, because no outage
+    /// precedes the drive.
     private var secondsWithSky = 1000.0
     private(set) var satellites: [SimulatedSatellite]
 
-    /// The start of all drives, a corner in Hamburg. The streets are invented.
+    /// The start of every drive, a corner in Hamburg. The streets are invented.
     private static let originLatitude = 53.55
     private static let originLongitude = 10.0
     private static let metersPerDegree = 111_319.49
-    /// The time constant of the errors' changes, in seconds.
+    /// The correlation time of the position errors, in seconds.
     private static let memorySeconds = 40.0
     /// The minimum speed at which the receiver reports a course, in metres per second.
     private static let minimumCourseSpeed = 0.4
@@ -30,7 +31,7 @@ struct SimulatedReceiver: Sendable {
         _ vehicle: Vehicle, at time: UTCTime, elapsedSeconds: Double, seesSky: Bool
     ) -> ReceiverReading {
         secondsWithSky = seesSky ? secondsWithSky + elapsedSeconds : 0
-        // Right after an outage, fixes are based on few satellites.
+        // Soon after an outage, the receiver uses few satellites, so its errors are larger.
         let roughness = secondsWithSky < 20 ? 3 - 2 * secondsWithSky / 20 : 1
         eastError = nextError(after: eastError, sigma: 1.1 * roughness, elapsedSeconds)
         northError = nextError(after: northError, sigma: 1.3 * roughness, elapsedSeconds)
@@ -62,14 +63,14 @@ struct SimulatedReceiver: Sendable {
         return Int64(turned.rounded()) % 36_000
     }
 
-    /// Returns the next value of a Gauss-Markov process.
+    /// Returns the next error in a Gauss-Markov process, whose errors have the standard deviation `sigma`.
     private mutating func nextError(after error: Double, sigma: Double, _ seconds: Double) -> Double {
         let share = min(1, seconds / Self.memorySeconds)
         return error - error * share + random.normal() * sigma * (2 * share).squareRoot()
     }
 }
 
-/// A satellite in view that moves slowly across the sky.
+/// A satellite in the receiver's view. It moves slowly across the sky.
 struct SimulatedSatellite: Sendable {
     let number: Int64
     private var elevationDegrees: Double
@@ -95,7 +96,7 @@ struct SimulatedSatellite: Sendable {
     var carrierToNoise: Int64 { Int64(strength) }
 }
 
-/// Writes sentences with their checksums, field by field, into a reusable buffer.
+/// A writer that appends NMEA sentences with their checksums to a reusable buffer, field by field.
 package struct SentenceWriter {
     package var bytes: [UInt8] = []
     private var start = 0
@@ -119,14 +120,15 @@ package struct SentenceWriter {
         }
     }
 
-    /// Writes a number in units of its last decimal, with at least `width` digits before the point.
+    /// Writes a number that is given in units of its last decimal. It has at least `width` digits before the decimal
+    /// point.
     package mutating func number(_ value: Int64, decimals: Int = 0, width: Int = 1) {
         empty()
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
         digits(value.magnitude, decimals: decimals, width: width)
     }
 
-    /// Writes a coordinate in units of 0.00001 minute, and its letter.
+    /// Writes a coordinate that is given in units of 0.00001 minute, followed by the letter of its hemisphere.
     package mutating func coordinate(
         _ value: Int64, degreeDigits: Int, positive: StaticString, negative: StaticString
     ) {
@@ -137,7 +139,7 @@ package struct SentenceWriter {
         text(value < 0 ? negative : positive)
     }
 
-    /// Writes the time of day to hundredths of a second.
+    /// Writes the time of day, with hundredths of a second.
     package mutating func time(_ time: UTCTime) {
         let ofDay = Int64(time.millisecondOfDay)
         let clock = ofDay / 3_600_000 * 10_000 + ofDay / 60_000 % 60 * 100 + ofDay / 1000 % 60

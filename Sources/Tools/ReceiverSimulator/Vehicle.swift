@@ -1,11 +1,11 @@
 import TimeAndChance
 
-/// A car on an endless generated road, moved in steps of a tenth of a second.
+/// A simulated car on an endless generated road. It moves in steps of a tenth of a second.
 struct Vehicle: Sendable {
     static let step = 0.1
     private static let acceleration = 1.7
     private static let braking = 2.0
-    /// The length of the road ahead that the driver sees, in metres.
+    /// The length of the road ahead that the driver can see, in metres.
     private static let sight = 600.0
 
     private let style: RoadStyle
@@ -14,16 +14,16 @@ struct Vehicle: Sendable {
     private var road: [RoadStretch] = []
     private var travelled = 0.0
     private var elapsed = 0.0
-    /// The remaining seconds of waiting at a light, or before the start.
+    /// The number of seconds for which the car still waits at a red light, or before it sets off.
     private var waiting = 8.0
-    /// The stop line at which the car has already waited.
+    /// The last stop line at which the car has waited, so that it doesn't stop there again.
     private var passedStopLine = -1.0
     /// The acceleration in metres per second squared.
     private var rate = 0.0
 
-    /// The distance east of the start in metres.
+    /// The distance, in metres, by which the car is east of the start.
     private(set) var east = 0.0
-    /// The distance north of the start in metres.
+    /// The distance, in metres, by which the car is north of the start.
     private(set) var north = 0.0
     /// The speed in metres per second.
     private(set) var speed = 0.0
@@ -42,7 +42,7 @@ struct Vehicle: Sendable {
         extendRoad()
     }
 
-    /// Whether the driver has stopped for good.
+    /// Whether the car has stopped and stays parked until the drive ends.
     var isParked: Bool { elapsed > parkingTime && speed == 0 }
 
     mutating func advance() {
@@ -55,7 +55,7 @@ struct Vehicle: Sendable {
         extendRoad()
         let wanted = wantedSpeed()
         let wantedRate = max(-2.6, min(Self.acceleration, (wanted - speed) / 0.6))
-        // The acceleration changes within half a second, without a jolt.
+        // The acceleration approaches the wanted one over about half a second, so that there is no jolt.
         rate += (wantedRate - rate) * 0.2
         speed = max(0, speed + rate * Self.step)
         if wanted == 0, speed < 0.4 { stop() }
@@ -78,7 +78,8 @@ struct Vehicle: Sendable {
         road.first { $0.redSeconds > 0 && $0.stopLine > passedStopLine && $0.stopLine > travelled - 3 }
     }
 
-    /// Returns the maximum speed at which every limit, bend and light in sight can be met.
+    /// Returns the maximum speed from which the car can still slow down in time for every speed limit, bend and red
+    /// light in sight.
     private func wantedSpeed() -> Double {
         if elapsed > parkingTime { return 0 }
         var wanted = road.first?.limit ?? 0
@@ -108,16 +109,16 @@ struct Vehicle: Sendable {
     }
 }
 
-/// A straight with the bend at its end, and perhaps a traffic light before the bend.
+/// A part of the road: a straight, perhaps with a traffic light at its end, followed by a bend.
 struct RoadStretch: Sendable {
-    /// The distance from the start of the drive, in metres.
+    /// The distance along the road from the start of the drive to the start of this stretch, in metres.
     let start: Double
     private let straightLength: Double
-    /// The angle of the bend; positive to the right.
+    /// The angle by which the bend turns; positive to the right.
     private let turnRadians: Double
     let radius: Double
     let limit: Double
-    /// The seconds for which the light at the end of the straight stops the car; 0 for green.
+    /// The number of seconds for which the traffic light stops the car; 0 if the light is green or there is none.
     let redSeconds: Double
 
     /// The maximum comfortable lateral acceleration, in metres per second squared.
@@ -135,15 +136,16 @@ struct RoadStretch: Sendable {
     }
 
     var bendStart: Double { start + straightLength }
-    /// The length of the bend: twice a circle's arc, because the curvature of real roads grows and falls evenly.
+    /// The length of the bend in metres. It is twice that of a circular arc, because the curvature grows and falls
+    /// evenly, as on real roads.
     private var bendLength: Double { 2 * radius * abs(turnRadians) }
     var end: Double { bendStart + bendLength }
-    /// The speed at which the tightest point of the bend is comfortable.
+    /// The speed at which even the tightest point of the bend is comfortable, limited to the speed limit.
     var bendSpeed: Double { min(limit, (Self.lateralAcceleration * radius).squareRoot()) }
-    /// The distance from the start of the drive at which the car stops at a red light.
+    /// The distance along the road from the start of the drive to the point at which the car stops for a red light.
     var stopLine: Double { bendStart - 4 }
 
-    /// Returns the change of heading per metre at `place`, in radians.
+    /// Returns the change of heading in radians per metre, at a distance of `place` metres from the start of the drive.
     func curvature(at place: Double) -> Double {
         guard place > bendStart, place < end else { return 0 }
         let part = (place - bendStart) / bendLength
@@ -152,9 +154,9 @@ struct RoadStretch: Sendable {
     }
 }
 
-/// The roads of a situation.
+/// The properties of the roads for one kind of drive.
 struct RoadStyle: Sendable {
-    /// The speed limits in metres per second, one of which each stretch has.
+    /// The speed limits in metres per second. Each stretch has one of them at random.
     let limits: [Double]
     /// The range of distances between bends, in metres.
     let straights: ClosedRange<Double>
@@ -165,12 +167,13 @@ struct RoadStyle: Sendable {
     let hasTrafficLights: Bool
 }
 
-/// Sine and cosine by a polynomial, because the C library's differ in the last bit between machines.
+/// Sine and cosine, computed with a polynomial. The results of the C library's functions differ in the last bit between
+/// machines.
 enum Angle {
     static let radiansPerDegree = Double.pi / 180
 
     static func sine(_ radians: Double) -> Double {
-        // The angle is reduced by the nearest multiple of a half turn, so that the odd series converges fast.
+        // The nearest multiple of a half turn is subtracted from the angle, so that the power series converges fast.
         let halfTurns = (radians / Double.pi).rounded()
         let x = radians - halfTurns * Double.pi
         let square = x * x
@@ -188,8 +191,8 @@ enum Angle {
 }
 
 extension SplitMix64 {
-    /// Returns an approximately normal value with standard deviation 1: the sum of twelve uniform values, without a
-    /// logarithm.
+    /// Returns an approximately normal value with mean 0 and standard deviation 1. The sum of twelve uniform values is
+    /// used, because it needs no logarithm.
     mutating func normal() -> Double {
         var sum = -6.0
         for _ in 0..<12 { sum += uniform(0...1) }

@@ -1,15 +1,16 @@
 import LinuxPlatform
 import Operations
 
-/// A command's arguments, checked against its specification.
+/// The parsed arguments of a command, checked against the command's `CommandSpec`.
 struct Arguments: Sendable, Equatable {
     private(set) var operands: [String] = []
     private var values: [String: [String]] = [:]
     private var flags: Set<String> = []
 
-    /// Reads `words`, the part of the command line after the command.
+    /// Parses `words`, the words of the command line that follow the command's name.
     ///
-    /// Options may be anywhere, and are written `--name VALUE` or `--name=VALUE`. Words after `--` are operands.
+    /// Options may appear before, between or after the operands, and are written `--name VALUE` or `--name=VALUE`. All
+    /// words after `--` are operands.
     init(_ words: [String], for command: CommandSpec) throws(UsageError) {
         var rest = words[...]
         while let word = rest.popFirst() {
@@ -17,7 +18,7 @@ struct Arguments: Sendable, Equatable {
                 operands += rest
                 break
             }
-            // Web pages and text editors turn hyphens into dashes.
+            // Web pages and text editors turn hyphens into dashes, so an option copied from one may begin with a dash.
             if let sign = word.first, "\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{2212}".contains(sign) {
                 throw command.usageError("\(word) begins with a dash instead of a hyphen; type it again, with - or --")
             }
@@ -37,7 +38,7 @@ struct Arguments: Sendable, Equatable {
                 flags.insert(option.name)
                 continue
             }
-            // If another option follows, the value was forgotten.
+            // If the next word is another option of the command, the user has forgotten this option's value.
             let next = rest.first.flatMap { next in command.options.contains { $0.name == next } ? nil : next }
             if parts.count == 1, next != nil { rest.removeFirst() }
             guard let value = parts.count > 1 ? parts[1] : next, !value.isEmpty else {
@@ -51,10 +52,10 @@ struct Arguments: Sendable, Equatable {
         try check(command)
     }
 
-    /// Returns the value of an option that may be given only once; `nil` if it isn't given.
+    /// Returns the value of an option that may be given only once; `nil` if the option isn't given.
     func value(_ name: String) -> String? { values[name]?.last }
 
-    /// Returns every value of an option, in order.
+    /// Returns all values of a repeatable option, in the order in which they were given.
     func allValues(_ name: String) -> [String] { values[name] ?? [] }
 
     func has(_ name: String) -> Bool { flags.contains(name) }
@@ -93,10 +94,10 @@ struct Arguments: Sendable, Equatable {
 }
 
 extension Arguments {
-    /// The file given by `--config`, or the usual file.
+    /// The path of the configuration file: the value of `--config`, or the usual path if the option isn't given.
     var configurationFile: String { value("--config") ?? Configuration.usualFile }
 
-    /// Reads the configuration in `configurationFile`.
+    /// Reads the configuration file given by `--config`, or the one at the path `usual`.
     func configuration(
         usual: String = Configuration.usualFile
     ) throws(ConfigurationError) -> Configuration {
@@ -106,8 +107,9 @@ extension Arguments {
             ifMissing: "copy config.example.json there and edit it, or use another file with --config FILE")
     }
 
-    /// Reads the configuration of a running service to find its status address. Returns `nil` if `--config` isn't given
-    /// and the usual file can't be used. In that case the service is asked at its default address.
+    /// Reads the configuration of a running service to find the address at which the service reports its status.
+    /// Returns `nil` if `--config` isn't given and the usual file is unreadable or invalid. In that case, the caller
+    /// asks the service at its default address.
     func serviceConfiguration(
         usual: String = Configuration.usualFile, say: (String) -> Void = Terminal.say
     ) throws(ConfigurationError) -> Configuration? {
@@ -122,7 +124,7 @@ extension Arguments {
         }
     }
 
-    /// Returns the value of an option that is an address to listen on.
+    /// Returns the listening address that the option `name` gives, or the default address if the option isn't given.
     func address(_ name: String, default fallback: String, command: String) throws(UsageError) -> LocalAddress {
         let text = value(name) ?? fallback
         do { return try LocalAddress(text) } catch {
@@ -134,7 +136,7 @@ extension Arguments {
 /// An error in a command line.
 struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
     let problem: String
-    /// The command that the error is about; `nil` if the command is unknown.
+    /// The name of the command whose arguments are wrong; `nil` if the command itself is unknown.
     let command: String?
 
     init(_ problem: String, command: String? = nil) {
@@ -147,7 +149,7 @@ struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The exit codes of all commands, as in `sysexits.h`.
+/// The exit codes of all commands. Codes from 64 upwards have the meanings defined in `sysexits.h`.
 enum ExitStatus: Int32, CaseIterable, Error, Sendable {
     case done = 0
     case failed = 1

@@ -261,7 +261,7 @@ enum CommandCatalog {
 
 /// A command's name, help, operands and options.
 struct CommandSpec: Sendable {
-    /// The arguments other than options.
+    /// The operands that a command accepts. Operands are all arguments except options.
     enum Operands: Sendable {
         case none
         /// At least one operand, shown as `LOG...`.
@@ -270,13 +270,13 @@ struct CommandSpec: Sendable {
         case any(String)
         /// At most one operand, shown as `[LOG]`.
         case optional(String)
-        /// Exactly one of the given words.
+        /// Exactly one operand, which must be one of the given words.
         case oneOf([String])
     }
 
     let name: String
     let summary: String
-    /// A description in full sentences; may be empty.
+    /// The part of the command's help after the usage line, in full sentences; may be empty.
     let details: String
     let operands: Operands
     let options: [OptionSpec]
@@ -302,20 +302,20 @@ struct CommandSpec: Sendable {
         return words.joined(separator: " ")
     }
 
-    /// Returns an error about a command line of this command.
+    /// Returns a usage error whose message refers the user to this command's help.
     func usageError(_ problem: String) -> UsageError { UsageError(problem, command: name) }
 }
 
 struct OptionSpec: Sendable {
     /// The name with its hyphens, such as `--config`.
     let name: String
-    /// The name of the option's value, such as `FILE`; `nil` for a flag.
+    /// The placeholder for the option's value in the help, such as `FILE`; `nil` for a flag, which has no value.
     let valueName: String?
     let help: String
     let isRequired: Bool
     /// Whether the option may be given more than once.
     let isRepeatable: Bool
-    /// The possible values; empty if there are many.
+    /// The possible values, which shells offer as completions; empty if there are too many to list.
     var choices: [String] = []
     /// The heading of the option's group in the help; `nil` if the option isn't in a group.
     var group: String?
@@ -333,7 +333,7 @@ struct OptionSpec: Sendable {
         Self(name: name, valueName: nil, help: help, isRequired: false, isRepeatable: false)
     }
 
-    /// Returns this option as a member of `group`.
+    /// Returns a copy of this option that the help lists under the heading `group`.
     func inGroup(_ group: String) -> Self {
         var option = self
         option.group = group

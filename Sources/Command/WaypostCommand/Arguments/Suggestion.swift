@@ -2,10 +2,10 @@ import FleetEngine
 import LinuxPlatform
 import Operations
 
-/// Suggestions for unknown words. A suggestion is the end of an error message and starts with a semicolon; it is empty
-/// if there is no good guess.
+/// Suggestions for words that Waypost doesn't know. A suggestion is appended to an error message, so it starts with a
+/// semicolon. It is empty if there is no good guess.
 enum Suggestion {
-    /// Waypost's equivalents of commands that other programs have.
+    /// Commands that users know from other programs, with Waypost's equivalents.
     private static let otherCommands = [
         "version": "--version", "-V": "--version", "-v": "--version", "start": "run", "logs": "journalctl -u waypost",
         "stop": "systemctl stop waypost", "restart": "systemctl restart waypost", "reload": "systemctl reload waypost",
@@ -31,7 +31,8 @@ enum Suggestion {
         return key.map { "; set \($0) in the configuration, which is the file given by --config" } ?? ""
     }
 
-    /// Returns the suggestion for `word`, an unexpected operand of `command` that follows `former`.
+    /// Returns the suggestion for `word`, an operand that `command` doesn't accept. `former` is the operand before
+    /// `word`, if any.
     static func operand(_ word: String, of command: CommandSpec, after former: String = "") -> String {
         var option = ["watch": "--trip", "simulator": "--listen", "bundle": "-o"][command.name]
         if word.hasSuffix(".json"), command.options.contains(where: { $0.name == "--config" }) { option = "--config" }

@@ -4,13 +4,14 @@ import Reporting
 import TimeAndChance
 import Operations
 
-/// `waypost bundle`: everything that a help desk needs, in one text file.
+/// `waypost bundle`: writes everything that a help desk needs into one text file.
 struct BundleCommand {
     private let collection: BundleCollection
     private let output: String?
 
     init(_ arguments: Arguments) throws(UsageError) {
-        // A wrong or unreadable configuration doesn't prevent the bundle, but is reported in it.
+        // An invalid or unreadable configuration doesn't prevent the bundle. The bundle lists the configuration's
+        // problems.
         var configuration: Configuration?
         var problems: [String] = []
         do throws(ConfigurationError) { configuration = try arguments.configuration() } catch {
@@ -26,7 +27,8 @@ struct BundleCommand {
     }
 
     func run() async throws -> ExitStatus {
-        // The file is created first, so that an unwritable directory is reported at once.
+        // A file given by `-o` is created before the data is collected, so that an unwritable directory is reported at
+        // once.
         let time = UTCTime.system
         var file = try output.flatMap { try openFile(at: $0) }
         Terminal.draw("collecting data from the service, the checks and the system: at most 30 s")
@@ -49,7 +51,8 @@ struct BundleCommand {
         return .done
     }
 
-    /// Returns the file to write; `nil` for standard output.
+    /// Creates the file that will replace the one at `path`. Returns `nil` if `path` is `-`, which means standard
+    /// output.
     private func openFile(at path: String) throws -> FileReplacement? {
         if path == "-" { return nil }
         do throws(SystemError) { return try FileReplacement(at: path) } catch {

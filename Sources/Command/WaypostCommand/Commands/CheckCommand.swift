@@ -69,7 +69,8 @@ struct CheckCommand {
             lines, of: configuration, !isComplete ? .badConfiguration : isAvailable ? .done : .unavailable)
     }
 
-    /// Runs the checks in another process. Returns its exit status; `nil` if systemd could not start it.
+    /// Runs the checks with `command`, in the sandbox that systemd sets up for the service. Returns their exit status;
+    /// `nil` if they didn't run, for example because systemd could not start the process.
     private func run(_ command: [String]) async throws -> ExitStatus? {
         Terminal.draw("service: waiting for the checks in its sandbox, up to 150 s")
         let outcome = try await ChildProcess(
@@ -91,7 +92,7 @@ struct CheckCommand {
             verdict: verdict, "".padded(to: 6 - verdict.count) + "\(line.name.padded(to: 13))  \(line.text)")
     }
 
-    /// Writes the result as JSON if requested, and returns `status`.
+    /// Writes the result as JSON if `--json` is given, and returns `status`.
     private func report(
         _ lines: [CheckLine], of configuration: Configuration?, _ status: ExitStatus
     ) throws -> ExitStatus {

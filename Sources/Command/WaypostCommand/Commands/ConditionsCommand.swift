@@ -3,9 +3,9 @@ import LinuxPlatform
 import ReportedText
 import StrictJSON
 
-/// `waypost conditions`: the catalog of conditions that the service may report.
+/// `waypost conditions`: prints the catalog of conditions that the service may report.
 struct ConditionsCommand {
-    /// The JSON of one condition.
+    /// A condition as `--json` prints it.
     private struct Record: Encodable {
         let code: ConditionCode
         let severity: ConditionCode.Severity

@@ -2,9 +2,9 @@ import LinuxPlatform
 import StrictJSON
 import Operations
 
-/// `waypost config`: the values in force with their sources, or the schema of the file.
+/// `waypost config`: prints each effective value with its source, or the JSON schema of the configuration file.
 struct ConfigCommand {
-    /// The configuration to print; `nil` if the schema is requested.
+    /// The configuration to print; `nil` if `--schema` requests the schema instead.
     private let effective: EffectiveConfiguration?
     private let asJSON: Bool
 
@@ -47,7 +47,7 @@ struct EffectiveConfiguration {
             case let value?: value.text
             }
         }
-        // A single long value must not move all other sources to the right.
+        // The value column has a maximum width, so that a single long value doesn't push every source far to the right.
         let valueWidth = min(values.map(\.count).max() ?? 0, 40)
         return zip(settings, values).map { setting, value in
             "\(setting.path.padded(to: keyWidth))  \(value.padded(to: valueWidth))  \(text(for: setting.source))"
@@ -62,7 +62,7 @@ struct EffectiveConfiguration {
         }
     }
 
-    /// A JSON object with the file, and with each key's value and source.
+    /// A JSON object with the path of the file and, for each key, its value and the source of the value.
     var json: String {
         let members = settings.map { setting -> (String, JSONValue) in
             var members = ["value": setting.value ?? .null]

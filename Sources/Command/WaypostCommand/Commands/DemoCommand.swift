@@ -10,7 +10,7 @@ import Reporting
 import TrackDrawing
 import Operations
 
-/// `waypost demo`: simulator and replay in one process, with an outage in the middle.
+/// `waypost demo`: runs the simulator and a replay in one process, with a simulated outage in the middle of the drive.
 struct DemoCommand {
     private let log: String?
     private let address: LocalAddress
@@ -55,14 +55,14 @@ struct DemoCommand {
             if let failure { throw failure }
             if staysOpen, !Task.isCancelled {
                 Terminal.say("The page stays up at \(simulator.baseURL) until you press Control-C.")
-                try? await Task.sleep(for: .seconds(86_400 * 365))  // the signal cancels it, which isn't an error
+                try? await Task.sleep(for: .seconds(86_400 * 365))  // Control-C cancels it, which isn't an error
             }
             group.cancelAll()
             return status
         }
     }
 
-    /// Makes Fleet Engine unreachable for the second third of the drive. `third` is the duration of one third.
+    /// Makes Fleet Engine unreachable during the middle third of the replay. `third` is the duration of one third.
     private static func disturb(
         _ simulator: FleetEngineSimulator, _ narrator: DemoNarrator, for third: Duration
     ) async {
@@ -77,7 +77,8 @@ struct DemoCommand {
         narrator.narrateOutage(begins: false)
     }
 
-    /// Compares the outbox's ledger with the positions that have arrived.
+    /// Prints the summary and compares the outbox's ledger with the positions that have arrived at the simulator.
+    /// Returns `failed` if they differ, or if a last location was older than the previous one.
     private func conclude(
         _ replay: ReplayRun, _ simulator: FleetEngineSimulator, _ configuration: Configuration, _ narrator: DemoNarrator
     ) async throws -> ExitStatus {
@@ -137,7 +138,7 @@ struct DemoCommand {
     }
 }
 
-/// Prints comments on the demo while it runs.
+/// A narrator that explains on standard error what happens while the demo runs.
 final class DemoNarrator: ReportingObserver {
     private struct State {
         var hasDelivered = false
@@ -176,7 +177,7 @@ final class DemoNarrator: ReportingObserver {
         say("the outage is over; \(waiting.counted("update")) pending")
     }
 
-    /// Stops the comments.
+    /// Ends the narration. Later events print nothing.
     func close() { state.withLock { $0.isClosed = true } }
 
     func observe(_ event: ReportingEvent) {

@@ -1,9 +1,9 @@
 import LinuxPlatform
 import Operations
 
-/// `waypost help`, and `--help` after any command.
+/// `waypost help`: prints an overview or the help of one command. `--help` after a command does the same.
 struct HelpCommand {
-    /// The name of a command; `nil` for the overview.
+    /// The name of the command to explain; `nil` for an overview of all commands.
     let topic: String?
 
     func run() throws -> ExitStatus {

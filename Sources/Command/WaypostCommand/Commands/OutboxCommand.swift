@@ -8,7 +8,8 @@ import TimeAndChance
 import Operations
 import Waypost
 
-/// `waypost outbox`: the ledger and the pending and quarantined updates, whether the service runs or is stopped.
+/// `waypost outbox`: shows the ledger and the pending and quarantined updates, and requeues or discards quarantined
+/// updates. It works whether or not the service is running.
 struct OutboxCommand {
     private enum Action {
         case list, export
@@ -69,7 +70,7 @@ struct OutboxCommand {
             path: path, try reader.summary(), oldestPending: try reader.pending(after: 0).first,
             quarantined: quarantined.map(OutboxRow.init))
         try StandardOutput.write(line: asJSON ? Self.encoded(listing) : listing.text)
-        if let damage { throw damage }  // after printing everything that can be read
+        if let damage { throw damage }  // everything that is readable has been printed
     }
 
     private func export(_ reader: OutboxReader) throws {
@@ -111,17 +112,19 @@ struct OutboxCommand {
     }
 }
 
-/// Carries out a request about quarantined updates. If the service owns the outbox, the request is passed to it.
+/// A client that requeues or discards quarantined updates. If the running service has locked the outbox, the client
+/// passes the request to the service.
 struct QuarantineClient {
     let configuration: OutboxConfiguration
 
-    /// The time limit for the service's answer. The service checks for requests every 2 s.
+    /// The maximum time to wait for the service's answer. The service checks for requests every 2 s.
     private static let timeout = Duration.seconds(15)
     private static let pause = Duration.milliseconds(100)
 
-    /// - Throws: `OutboxError`, and `AgentError` if the service doesn't handle the request in time.
+    /// - Throws: `OutboxError` if the outbox can't be used, or `AgentError` if the service doesn't handle the request
+    ///   in time.
     func carryOut(_ request: QuarantineRequest) async throws -> QuarantineAnswer {
-        _ = try OutboxReader(path: configuration.path)  // throws if there is no outbox; opening would create one
+        _ = try OutboxReader(path: configuration.path)  // throws if the outbox is missing; `open` would create it
         var configuration = configuration
         configuration.repairsDamage = false
         do throws(OutboxError) {
@@ -161,7 +164,8 @@ struct QuarantineResult: Encodable {
     let path: String
     /// The number of updates that were requeued or discarded.
     let updates: Int64
-    /// The number of updates that could not be requeued, because only the last 256 are kept.
+    /// The number of updates that could not be requeued. The outbox keeps only the contents of the latest 256
+    /// quarantined updates.
     let notKept: Int64
 
     var text: String {
@@ -181,7 +185,7 @@ struct OutboxListing: Encodable {
     let path: String
     let accepted, delivered, pending, evicted, quarantined: Int64
     let balances: Bool
-    /// The evicted updates, by reason.
+    /// The number of evicted updates and the period of their fixes, by the reason for the eviction.
     let evictions: [String: TallyReport]
     let quarantine: TallyReport
     private let oldestPendingTime: String?
@@ -228,7 +232,7 @@ struct OutboxListing: Encodable {
     }
 }
 
-/// The JSON of a stored update.
+/// A stored update as the JSON output shows it.
 struct OutboxRow: Encodable {
     let sequence: Int64
     let time: String
@@ -240,7 +244,7 @@ struct OutboxRow: Encodable {
     let speedMetersPerSecond: Double?
     let headingDegrees: Int?
     let horizontalAccuracyMeters: Double?
-    /// The message with which Fleet Engine rejected the update; set only for a quarantined update.
+    /// The reason that Fleet Engine gave for rejecting the update; `nil` unless the update is quarantined.
     var reason: String?
 
     init(_ stored: StoredUpdate) {

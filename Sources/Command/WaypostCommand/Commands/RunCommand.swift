@@ -2,15 +2,15 @@ import LinuxPlatform
 import Operations
 import Waypost
 
-/// `waypost run`: the service.
+/// `waypost run`: runs the service that reports the vehicle's position.
 struct RunCommand {
     private let file: String
     private let configuration: Configuration
     private let recordingDirectory: String?
-    /// The state that the previous program image has passed on; `nil` unless the process has re-executed its program.
+    /// The state that this process passed on when it re-executed its program; `nil` after a normal start.
     private let last: Handover?
 
-    /// Reads the configuration, or uses the one that the previous program image has validated.
+    /// Reads the configuration. After a re-execution, uses the configuration that the previous program image validated.
     init(_ arguments: Arguments) throws {
         file = arguments.configurationFile
         last = NextImage.received.flatMap(Handover.init(message:))
@@ -21,7 +21,7 @@ struct RunCommand {
         recordingDirectory = arguments.value("--record")
     }
 
-    /// Runs until stopped, or until the process must re-execute its program.
+    /// Runs the service until it is stopped or must re-execute its program. The result says which.
     func run(_ requests: ReloadRequests) async throws -> ServiceEnding {
         let agent = Agent(configuration, recordingDirectory: recordingDirectory)
         let next = try await agent.run(reloading: ReloadSource(file: file, requests: requests), after: last)

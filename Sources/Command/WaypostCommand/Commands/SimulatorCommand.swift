@@ -3,7 +3,7 @@ import FleetEngineSimulator
 import HTTPMessages
 import LinuxPlatform
 
-/// `waypost simulator`: a token issuer and a strict Fleet Engine.
+/// `waypost simulator`: simulates a token issuer and a Fleet Engine that rejects every invalid request.
 struct SimulatorCommand {
     static let options = general + existing + tokens + faults
 
@@ -99,7 +99,7 @@ struct SimulatorCommand {
         self.settings = settings
     }
 
-    /// Rejects an id that no request can contain, such as a full resource name.
+    /// Throws if `id` isn't valid in a request, for example because it is a full resource name.
     private static func requireID(_ id: String, of option: String) throws(UsageError) {
         do throws(VehicleName.Problem) { try VehicleName.validate(id) } catch {
             let parts = id.split(separator: "/")

@@ -4,7 +4,7 @@ import Reporting
 import TrackDrawing
 import Operations
 
-/// `waypost status`: the running service's status as a page, as JSON, or as a live view on the terminal.
+/// `waypost status`: shows the running service's status as text, as JSON, or as a live view on the terminal.
 struct StatusCommand {
     private let service: RunningService
     private let asJSON: Bool
@@ -43,7 +43,7 @@ struct StatusCommand {
 
 /// The facts that `waypost status` prints after the verdict.
 enum StatusPage {
-    /// Returns the facts, each with its label.
+    /// Returns the facts as lines of at most `width` characters. Each fact begins with its label.
     static func facts(_ report: StatusReport, width: Int) -> [String] {
         func ago(_ seconds: Int?) -> String { seconds.map { "\(Duration.seconds($0).spoken) ago" } ?? "none yet" }
         var lines = LabelledLines(width: width)
@@ -96,7 +96,7 @@ enum StatusPage {
         return lines.lines
     }
 
-    /// Returns the quality of the last fix, as far as reported by the receiver.
+    /// Returns the quality of the last fix. Values that the receiver doesn't report are left out.
     private static func quality(of receiver: StatusReport.Receiver) -> [String] {
         let used = receiver.satellitesUsed.map { used in
             receiver.satellitesInView.map { "\(used) of \($0) satellites" } ?? used.counted("satellite")

@@ -13,7 +13,8 @@ struct TokenCommand {
         guard isRaw || !arguments.has("--force") else {
             throw UsageError("--force needs --raw", command: "token")
         }
-        // Anyone can use a token until it expires, and a terminal can be seen by others, scrolled back or recorded.
+        // The token must not appear on a terminal by accident. Others may see it there, in the scrollback or in a
+        // recording, and anyone can use a token until it expires.
         if isRaw, StandardOutput.isTerminal, !arguments.has("--force") {
             throw UsageError(
                 "token --raw would show the token on this terminal; pipe or redirect it (| or >), or add --force",

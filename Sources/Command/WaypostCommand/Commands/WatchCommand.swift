@@ -6,11 +6,11 @@ import TimeAndChance
 import TrackDrawing
 import Operations
 
-/// `waypost watch`: a trip or vehicle as a consumer sees it, one line per change.
+/// `waypost watch`: follows a trip or vehicle as a consumer's app does, and prints one line per change.
 struct WatchCommand {
     private let configuration: Configuration
     private let subject: Follower.Subject
-    /// The subject's description, such as `trip trip-7`.
+    /// A description of the trip or vehicle, such as `trip trip-7`.
     private let name: String
     private let asJSON: Bool
 
@@ -51,7 +51,7 @@ struct WatchCommand {
     }
 }
 
-/// The output of `waypost watch` after a change.
+/// The line that `waypost watch` prints when the trip or vehicle has changed.
 struct SnapshotLine {
     private let snapshot: FollowedSnapshot
     private let now: UTCTime
@@ -61,7 +61,7 @@ struct SnapshotLine {
         self.now = now
     }
 
-    /// The line of text, without unknown values:
+    /// The line as text. Unknown values are left out. An example with all values except the vehicle's id is
     /// `10:15:32  53.550012, 10.000034 ±4 m  8.3 m/s  271°  2 s old  ENROUTE_TO_PICKUP  1240 m left  arrives 10:19:02`.
     var text: String {
         var parts = [FigureText.clock(now)]
@@ -84,7 +84,7 @@ struct SnapshotLine {
         return parts.joined(separator: "  ")
     }
 
-    /// The line of JSON: an object without unknown values.
+    /// The line as a JSON object. Unknown values are left out.
     var json: String {
         let position = snapshot.position
         let members: [String: JSONValue?] = [
@@ -105,7 +105,7 @@ struct SnapshotLine {
         (snapshot.position?.timeOfFixMillisecondsSince1970).map(UTCTime.init(millisecondsSince1970:))
     }
 
-    /// The seconds since the time of fix; 0 if the fix is ahead of this machine's clock.
+    /// The age of the fix in seconds; 0 if the time of the fix is ahead of this machine's clock.
     private var age: Double? { timeOfFix.map { max(0, $0.duration(to: now) / .seconds(1)) } }
 
     private var arrival: UTCTime? {

@@ -3,7 +3,7 @@ import StrictJSON
 import TimeAndChance
 import Operations
 
-/// `waypost why`: the active conditions of the running service and their remedies, or that all is well.
+/// `waypost why`: prints the running service's active conditions with their remedies, or that all is well.
 struct WhyCommand {
     private let service: RunningService
     private let asJSON: Bool
@@ -23,7 +23,7 @@ struct WhyCommand {
         return report.isWell ? .done : .failed
     }
 
-    /// Writes the verdict, with the remedies in bold on a terminal.
+    /// Writes the verdict. On a terminal, the remedies are bold.
     static func write(_ verdict: Verdict) throws {
         let isShown = Colour.isShown(
             isTerminal: StandardOutput.isTerminal, environment: ProcessEnvironment.variables)

@@ -3,15 +3,16 @@ enum Completion: Sendable, Hashable {
     case files, directories
     case words([Word])
 
-    /// A word with a short description.
+    /// A word to offer, with a short description.
     struct Word: Sendable, Hashable {
         let text: String
         let summary: String
     }
 
-    /// Creates the completions for the last of `words`, the command line after the program's name.
+    /// Creates the completions for the last of `words`, which are the words of the command line after the program's
+    /// name.
     init(of words: [String]) {
-        // bash splits --option=value into three words.
+        // bash splits `--option=value` into three words, so the word `=` is removed.
         var words = words
         if words.last == "=" { words.append("") }
         words.removeAll { $0 == "=" }
@@ -55,7 +56,8 @@ enum Completion: Sendable, Hashable {
         return .words(words.filter { $0.text.hasPrefix(prefix) })
     }
 
-    /// The lines for a shell's completion script: `:files`, `:directories`, or one word with its summary per line.
+    /// The lines that a shell's completion script reads: `:files`, `:directories`, or one line per word with its
+    /// summary.
     var lines: [String] {
         switch self {
         case .files: [":files"]
@@ -77,7 +79,7 @@ extension OptionSpec {
 }
 
 extension CommandSpec {
-    /// The completions for the command's operands.
+    /// The completions for an operand of the command.
     fileprivate var operand: Completion {
         switch operands {
         case .none: .words([])

@@ -1,11 +1,12 @@
-/// The shells that can complete Waypost's command line.
+/// The shells for which there is a completion script.
 enum Shell: String, CaseIterable {
     case bash, zsh, fish
 
-    /// The hidden command that prints the lines of a `Completion` for the words typed so far.
+    /// The hidden command that a completion script calls. It prints the `lines` of the `Completion` for the words typed
+    /// so far.
     static let offers = "__complete"
 
-    /// The completion script for this shell, which asks the program for completions.
+    /// The completion script for this shell. The script calls Waypost to get the completions.
     var completions: String {
         switch self {
         case .bash:

@@ -4,11 +4,12 @@ import TimeAndChance
 import TrackDrawing
 import Operations
 
-/// The lines of `waypost status --watch`, which fill the terminal.
+/// The content of `waypost status --watch`: lines that fill the terminal.
 struct LiveScreen: Sendable, Hashable {
-    /// A piece of a line, without control characters, and its style.
+    /// A piece of a line in one style. Its text contains no control characters.
     struct Piece: Sendable, Hashable {
-        /// A style. The raw value is its SGR parameter, the number that selects the style on a terminal.
+        /// A text style. The raw value is the parameter of the SGR escape sequence that selects the style on a
+        /// terminal.
         enum Style: Int, Sendable, Hashable { case plain, strong, faint, bad = 31, good, doubtful }
 
         let text: String
@@ -35,7 +36,7 @@ struct LiveScreen: Sendable, Hashable {
         if let report = service.report {
             let facts = Self.facts(report, isStale: service.silence != nil, columns: columns)
             let sky = SkyChart.lines(service.silence == nil ? report.receiver.sky ?? [] : [], columns: columns)
-            // If there is little room, the last facts and the oldest events are left out.
+            // If the terminal has too few rows, the last facts and the oldest events are left out.
             let room = max(0, rows - top.count - bottom.count - min(events.count, 3))
             top += facts.prefix(max(0, room - min(sky.count, rows / 4)))
             top += (sky.isEmpty ? [] : sky + [[]]).prefix(
@@ -46,7 +47,7 @@ struct LiveScreen: Sendable, Hashable {
         lines = (top + events + blank + bottom).prefix(rows).map { Self.cut($0, to: columns) }
     }
 
-    /// Returns the lines to show, optionally in colour.
+    /// Returns the lines as text, with escape sequences for their styles if `inColour` is `true`.
     func text(inColour: Bool) -> [String] {
         lines.map { line in line.map { inColour ? $0.coloured : $0.text }.joined() }
     }
@@ -76,13 +77,13 @@ struct LiveScreen: Sendable, Hashable {
         }
     }
 
-    /// The labels of facts that are shown only if something is wrong.
+    /// The labels of facts that appear only if something is wrong, and are therefore highlighted.
     private static let doubtful: Set<Substring> = ["bypasses"]
 
     private static func facts(_ report: StatusReport, isStale: Bool, columns: Int) -> [Line] {
         var style = Piece.Style.plain
         let lines: [Line] = StatusPage.facts(report, width: columns).map { line in
-            // Only a fact's first line has a label.
+            // Only the first line of a fact has a label. The following lines keep its style.
             let indented = line.dropFirst(2)
             if !indented.hasPrefix(" ") {
                 let label = indented.firstRange(of: "  ").map { indented[..<$0.lowerBound] } ?? indented
@@ -121,13 +122,14 @@ extension LiveScreen.Piece {
     }
 }
 
-/// A chart of the satellites as text: each with its number, its signal as a bar and in dB-Hz, and a star if it is used.
+/// A chart of the satellites as text. It shows each satellite's number, its signal in dB-Hz with a bar, and a star if
+/// the satellite is used.
 enum SkyChart {
     private static let bars = Array("▁▂▃▄▅▆▇█")
     private static let labelWidth = 15
     private static let cellWidth = 7
 
-    /// Returns a heading and the lines of each system; empty if the receiver doesn't report satellites.
+    /// Returns a heading and the lines of each satellite system; empty if the receiver doesn't report satellites.
     static func lines(_ sky: [StatusReport.SystemInView], columns: Int) -> [LiveScreen.Line] {
         guard !sky.isEmpty else { return [] }
         let perLine = max(1, (columns - labelWidth) / cellWidth)
@@ -147,7 +149,7 @@ enum SkyChart {
     private static func cell(_ satellite: StatusReport.SystemInView.SatelliteInView) -> LiveScreen.Piece {
         let number = String(satellite.number).flushRight(in: 3)
         guard let signal = satellite.signalDecibelHertz else { return .init("\(number) -- ", .faint) }
-        // Receivers track no signal below 10 dB-Hz, and few signals exceed 45.
+        // The bar covers 10 to 45 dB-Hz. Receivers track no weaker signals, and few signals are stronger.
         let bar = bars[min(max((signal - 10) / 5, 0), bars.count - 1)]
         let text = "\(number)\(bar)\(String(signal).flushRight(in: 2))"
         return satellite.used ? .init("\(text)*", .good) : .init("\(text) ")

@@ -3,18 +3,18 @@ import Reporting
 import TimeAndChance
 import Operations
 
-/// `waypost status --watch`: the running service's status, filling the terminal.
+/// `waypost status --watch`: shows the running service's status on the whole terminal and keeps it current.
 struct LiveView {
     private let service: RunningService
 
-    /// The time between two requests.
+    /// The time between two requests for the service's status.
     private static let interval = Duration.seconds(1)
-    /// The maximum delay until the view shows an answer or adapts to a new window size.
+    /// The maximum time until the view shows a new report or adapts to a new window size.
     private static let redrawInterval = Duration.milliseconds(200)
 
     init(_ service: RunningService) { self.service = service }
 
-    /// Whether there is a terminal to draw on.
+    /// Whether standard input and output are a terminal that can show the view.
     static var isPossible: Bool {
         TerminalScreen.isPossible && !["", "dumb"].contains(ProcessEnvironment.variables["TERM", default: ""])
     }
@@ -24,7 +24,7 @@ struct LiveView {
         let known = Locked(WatchedService())
         let stop = try EventDescriptor()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            // The view must be able to end while a request to the service hangs.
+            // A request to the service may hang. The view must be able to end without waiting for it.
             group.addTask { [service] in
                 _ = await AbandonableCall.run(stoppedWithin: .zero, on: MonotonicClock(ContinuousClock())) { _ in
                     await Self.ask(service, known)
@@ -54,7 +54,7 @@ struct LiveView {
         }
     }
 
-    /// Draws the view after each change. Blocks until the view ends.
+    /// Redraws the view after each change. Blocks until the user quits, the terminal is closed or `stop` is signalled.
     private static func show(_ known: Locked<WatchedService>, until stop: EventDescriptor) throws(SystemError) {
         let screen = try TerminalScreen()
         let inColour = Colour.isShown(isTerminal: true, environment: ProcessEnvironment.variables)

@@ -4,7 +4,8 @@ import Reporting
 import TimeAndChance
 import Operations
 
-/// A service that is asked repeatedly: its last report, and the events between reports.
+/// The state of the service that the live view shows: its last report, and events found by comparing successive
+/// reports.
 struct WatchedService: Sendable, Hashable {
     struct Event: Sendable, Hashable {
         enum Kind: Sendable, Hashable { case good, bad, neutral }
@@ -14,7 +15,7 @@ struct WatchedService: Sendable, Hashable {
         let text: String
     }
 
-    /// A period without answers.
+    /// A period in which the service doesn't answer, and the reason.
     struct Silence: Sendable, Hashable {
         let since: UTCTime
         let reason: String
@@ -25,7 +26,7 @@ struct WatchedService: Sendable, Hashable {
     /// The events, newest first.
     private(set) var events: [Event] = []
 
-    /// The maximum number of events to keep: more than a terminal has lines.
+    /// The maximum number of events to keep, which is larger than the number of lines of any usual terminal.
     private static let maximumEvents = 200
 
     mutating func note(_ answer: Result<StatusReport, AgentError>, at now: UTCTime) {

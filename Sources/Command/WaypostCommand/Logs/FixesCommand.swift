@@ -88,7 +88,8 @@ struct FixesCommand {
         Terminal.draw("")
         if decoding.failure is SystemError { return try decoding.conclude() }
         let interruption = decoding.interruption("\(count.counted("fix", "fixes")) written")
-        // An incomplete document must not look complete. A followed log, however, can only end with an interruption.
+        // An interrupted document must not look complete, so its footer isn't written. A followed log has no other end
+        // than an interruption, so its document gets the footer.
         if decoding.isInterrupted, !follows { throw interruption }
         try StandardOutput.write(ending)
         if decoding.isInterrupted { throw interruption }
@@ -128,7 +129,7 @@ enum FixesFormat: String, CaseIterable, Sendable {
     /// Whether the format connects fixes into tracks.
     var drawsTrack: Bool { self == .gpx }
 
-    /// Appends a fix. `isBroken` says whether the track breaks before the fix.
+    /// Appends a fix. `isBroken` says whether the track is interrupted before the fix.
     func append(_ fix: Fix, isFirst: Bool, isBroken: Bool, to bytes: inout [UInt8]) {
         switch self {
         case .jsonl: JSONLinesFormat.append(fix, to: &bytes)

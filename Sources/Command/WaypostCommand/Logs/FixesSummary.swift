@@ -3,7 +3,7 @@ import ReportedText
 import TimeAndChance
 import TrackDrawing
 
-/// The output of `waypost fixes --summary`: one section per log, and a total.
+/// The output of `waypost fixes --summary`: one section per log and, unless there is exactly one log, a total.
 struct FixesSummary {
     let logs: [LogSummary]
     let total: TrackSummary
@@ -45,7 +45,7 @@ struct FixesSummary {
         }
     }
 
-    /// Aligns the counts on the right.
+    /// Returns one line per row, with the counts aligned on the right.
     private static func aligned(_ rows: [(count: Int, text: String)]) -> [String] {
         let width = rows.map { $0.count.grouped.count }.max() ?? 0
         return rows.map { "\($0.count.grouped.flushRight(in: width))  \($0.text)" }

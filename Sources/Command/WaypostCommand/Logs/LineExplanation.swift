@@ -5,7 +5,7 @@ import ReportedText
 import Reporting
 import Operations
 
-/// `waypost fixes --explain LINE`: explains how a line was decoded. The line is given as its text or as its number in a
+/// `waypost fixes --explain LINE`: explains how a line was decoded. `LINE` is the text of the line, or its number in a
 /// log.
 struct LineExplanation {
     let line: String
@@ -46,7 +46,8 @@ struct LineExplanation {
         }
     }
 
-    /// Traces the line through its log until its outcome is final. If the log fails, also returns the failure.
+    /// Decodes the log until the outcome of line `number` is final, and returns the line's trace. If the log can't be
+    /// read that far, also returns the error.
     private func trace(of number: Int) async throws(SystemError) -> (LogTrace, FixSourceError?) {
         let stop = try EventDescriptor()
         return await withTaskCancellationHandler {

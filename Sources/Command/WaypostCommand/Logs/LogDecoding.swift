@@ -6,33 +6,34 @@ import Reporting
 import TrackDrawing
 import Operations
 
-/// The outcome of decoding logs for a command, outside the reporting pipeline.
+/// The outcome of decoding logs for a command that only reads them, such as `waypost fixes`.
 struct LogDecoding: Sendable {
-    /// The outcome of each log that was opened.
+    /// The outcomes of the logs, one for each log that was opened.
     fileprivate(set) var outcomes: [LogOutcome] = []
     fileprivate(set) var failure: (any Error)?
-    /// The part of the logs that was read, such as `31 % of town.nmea`.
+    /// The share of the logs that was read, such as `31 % of town.nmea`.
     fileprivate(set) var reached = "nothing"
 
     /// Whether a signal ended the decoding before the end of the logs.
     var isInterrupted: Bool { (failure as? FixSourceError)?.code == .cancelled }
 
-    /// Returns the error for an interrupted command. Its message says how much was read, followed by `results`.
+    /// Returns the error for an interrupted command. The error's message says how much was read, followed by `results`.
     func interruption(_ results: String) -> Interruption { Interruption("\(reached) read; \(results)") }
 
-    /// Throws the failure, if there is one. Must be called after the results before the failure have been used.
+    /// Throws the failure, if there is one. Call this only after writing the results that were decoded before the
+    /// failure.
     func conclude() throws -> ExitStatus {
         guard let failure else { return .done }
         throw failure
     }
 
-    /// The reason why the logs contain no fix. A file that isn't a receiver's log is reported first.
+    /// The error that says why the logs contain no fix. If a file isn't a receiver's log, the error names that file.
     var absence: AgentError {
         let empty = outcomes.first { $0.statistics.sentences == 0 }
         return AgentError(.inputData, "\(empty?.noSentenceError ?? LogOutcome.noFixError(of: outcomes))")
     }
 
-    /// Reports sentences that were left out, and logs in the wrong order.
+    /// Prints remarks about sentences that were left out and about logs that are in the wrong order.
     func reportLosses() {
         for outcome in outcomes { outcome.loss.map { Terminal.say("waypost: \($0)") } }
         LogOutcome.disorder(of: outcomes).map { Terminal.say("waypost: \($0)") }
@@ -40,7 +41,7 @@ struct LogDecoding: Sendable {
 }
 
 extension LogReader {
-    /// Decodes all logs. `take` receives each chunk, and ends the decoding by throwing.
+    /// Decodes all logs and passes each chunk to `take`. If `take` throws, the decoding ends.
     func decodeAll(
         progress: LogProgress, take: (Chunk) throws(SystemError) -> Void
     ) -> LogDecoding {
@@ -69,9 +70,10 @@ extension LogReader {
 /// The progress line that is shown while logs are read.
 struct LogProgress: Sendable {
     static let silent = LogProgress(isShown: false)
-    /// Progress that is shown if standard error is a terminal and standard output isn't.
+    /// A progress line that is shown only if standard error is a terminal and standard output isn't, so that it doesn't
+    /// mix with the results.
     static var ifResultsAreRedirected: Self { Self(isShown: Terminal.isInteractive && !StandardOutput.isTerminal) }
-    /// Progress that is shown wherever the results go.
+    /// A progress line that is shown even if standard output is a terminal, because no results are written meanwhile.
     static let always = LogProgress(isShown: true)
 
     private let isShown: Bool
@@ -85,7 +87,7 @@ struct LogProgress: Sendable {
 }
 
 extension LogReader.Chunk {
-    /// The part of the log that has been read, such as `31 % of town.nmea` or `12.3 MB of standard input`.
+    /// The share of the log that has been read, such as `31 % of town.nmea` or `12.3 MB of standard input`.
     fileprivate var reached: String {
         let size = totalBytes.map { size in size > 0 ? bytesRead * 100 / size : 100 }
         let share = size.map { "\($0) %" } ?? FigureText.bytes(Int(bytesRead))
@@ -93,7 +95,7 @@ extension LogReader.Chunk {
     }
 }
 
-/// The requirements of `--follow`.
+/// A check that a log can be followed with `--follow`.
 enum GrowingLog {
     /// Throws if the log is an archive, which doesn't grow.
     static func require(_ path: String, command: String) throws(UsageError) {

@@ -12,7 +12,7 @@ struct LogSummary: Sendable {
     let track: TrackSummary
 
     /// Decodes logs one after another. If a log is damaged, decodes its readable part and then stops. The total is
-    /// empty for a single log.
+    /// empty if there is only one log, because it would repeat that log's summary.
     static func survey(_ reader: LogReader) async -> (logs: [LogSummary], total: TrackSummary, decoding: LogDecoding) {
         let isOfSeveral = reader.paths.count > 1
         return await reader.read { reader in
@@ -35,21 +35,22 @@ struct LogSummary: Sendable {
 
 /// The decoder's statistics for one log, as text.
 struct LogDescription {
-    /// The receiver's maker and banners; empty if the log contains none.
+    /// The receiver's make, and the banners with which the receiver identifies itself; empty if the log contains
+    /// neither.
     let receiver: [String]
-    /// The talkers, such as `GP GPS`.
+    /// The talkers, each with its meaning, such as `GP GPS`.
     let talkers: [String]
-    /// The size, such as `1,680 in 1,680 lines, 91.9 kB`.
+    /// The size of the log, such as `1,680 in 1,680 lines, 91.9 kB`. The first number counts sentences.
     let size: String
-    /// The sentences by address, such as `GNGGA 300`.
+    /// The number of sentences of each address, such as `GNGGA 300`.
     let sentences: [String]
-    /// The reasons why sentences were rejected, most frequent first.
+    /// The reasons why sentences were rejected, each with its number of occurrences, most frequent first.
     let rejections: [(count: Int, text: String)]
-    /// The unreadable fields of accepted sentences, most frequent first.
+    /// The unreadable fields of accepted sentences, each with its number of occurrences, most frequent first.
     let omissions: [(count: Int, text: String)]
-    /// The fixes, such as `208 of 300 epochs; 92 without a position`.
+    /// The number of fixes, and of epochs without one, such as `208 of 300 epochs; 92 without a position`.
     let fixes: String
-    /// The receiver's warnings, each with the line of its first occurrence.
+    /// The receiver's warnings, each with the line in which it first occurs.
     let warnings: [String]
 
     init(_ statistics: DecoderStatistics) {
@@ -75,7 +76,7 @@ struct LogDescription {
     }
 
     private static func rejections(_ statistics: DecoderStatistics) -> [(count: Int, text: String)] {
-        // Faults of a field are counted by field, in `rejectedFields`.
+        // Malformed and out-of-range fields are left out here, because `rejectedFields` counts them by field.
         let byFrame = SentenceRejection.allCases.filter { $0 != .malformedField && $0 != .outOfRange }
             .map { ($0, statistics.rejections($0)) }.filter { $0.1.count > 0 }
         return byFrame.map { reason, found in

@@ -1,7 +1,7 @@
 import StrictJSON
 import Operations
 
-/// A page of the manual. The raw value is the name of its file.
+/// A page of the manual. The raw value is the file name of the page.
 enum ManualPage: String, CaseIterable {
     case commands = "waypost.1"
     case configuration = "waypost.json.5"

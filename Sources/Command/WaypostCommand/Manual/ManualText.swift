@@ -2,11 +2,12 @@ import ReportedText
 import TimeAndChance
 import Operations
 
-/// Builds a manual page in man(7) format.
+/// A manual page in man(7) format, built line by line.
 struct ManualText {
     private(set) var lines: [String]
 
-    /// Starts the page with its header. The date is the release date, so that builds are reproducible.
+    /// Starts the page with its header, which contains the release date. The current date would make builds
+    /// irreproducible.
     init(name: String, section: Int, summary: String) {
         let day = Release.date.description.prefix(10)
         let title = "\(name.uppercased()) \(section) \(day) \"waypost \(Release.version)\""
@@ -30,7 +31,7 @@ struct ManualText {
         lines += Self.sentences(text)
     }
 
-    /// Adds a term, which may contain font changes, and its meaning.
+    /// Adds a term and its meaning. The term may contain font escapes.
     mutating func add(term: String, _ meaning: String) { lines += [".TP", term] + Self.sentences(meaning) }
 
     mutating func add(example: [String]) {
@@ -38,7 +39,7 @@ struct ManualText {
         lines += [".in +4n", ".EX"] + example.map { Self.guarded(Self.literal($0)) } + [".EE", ".in"]
     }
 
-    /// Starts a paragraph, unless a heading has just started one.
+    /// Starts a paragraph. Does nothing directly after a heading, which already starts one.
     private mutating func beginParagraph() {
         if lines.last?.hasPrefix(".S") != true { lines.append(".PP") }
     }
@@ -71,7 +72,8 @@ struct ManualText {
         return bold(String(name)) + page.dropFirst(name.count)
     }
 
-    /// Returns running text. Words that may be copied to a command line keep their ASCII characters.
+    /// Returns running text, in which man may use typographical characters. Words that users may copy to a command line
+    /// keep their ASCII characters.
     private static func plain(_ text: String) -> String {
         text.split(separator: " ", omittingEmptySubsequences: false).map { word in
             word.contains("--") || word.contains("/") || word.drop { "(\"".contains($0) }.hasPrefix("-")
@@ -87,13 +89,13 @@ struct ManualText {
     /// Returns `text` with escapes that preserve its ASCII characters.
     static func literal(_ text: String) -> String { text.map { signs[$0] ?? String($0) }.joined() }
 
-    /// Returns the sentences, wrapped to lines of at most 78 characters.
+    /// Returns the text with each sentence on a new line, wrapped at 78 characters.
     private static func sentences(_ text: String) -> [String] {
         text.replacing(". ", with: ".\n").split(separator: "\n").flatMap { plain(String($0)).wrapped(to: 78) }
             .map(guarded)
     }
 
-    /// Returns a line that man doesn't interpret as a request, even if it begins with a full stop.
+    /// Returns the line. If man would interpret it as a request because of its first character, escapes that character.
     private static func guarded(_ line: String) -> String {
         line.hasPrefix(".") || line.hasPrefix("'") ? "\\&\(line)" : line
     }

@@ -6,7 +6,7 @@ import TimeAndChance
 import TrackDrawing
 import Operations
 
-/// `waypost map`: draws the track of logs on one page.
+/// `waypost map`: draws the track of one or more logs on an HTML page.
 struct MapCommand {
     private let logs: [String]
     private let output: String
@@ -32,7 +32,7 @@ struct MapCommand {
         }
     }
 
-    /// The file name extensions of other formats.
+    /// The extensions of file names from which the user expects another format than HTML.
     private static let otherFormats = [
         ".gpx", ".geojson", ".json", ".kml", ".kmz", ".csv", ".pdf", ".png", ".jpg", ".jpeg", ".svg",
     ]
@@ -109,15 +109,16 @@ struct MapCommand {
     }
 }
 
-/// Decides whether reported positions belong to the drive on the map. Compares only places, because a replay changes
-/// the times.
+/// A check whether the reported positions belong to the drive on the map. It compares only coordinates, because a
+/// replay changes the times.
 struct ReportedDriveMatch: Sendable {
-    /// The maximum number of positions to compare. A few suffice, because each position of a drive is near a fix.
+    /// The maximum number of reported positions to compare. A few suffice, because all reported positions of a drive
+    /// are near its fixes.
     private static let maximumPlaces = 20
     private static let maximumDistanceMeters = 1000.0
 
     private let places: [Fix]
-    /// Whether a position near a fix has been found, or there is no position to compare.
+    /// Whether a reported position is near a fix. It is also `true` if no position was reported.
     private(set) var isFound: Bool
 
     init(_ reported: [ReportedPlace]) {
@@ -131,7 +132,7 @@ struct ReportedDriveMatch: Sendable {
     }
 }
 
-/// The file of `simulator --record-uploads`: one line per update.
+/// The file that `simulator --record-uploads` writes. It has one line per update.
 enum ReportedUploads {
     private struct Upload: Decodable {
         struct Location: Decodable {
@@ -142,7 +143,8 @@ enum ReportedUploads {
         let locations: [Location]
     }
 
-    /// Reads the positions of the only vehicle in the file at `path`. Blocks.
+    /// Reads the reported positions from the file at `path`, in order of time. Blocks. The file must contain only one
+    /// vehicle.
     static func places(in path: String) throws(UsageError) -> [ReportedPlace] {
         let bytes: [UInt8]
         do throws(BoundedFile.Refusal) { bytes = try BoundedFile.contents(of: path, limit: 256 << 20) } catch {

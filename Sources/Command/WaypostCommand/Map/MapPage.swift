@@ -6,15 +6,16 @@ import TimeAndChance
 import TrackDrawing
 import Operations
 
-/// The page of `waypost map`: a single document that loads no other file. Its script only links the chart to the track.
+/// The page of `waypost map`: a single document that loads no other file. Its script only links the chart to the track
+/// on the map.
 struct MapPage {
     let logs: [LogOutcome]
     let survey: TrackSurvey
-    /// The reason why the last log wasn't read to its end; `nil` if it was.
+    /// The reason why the last log wasn't read to its end; `nil` if all logs were.
     let failure: String?
     /// The positions that were reported during the drive.
     var reported: [ReportedPlace] = []
-    /// The host's time, used to recognise dates that are too old.
+    /// The host's time. Dates at least 1024 weeks before it may be wrong, because a receiver's week number rolls over.
     let now: UTCTime
 
     /// The document; `nil` if there is no fix to draw.
@@ -104,7 +105,7 @@ struct MapPage {
         return figures
     }
 
-    /// The problems with the logs. An incomplete log comes first.
+    /// The warnings about the logs. A log that wasn't read to its end comes first.
     private var warnings: [Markup] {
         var warnings: [Markup] = []
         if let failure { warnings.append("<b>Incomplete log:</b> \(failure)") }
@@ -119,7 +120,7 @@ struct MapPage {
         return warnings
     }
 
-    /// Returns the section with the decoder's findings for one log.
+    /// Returns the section about one log: its receiver and sentences, and how they were decoded.
     private func section(for log: LogOutcome) -> Markup {
         let description = LogDescription(log.statistics)
         var rows = [
@@ -190,7 +191,7 @@ struct PageTables {
         return ["\(name)", "\(moment(fix.timeOfFix))", "", "", place, ""]
     }
 
-    /// Returns a note that the table lists only the longest of the things; `nil` if it lists all.
+    /// Returns a note that the table lists only the longest stops, gaps or jumps; `nil` if it lists all of them.
     private func longestNote(of count: Int, shown: Int, _ things: String) -> String? {
         shown < count ? "The \(shown) longest of \(count.grouped) \(things). " : nil
     }
@@ -208,7 +209,8 @@ struct PageTables {
         markup.add("</tbody></table></div></section>")
     }
 
-    /// Returns a row whose cells contain their columns' names, because a narrow page shows the cells below each other.
+    /// Returns a row of the table. Each cell repeats the name of its column, because a narrow page shows the cells
+    /// below each other.
     private func row(of cells: [Markup], _ heads: [String]) -> Markup {
         var row: Markup = "<tr>"
         for (cell, head) in zip(cells, heads) { row += "<td data-label=\"\(head)\">\(cell)</td>" }
@@ -221,7 +223,8 @@ struct PageTables {
         return FigureText.date(first) == FigureText.date(last)
     }
 
-    /// Returns a time, with its date if the track has several days and the date differs from that of `other`.
+    /// Returns a time of day. The date is added unless it is that of `other` or, without `other`, the only date of the
+    /// track.
     private func moment(_ time: UTCTime, after other: UTCTime? = nil) -> String {
         let known = other ?? (isOfOneDay ? summary.statistics.first : nil)
         return known.map { FigureText.date($0) == FigureText.date(time) } ?? false

@@ -1,4 +1,4 @@
-/// Lines with labels, aligned in columns and limited in width.
+/// Lines of output with labels in the first column. Long text is wrapped.
 struct LabelledLines {
     private(set) var lines: [String] = []
     private let limit: Int
@@ -6,13 +6,13 @@ struct LabelledLines {
     static let width = 100
     private static let labelWidth = 13
 
-    /// Creates lines of at most `limit` characters, except for longer words.
+    /// Creates lines of at most `limit` characters. Only a word that is longer exceeds the limit.
     init(width limit: Int = Self.width) { self.limit = limit }
 
     /// Adds a line without a label.
     mutating func add(heading: String) { lines.append(heading) }
 
-    /// Adds lines, the first one with the label.
+    /// Adds lines. Only the first one has the label.
     mutating func add(_ label: String, _ texts: [String]) {
         for (index, text) in texts.enumerated() {
             let front = index == 0 ? label : ""
@@ -20,7 +20,7 @@ struct LabelledLines {
         }
     }
 
-    /// Adds words in columns of equal width.
+    /// Adds words in as many columns of equal width as fit.
     mutating func add(_ label: String, inColumns words: [String]) {
         let width = (words.map(\.count).max() ?? 0) + 2
         let perLine = max(1, (limit - Self.labelWidth) / width)
@@ -42,7 +42,7 @@ extension String {
     /// Returns the text padded with trailing spaces to `width`.
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 
-    /// Returns the words in lines of at most `width` characters. A longer word gets its own line.
+    /// Returns the words in lines of at most `width` characters. A longer word is alone on its line.
     func wrapped(to width: Int) -> [String] {
         split(separator: " ").reduce(into: []) { lines, word in
             if let last = lines.last, last.count + 1 + word.count <= width {

@@ -1,11 +1,11 @@
 import LinuxPlatform
 
-/// A check of the file that a command's result would replace.
+/// A check that a command replaces only files that look like its own earlier results.
 enum ReplacedFile {
-    /// Throws if `path`, the argument of `-o`, is a file that isn't an earlier result. Empty files, devices and pipes
-    /// may be overwritten.
+    /// Throws if the file at `path`, the argument of `-o`, doesn't look like an earlier result of the command. Empty
+    /// files, devices and pipes may be overwritten.
     ///
-    /// `isOurs` decides from the first bytes of the file whether it is an earlier result.
+    /// `isOurs` receives the first bytes of the file, and returns whether they are those of an earlier result.
     static func require(
         _ path: String, as result: String, of command: String, isOurs: ([UInt8]) -> Bool
     ) throws(UsageError) {

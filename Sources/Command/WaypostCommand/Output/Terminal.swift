@@ -2,20 +2,21 @@ import Glibc
 import LinuxPlatform
 import ReportedText
 
-/// Standard error: messages, and a progress line that is redrawn.
+/// The output on standard error: messages, and a progress line that is redrawn in place.
 struct Terminal: Sendable {
-    /// Whether lines can be redrawn.
+    /// Whether standard error is a terminal on which a line can be redrawn.
     static var isInteractive: Bool {
         StandardError.isTerminal && ProcessEnvironment.variables["TERM"] != "dumb"
     }
 
-    /// Prints lines without control characters.
+    /// Prints the text, in which U+FFFD replaces all control characters except line feeds.
     static func say(_ text: String) { StandardError.writeNow(Array("\(text.printableLines)\n".utf8)) }
 
     /// Redraws the progress line. Does nothing without a terminal.
     static func draw(_ text: String) { StandardError.draw(Array(text.printable.prefix(width).utf8)) }
 
-    /// The maximum width of the progress line. A wrapped line could not be erased.
+    /// The maximum width of the progress line. It is less than the terminal's width, because a wrapped line could not
+    /// be erased.
     static var width: Int { max(1, StandardError.columns - 1) }
 }
 
@@ -54,7 +55,7 @@ extension StandardOutput {
     }
 }
 
-/// An error, with its remedy, about a command's output file that can't be written.
+/// An error for an output file that can't be written. The message includes a remedy.
 struct UnwritableFile: Error, Sendable, Hashable, CustomStringConvertible {
     let path: String
     let cause: SystemError

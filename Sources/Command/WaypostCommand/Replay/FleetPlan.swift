@@ -3,18 +3,20 @@ import GNSSReceiver
 import TimeAndChance
 import Operations
 
-/// The vehicles of a replay: their number, their names, and their offsets in time and place.
+/// The vehicles of a replay: how many there are, their ids, and the offsets of their drives in time and place.
 ///
-/// Names and offsets are derived from a vehicle's number, so that several machines can share a fleet.
+/// Ids and offsets are derived from the vehicles' numbers, so that several machines can each replay a part of one
+/// fleet.
 struct FleetPlan: Sendable, Equatable {
     private static let maximumCount = 100_000
     private static let maximumNumber = 999_999_999
 
     var count = 1
     private var first = 1
-    /// The pattern of the names; `nil` for the configuration's id, with the number if there are several vehicles.
+    /// The pattern of the vehicle ids. If it is `nil`, the ids are derived from the configured id. With several
+    /// vehicles, the vehicle's number is appended.
     private var pattern: VehiclePattern?
-    /// The number of seconds over which the vehicles start; `nil` for one update interval.
+    /// The period, in seconds, over which the starts of the vehicles are spread; `nil` selects one update interval.
     private var spreadSeconds: Double?
     private var spreadMeters = 0.0
 
@@ -45,9 +47,10 @@ struct FleetPlan: Sendable, Equatable {
         spreadMeters = try Self.measure(arguments, "--spread-meters", upTo: 1_000_000) ?? 0
     }
 
-    /// Returns the vehicles' names in the order of their numbers. `vehicle` is the configured vehicle.
+    /// Returns the names of the vehicles in the order of their numbers. `vehicle` is the configured vehicle.
     ///
-    /// - Throws: `UsageError` if a pattern leads to an invalid id, `AgentError` if the configured id does.
+    /// - Throws: `UsageError` if the pattern produces an invalid id, or `AgentError` if the configured id with a number
+    ///   is invalid.
     func names(for vehicle: VehicleName) throws -> [VehicleName] {
         guard count > 1 || pattern != nil else { return [vehicle] }
         var names: [VehicleName] = []
@@ -65,13 +68,14 @@ struct FleetPlan: Sendable, Equatable {
         return names
     }
 
-    /// Returns the offset of the drive for the vehicle at `index`. `interval` is the time between two updates.
+    /// Returns the offset, in time and place, of the drive of the vehicle at `index`. `interval` is the time between
+    /// two updates.
     func offset(at index: Int, interval: Duration) -> DriveOffset {
         DriveOffset(
             delay: spread(interval) * index / count, withinMeters: spreadMeters, of: first + index)
     }
 
-    /// Returns the time over which the vehicles start.
+    /// Returns the period over which the starts of the vehicles are spread. `interval` is the time between two updates.
     func spread(_ interval: Duration) -> Duration { spreadSeconds.map { .seconds($0) } ?? interval }
 
     private var numbers: ClosedRange<Int> { first...first + count - 1 }
@@ -99,9 +103,9 @@ struct FleetPlan: Sendable, Equatable {
     private static func usageError(_ problem: String) -> UsageError { UsageError(problem, command: "replay") }
 }
 
-/// A pattern for vehicles' names, such as `van-%05d`.
+/// A pattern for vehicle ids, such as `van-%05d`.
 struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
-    /// A problem with a pattern. Messages append its description to the pattern.
+    /// A reason why a pattern is invalid. Error messages show the pattern, followed by the description.
     enum Problem: Error, CustomStringConvertible {
         case conversion(String)
         case secondNumber
@@ -114,14 +118,14 @@ struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// The pattern of the configuration's id, followed by the number.
+    /// The pattern that appends a hyphen and the vehicle's number to the configured id.
     static let numbered = VehiclePattern(text: nil, before: "", after: "", width: 1, hasNumber: true)
 
-    /// The pattern as given; `nil` for `numbered`.
+    /// The pattern as the user wrote it; `nil` for `numbered`.
     private let text: String?
     private let before: String
     private let after: String
-    /// The minimum number of digits.
+    /// The minimum number of digits. Shorter numbers get leading zeros.
     private let width: Int
     let hasNumber: Bool
 }
@@ -148,7 +152,7 @@ extension VehiclePattern {
             text: text, before: String(parts[0]), after: String(rest.dropFirst()), width: width, hasNumber: true)
     }
 
-    /// Returns the name of the vehicle with the given number. `id` is the configured id.
+    /// Returns the id of the vehicle with the given number. `id` is the configured id.
     func name(_ number: Int, of id: String) -> String {
         guard let text else { return "\(id)-\(number)" }
         guard hasNumber else { return text }

@@ -7,7 +7,7 @@ import Reporting
 import SQLiteOutbox
 import Operations
 
-/// `waypost replay`: feeds recorded logs to the pipeline, for one vehicle or many.
+/// `waypost replay`: feeds recorded logs to the reporting pipeline, as one vehicle or as many.
 struct ReplayCommand {
     private let options: ReplayOptions
     private let configuration: Configuration
@@ -34,7 +34,7 @@ struct ReplayCommand {
         if options.asJSON {
             try StandardOutput.write(line: summary.json)
         } else if failure == nil || summary.counts.fixes > 0 {
-            // A file that isn't a log has no summary.
+            // Nothing is written if the replay failed before the first fix, for example because a file isn't a log.
             try StandardOutput.write(line: isInterrupted ? summary.figures : summary.text)
         }
         if let rest { Terminal.say("waypost: \(rest)") }
@@ -60,7 +60,8 @@ struct ReplayCommand {
         }
     }
 
-    /// Requires `--yes` for an endpoint on another machine, because the vehicle would appear on people's maps.
+    /// Throws if the endpoint is on another machine and `--yes` is missing, because the vehicle would appear on
+    /// people's maps.
     private func requirePermission() throws {
         let endpoint = configuration.upload.endpoint
         guard !options.isPermitted, !HTTPURL.isLoopback(endpoint.host) else { return }
@@ -82,14 +83,14 @@ struct ReplayOptions: Sendable, Equatable {
     var fleet = FleetPlan()
     var asJSON = false
     var follows = false
-    /// The outbox to continue; `nil` for a temporary outbox.
+    /// The path of the outbox to continue; `nil` for a temporary outbox.
     var outbox: String?
     /// Whether updates may be sent to another machine.
     var isPermitted = false
     /// Whether sentences without a checksum are accepted even if the configuration doesn't accept them.
     var acceptsMissingChecksum = false
 
-    /// Whether the fixes of later laps must be closer together in time than in the log. Otherwise their times would be
+    /// Whether the fixes of later laps must follow each other faster than in the log. Otherwise, their times would be
     /// in the future, or before times that have already been sent.
     var hurriesLaps: Bool { loops && !keepsTime && speed.stretch < 1 }
 }

@@ -2,8 +2,8 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// The outbox of a replay: a temporary outbox, which is removed once everything is delivered, or a given outbox to
-/// continue.
+/// The outbox of a replay. It is either a temporary outbox, which is removed when everything has been delivered, or a
+/// given outbox to continue.
 struct ReplayOutbox: Sendable {
     let path: String
     /// The directory of a temporary outbox; `nil` for a given outbox.
@@ -30,7 +30,8 @@ struct ReplayOutbox: Sendable {
             + before
     }
 
-    /// Removes a temporary outbox. If it contains undelivered updates, keeps it and returns a message.
+    /// Removes a temporary outbox. If the outbox contains undelivered updates, keeps it and returns a message for the
+    /// user.
     func conclude(_ ledger: Ledger) async -> String? {
         let pending = Int(ledger.pending)
         let quarantined = Int(ledger.quarantined)

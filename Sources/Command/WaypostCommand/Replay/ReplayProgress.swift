@@ -6,15 +6,17 @@ import Operations
 
 /// The progress of a replay: the share of the logs' time that has been played, and the remaining time.
 struct ReplayProgress: Sendable, Hashable {
-    /// The share that has been played, from 0 to 1. On a slow machine it is less than planned.
+    /// The share of the logs that has been played, from 0 to 1. It is below the planned share if the machine is too
+    /// slow.
     let share: Double
     /// The time since the first fix.
     let elapsed: Duration
-    /// The time until the planned end; zero without a plan (maximum speed), and for a replay that is late.
+    /// The time until the planned end. It is zero if the replay is late, and at maximum speed, which has no planned
+    /// end.
     let left: Duration
 
-    /// Creates the progress of one vehicle. `reached` is the log time of the next or last fix, `length` the total time
-    /// of all logs.
+    /// Creates the progress of one vehicle. `reached` is the time within the logs up to which the replay has come.
+    /// `length` is the total time of all logs.
     init(reached: Duration, of length: Duration, elapsed: Duration, speed: ReplaySpeed) {
         let planned = length * speed.stretch
         let read = length > .zero ? reached / length : 1
@@ -23,7 +25,7 @@ struct ReplayProgress: Sendable, Hashable {
         self.elapsed = elapsed
     }
 
-    /// Creates the progress of many vehicles, which together have read `fixes` of `all` fixes.
+    /// Creates the progress of many vehicles, which together have read `fixes` of their `all` fixes.
     init(fixes: Int, of all: Int, elapsed: Duration, planned: Duration) {
         share = min(1, Double(fixes) / Double(max(1, all)))
         left = max(.zero, planned - elapsed)
@@ -34,22 +36,23 @@ struct ReplayProgress: Sendable, Hashable {
 /// The line that a terminal shows during a replay.
 struct ProgressLine {
     var name: String
-    /// The progress; `nil` before the first fix, and for a replay without an end.
+    /// The progress of the replay; `nil` before the first fix, and for a replay that doesn't end by itself.
     var progress: ReplayProgress?
     var fixes: Int
     var accepted: Int
     var delivered: Int
     var elapsed: Duration
-    /// The reason why nothing is being sent; `nil` if there is none.
+    /// The reason why updates can't be delivered at present; `nil` if there is none.
     var trouble: ReportedText?
-    /// The number of vehicles and the figures of their requests; `nil` for one vehicle.
+    /// The number of vehicles, with the number and the figures of their requests; `nil` for one vehicle.
     var fleet: (vehicles: Int, requests: Int, figures: RequestFigures)?
 
     /// The line, such as `town.nmea  43 %  258 fixes  26 sent  3 pending  1.2/s  34 s left`, or for many vehicles
     /// `town.nmea  43 %  300 vehicles  3 pending  29.8 requests/s  p50 2 ms  p99 9 ms  4 x 503  34 s left`.
     ///
-    /// If the line is longer than `width` characters, the name and the counts are left out. A failure replaces the
-    /// rates and the time left; if there isn't enough room, the failure's end is cut first.
+    /// If the line would be longer than `width` characters, the name and the counts are left out. If updates can't be
+    /// delivered, the reason replaces the rates and the time left. The end of the reason is cut off if there isn't
+    /// enough room.
     func text(width: Int) -> String {
         let name = [FileSystem.name(of: name)]
         let share = progress.map { ["\(Int($0.share * 100)) %"] } ?? []
@@ -76,7 +79,8 @@ struct ProgressLine {
             + [fleet.figures.failureList].compactMap(\.self)
     }
 
-    /// The time left until the planned end; without a plan, the time for all expected updates at the rate so far.
+    /// The time left until the planned end. Without a plan, it is an estimate: the time to deliver all expected updates
+    /// at the average rate so far.
     private var left: Duration? {
         guard let progress, progress.share > 0.02 else { return nil }
         if progress.left > .milliseconds(50) { return progress.left }

@@ -15,9 +15,9 @@ import Waypost
 /// A replay of recorded logs as one vehicle or as many.
 struct ReplayRun: Sendable {
     private enum Vehicles: Sendable {
-        /// One vehicle, with an outbox on the disk.
+        /// One vehicle, whose updates are stored in an outbox on disk.
         case one(VehicleAgent)
-        /// Many vehicles, with their updates in memory.
+        /// Many vehicles, whose updates are kept in memory.
         case many(TestFleet)
     }
 
@@ -25,25 +25,27 @@ struct ReplayRun: Sendable {
     private let count: Int
     private let monitor: AgentMonitor
     private let meter: RequestMeter
-    /// Measures the errors of a follower's view; `nil` for many vehicles.
+    /// A meter of the errors that someone who follows the vehicle sees; `nil` for many vehicles.
     private let follower: FollowerMeter?
     private let clock: MonotonicClock
     private let name: String
     private let speed: ReplaySpeed
-    /// Whether the replay ends by itself.
+    /// Whether the replay ends by itself. It doesn't if it loops or follows a growing log.
     private let hasEnd: Bool
-    /// The totals of many vehicles' fixes and log lengths, and the planned duration; `nil` for one vehicle.
+    /// For many vehicles, the total number of fixes, the total length of the logs and the planned duration; `nil` for
+    /// one vehicle.
     private let plan: (fixes: Int, length: Duration, time: Duration)?
-    /// The start of the drives. For many vehicles, this is after their tokens have been fetched.
+    /// The time at which the drives began. Many vehicles begin only when all their tokens have been fetched.
     private let begun = Locked(Duration.zero)
-    /// Remarks about the logs, for the summary.
+    /// Remarks about the logs, which are repeated in the summary.
     private let remarks = Locked<[String]>([])
     private let bytesWrittenBefore = DiskWrites.bytes ?? 0
 
-    /// Opens the outbox or, for many vehicles, reads the logs into memory.
+    /// Prepares the replay. For one vehicle, opens the outbox. For many vehicles, reads the logs into memory.
     init(_ configuration: Configuration, _ options: ReplayOptions, observers: [any ReportingObserver] = []) async throws
     {
-        // Reports a file that isn't a log before anything is sent. A pipe isn't read here, but left for the replay.
+        // A file that isn't a log is reported here, before anything is sent. A pipe can be read only once, so it is
+        // left for the replay.
         try await LogReader(paths: options.logs, follows: options.follows).requireAllLogs()
         let time: any Clock<Duration> = options.fleet.count > 1 ? TurnClock(ContinuousClock()) : ContinuousClock()
         let clock = MonotonicClock(time)
@@ -57,7 +59,7 @@ struct ReplayRun: Sendable {
         let follower = names.count == 1 ? FollowerMeter() : nil
         var policy = CachePolicy()
         policy.maximumContexts = max(policy.maximumContexts, names.count)
-        // All vehicles share one cache.
+        // All vehicles share one token cache.
         let authorization = configuration.cached(
             try configuration.makeProvider { monitor.note($0) }, clock: time, policy: policy
         ) { monitor.note($0) }
@@ -101,7 +103,7 @@ struct ReplayRun: Sendable {
     }
 
     private static func meter(_ options: ReplayOptions) -> RequestMeter {
-        // Only a replay in real time can be late.
+        // Lateness can be measured only in real time, when each fix contains the time at which it is due.
         guard options.speed == .times(1), !options.keepsTime else { return RequestMeter(systemTime: nil) }
         return RequestMeter { .system }
     }
@@ -119,11 +121,12 @@ struct ReplayRun: Sendable {
             clock: clock, now: { UTCTime.system }, report: { report("\($0)") })
     }
 
-    /// Runs to the end. Returns a failure of the input instead of throwing, so that the summary can be written first.
+    /// Runs the replay to its end. If the input fails, returns the error instead of throwing it, so that the summary
+    /// can be written first.
     func run(progress showsProgress: Bool) async -> AgentError? {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await follow(drawing: showsProgress) }
-            defer { group.cancelAll() }  // ends the progress line
+            defer { group.cancelAll() }  // removes the progress line
             do throws(AgentError) {
                 switch vehicles {
                 case .one(let agent): try await agent.run()
@@ -169,7 +172,7 @@ struct ReplayRun: Sendable {
         }
     }
 
-    /// The part that has been played, such as `43 % of town.nmea played`.
+    /// The share of the logs that has been played, such as `43 % of town.nmea played`.
     var reached: String {
         let snapshot = monitor.snapshot
         let share = progress(of: snapshot).map { "\(Int($0.share * 100)) %" }
@@ -183,7 +186,7 @@ struct ReplayRun: Sendable {
         if case .one(let agent) = vehicles { await agent.close() }
     }
 
-    /// Returns the progress; `nil` while a log is being measured, and for a replay without an end.
+    /// Returns the progress; `nil` until the length of the logs is known, and for a replay that doesn't end by itself.
     private func progress(of snapshot: AgentMonitor.Snapshot) -> ReplayProgress? {
         guard hasEnd else { return nil }
         if let plan {
@@ -195,7 +198,8 @@ struct ReplayRun: Sendable {
         }
     }
 
-    /// Draws the progress line until cancelled. Reports why a replay doesn't end although everything has been played.
+    /// Redraws the progress line until cancelled. If everything has been played but updates can't be delivered, also
+    /// reports why the replay doesn't end.
     private func follow(drawing: Bool) async {
         var remindedAt: Duration?
         while true {
@@ -232,8 +236,8 @@ struct ReplayRun: Sendable {
         Terminal.draw(line.text(width: Terminal.width))
     }
 
-    /// Returns the reason why updates aren't delivered although everything has been played; `nil` unless that has
-    /// lasted for more than 2 s.
+    /// Returns the reason why the replay doesn't end although everything has been played: updates can't be delivered.
+    /// Returns `nil` unless that has lasted for more than 2 s.
     private func obstacle(_ snapshot: AgentMonitor.Snapshot) -> ReportedText? {
         let isPlayed = plan.map { snapshot.counts.fixesRead >= $0.fixes } ?? (snapshot.receiver.state?.kind == .ended)
         guard hasEnd, isPlayed, let trouble = trouble(snapshot), clock.now - trouble.since > .seconds(2) else {

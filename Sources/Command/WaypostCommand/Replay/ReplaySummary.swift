@@ -11,13 +11,13 @@ struct ReplaySummary: Encodable {
     let counts: ReplayCounts
     let ledger: Ledger
     var pace: ReplayPace
-    /// The cost per hour; `nil` for less than a minute of driving, and at maximum speed, because updates then share
-    /// requests.
+    /// The cost per hour of driving; `nil` for less than a minute of driving. It is also `nil` at maximum speed,
+    /// because updates then share requests and cost less.
     let hourly: HourlyCost?
-    /// The errors of a follower's view; `nil` for many vehicles.
+    /// The errors that someone who follows the vehicle sees; `nil` for many vehicles.
     let errors: ReplayErrors?
     var vehicles = 1
-    /// Remarks about the logs, for example that their time goes back.
+    /// Remarks about the logs, for example that the times in a log go back.
     var remarks: [String] = []
 
     init(
@@ -35,7 +35,7 @@ struct ReplaySummary: Encodable {
 
     private enum CodingKeys: CodingKey { case vehicles, remarks }
 
-    /// Encodes all parts as members of one object.
+    /// Encodes the members of all parts into one object, without nesting.
     func encode(to encoder: any Encoder) throws {
         try counts.encode(to: encoder)
         try ledger.encode(to: encoder)
@@ -47,15 +47,15 @@ struct ReplaySummary: Encodable {
         try own.encode(remarks, forKey: .remarks)
     }
 
-    /// Whether every accepted update was delivered, at least one update was accepted if fixes were read, and the ledger
-    /// balances.
+    /// Whether the replay delivered everything. Every accepted update must have been delivered, and the ledger must
+    /// balance. If fixes were read, at least one update must have been accepted.
     var isComplete: Bool {
         ledger.accepted == ledger.delivered && (ledger.accepted > 0 || counts.fixes == 0) && ledger.balances
     }
 
-    var json: String { (try? JSONValue(encoding: self).text) ?? "{}" }  // numbers can always be encoded
+    var json: String { (try? JSONValue(encoding: self).text) ?? "{}" }  // encoding these values can't fail
 
-    /// The figures and the verdict.
+    /// The figures, followed by a verdict on whether everything was delivered.
     var text: String {
         let accepted = ledger.accepted
         let missing = accepted - ledger.delivered
@@ -76,7 +76,7 @@ struct ReplaySummary: Encodable {
         return "\(figures)\n\(verdict)"
     }
 
-    /// The figures without the verdict, for an interrupted replay.
+    /// The figures without the verdict, as shown for an interrupted replay.
     var figures: String {
         let balance = ledger.balances ? "balances" : "DOES NOT BALANCE; please report this with the outbox file"
         let clauses = [vehicles > 1 ? vehicles.counted("vehicle") : nil, pace.text(ofMany: vehicles > 1)]
@@ -92,9 +92,9 @@ struct ReplaySummary: Encodable {
 struct ReplayCounts: Encodable {
     /// The number of fixes that were read.
     let fixes: Int
-    /// The number of implausible fixes, by reason.
+    /// The number of fixes that were rejected as implausible, by reason.
     let rejectedFixes: [String: Int]
-    /// The number of fixes withheld in private mode.
+    /// The number of fixes that were withheld because private mode was on.
     let withheldFixes: Int
     let tokenFetches: Int
     let requests: Int
@@ -121,7 +121,7 @@ struct ReplayCounts: Encodable {
             + "\(tokenFetches.counted("token request")); \(bytesSent) bytes sent, \(bytesReceived) received.\(omissions)"
     }
 
-    /// A description of the fixes that weren't reported.
+    /// The number of fixes that weren't reported and the reasons, as text; empty if there are none.
     private var omissions: String {
         let rejected = rejectedFixes.values.reduce(0, +)
         let reasons = rejectedFixes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.key) \($0.value)" }
@@ -133,17 +133,17 @@ struct ReplayCounts: Encodable {
     }
 }
 
-/// The rate of requests, the times of their responses, and their failures.
+/// The rate and the failures of the requests, and the response times.
 struct ReplayPace: Encodable {
     let seconds: Double
-    /// The total length of the logs for all vehicles, without gaps, which are skipped.
+    /// The total length of the logs of all vehicles. Gaps don't count, because the replay skips them.
     let drivenSeconds: Double
     let requestsPerSecond: Double
-    /// Percentiles and maximum of the response times; `nil` without responses.
+    /// The response times' median, 99th percentile and maximum; `nil` if there was no response.
     let answerSecondsP50, answerSecondsP99, longestAnswerSeconds: Double?
-    /// The number of failed requests, by HTTP status, transport failure or missing token.
+    /// The number of failed requests by cause: an HTTP status, a transport failure or a missing token.
     let failures: [String: Int]
-    /// The maximum delay with which a fix was read; `nil` unless fixes are read in real time.
+    /// The maximum time by which a fix was read too late; `nil` unless the replay runs in real time.
     let longestLagSeconds: Double?
     /// The maximum time for which an update was pending; `nil` for one vehicle.
     private(set) var longestWaitSeconds: Double?
@@ -183,7 +183,7 @@ struct ReplayPace: Encodable {
     }
 }
 
-/// The cost of an hour of driving.
+/// The cost of an hour of driving, in requests and bytes.
 struct HourlyCost: Encodable {
     let requestsPerHour: Double
     let bytesPerHour: Double
@@ -204,11 +204,12 @@ struct HourlyCost: Encodable {
     }
 }
 
-/// The errors of a follower's view, which is based on the updates only: of the live position, and of the track.
+/// The errors that someone who follows the vehicle sees, because Fleet Engine gets only the updates and not every fix.
 struct ReplayErrors: Encodable {
-    /// The error of the live position in metres: the median, the 95th percentile and the maximum.
+    /// The distance in metres between the position that a follower sees and the fix: median, 95th percentile and
+    /// maximum.
     let liveErrorMetersP50, liveErrorMetersP95, greatestLiveErrorMeters: Double?
-    /// The error of the reported track in metres: the 95th percentile and the maximum.
+    /// The distance in metres between the fixes and the reported track: 95th percentile and maximum.
     let trackErrorMetersP95, greatestTrackErrorMeters: Double?
 
     init(_ errors: FollowerErrors) {
@@ -219,7 +220,7 @@ struct ReplayErrors: Encodable {
         greatestTrackErrorMeters = Self.meters(errors.track, 1)
     }
 
-    /// Returns the error in metres that the given share of errors doesn't exceed, rounded to a tenth.
+    /// Returns the quantile of the errors for `share`, in metres, rounded to a tenth.
     private static func meters(_ errors: Distribution, _ share: Double) -> Double? {
         errors.quantile(share).map { ($0 * 10).rounded() / 10 }
     }

@@ -1,15 +1,16 @@
 import ReportedText
 
-/// The value of an option that injects faults, and functions that read it.
+/// The text given as the value of a fault option, with functions that parse it.
 struct FaultOptionValue {
     /// The name of the option, such as `--errors`.
     let option: String
     let text: String
 
-    /// Returns the value as a share from 0 to 1.
+    /// Parses the value as a rate from 0 to 1.
     func rate() throws(FaultPlan.OptionError) -> Double { try rate(text) }
 
-    /// Returns the rates of `KIND:RATE,...`. `kind` reads the part before a colon; `advice` describes an entry.
+    /// Parses the value as a list `KIND:RATE,...`. `kind` parses the text before an entry's colon. `advice` describes
+    /// an entry in the error message.
     func rates<Kind: Sendable & Hashable>(
         _ advice: String, _ kind: (Substring) -> Kind?
     ) throws(FaultPlan.OptionError) -> [FaultRate<Kind>] {
@@ -24,7 +25,7 @@ struct FaultOptionValue {
         return rates
     }
 
-    /// Returns the value as a whole number.
+    /// Parses the value as a whole number in `range`.
     func count(_ range: ClosedRange<Int>) throws(FaultPlan.OptionError) -> Int {
         guard let count = Int(text), range.contains(count) else {
             throw error("use a whole number from \(range.lowerBound) to \(range.upperBound)")
@@ -32,7 +33,7 @@ struct FaultOptionValue {
         return count
     }
 
-    /// Returns the value as seconds, such as `60`.
+    /// Parses the value as a number of seconds, such as `60`.
     func seconds() throws(FaultPlan.OptionError) -> Double {
         guard let seconds = Self.seconds(text) else {
             throw error(Self.withoutUnit(text) ?? "use a number of seconds from 0 to 1000000, such as 60")
@@ -40,7 +41,8 @@ struct FaultOptionValue {
         return seconds
     }
 
-    /// Returns the value as a range of seconds, such as `10..30`. `alternative` describes what else the option accepts.
+    /// Parses the value as a range of seconds, such as `10..30`. `alternative` describes in the error message what else
+    /// the option accepts.
     func range(or alternative: String = "") throws(FaultPlan.OptionError) -> ClosedRange<Double> {
         guard let dots = text.firstRange(of: ".."), let lower = Self.seconds(text[..<dots.lowerBound]),
             let upper = Self.seconds(text[dots.upperBound...])
@@ -52,7 +54,7 @@ struct FaultOptionValue {
         return lower...upper
     }
 
-    /// Returns the value as seconds or as a range of seconds, such as `0.5` or `0.5..2`.
+    /// Parses the value as a number of seconds or a range of seconds, such as `0.5` or `0.5..2`.
     func delay() throws(FaultPlan.OptionError) -> ClosedRange<Double> {
         if let seconds = Self.seconds(text) { return seconds...seconds }
         if let advice = Self.withoutUnit(text) { throw error(advice) }
@@ -67,7 +69,8 @@ struct FaultOptionValue {
         return choice
     }
 
-    /// Returns advice with the number of seconds to write instead of `500ms` or `2s`; `nil` for other text.
+    /// Returns advice about a value with a unit, such as `500ms` or `2s`: the number of seconds to write instead.
+    /// Returns `nil` for other text.
     private static func withoutUnit(_ text: String) -> String? {
         for (unit, scale) in [("ms", 0.001), ("s", 1)] where text.hasSuffix(unit) {
             guard let number = Double(text.dropLast(unit.count)), let seconds = seconds("\(number * scale)") else {

@@ -1,32 +1,34 @@
 /// The faults that the simulator injects, with their rates and times. By default there are none.
 ///
-/// Rates are shares of the requests to Fleet Engine, from 0 to 1; a request has at most one fault. Seconds are counted
-/// from the start.
+/// Rates are shares of the requests to Fleet Engine, from 0 to 1. A request has at most one fault. Times are in seconds
+/// after the start of the simulator.
 package struct FaultPlan: Sendable, Hashable {
-    /// Error answers, by status.
+    /// The rates of error responses, by HTTP status.
     package var errors: [FaultRate<Int>] = []
-    /// The rate of resets before anything is committed.
+    /// The rate of requests whose connection is reset before their update is committed.
     package var resets = 0.0
-    /// The rate of connections that are closed without an answer after the update is committed.
+    /// The rate of requests whose update is committed, but whose connection is then closed without a response.
     package var drops = 0.0
-    /// The rate of answers that stop after the first bytes; the update is committed.
+    /// The rate of requests whose update is committed, but whose response stops after the first bytes.
     package var stalls = 0.0
-    /// The range of the answers' delays in seconds. Each delay is drawn uniformly.
+    /// The range of the delay before a response, in seconds. The delay of each response is drawn uniformly from the
+    /// range.
     package var delay: ClosedRange<Double>?
-    /// The advice in injected errors with status 429 and 503.
+    /// The advice on when to retry, sent with injected errors with status 429 or 503.
     package var retryAdvice: RetryAdvice?
     package var tokens = TokenFaultPlan()
-    /// The maximum number of past locations; an update with more is rejected with 400. `nil` for no limit. Fleet
-    /// Engine's limit isn't published.
+    /// The maximum number of past locations in an update; `nil` for no limit. An update with more is rejected with
+    /// status 400. Fleet Engine's own limit isn't published.
     package var maximumPastLocations: Int?
-    /// The periods, in seconds after the start, during which all connections except those of the page are reset.
+    /// The planned outages, in seconds after the start. During an outage, all connections except those to the page and
+    /// the record are reset.
     package var outages: [ClosedRange<Double>] = []
 
     package init() {}
 
     package var rateSum: Double { errors.reduce(resets + drops + stalls) { $0 + $1.rate } }
 
-    /// Returns the fault of a request. `draw` is a random number from 0..<1.
+    /// Returns the fault to inject into a request. `draw` is a random number in 0..<1.
     package func fault(draw: Double) -> Fault {
         var threshold = 0.0
         for error in errors {
@@ -40,10 +42,11 @@ package struct FaultPlan: Sendable, Hashable {
         return .none
     }
 
-    /// Whether there is a planned outage `seconds` after the start.
+    /// Whether a planned outage includes the moment `seconds` after the start.
     package func hasOutage(at seconds: Double) -> Bool { outage(at: seconds) != nil }
 
-    /// Returns the planned outage at `seconds` after the start, joined with all outages that overlap or touch it.
+    /// Returns the planned outage that includes the moment `seconds` after the start, joined with all outages that
+    /// overlap or touch it.
     func outage(at seconds: Double) -> ClosedRange<Double>? {
         guard var outage = outages.first(where: { $0.contains(seconds) }) else { return nil }
         while let wider = outages.first(where: {
@@ -54,18 +57,18 @@ package struct FaultPlan: Sendable, Hashable {
         return outage
     }
 
-    /// Returns the next planned outage later than `seconds` after the start.
+    /// Returns the first planned outage that begins later than `seconds` after the start.
     func nextOutage(after seconds: Double) -> ClosedRange<Double>? {
         outages.map(\.lowerBound).filter { $0 > seconds }.min().flatMap(outage)
     }
 
-    /// Returns a delay as text, such as `0.1 to 2.0 s`, or `0.5 s` if it is constant.
+    /// Returns the range of a delay as text, such as `0.1 to 2.0 s`, or `0.5 s` if the delay is constant.
     static func text(for delay: ClosedRange<Double>) -> String {
         delay.lowerBound == delay.upperBound
             ? "\(delay.lowerBound) s" : "\(delay.lowerBound) to \(delay.upperBound) s"
     }
 
-    /// Descriptions of the configured faults.
+    /// Descriptions of the configured faults for the user, one per fault.
     package var descriptions: [String] {
         descriptionsWithoutOutages + outages.map { "outage from \($0.lowerBound) to \($0.upperBound) s" }
     }
@@ -99,10 +102,10 @@ package enum Fault: Sendable, Hashable {
     case reset
     case drop
     case stall
-    /// The network is down.
+    /// A reset of every connection, as if the network were down.
     case outage
 
-    /// The name in the record and on the page; `nil` if there is no fault.
+    /// The fault's name in the record and on the page; `nil` if there is no fault.
     package var name: String? {
         switch self {
         case .none: nil
@@ -122,9 +125,9 @@ extension FaultPlan {
         /// The placeholder for the value in the option's help.
         package let placeholder: String
         package let help: String
-        /// Whether each use adds a fault.
+        /// Whether the option may be given more than once. Each use adds a fault.
         package let isRepeatable: Bool
-        /// The possible values, if they are few.
+        /// The possible values; empty if there are too many to list.
         package let choices: [String]
 
         init(
@@ -138,12 +141,12 @@ extension FaultPlan {
         }
     }
 
-    /// An invalid value of an option.
+    /// An error about an unknown fault option or an invalid value.
     package struct OptionError: Error, Sendable, Hashable, CustomStringConvertible {
         package let description: String
     }
 
-    /// The options that `set` accepts.
+    /// The fault options that `set` accepts.
     package static let options =
         [
             Option("--errors", "STATUS:RATE,...", "answer with errors, such as 503:0.3,401:0.05"),
@@ -159,7 +162,7 @@ extension FaultPlan {
                 isRepeatable: true),
         ] + TokenFaultPlan.options
 
-    /// Configures a fault, for example with `set("--errors", "503:0.3,401:0.05")`.
+    /// Sets a fault option, for example with `set("--errors", "503:0.3,401:0.05")`.
     package mutating func set(_ option: String, _ text: String) throws(OptionError) {
         let before = self
         let value = FaultOptionValue(option: option, text: text)
@@ -191,7 +194,7 @@ extension FaultPlan {
     }
 }
 
-/// The form in which an injected error states when to retry.
+/// The form in which an injected error says when the client should retry.
 package enum RetryAdvice: Sendable, Hashable {
     /// A `Retry-After` header.
     case header(seconds: Int)

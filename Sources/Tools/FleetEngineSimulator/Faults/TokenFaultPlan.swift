@@ -1,32 +1,34 @@
 /// The faults that the token endpoint injects, with their rates and times. By default there are none.
 ///
-/// Rates are shares of the requests for a token, from 0 to 1. Seconds are counted from the start.
+/// Rates are shares of the token requests, from 0 to 1. Times are in seconds after the start of the simulator.
 package struct TokenFaultPlan: Sendable, Hashable {
-    /// Requests that the endpoint answers with 503.
+    /// An outage of the token endpoint, during which token requests fail with status 503.
     package enum Outage: Sendable, Hashable {
         case seconds(ClosedRange<Double>)
-        /// The given number of requests from the start.
+        /// The first token requests after the start. The value is their number.
         case first(Int)
     }
 
-    /// The form of the expiry next to the token, in which Google's samples differ.
+    /// The form in which a response states the token's expiry. Google's samples use different forms.
     package enum ExpiryStyle: String, Sendable, Hashable, CaseIterable {
         case epochSeconds, epochMilliseconds, secondsFromNow
-        /// The seconds since 1970 as a string.
+        /// The number of seconds since 1970, as a string.
         case text
-        /// The answer contains no expiry.
+        /// No expiry in the response.
         case none
     }
 
     package var outage: Outage?
     package var rates: [FaultRate<TokenFault>] = []
-    /// The range of the answers' delays in seconds. Each delay is drawn uniformly.
+    /// The range of the delay before a response, in seconds. The delay of each response is drawn uniformly from the
+    /// range.
     package var delay: ClosedRange<Double>?
     /// The lifetime of the tokens, in seconds.
     package var life = 3600
-    /// The form of the expiry; `nil` selects the form of the answer's format.
+    /// The form of the expiry; `nil` selects the usual form of the response's format (see `TokenAnswerShape`).
     package var expiryStyle: ExpiryStyle?
-    /// The number of seconds by which the issuer's clock is ahead of Fleet Engine's.
+    /// The number of seconds by which the issuer's clock is ahead of Fleet Engine's; negative if the issuer's clock is
+    /// behind.
     package var clockOffset = 0
     /// The times, in seconds after the start, at which the service account gets a new key. From then on, tokens signed
     /// with the previous key are rejected.
@@ -36,7 +38,8 @@ package struct TokenFaultPlan: Sendable, Hashable {
 
     package var rateSum: Double { rates.reduce(0) { $0 + $1.rate } }
 
-    /// Returns the fault of a request. `number` counts requests from 1; `draw` returns a random number from 0..<1.
+    /// Returns the fault to inject into a token request. `number` is the number of the request, counted from 1. `draw`
+    /// returns a random number in 0..<1.
     func fault(at seconds: Double, number: Int, draw: () -> Double) -> TokenFault? {
         let isDown =
             switch outage {
@@ -54,7 +57,7 @@ package struct TokenFaultPlan: Sendable, Hashable {
         return nil
     }
 
-    /// Returns the number of key changes within `seconds` after the start.
+    /// Returns the number of key rotations up to `seconds` after the start.
     func keyGeneration(at seconds: Double) -> Int { keyRotations.count { $0 <= seconds } }
 
     /// Descriptions of the configured faults.
@@ -75,19 +78,20 @@ package struct TokenFaultPlan: Sendable, Hashable {
     }
 }
 
-/// The fault of one answer of the token endpoint.
+/// A fault in one response of the token endpoint.
 package enum TokenFault: Sendable, Hashable {
     case error(status: Int)
-    /// A login page with status 200.
+    /// A login page instead of a token, with status 200.
     case page
-    /// Status 200 without a body.
+    /// A response with status 200 but without a body.
     case empty
-    /// The token is for another subject.
+    /// A token for another subject, such as another vehicle.
     case wrongVehicle
     case wrongAudience
     case expired
 
-    /// Creates the fault with the given status or name. Returns `nil` for any other word.
+    /// Creates the fault that `word` names, which is an HTTP status or a name such as `page`. Returns `nil` for any
+    /// other word.
     init?(_ word: Substring) {
         switch word {
         case "page": self = .page
@@ -101,7 +105,7 @@ package enum TokenFault: Sendable, Hashable {
         }
     }
 
-    /// The description on the page.
+    /// The text that follows the fault's rate on the page, such as `answers are empty`.
     var description: String {
         switch self {
         case .error(let status): "answers have status \(status)"
@@ -115,7 +119,7 @@ package enum TokenFault: Sendable, Hashable {
 }
 
 extension TokenFaultPlan {
-    /// The options among `FaultPlan.options` that configure faults of the token endpoint.
+    /// The fault options for the token endpoint. `FaultPlan.options` contains them, too.
     package static let options = [
         FaultPlan.Option(
             "--token-outage", "COUNT|FROM..TO",
@@ -135,7 +139,7 @@ extension TokenFaultPlan {
             isRepeatable: true),
     ]
 
-    /// Configures a fault. Returns `false` if the option isn't for a fault of the token endpoint.
+    /// Sets a fault option for the token endpoint. Returns `false` if the option isn't one of `options`.
     mutating func set(_ value: FaultOptionValue) throws(FaultPlan.OptionError) -> Bool {
         switch value.option {
         case "--token-outage":

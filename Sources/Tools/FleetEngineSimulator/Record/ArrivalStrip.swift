@@ -1,12 +1,13 @@
 import TimeAndChance
 
-/// The arrivals of one vehicle's positions per second, in the last quarter of an hour.
+/// The data of a strip, which is a small bar chart on the page. It counts the positions that arrived from one vehicle
+/// in each second of the last quarter of an hour.
 struct ArrivalStrip: Sendable {
-    /// The arrivals during one bar of the strip.
+    /// The number of positions that arrived in the period of one bar.
     struct Bar: Sendable, Hashable {
-        /// The number of last locations.
+        /// The number of positions that arrived as last locations.
         var live = 0
-        /// The number of past locations.
+        /// The number of positions that arrived as past locations.
         var late = 0
     }
 
@@ -16,13 +17,14 @@ struct ArrivalStrip: Sendable {
         var bar = Bar()
     }
 
-    /// The seconds with arrivals, in order; at most as many as the longest window has.
+    /// The seconds in which positions arrived, in order. Seconds older than the longest window are removed.
     private var seconds: [Second] = []
 
-    /// The number of seconds that are kept.
+    /// The number of seconds that are kept in memory.
     var secondCount: Int { seconds.count }
 
-    /// Counts the positions of one update. If the clock was set back, the positions are added to the latest second.
+    /// Counts the positions of one update. If the clock has been set back, the positions are added to the latest
+    /// second.
     mutating func add(_ bar: Bar, at now: UTCTime) {
         let number = now.millisecondsSince1970 / 1000
         if seconds.last.map({ $0.number < number }) ?? true {
@@ -43,7 +45,7 @@ struct ArrivalStrip: Sendable {
         return seconds.reduce(0) { $0 + ($1.number > number - 60 && $1.number <= number ? $1.updates : 0) }
     }
 
-    /// Returns a bar for each part of the window, the oldest first.
+    /// Returns the bars of the window, the oldest first.
     func bars(in window: ArrivalWindow) -> [Bar] {
         var bars = [Bar](repeating: Bar(), count: ArrivalWindow.barCount)
         for second in seconds {
@@ -55,17 +57,18 @@ struct ArrivalStrip: Sendable {
     }
 }
 
-/// The period that each strip of a page shows, up to now: at first two minutes, later up to a quarter of an hour.
+/// The period that all strips on the page show. It ends now, and grows from two minutes to a quarter of an hour while
+/// the simulator runs.
 struct ArrivalWindow: Sendable, Hashable {
     static let barCount = 60
-    /// The length of the longest window in seconds.
+    /// The length of the longest window, in seconds.
     static let longest = (barSeconds.last ?? 1) * Int64(barCount)
 
     private static let barSeconds: [Int64] = [2, 5, 15]
 
-    /// The length of a bar in seconds.
+    /// The period that one bar covers, in seconds.
     let barSeconds: Int64
-    /// The end of the strip in seconds since 1970: the end of the current bar.
+    /// The end of the window in seconds since 1970, which is the end of the current bar.
     let end: Int64
 
     init(startedAt: UTCTime, now: UTCTime) {
@@ -74,10 +77,10 @@ struct ArrivalWindow: Sendable, Hashable {
         end = (now.millisecondsSince1970 / 1000 / barSeconds + 1) * barSeconds
     }
 
-    /// The start of the strip in seconds since 1970.
+    /// The start of the window in seconds since 1970.
     var start: Int64 { end - barSeconds * Int64(Self.barCount) }
 
-    /// Returns the index of the bar for a second since 1970; `nil` if the second isn't in the window.
+    /// Returns the index of the bar that covers a second since 1970; `nil` if the second isn't in the window.
     func index(of second: Int64) -> Int? {
         (start..<end).contains(second) ? Int((second - start) / barSeconds) : nil
     }

@@ -5,21 +5,22 @@ import StrictJSON
 import TimeAndChance
 import TrackDrawing
 
-/// The data of the page at one moment. The page requests new data every second.
+/// The data that the page shows at one moment. The page requests new data every second.
 struct PageView {
     /// The maximum number of track points on the map.
     private static let maximumPoints = 1500
     /// The maximum number of vehicles on the map and in the list of arrivals.
     private static let maximumShown = 40
-    /// The maximum number of vehicles that can be chosen by name.
+    /// The maximum number of vehicles whose names the page offers for choosing one.
     private static let maximumNames = 500
     private static let maximumTrips = 50
-    /// The time for which a position is shown as current after its arrival; later it is shown as the last position. A
-    /// parked vehicle reports every minute.
+    /// The time for which a position is shown as current after its arrival. Older positions are shown as the last known
+    /// ones. The time exceeds a minute, because a parked vehicle reports every minute.
     private static let longestCurrent = Duration.seconds(75)
 
     let record: SimulatorRecord
-    /// The chosen vehicle; `nil` shows the only vehicle, or all of them.
+    /// The name of the vehicle chosen on the page. If it is `nil`, the page shows all vehicles, or the only one in
+    /// detail.
     let selected: String?
     let now: UTCTime
     let startedAt: UTCTime
@@ -76,16 +77,16 @@ struct PageView {
 
     // MARK: Outages
 
-    /// The seconds since the start.
+    /// The number of seconds since the start of the simulator.
     private var elapsed: Double { startedAt.duration(to: now) / .seconds(1) }
 
     private func clock(_ seconds: ClosedRange<Double>) -> ClosedRange<UTCTime> {
-        // A planned outage may last forever.
+        // A planned outage may last forever, so its end is limited to a time that can be represented.
         func moment(_ seconds: Double) -> UTCTime { startedAt.advanced(by: .seconds(min(seconds, 1e10))) }
         return moment(seconds.lowerBound)...moment(seconds.upperBound)
     }
 
-    /// The current outage with its start and, if the plan ends it, its end.
+    /// The current outage with its start and, if it ends as planned, its end.
     private var outage: JSONValue {
         let ordered = settings.faults.outage(at: elapsed).map(clock)
         guard let since = [outages.since, ordered?.lowerBound].compactMap(\.self).min() else { return .null }
@@ -102,7 +103,7 @@ struct PageView {
     private func outages(in window: ArrivalWindow) -> [ClosedRange<UTCTime>] {
         let start = UTCTime(millisecondsSince1970: window.start * 1000)
         let manual = outages.past + (outages.since.map { [$0...max($0, now)] } ?? [])
-        // An outage can begin later than now if the clock was set back.
+        // If the clock has been set back, an outage may begin later than now.
         return (settings.faults.outages.map(clock) + manual).filter { $0.lowerBound < now && $0.upperBound > start }
             .map { max(start, $0.lowerBound)...max(start, min(now, $0.upperBound)) }
     }
@@ -145,7 +146,8 @@ struct PageView {
         ])
     }
 
-    /// The trips, each listed once per vehicle with the trip's vehicle id, because several providers may use that id.
+    /// The trips. Vehicles of several providers may have the id of a trip's vehicle. Such a trip is listed once for
+    /// each of these vehicles.
     private var trips: [JSONValue] {
         let trips = settings.trips.flatMap { trip in
             let names = record.vehicles.keys.filter { $0.id == trip.vehicleID && $0.service == .onDemandTrips }
@@ -187,8 +189,8 @@ struct PageView {
         return TrackMap(of: vehicles)?.section
     }
 
-    /// Whether the newest position is current. Its age is counted from its arrival, because a replay's fixes are as old
-    /// as the log.
+    /// Whether the newest position arrived recently enough to be current. The time of the fix doesn't matter, because a
+    /// replay's fixes are as old as the log.
     private func isCurrent(_ vehicle: VehicleRecord) -> Bool {
         vehicle.positionArrivedAt.map { $0.duration(to: now) <= Self.longestCurrent } ?? false
     }
@@ -202,7 +204,8 @@ struct PageView {
         var fixes: [(fix: Fix, isLast: Bool)] = []
         for point in drawn {
             var fix = Fix(timeOfFix: point.time.time, latitude: point.latitude, longitude: point.longitude)
-            // A shape point contains no speed, so the speed is computed from the times and coordinates of two points.
+            // Points that were reported only for the shape of the track contain no speed. For them, the speed is
+            // computed from the times and coordinates of two points.
             fix.speedMetersPerSecond =
                 point.speedMetersPerSecond ?? fixes.last.flatMap { Self.speed(from: $0.fix, to: fix) }
             fixes.append((fix, point.isLast))
@@ -250,7 +253,7 @@ struct PageView {
     }
 }
 
-/// The natural order of names: `van-2` before `van-10`.
+/// The natural order of names, in which `van-2` comes before `van-10`.
 enum NaturalOrder {
     /// Whether `one` comes before `other`. Numbers are compared by value, everything else by its bytes.
     static func isBefore(_ one: String, _ other: String) -> Bool {
@@ -269,11 +272,12 @@ enum NaturalOrder {
                 return first < second
             }
         }
-        if left.isEmpty, right.isEmpty { return one < other }  // such as van-07 and van-7
+        if left.isEmpty, right.isEmpty { return one < other }  // names with equal numbers, such as van-07 and van-7
         return left.isEmpty
     }
 
-    /// Removes the digits at the beginning. Returns them without leading zeros; more digits mean a larger number.
+    /// Removes the leading digits and returns them without leading zeros. Of two results, the one with more digits is
+    /// the larger number.
     private static func takeNumber(from bytes: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let digits = bytes.prefix(while: isDigit)
         bytes = bytes.dropFirst(digits.count)
@@ -283,7 +287,7 @@ enum NaturalOrder {
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 }
 
-/// The outages that were started by hand.
+/// The outages that `FleetEngineSimulator.beginOutage` started, which aren't part of the fault plan.
 struct ManualOutages: Sendable {
     /// The start of the current outage; `nil` if there is none.
     private(set) var since: UTCTime?

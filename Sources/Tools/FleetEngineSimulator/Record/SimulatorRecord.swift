@@ -2,13 +2,13 @@ import LinuxPlatform
 import StrictJSON
 package import TimeAndChance
 
-/// The record of requests and answers in bounded memory: counts are complete, but lists contain only the newest
-/// entries.
+/// The record of requests and responses, in bounded memory. Its counts are complete, but its lists contain only the
+/// newest entries.
 package struct SimulatorRecord: Sendable {
     private static let maximumRecent = 100
 
     package private(set) var vehicles: [ResourceName: VehicleRecord] = [:]
-    /// The number of requests for tokens by outcome: `200`, `503`, `reset`, …
+    /// The number of token requests by outcome, such as `200`, `503` or `reset`.
     package private(set) var tokenOutcomes: [String: Int] = [:]
     /// The number of requests to Fleet Engine by outcome.
     package private(set) var fleetOutcomes: [String: Int] = [:]
@@ -48,7 +48,7 @@ package struct SimulatorRecord: Sendable {
 }
 
 extension SimulatorRecord {
-    /// The complete record: counts, and for each vehicle the delivered fix times in order.
+    /// The record as JSON: all counts and, for each vehicle, the delivered fix times in order.
     var json: JSONValue {
         var vehicles: [String: JSONValue] = [:]
         for (name, vehicle) in self.vehicles {
@@ -92,21 +92,22 @@ private func members(_ counts: [String: Int]) -> [String: JSONValue] { counts.ma
 package struct RequestRecord: Sendable, Hashable {
     package let receivedAt: UTCTime
     package let method: String
-    /// The path without the query; it contains no token.
+    /// The path without the query. It contains no token.
     package let path: String
-    /// The status of the answer; `nil` if no answer was sent.
+    /// The HTTP status of the response; `nil` if no complete response was sent.
     package let status: Int?
     package let fault: String?
-    /// The message of an error answer.
+    /// The error message in the response; `nil` if the response isn't an error.
     package let message: String?
     package let bytesReceived: Int
     package let bytesSent: Int
 
-    /// The outcome by which requests are counted: a status, or the fault that prevented one.
+    /// The outcome by which requests are counted. It is the HTTP status or, if no complete response was sent, the name
+    /// of the fault.
     package var outcome: String { status.map(String.init) ?? fault ?? "none" }
 }
 
-/// The data of an issued token, without the token itself. Times are in seconds since 1970.
+/// A summary of an issued token, which doesn't contain the token itself. Times are in seconds since 1970.
 package struct TokenRecord: Sendable, Hashable {
     package let kind: String
     package let id: String?
@@ -114,16 +115,16 @@ package struct TokenRecord: Sendable, Hashable {
     package let expiry: Int64
 }
 
-/// A file with the complete record as JSON Lines.
+/// A file to which every committed update is appended, as JSON Lines.
 final class RecordFile: Sendable {
     enum Form: Sendable {
         /// One line per position of a committed update.
         case positions
-        /// One line per committed update. All times are those of fixes, in seconds since 1970. An update has the time
-        /// of its last location.
+        /// One line per committed update. All times are times of fixes, in seconds since 1970. The time of the update
+        /// itself is that of its last location.
         case uploads
 
-        /// The members that each line must have.
+        /// The members that every line of this form has.
         fileprivate var members: [String] {
             switch self {
             case .positions: ["receivedAt", "vehicle", "kind", "latitude", "longitude"]
@@ -142,9 +143,10 @@ final class RecordFile: Sendable {
     private let file: OwnedDescriptor
     private let form: Form
 
-    /// Appends to the file at `path`, which only its owner may read: it contains positions of vehicles.
+    /// Opens the file at `path` for appending, or creates it. Only the owner of the file may read it, because it
+    /// contains positions of vehicles.
     ///
-    /// - Throws: if the file contains something else.
+    /// - Throws: if the file can't be opened, or contains anything but a record in this form.
     init(path: String, _ form: Form) throws(SystemError) {
         guard try Self.mayAppend(to: path, form) else {
             throw SystemError(
@@ -156,11 +158,11 @@ final class RecordFile: Sendable {
         self.form = form
     }
 
-    /// A number of bytes that is larger than any line.
+    /// The number of bytes to read for the first line, which is always shorter.
     private static let longestLine = 1 << 20
 
-    /// Whether the file is missing, empty, or a record to continue. A file that the caller opened for output is
-    /// accepted.
+    /// Whether the file is missing, empty, or a record that can be continued. The file of this process's standard
+    /// output or error is always accepted.
     private static func mayAppend(to path: String, _ form: Form) throws(SystemError) -> Bool {
         guard let entry = try FileSystem.entry(at: path), entry.kind == .file, entry.bytes > 0,
             !OwnedDescriptor.isHandedOver(entry)
@@ -179,7 +181,8 @@ final class RecordFile: Sendable {
         try file.writeAll(Array(lines.utf8).span)
     }
 
-    /// Returns a line; an empty text for an update without a position, or if its last location has no time.
+    /// Returns the line for an update. Returns an empty string if the update has no position, or if its last position
+    /// has no time.
     private static func upload(_ update: AcceptedUpdate) -> String {
         func seconds(_ position: AcceptedUpdate.Position) -> JSONValue? {
             position.time.map { .number(Double($0.time.millisecondsSince1970) / 1000) }

@@ -2,7 +2,7 @@ import Glibc
 import TimeAndChance
 
 package struct VehicleRecord: Sendable {
-    /// A point of the track; one for each distinct time.
+    /// A point of the track. The track has one point for each distinct fix time.
     package struct TrackPoint: Sendable, Hashable {
         package let time: WireTime
         package let latitude: Double
@@ -11,36 +11,38 @@ package struct VehicleRecord: Sendable {
         package let isLast: Bool
     }
 
-    /// The maximum number of distinct fix times of a vehicle; further ones are only counted.
+    /// The maximum number of distinct fix times to keep for a vehicle. `forgottenFixTimes` counts positions with
+    /// further ones.
     private static let maximumFixTimes = 1_000_000
-    /// The maximum number of points of the track. If there are more, every other point is dropped, which keeps the
-    /// shape.
+    /// The maximum number of points of the track. If there are more, every other point is dropped, because the rest
+    /// still shows the shape.
     private static let maximumTrackPoints = 20_000
 
-    /// The number of deliveries of each fix time, as last or as past location.
+    /// The number of times that each fix time was delivered, whether with a last location or a past location.
     package private(set) var deliveries: [WireTime: Int] = [:]
     /// The track in order of time.
     package private(set) var track: [TrackPoint] = []
-    /// The newest position by its own time.
+    /// The last location with the newest fix time. Until a last location has arrived, it is the first past location.
     package private(set) var latest: AcceptedUpdate.Position?
     package private(set) var vehicleState: String?
     package private(set) var updates = 0
     package private(set) var lastLocations = 0
     package private(set) var pastLocations = 0
-    /// The number of deliveries of a fix time that had already been delivered.
+    /// The number of positions whose fix time had already been delivered.
     package private(set) var repeats = 0
-    /// The number of positions without a time.
+    /// The number of delivered positions that contain no time.
     package private(set) var untimed = 0
     package private(set) var order = LocationOrder()
     package private(set) var forgottenFixTimes = 0
     private(set) var arrivals = ArrivalStrip()
-    /// The time of the last arrival of a position.
+    /// The time at which a position last arrived.
     private(set) var positionArrivedAt: UTCTime?
 
-    /// The distinct fix times that were delivered, in order.
+    /// The distinct fix times of all delivered positions, in order.
     package var fixTimes: [WireTime] { deliveries.keys.sorted() }
 
-    /// The length of the track in metres. It is calculated in a plane, so it is accurate to 0.1 % in a town.
+    /// The length of the track in metres. It is calculated as if the earth were flat, which is accurate to 0.1 % within
+    /// a town.
     package var drivenMeters: Double {
         zip(track, track.dropFirst()).reduce(0) { sum, hop in
             let metersPerDegree = 111_195.0
@@ -85,7 +87,8 @@ package struct VehicleRecord: Sendable {
                 speedMetersPerSecond: position.speedMetersPerSecond, isLast: position.isLast))
     }
 
-    /// Inserts a point by its time: usually at the end, but a backlog has older times.
+    /// Inserts a point in order of time. Most points belong at the end, but those of a backlog are older than points
+    /// already in the track.
     private mutating func insert(_ point: TrackPoint) {
         track.insert(point, at: (track.lastIndex { $0.time < point.time } ?? -1) + 1)
         if track.count > Self.maximumTrackPoints {
@@ -94,9 +97,9 @@ package struct VehicleRecord: Sendable {
     }
 }
 
-/// The order in which positions arrive, checked against Fleet Engine's rules.
+/// A check that positions arrive in the order that Fleet Engine's rules require.
 package struct LocationOrder: Sendable {
-    /// The number of last locations that were older than the previous one.
+    /// The number of last locations that were older than the previous last location.
     package private(set) var lastLocationsBackInTime = 0
     /// The number of updates whose past locations were not in order of time, or were newer than the last location.
     package private(set) var pastLocationsOutOfOrder = 0

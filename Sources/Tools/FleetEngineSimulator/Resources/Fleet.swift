@@ -2,14 +2,14 @@ import ReportedText
 import StrictJSON
 import TimeAndChance
 
-/// The vehicles, and Fleet Engine's rules for reading and writing them.
+/// The simulated vehicles, which requests read and change according to Fleet Engine's rules.
 struct Fleet {
-    /// The result of a request.
+    /// The result of a request that creates or updates a vehicle.
     typealias Outcome = (answer: JSONValue, update: AcceptedUpdate)
 
     private let existence: VehicleExistence
     private let maximumPastLocations: Int?
-    /// The maximum number of vehicles, which bounds the memory.
+    /// The maximum number of vehicles, which limits the memory that they use.
     private static let maximumVehicles = 100_000
     private var vehicles: [ResourceName: [String: JSONValue]] = [:]
 
@@ -18,7 +18,8 @@ struct Fleet {
         self.maximumPastLocations = maximumPastLocations
     }
 
-    /// Creates the vehicle `name` if it is new, there is room, and no request is needed to create it.
+    /// Creates the vehicle `name` unless it already exists, requires a request to create it, or would exceed the
+    /// maximum number.
     private mutating func createOnFirstUse(_ name: ResourceName) {
         if existence.covers(name.id), vehicles[name] == nil, vehicles.count < Self.maximumVehicles {
             vehicles[name] = [:]
@@ -56,7 +57,8 @@ struct Fleet {
         return (answer(name, given), acceptedUpdate(of: name, given))
     }
 
-    /// Applies the masked fields. A masked field that is absent from the body is cleared; other fields are ignored.
+    /// Applies the fields in `mask`. A field in the mask that is absent from the body is cleared. Fields outside the
+    /// mask are ignored.
     mutating func update(_ name: ResourceName, mask: UpdateMask, body: [UInt8], now: UTCTime) throws(ErrorAnswer)
         -> Outcome
     {
@@ -122,13 +124,14 @@ struct Fleet {
         return AcceptedUpdate(vehicle: name, positions: positions, vehicleState: fields["vehicleState"]?.stringValue)
     }
 
-    /// Returns the resource for an answer: with its name, and without input-only fields.
+    /// Returns the vehicle as a response contains it: with its name, and without input-only fields.
     private func answer(_ name: ResourceName, _ fields: [String: JSONValue]) -> JSONValue {
         var shown = fields.filter { name.service.schema.fields[$0.key]?.direction != .inputOnly }
         shown["name"] = .string(name.description)
         if var location = shown["lastLocation"]?.objectValue {
             location = location.filter { MessageSchema.location.fields[$0.key]?.direction != .inputOnly }
-            // Readers find the position under `location`, even if the client sent it under another key.
+            // Clients that read the vehicle expect the position under `location`, even if it was sent under another
+            // key.
             if location["location"] == nil, let supplemental = location["supplementalLocation"] {
                 location["location"] = supplemental
                 location["updateTime"] = location["supplementalLocationTime"]
@@ -143,13 +146,14 @@ struct Fleet {
 }
 
 extension JSONValue {
-    /// Returns the value under nested keys.
+    /// Returns the value at a path of nested keys; `nil` if there is none.
     fileprivate func value(at path: ArraySlice<String>) -> JSONValue? {
         guard let key = path.first else { return self }
         return self[key]?.value(at: path.dropFirst())
     }
 
-    /// Returns this object with the value under nested keys set, or removed if `value` is `nil`.
+    /// Returns a copy of this object in which the value at a path of nested keys is set, or removed if `value` is
+    /// `nil`.
     fileprivate func setting(_ path: ArraySlice<String>, to value: JSONValue?) -> JSONValue {
         guard let key = path.first else { return value ?? .null }
         var members = objectValue ?? [:]
@@ -162,22 +166,22 @@ extension JSONValue {
     }
 }
 
-/// A committed update, as written to the record.
+/// An update that was committed, in the form in which the record stores it.
 package struct AcceptedUpdate: Sendable, Hashable {
     package struct Position: Sendable, Hashable {
         /// Whether the position is the last location rather than a past location.
         package let isLast: Bool
-        /// The sensor's time; `nil` if the client didn't state it.
+        /// The time of the position, as measured by the sensor; `nil` if the client didn't state it.
         package let time: WireTime?
         package let latitude: Double
         package let longitude: Double
         package let speedMetersPerSecond: Double?
         package let headingDegrees: Int?
         package let accuracyMeters: Double?
-        /// The age of the fix in seconds, if the client states that the position repeats an earlier one.
+        /// The age of the fix in seconds; `nil` unless the client states that the position repeats an earlier one.
         package let timeSinceUpdateSeconds: Int?
 
-        /// Creates a position from a checked location message. Returns `nil` if it has no coordinates.
+        /// Creates a position from a validated location message. Returns `nil` if the message has no coordinates.
         init?(_ location: JSONValue, isLast: Bool) {
             let sources = [
                 ("supplementalLocation", "supplementalLocationTime", "supplementalLocationAccuracy"),
@@ -201,11 +205,11 @@ package struct AcceptedUpdate: Sendable, Hashable {
     package let vehicleState: String?
 }
 
-/// The vehicles that exist without a request to create them.
+/// The vehicles that exist although no request has created them.
 package enum VehicleExistence: Sendable, Hashable {
-    /// Every vehicle exists, and is created by its first update.
+    /// Every vehicle. The first update of a vehicle creates it.
     case onFirstUse
-    /// Only vehicles with these ids exist. Requests for another vehicle get 404 until it is created.
+    /// Only vehicles with these ids. Requests for any other vehicle get 404 until a request creates it.
     case listed(Set<String>)
 
     func covers(_ id: String) -> Bool {

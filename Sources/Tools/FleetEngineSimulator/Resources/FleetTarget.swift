@@ -2,7 +2,7 @@ package import FleetEngine
 import HTTPMessages
 import HTTPService
 
-/// The resource of a request, from its path after `/v1`.
+/// The resource that a request addresses, parsed from the path after `/v1`.
 enum FleetTarget {
     case vehicles(provider: String, FleetService)
     case vehicle(ResourceName)
@@ -36,11 +36,11 @@ enum FleetTarget {
     private static let unknown = ErrorAnswer.notFound("Method not found: the path doesn't exist")
 }
 
-/// The query parameters of a Fleet Engine request; an unknown one is rejected.
+/// The query parameters of a request to Fleet Engine. An unknown parameter is an error.
 struct FleetQuery {
     private var parameters: [String: String] = [:]
-    /// The fields that the request asks for (`$fields`, a system parameter of all Google APIs); `nil` if it asks for
-    /// all. Only whole fields are supported.
+    /// The fields to return; `nil` returns all. Clients list them in `$fields`, a system parameter of all Google APIs,
+    /// or in a header. Only top-level fields are supported.
     let answerFields: [String]?
 
     private static let headerFields: Set<String> = [
@@ -89,7 +89,7 @@ struct FleetQuery {
     }
 }
 
-/// The name of a vehicle: `providers/{provider}/vehicles/{id}`.
+/// The resource name of a vehicle, such as `providers/{provider}/vehicles/{id}`.
 package struct ResourceName: Sendable, Hashable, CustomStringConvertible {
     package let provider: String
     package let service: FleetService
@@ -103,24 +103,24 @@ package struct ResourceName: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { "providers/\(provider)/\(service.collection)/\(id)" }
 
-    /// Returns the problem with the id of a vehicle, trip or task; `nil` if the id is valid.
+    /// Returns the reason why the id of a vehicle, trip or task is invalid; `nil` if the id is valid.
     static func problem(withID id: String) -> String? {
         if id.isEmpty { return "the id is empty" }
         if id.count > 64 { return "the id is longer than 64 characters" }
         if let scalar = id.unicodeScalars.first(where: { "/:?,#".unicodeScalars.contains($0) || $0.value < 0x20 }) {
             return "the id contains \"\(scalar)\""
         }
-        // The standard library's normalization has no public API.
+        // The standard library has no public API for Unicode normalization, so an underscored one is used.
         if !id.utf8.elementsEqual(id._nfcCodeUnits) { return "the id is not in Unicode Normalization Form C" }
         return nil
     }
 }
 
-/// The permissions of a token's private claims: each claim permits the resource whose id it contains, or all resources
-/// if it is `*`.
+/// The permissions that a token's private claims give. A claim permits access to the resource whose id it contains, or
+/// to all resources if it contains `*`.
 enum FleetPermission {
-    /// Checks that a token permits access to a resource: to a vehicle for its driver and for servers, to a trip for its
-    /// consumer and for servers.
+    /// Checks that a token's claim permits access to a resource. A vehicle requires the token of its driver or of a
+    /// server. A trip requires the token of its consumer or of a server.
     static func check(_ claims: TokenClaims, _ claim: String, _ id: String, resource: String) throws(ErrorAnswer) {
         guard let allowed = claims.authorization[claim] else {
             throw .permissionDenied("the token has no \(claim) claim, which \(resource) require")
@@ -131,21 +131,21 @@ enum FleetPermission {
     }
 }
 
-/// The differences between the two services on the wire, as the server sees them.
+/// The differences between the requests to Fleet Engine's two services.
 extension FleetService {
     var updateVerb: String { self == .onDemandTrips ? "PUT" : "PATCH" }
     /// The private claim that binds a token to a vehicle.
     var claim: String { self == .onDemandTrips ? "vehicleid" : "deliveryvehicleid" }
-    /// The query parameter that names a new vehicle.
+    /// The query parameter with the id of the vehicle to create.
     var idParameter: String { self == .onDemandTrips ? "vehicleId" : "deliveryVehicleId" }
     var schema: MessageSchema { self == .onDemandTrips ? .vehicle : .deliveryVehicle }
 
-    /// The required fields of a new vehicle.
+    /// The fields that a request to create a vehicle must contain.
     var requiredAtCreation: [String] {
         self == .onDemandTrips ? ["vehicleState", "supportedTripTypes", "maximumCapacity", "vehicleType"] : []
     }
 
-    /// The permitted fields of a new vehicle; `nil` permits all but the server's fields.
+    /// The fields that a request to create a vehicle may contain; `nil` permits all fields that a client may set.
     var allowedAtCreation: Set<String>? {
         self == .onDemandTrips ? nil : ["type", "lastLocation", "attributes", "name"]
     }

@@ -1,12 +1,13 @@
 import StrictJSON
 package import TimeAndChance
 
-/// Reads a body and checks every name, type and range against a schema. Collects all errors.
+/// A reader of JSON messages that checks every name, type and range against a schema. It doesn't stop at the first
+/// error.
 struct MessageReader {
     private(set) var violations: [ErrorAnswer.Violation] = []
 
-    /// Returns `value` with JSON names, numbers as numbers and times in UTC. An invalid field is left out and added to
-    /// `violations`.
+    /// Returns the message with camelCase names, numbers as JSON numbers, and times in UTC. An invalid field is left
+    /// out and added to `violations`.
     mutating func message(_ value: JSONValue, _ schema: MessageSchema, at path: String) -> JSONValue? {
         guard let members = value.objectValue else { return note(path, "expected an object, not \(value.kind)") }
         var message: [String: JSONValue] = [:]
@@ -91,12 +92,12 @@ struct MessageReader {
     }
 }
 
-/// The fields of a message by their JSON names.
+/// The fields that a message may have, by their JSON names.
 struct MessageSchema: Sendable {
     let fields: [String: FieldRule]
 
-    /// Returns the JSON name of a field, which clients may write in camelCase or as in the proto file; `nil` if
-    /// unknown.
+    /// Returns the JSON name of a field; `nil` if there is no such field. Clients may write the name in camelCase, or
+    /// in snake case as in the proto file.
     func fieldName(for written: String) -> String? {
         if fields[written] != nil { return written }
         guard written.contains("_"), written == written.lowercased() else { return nil }
@@ -110,7 +111,7 @@ struct MessageSchema: Sendable {
 
 /// The rule for one field of a message.
 struct FieldRule: Sendable {
-    /// The JSON forms of protobuf's types, with the range in the field's documentation.
+    /// The type of a field in protobuf's JSON mapping, with the range that the field's documentation states.
     enum Kind: Sendable {
         case string
         case bytes
@@ -119,21 +120,22 @@ struct FieldRule: Sendable {
         case double(ClosedRange<Double>)
         case timestamp
         case duration
-        /// An enumeration, as names with their numbers. Only the server may use the names in `reserved`; a client's use
-        /// is rejected.
+        /// An enumeration, given by the names and numbers of its values. A name in `reserved` is an error, because only
+        /// the server may set it.
         case enumeration([String: Int64], reserved: Set<String> = [])
         case message(MessageSchema)
         indirect case list(Kind, maximumCount: Int = 10_000)
-        /// Route data that only the navigation SDK sends: an object whose content isn't checked.
+        /// Route data, which only the navigation SDK sends. Its content isn't checked, except that it must be an
+        /// object.
         case route
     }
 
-    /// The direction in which the field is sent.
+    /// Whether the client, the server or both may set the field.
     enum Direction: Sendable {
         case both
-        /// Set by the server. A client's value is ignored, and a mask can't contain the field.
+        /// Set by the server. A client's value is ignored, and an update mask can't contain the field.
         case outputOnly
-        /// Set by the client, and never sent in an answer.
+        /// Set by the client, and never contained in a response.
         case inputOnly
     }
 
@@ -147,16 +149,17 @@ struct FieldRule: Sendable {
 
     static let anyInt32: Kind = .int32(Int64(Int32.min)...Int64(Int32.max))
     static let anyDouble: Kind = .double(-Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude)
-    /// The range of uncertainties in metres or degrees.
+    /// The kind of fields that state an accuracy in metres or degrees, which can't be negative.
     static let accuracy: Kind = .double(0...Double.greatestFiniteMagnitude)
     static let compass: Kind = .int32(0...359)
 }
 
-/// The fields of an update, each as a path of JSON names.
+/// The fields that an update changes, each given as a path of JSON names.
 struct UpdateMask: Sendable, Hashable {
     let paths: [[String]]
 
-    /// Reads the `updateMask` parameter: known fields that a client may write, separated by commas without spaces.
+    /// Parses the `updateMask` parameter. It must list known fields that a client may write, separated by commas
+    /// without spaces.
     init(_ text: String?, schema: MessageSchema) throws(ErrorAnswer) {
         guard let text, !text.isEmpty else { throw .invalid(field: "updateMask", "update_mask cannot be empty") }
         var paths: [[String]] = []
@@ -183,17 +186,17 @@ struct UpdateMask: Sendable, Hashable {
         return path
     }
 
-    /// Whether the mask contains the top-level field `name` or a part of it.
+    /// Whether the mask contains the top-level field `name` or a field within it.
     func contains(_ name: String) -> Bool { paths.contains { $0.first == name } }
 }
 
-/// A time in protobuf's JSON mapping: RFC 3339 with a zone, in nanoseconds, without leap seconds.
+/// A time in protobuf's JSON mapping: RFC 3339 with a time zone and up to nanoseconds, but without leap seconds.
 package struct WireTime: Sendable, Hashable, Comparable, CustomStringConvertible {
     package let time: UTCTime
-    /// The nanoseconds after the millisecond, 0..<1,000,000.
+    /// The nanoseconds to add to `time`, which is in whole milliseconds; 0..<1,000,000.
     private let nanoseconds: Int
 
-    /// Reads a time such as `2026-01-05T10:15:30.25Z`, or one with an offset. Returns `nil` for other text.
+    /// Parses a time such as `2026-01-05T10:15:30.25Z`, or one with an offset from UTC. Returns `nil` for other text.
     package init?(_ text: String) {
         guard let read = RFC3339Time(text), !read.isLeapSecond else { return nil }
         time = read.time

@@ -2,13 +2,15 @@ import FleetEngine
 import StrictJSON
 import TimeAndChance
 
-/// A trip of a vehicle. Its status depends on the distance that the vehicle has driven since the start.
+/// A simulated trip of one vehicle. The trip's status depends on the distance that the vehicle has driven since its
+/// first position.
 ///
-/// The first quarter leads to the pickup, the rest to the drop-off. The status is `ARRIVED_AT_PICKUP` for 50 m.
+/// The first quarter of the distance leads to the pickup, the rest to the drop-off. For 50 m after the pickup, the
+/// status is `ARRIVED_AT_PICKUP`.
 package struct SimulatedTrip: Sendable, Hashable {
     package let id: String
     package let vehicleID: String
-    /// The distance from the vehicle's first position to the drop-off.
+    /// The distance that the vehicle drives from its first position to the drop-off.
     package let lengthMeters: Double
 
     package init(id: String, vehicleID: String, lengthMeters: Double = 3000) {
@@ -17,8 +19,8 @@ package struct SimulatedTrip: Sendable, Hashable {
         self.lengthMeters = lengthMeters
     }
 
-    /// Reads `TRIP=VEHICLE` or `TRIP=VEHICLE:METERS`. Returns `nil` for other text, for example if a second equals sign
-    /// replaces the colon.
+    /// Parses `TRIP=VEHICLE` or `TRIP=VEHICLE:METERS`. Returns `nil` for other text, for example if a second equals
+    /// sign replaces the colon.
     package init?(_ text: String) {
         let halves = text.split(separator: "=", maxSplits: 1).map(String.init)
         guard halves.count == 2 else { return nil }
@@ -35,21 +37,21 @@ package struct SimulatedTrip: Sendable, Hashable {
         self.init(id: halves[0], vehicleID: vehicleID, lengthMeters: length)
     }
 
-    /// Returns the trip's vehicle under `provider`.
+    /// Returns the resource name of the trip's vehicle under `provider`.
     func vehicle(of provider: String) -> ResourceName {
         ResourceName(provider: provider, service: .onDemandTrips, id: vehicleID)
     }
 
     struct Progress: Sendable, Hashable {
-        /// Fleet Engine's name for the status.
+        /// The status by Fleet Engine's name, such as `ENROUTE_TO_PICKUP`.
         let status: String
-        /// The next waypoint; `nil` after the arrival.
+        /// The next waypoint; `nil` after the drop-off.
         let destination: Destination?
-        /// The distance to the next waypoint.
+        /// The distance to the next waypoint; `nil` after the drop-off.
         let remainingMeters: Double?
-        /// The time to the next waypoint at the latest speed.
+        /// The predicted time to the next waypoint, at the vehicle's latest speed; `nil` after the drop-off.
         let remainingMilliseconds: Int64?
-        /// The distance driven on the trip.
+        /// The distance that the vehicle has driven on the trip.
         let drivenMeters: Double
     }
 
@@ -66,7 +68,7 @@ package struct SimulatedTrip: Sendable, Hashable {
             drivenMeters: min(lengthMeters, driven ?? 0))
     }
 
-    /// Returns the trip in the form of Fleet Engine's answer.
+    /// Returns the trip as Fleet Engine would return it.
     ///
     /// `location` is the vehicle's `lastLocation`.
     func resource(
@@ -90,7 +92,8 @@ package struct SimulatedTrip: Sendable, Hashable {
         return .object(trip)
     }
 
-    /// The minimum speed for predicting the arrival, in metres per second: a slower vehicle may be waiting at a light.
+    /// The minimum speed that is assumed for predicting the arrival, in metres per second. A slower vehicle may be
+    /// waiting at a traffic light.
     private static let minimumSpeed = 5.0
 
     private var pickupMeters: Double { lengthMeters / 4 }
@@ -102,7 +105,7 @@ package struct SimulatedTrip: Sendable, Hashable {
         return meters >= pickupMeters ? "ARRIVED_AT_PICKUP" : "ENROUTE_TO_PICKUP"
     }
 
-    /// Returns the distance to the next waypoint in metres; `nil` if there is none.
+    /// Returns the distance to the next waypoint in metres; `nil` after the drop-off.
     private func remaining(afterDriving meters: Double?) -> Double? {
         let meters = meters ?? 0
         if meters >= lengthMeters { return nil }

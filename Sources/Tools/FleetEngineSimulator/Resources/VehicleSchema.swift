@@ -1,5 +1,5 @@
 extension MessageSchema {
-    /// `maps.fleetengine.v1.Vehicle`.
+    /// The schema of `maps.fleetengine.v1.Vehicle`.
     static let vehicle = MessageSchema(fields: [
         "name": FieldRule(.string, .outputOnly),
         "vehicleState": FieldRule(.enumeration(["UNKNOWN_VEHICLE_STATE": 0, "OFFLINE": 1, "ONLINE": 2])),
@@ -36,7 +36,7 @@ extension MessageSchema {
         "deviceSettings": FieldRule(.message(deviceSettings), .inputOnly),
     ])
 
-    /// `maps.fleetengine.delivery.v1.DeliveryVehicle`, which has no state.
+    /// The schema of `maps.fleetengine.delivery.v1.DeliveryVehicle`, which has no vehicle state.
     static let deliveryVehicle = MessageSchema(fields: [
         "name": FieldRule(.string, .outputOnly),
         "lastLocation": FieldRule(.message(location)),
@@ -92,12 +92,12 @@ extension MessageSchema {
 }
 
 extension MessageSchema {
-    /// `google.type.LatLng`, degrees on WGS 84.
+    /// The schema of `google.type.LatLng`, in degrees on WGS 84.
     static let coordinate = MessageSchema(fields: [
         "latitude": FieldRule(.double(-90...90)), "longitude": FieldRule(.double(-180...180)),
     ])
 
-    /// `VehicleLocation` and `DeliveryVehicleLocation`, which have the same fields.
+    /// The schema of `VehicleLocation` and `DeliveryVehicleLocation`, which have the same fields.
     static let location = MessageSchema(fields: [
         "location": FieldRule(.message(coordinate)),
         "latlngAccuracy": FieldRule(FieldRule.accuracy),

@@ -1,10 +1,10 @@
 import CCrypto
 
-/// An RSA key that makes and verifies RS256 signatures. The simulator's own key has 2048 bits, is generated at the
-/// start, and is never written to a file.
+/// An RSA key that makes and verifies RS256 signatures. Unless it is given a key, the simulator generates one with 2048
+/// bits when it starts, and never writes it to a file.
 @safe final class SigningKey {
-    /// The reason why a key can't be read, or why libcrypto can't generate a key or a signature. If it can't, the
-    /// library is broken.
+    /// The reason why a key can't be read, generated or used to sign. If generating or signing fails, the installation
+    /// of libcrypto is broken.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
@@ -18,7 +18,7 @@ import CCrypto
         unsafe self.key = key
     }
 
-    /// Creates a key from the value of `encoded`. Generating a new key takes a large part of a second.
+    /// Creates a key from the value of `encoded`. This avoids generating a key, which takes a large part of a second.
     init(encoded: [UInt8]) throws(Failure) {
         let key = unsafe encoded.withUnsafeBufferPointer { bytes in
             var start = bytes.baseAddress
@@ -28,7 +28,8 @@ import CCrypto
         unsafe self.key = key
     }
 
-    /// Creates a key that only verifies, from another issuer's public key in the format of `openssl pkey -pubout`.
+    /// Creates a key that can only verify signatures. `text` is another issuer's public key, in the format that
+    /// `openssl pkey -pubout` writes.
     init(publicPEM text: [UInt8]) throws(Failure) {
         let key = unsafe text.withUnsafeBytes { bytes in
             let source = unsafe BIO_new_mem_buf(bytes.baseAddress, CInt(clamping: bytes.count))
@@ -63,7 +64,7 @@ import CCrypto
 
     deinit { unsafe EVP_PKEY_free(key) }
 
-    /// Returns the RSASSA-PKCS1-v1_5 signature over SHA-256.
+    /// Returns the RS256 signature of `message`, which is RSASSA-PKCS1-v1_5 with SHA-256.
     func signature(of message: [UInt8]) throws(Failure) -> [UInt8] {
         let context = unsafe EVP_MD_CTX_new()
         defer { unsafe EVP_MD_CTX_free(context) }
@@ -75,7 +76,7 @@ import CCrypto
         return Array(signature[..<length])
     }
 
-    /// Whether `signature` was made with this key; libcrypto compares in constant time.
+    /// Whether `signature` is a valid signature of `message` by this key. libcrypto compares in constant time.
     func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         let context = unsafe EVP_MD_CTX_new()
         defer { unsafe EVP_MD_CTX_free(context) }

@@ -2,17 +2,17 @@ import ReportedText
 import StrictJSON
 import VehicleAuthorization
 
-/// Issues tokens as a backend with a service account does, and checks them as Fleet Engine does.
+/// A backend with a service account that issues tokens, and the checks by which Fleet Engine accepts them.
 struct TokenAuthority {
     static let account = "driver@simulator.iam.gserviceaccount.com"
-    /// The maximum lead of a token's `iat` over the server's clock, in seconds.
+    /// The maximum number of seconds by which a token's `iat` may be ahead of the server's clock.
     private static let clockSkew: Int64 = 600
-    /// The maximum lead of `exp` over the server's clock, in seconds.
+    /// The maximum number of seconds by which a token's `exp` may be ahead of the server's clock.
     private static let maximumLife: Int64 = 3600
 
     private let key: SigningKey
     private let keyID: String
-    /// The key of another issuer whose tokens are also accepted.
+    /// The public key of another issuer whose tokens are also accepted; `nil` if there is none.
     private let trustedKey: SigningKey?
 
     /// Creates an authority. `key` is a private key in DER; if it is `nil`, a new key is generated. `trustedKey` is a
@@ -23,11 +23,11 @@ struct TokenAuthority {
         self.keyID = keyID
     }
 
-    /// Returns the id of the account's key after `generation` rotations. The key itself isn't replaced: an old token is
-    /// invalid because the account no longer has a key with the token's key id.
+    /// Returns the key id after `generation` rotations. A rotation changes only the id, not the key. An old token is
+    /// then rejected because the account no longer has a key with the token's key id.
     private func keyID(_ generation: Int) -> String { generation == 0 ? keyID : "\(keyID)-\(generation)" }
 
-    /// Returns a signed token (RS256).
+    /// Returns a token with the claims, signed with RS256.
     func token(_ claims: TokenClaims, keyGeneration: Int = 0) throws(SigningKey.Failure) -> String {
         let header = JSONValue.object([
             "alg": .string("RS256"), "typ": .string("JWT"), "kid": .string(keyID(keyGeneration)),
@@ -36,9 +36,10 @@ struct TokenAuthority {
         return signed + "." + Base64.urlEncoded(try key.signature(of: Array(signed.utf8)))
     }
 
-    /// Returns the claims of the token in an `Authorization` header if the token is valid.
+    /// Returns the claims of the token in an `Authorization` header, after checking that the token is valid.
     ///
-    /// - Throws: `UNAUTHENTICATED` with the reason. The real service reports less detail.
+    /// - Throws: an `UNAUTHENTICATED` error if the token isn't valid. Its message states the reason in more detail than
+    ///   the real service does.
     func claims(
         ofAuthorization header: String?, now: Int64, keyGeneration: Int = 0
     ) throws(ErrorAnswer) -> TokenClaims {
@@ -70,7 +71,7 @@ struct TokenAuthority {
         return claims
     }
 
-    /// Checks times and audience, but not the signature.
+    /// Checks the times, the audience, the issuer and the subject, but not the signature.
     static func check(_ claims: TokenClaims, now: Int64) throws(ErrorAnswer) {
         guard claims.expiry > now else { throw .unauthenticated("the token expired \(now - claims.expiry) s ago") }
         guard claims.issuedAt <= now + clockSkew else {
@@ -95,7 +96,7 @@ struct TokenAuthority {
     }
 }
 
-/// The claims of a Fleet Engine token; times in seconds since 1970.
+/// The claims of a Fleet Engine token. Times are in seconds since 1970.
 package struct TokenClaims: Sendable, Hashable {
     package static let fleetEngineAudience = "https://fleetengine.googleapis.com/"
 
@@ -104,14 +105,15 @@ package struct TokenClaims: Sendable, Hashable {
     package var audience = Self.fleetEngineAudience
     package var issuedAt: Int64
     package var expiry: Int64
-    /// The private claims, such as `vehicleid`.
+    /// The private claims with one value each, such as `vehicleid`, by name.
     package var authorization: [String: String]
-    /// The tasks of a delivery driver's token, which are a separate list.
+    /// The ids of the tasks in a delivery driver's token. They are separate from `authorization`, because the claim is
+    /// a list.
     package var taskIDs: [String] = []
 }
 
 extension TokenClaims {
-    /// Reads the payload. Returns `nil` if a claim is missing or has the wrong type.
+    /// Reads the claims from a token's payload. Returns `nil` if a required claim is missing or has the wrong type.
     init?(_ json: JSONValue) {
         guard let issuer = json["iss"]?.stringValue, let subject = json["sub"]?.stringValue,
             let audience = json["aud"]?.stringValue, let issuedAt = json["iat"]?.integerValue,
@@ -134,32 +136,32 @@ extension TokenClaims {
     }
 }
 
-/// The holder of a token, which determines the token's private claims.
+/// The holder of a token. The token's private claims depend on the holder's kind and id.
 struct TokenSubject: Sendable {
-    /// The kinds of holders, keyed by their name in the path of the token endpoint. The claims of a bound token contain
-    /// an id, those of other tokens `*`.
+    /// The kinds of holders, keyed by their names in the path of the token endpoint. A bound token's claims contain the
+    /// id of one resource. Those of other tokens contain `*`, which stands for all ids.
     private static let kinds: [String: (name: String, claims: [String], isBound: Bool)] = [
         "driver": ("driver", ["vehicleid"], true),
         "delivery_driver": ("delivery driver", ["deliveryvehicleid"], true),
         "consumer": ("consumer", ["tripid"], true),
         "delivery_consumer": ("delivery consumer", ["trackingid"], true),
-        // A consumer that follows one task instead of a shipment.
+        // This consumer follows one task instead of a shipment.
         "task_consumer": ("delivery consumer", ["taskid"], true),
         "server": ("server", ["tripid", "vehicleid", "deliveryvehicleid", "taskid", "trackingid"], false),
         "fleet_reader": ("fleet reader", ["deliveryvehicleid", "taskid", "trackingid"], false),
     ]
 
-    /// The name in the record and on the page.
+    /// The name of the kind of holder, as the record and the page show it.
     let name: String
     let isConsumer: Bool
-    /// The id to which the token is bound; `nil` if the token isn't bound.
+    /// The id of the vehicle, trip, shipment or task to which the token is bound; `nil` if the token isn't bound.
     private(set) var id: String?
-    /// The ids of tasks; only a trusted delivery driver's token has them.
+    /// The ids of the tasks that the token permits; empty unless the holder is a trusted delivery driver.
     private let tasks: [String]
     private let claimNames: [String]
 
-    /// Creates a subject from the path of the token endpoint, such as `driver/van-7`, and the tasks in its query.
-    /// Returns `nil` for an unknown kind.
+    /// Creates a subject from the path of the token endpoint, such as `driver/van-7`, and the task ids in the query.
+    /// Returns `nil` if the kind is unknown, or if the id is missing or superfluous.
     init?(kind word: String, id: String?, taskIDs: [String]) {
         guard let kind = Self.kinds[word], kind.isBound == (id != nil) else { return nil }
         tasks = word == "delivery_driver" ? taskIDs : []
@@ -169,20 +171,20 @@ struct TokenSubject: Sendable {
         isConsumer = word.hasSuffix("consumer")
     }
 
-    /// The `authorization` object, without the list of tasks.
+    /// The private claims with one value each, by name. The list of task ids is separate.
     var claims: [String: String] {
         var claims = Dictionary(uniqueKeysWithValues: claimNames.map { ($0, id ?? "*") })
         if tasks.count == 1 { claims["taskid"] = tasks[0] }
         return claims
     }
 
-    /// The `taskids` claim, a list if there are several tasks.
+    /// The task ids in the `taskids` claim; empty for a single task, which is in the `taskid` claim.
     var taskIDs: [String] { tasks.count > 1 ? tasks : [] }
 
-    /// All ids in the token.
+    /// All ids in the token's claims.
     var ids: [String] { [id].compactMap(\.self) + tasks }
 
-    /// The subject of the token from a backend that confuses its vehicles.
+    /// A copy of this subject with another id, as if the backend had confused two vehicles.
     var mistaken: Self {
         var other = self
         if id != nil { other.id = "somebody-else" }

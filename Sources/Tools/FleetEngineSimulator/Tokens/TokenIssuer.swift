@@ -3,21 +3,22 @@ import HTTPService
 import StrictJSON
 import TimeAndChance
 
-/// The token endpoint of a backend, with the configured faults.
+/// The token endpoint of a simulated backend, which injects the configured faults.
 struct TokenIssuer: Sendable {
-    /// The result of a request for a token.
+    /// The response to a token request, and the record of the token in it.
     struct Issue {
         let answer: HTTPResponse
-        /// `nil` if the answer has no token.
+        /// The record of the token; `nil` if the response contains no token.
         var record: TokenRecord?
     }
 
     let shape: TokenAnswerShape
     let faults: TokenFaultPlan
 
-    /// Returns the subject in the path after `/token`, such as `driver/van-7`, and in the query, if its ids are valid.
+    /// Returns the subject of a token request, such as `driver/van-7`, from the path after `/token` and from the query.
     ///
-    /// - Throws: if a careful backend would reject the request, such as one for a token for every vehicle.
+    /// - Throws: an error if the kind of the subject is unknown, if an id is invalid, or if an id contains `*`, with
+    ///   which the token would permit access to every vehicle.
     static func subject(of request: ServedRequest, path: ArraySlice<String>) throws(ErrorAnswer) -> TokenSubject {
         let parts = Array(path)
         let tasks = (request.queryItems ?? []).filter { $0.name == "taskid" }.map(\.value)
@@ -34,7 +35,8 @@ struct TokenIssuer: Sendable {
         return subject
     }
 
-    /// Returns an answer for `subject`. `now` is the true time in seconds since 1970.
+    /// Returns the response for `subject`. `now` is the true time in seconds since 1970, from which the issuer's clock
+    /// may differ.
     func issue(
         to subject: TokenSubject, fault: TokenFault?, now: Int64, authority: TokenAuthority,
         keyGeneration: Int
@@ -72,22 +74,23 @@ struct TokenIssuer: Sendable {
 
     private func answer(_ text: String, type: String, _ time: Int64) -> HTTPResponse {
         var headers = HTTPHeaders(["Content-Type": type, "Cache-Control": "no-store"])
-        // An issuer with a wrong clock also has a wrong Date.
+        // An issuer whose clock is wrong also sends a wrong `Date` header.
         if faults.clockOffset != 0 { headers["Date"] = UTCTime(millisecondsSince1970: max(0, time) * 1000).httpDate }
         return HTTPResponse(status: 200, headers: headers, body: Array(text.utf8))
     }
 }
 
-/// The format of the token endpoint's answer, from one of Google's three samples.
+/// The format of the token endpoint's response. Each format is that of one of Google's three samples.
 package enum TokenAnswerShape: String, Sendable, Hashable, CaseIterable {
-    /// The Driver SDK's guide: `VEHICLE_TOKEN_KEY` and `TOKEN_EXPIRATION`, seconds since 1970.
+    /// The format in the Driver SDK's guide: `VEHICLE_TOKEN_KEY` (`TRIP_TOKEN_KEY` for a consumer) and
+    /// `TOKEN_EXPIRATION`, in seconds since 1970.
     case guide
-    /// The on-demand sample backend: `jwt` and `expirationTimestamp`, milliseconds since 1970.
+    /// The format of the on-demand sample backend: `jwt` and `expirationTimestamp`, in milliseconds since 1970.
     case onDemandSample
-    /// The scheduled sample backend: `token` and `expiration_timestamp_ms`.
+    /// The format of the scheduled sample backend: `token` and `expiration_timestamp_ms`, in milliseconds since 1970.
     case scheduledSample
 
-    /// Returns the body of an answer. `style` replaces the sample's form of the expiry.
+    /// Returns the body of a response. `style` replaces the format's usual form of the expiry.
     func answer(
         token: String, subject: TokenSubject, issuedAt: Int64, expiry: Int64,
         style: TokenFaultPlan.ExpiryStyle? = nil
@@ -106,7 +109,7 @@ package enum TokenAnswerShape: String, Sendable, Hashable, CaseIterable {
         return .object(answer)
     }
 
-    /// Returns the keys of the token, its expiry and its time of issue in the answer.
+    /// Returns the JSON keys of the token, of its expiry and, if the format contains it, of its creation time.
     private func keys(for subject: TokenSubject) -> (token: String, expiry: String, creation: String?) {
         switch self {
         case .guide: (subject.isConsumer ? "TRIP_TOKEN_KEY" : "VEHICLE_TOKEN_KEY", "TOKEN_EXPIRATION", nil)
