@@ -7,8 +7,8 @@ extension DeliveryOutcome {
     /// Determines the outcome from a response to an update of `vehicle`.
     ///
     /// - Parameters:
-    ///   - response: any answer, from Fleet Engine or from an intermediary such as a captive portal.
-    ///   - request: the answered request, whose secrets are not repeated.
+    ///   - response: any response, from Fleet Engine or from an intermediary such as a captive portal.
+    ///   - request: the request, whose secrets the outcome must not repeat.
     ///   - vehicle: the vehicle of the update.
     package init(of response: HTTPResponse, to request: HTTPRequest, for vehicle: VehicleName) {
         self.init(of: response, to: request, naming: vehicle.description, account: vehicle.providerID)
@@ -38,7 +38,7 @@ extension DeliveryOutcome {
         case 413: self = .tooLarge(fault)
         case 429: self = .throttled(fault, after: after)
         case 501 where error != nil: self = .held(fault)
-        // Fleet Engine sends these (408, 409, 499 and 5xx), sometimes through its front end, which writes HTML.
+        // 408, 409, 499 and 5xx come from Fleet Engine, or from its front end, which sometimes writes HTML.
         case 408, 409, 499: self = .retry(fault, after: after)
         case 500..<600 where response.status != Self.networkAuthenticationRequired:
             self = .retry(fault, after: after)
