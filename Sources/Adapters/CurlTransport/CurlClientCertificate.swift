@@ -16,8 +16,8 @@ package struct CurlClientCertificate: Sendable, Hashable {
 
     /// Whether the TLS library accepts the certificate with the key; `true` if that can't be tested. Blocks.
     ///
-    /// The TLS library reads the files only when it connects. The test therefore starts a connection to a listening
-    /// socket in this process that never answers.
+    /// The TLS library reads the files only when it connects. The test therefore connects to a listening socket in this
+    /// process, and no response ever comes from that socket.
     package var isUsable: Bool {
         guard CurlMulti.isReady, var easy = CurlEasy(),
             let silent = try? ListeningSocket(on: .loopback(host: "127.0.0.1", port: 0))

@@ -3,7 +3,7 @@ import CCurl
 import HTTPMessages
 import ReportedText
 
-/// The meaning of a libcurl error code: a code for the retry rules, and a cause for the operator.
+/// A libcurl error code, translated into an error code for the retry rules and a cause for the operator.
 struct CurlFailure {
     let code: HTTPTransportError.Code
     /// The cause of the failure, as text that contains no header and no body.
@@ -60,8 +60,8 @@ struct CurlFailure {
         }
     }
 
-    /// Returns the error code for one of libcurl's codes. The codes that aren't listed can't occur with our options, or
-    /// mean that the transport itself failed.
+    /// Returns the transport's error code for an error code of libcurl. The codes that aren't listed can't occur with
+    /// our options, or mean that the transport itself failed.
     static func code(for curl: CURLcode) -> HTTPTransportError.Code {
         switch curl {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .nameNotResolved
@@ -89,7 +89,8 @@ struct CurlFailure {
 }
 
 extension Duration {
-    /// The duration in milliseconds, rounded up so that a wait never ends just before its deadline; at least zero.
+    /// The duration in milliseconds, rounded up so that a wait never ends just before its deadline. Zero if the
+    /// duration is negative.
     var wholeMilliseconds: Int {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }

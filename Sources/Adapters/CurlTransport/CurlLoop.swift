@@ -10,7 +10,7 @@ struct CurlLoop {
     private let mailbox: CurlMailbox
     private let options: CurlTransportOptions
     private var transfers: [CurlEasy.Identity: CurlTransfer] = [:]
-    /// The exchanges that wait because too many transfers are running, oldest first.
+    /// The exchanges that wait because the maximum number of transfers is already running, oldest first.
     private var waiting: [CurlExchange] = []
     private var places: TransferPlaces
     /// Whether the next transfer must avoid idle connections and cached addresses, because they may be out of date.
@@ -115,8 +115,8 @@ struct CurlLoop {
         }
     }
 
-    /// Handles a transfer that libcurl has completed with `code`. Repeats it if it was limited to one address family,
-    /// and no connection could be made over that family.
+    /// Handles a transfer that libcurl has completed with `code`. Repeats the exchange if it was limited to one address
+    /// family, and no connection could be made over that family.
     private mutating func complete(_ transfer: CurlTransfer, _ code: CURLcode) {
         let origin = transfer.exchange.request.url.origin
         let couldNotConnect = [CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT]
@@ -130,7 +130,8 @@ struct CurlLoop {
         finish(transfer, with: transfer.outcome(code))
     }
 
-    /// Records the outcome for the route, removes the handle from libcurl, and resumes the waiting task with `outcome`.
+    /// Records what the outcome shows about the route, removes the handle from libcurl, and resumes the waiting task
+    /// with `outcome`.
     private mutating func finish(_ transfer: CurlTransfer, with outcome: CurlExchange.Outcome) {
         let origin = transfer.exchange.request.url.origin
         var outcome = outcome

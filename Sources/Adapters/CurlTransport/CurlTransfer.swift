@@ -15,7 +15,7 @@ import ReportedText
     private(set) var answer: CurlAnswer
     /// The time by which the exchange must be complete.
     let deadline: ContinuousClock.Instant
-    /// Whether a connection to the server has been ready for the request.
+    /// Whether libcurl has had a connection to the server that was ready for the request.
     private var isReady = false
     private let proxy: HTTPProxy?
     /// The route to the server that was chosen when the transfer began.
@@ -215,7 +215,7 @@ import ReportedText
 /// Returns libcurl's message for a code, such as "Timeout was reached".
 func curlMessage(_ code: CURLcode) -> ReportedText { unsafe ReportedText(String(cString: curl_easy_strerror(code))) }
 
-// libcurl calls these functions on the transport's thread, inside `CurlMulti.perform`.
+// libcurl calls these functions on its own thread, inside `CurlMulti.perform`.
 
 private func transfer(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
     unsafe context.map { unsafe Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }

@@ -34,8 +34,8 @@ final class FloodGuard: Sendable {
     func stop() { end.signal() }
 }
 
-/// The limit on the bytes that each connection may receive while exchanges are in progress. Counting starts again with
-/// the next exchange after all have ended.
+/// The limit on the bytes that each connection may receive while exchanges are in progress. Counting restarts when an
+/// exchange begins while no other is in progress.
 ///
 /// Bytes are counted on the socket, because a limit on the body doesn't detect a flood of frames without a body. Time
 /// limits don't help either, because libcurl doesn't check them while data keeps arriving.
@@ -70,7 +70,7 @@ struct ReceivedBytes: Sendable {
 
     mutating func endExchange() { exchanges -= 1 }
 
-    /// Whether `socket` has received more than all exchanges in progress are allowed to.
+    /// Whether `socket` has received more bytes than the exchanges in progress allow.
     func isFlooded(_ socket: CInt, received: Int) -> Bool {
         isBusy && received - (before[socket] ?? 0) > allowance
     }

@@ -5,7 +5,7 @@
 /// connection; over HTTP/2, the streams of a few connections. Until the first response shows the protocol, the limit is
 /// the capacity of one HTTP/2 connection.
 struct TransferPlaces: Sendable, Hashable {
-    /// The number of streams that a server should allow per connection at least (RFC 9113, section 6.5.2).
+    /// The minimum number of streams that a server is advised to allow per connection (RFC 9113, section 6.5.2).
     private static let streams = 100
     private static let sharedConnections = 5
 

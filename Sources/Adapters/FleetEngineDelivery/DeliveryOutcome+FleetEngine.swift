@@ -43,8 +43,8 @@ extension DeliveryOutcome {
         case 500..<600 where response.status != Self.networkAuthenticationRequired:
             self = .retry(fault, after: after)
         case _ where error != nil: self = .retry(fault, after: after)
-        // Not from Fleet Engine: a redirect, HTML, an empty 200, or a 400, 401, 403 or 404 without Fleet Engine's error
-        // body. So the response says nothing about the update or the token.
+        // These responses don't come from Fleet Engine: a redirect, HTML, an empty 200, or a 400, 401, 403 or 404
+        // without Fleet Engine's error body. They say nothing about the update or the token.
         default: self = .intercepted(fault)
         }
     }

@@ -1,8 +1,8 @@
 /// The state of one connection. It determines when to read and write, which request is handled next, and when to close.
 ///
 /// The connection has no socket and no clock: `ServiceLoop` passes bytes, responses and times to it. Times are counted
-/// from a fixed moment of a monotonic clock. Only one request is handled at a time; bytes that follow it stay in the
-/// parser until then.
+/// from a fixed moment of a monotonic clock. Only one request is handled at a time. Meanwhile, the bytes that follow
+/// the request stay in the parser.
 struct HTTPConnection {
     enum Ending: Sendable, Hashable {
         /// The connection is closed normally (FIN).

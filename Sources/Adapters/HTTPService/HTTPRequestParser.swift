@@ -1,7 +1,8 @@
 import HTTPMessages
 package import ReportedText
 
-/// Parses the bytes of one connection into requests (RFC 9112). The bytes may arrive in pieces of any size.
+/// A parser that converts the bytes of one connection into requests (RFC 9112). The bytes may arrive in pieces of any
+/// size.
 ///
 /// The parser is strict wherever two lenient parsers could disagree about the end of a request. Lines must end with
 /// CRLF and must not be folded, no space may precede a header's colon, and the length must be stated only once. After

@@ -2,7 +2,8 @@ package import HTTPMessages
 
 /// A response, and the way in which it is delivered to the client.
 package struct ServedResponse: Sendable, Hashable {
-    /// How much of the response the client receives. All cases except `.whole` are faults for tests and the simulator.
+    /// The part of the response that the client receives. All cases except `.whole` are faults for tests and the
+    /// simulator.
     package enum Delivery: Sendable, Hashable {
         case whole
         /// Only the first bytes are sent; then the service is silent until the client closes the connection.

@@ -22,7 +22,8 @@ struct RecordingBacklog: Sendable {
         var count: Int { receiver.count + log.count }
     }
 
-    /// The maximum size in bytes. If the disk is too slow and the size is reached, further data is dropped and counted.
+    /// The maximum size in bytes. If the disk is so slow that this size is reached, further data is dropped and
+    /// counted.
     static let maximumBytes = 1 << 20
     /// The minimum time between two time comments.
     private static let timeInterval = Duration.milliseconds(250)

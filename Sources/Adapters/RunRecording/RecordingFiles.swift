@@ -48,8 +48,8 @@ package enum RecordingName {
     }
 }
 
-/// Writes the files of a recording, as pairs of limited size. Only the newest pairs are kept. Use it on one thread
-/// only.
+/// The files of a recording, which are written as pairs of limited size. Only the newest pairs are kept. Use this on
+/// one thread only.
 ///
 /// Only their owner can read the files, because they contain positions. They contain no secrets.
 struct RecordingFiles {
@@ -75,7 +75,8 @@ struct RecordingFiles {
     mutating func write(_ contents: RecordingBacklog.Contents) throws(SystemError) {
         var receiver = contents.receiver[...]
         if written > 0, written + contents.count > settings.segmentBytes {
-            // The bytes before the first time comment continue data in the full file, so they are written to that file.
+            // The bytes before the first time comment continue the last data in the full file, so they are written to
+            // that file.
             let rest = contents.firstTime ?? 0
             try append(receiver[..<rest], to: RecordingName.receiver(number))
             receiver = receiver[rest...]

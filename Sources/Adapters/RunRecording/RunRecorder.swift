@@ -4,7 +4,8 @@ package import LinuxPlatform
 package import Reporting
 package import TimeAndChance
 
-/// Records a run: the log, and the bytes from the receiver with the times at which they were read.
+/// A recorder of the current run. It records the log, and the bytes from the receiver with the times at which they were
+/// read.
 ///
 /// If privacy is configured, nothing is recorded while the vehicle is private or may be private. The data is collected
 /// in memory, and the thread `run-recorder` writes it to disk.

@@ -79,8 +79,8 @@ struct UnjudgedReads: Sendable {
         firstReadIsInDoubt = true
     }
 
-    /// Returns the reads of every segment up to `fix`, which has been reported. The element is `nil` for a segment in
-    /// which the vehicle may have been private.
+    /// Returns the reads of every segment up to `fix`, which has been reported. A segment in which the vehicle may have
+    /// been private is returned as `nil`.
     mutating func release(until fix: Fix) -> [[RecordedRead]?] {
         guard let index = segments.lastIndex(where: { $0.timeOfFix == fix.timeOfFix }) else { return [] }
         let released = segments[...index].map { release($0) }

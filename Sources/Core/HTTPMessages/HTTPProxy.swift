@@ -40,7 +40,8 @@ package struct HTTPProxy: Sendable, Hashable {
     package let isHostAddress: Bool
     /// The user and password for the proxy; `nil` if none are configured.
     package var login: Login?
-    /// The configuration key of the proxy, such as `upload.proxy`, which remedies name.
+    /// The configuration key under which the proxy is set, such as `upload.proxy`. Remedies refer to the setting by
+    /// this key.
     package var key = "proxy"
 
     package struct Login: Sendable, Hashable {

@@ -17,7 +17,7 @@ package struct ServerRoute: Sendable, Hashable {
     private static let maximumServerErrors = 2
     /// The number of failures that don't cause a switch to the other family, once that family has proved unusable.
     private static let failuresWithoutFamily = 8
-    /// The duration from which a cancelled connection attempt is considered to have hung.
+    /// The time after which a connection attempt is considered to have hung if it is cancelled.
     private static let hang = Duration.seconds(2)
 
     private var serverErrors = 0

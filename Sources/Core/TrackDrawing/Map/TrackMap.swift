@@ -30,7 +30,8 @@ package struct TrackMap {
     let vehicles: [Vehicle]
     /// The fixes that were delivered as past locations.
     private(set) var late: [Fix] = []
-    /// The reported positions, in order of time. If there are any, the track is drawn in grey, so that they stand out.
+    /// The reported positions, in order of time. If there are any, the track is drawn in grey, so that the positions
+    /// stand out.
     private(set) var reported: [ReportedPlace] = []
     /// The points of the track's line, in metres on the plane of `projection`.
     let vertices: [TrackLine.Vertex]
@@ -119,7 +120,7 @@ package struct TrackMap {
     }
 
     /// A note that states the unit, the centre and the datum of the grid. If the line deviates visibly from the track,
-    /// the note also states by how much at most.
+    /// the note also states the maximum deviation.
     package var note: String {
         let middle = projection.place(of: bounds.center)
         let place = FigureText.place(latitude: middle.latitude, longitude: middle.longitude)

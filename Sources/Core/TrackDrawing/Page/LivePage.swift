@@ -1,5 +1,5 @@
-/// The parts that pages which refresh themselves have in common: the style of lists and figures, and the beginning of
-/// the scripts.
+/// The common parts of all pages that refresh themselves: the style of lists and figures, and the beginning of the
+/// scripts.
 package enum LivePage {
     /// The CSS rules for these pages, which follow those of `PageStyle`.
     package static let style: Markup = """

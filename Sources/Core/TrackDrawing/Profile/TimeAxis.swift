@@ -66,7 +66,7 @@ struct TimeAxis: Sendable {
         runs.first { $0.from <= time && time <= $0.to }.map { x(of: time, in: $0) }
     }
 
-    /// Returns ticks at round times, at least about `distance` pixels apart.
+    /// Returns ticks at round times that are roughly `distance` pixels apart, or more.
     func ticks(distance: Double) -> [Tick] {
         let step = RoundStep.seconds(atLeast: distance * secondsPerPixel) * 1000
         let hasDays = step >= 86_400_000

@@ -23,8 +23,8 @@ struct LocalProjection: Sendable {
         cosine = cmath_cos(latitude * .pi / 180)
     }
 
-    /// Returns the point on the plane for a latitude and a longitude in degrees. The opposite side of the earth, whose
-    /// point would be infinitely far away, gets a very distant point.
+    /// Returns the point on the plane for a latitude and a longitude in degrees. The antipode of the place, whose point
+    /// would be infinitely far away, gets a very distant point.
     func point(latitude: Double, longitude: Double) -> PlanePoint {
         let angle = latitude * .pi / 180
         let turn = (longitude - self.longitude) * .pi / 180
