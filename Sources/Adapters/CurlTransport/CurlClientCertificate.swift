@@ -1,12 +1,12 @@
 import CCurl
 import LinuxPlatform
 
-/// A client certificate and its private key, each a PEM file.
+/// The PEM files of a client certificate and its private key.
 package struct CurlClientCertificate: Sendable, Hashable {
     package var certificateFile: String
     package var keyFile: String
 
-    /// The time limit for the connection, in milliseconds.
+    /// The time limit for the test connection of `isUsable`, in milliseconds.
     private static let timeout = 500
 
     package init(certificateFile: String, keyFile: String) {
@@ -14,8 +14,10 @@ package struct CurlClientCertificate: Sendable, Hashable {
         self.keyFile = keyFile
     }
 
-    /// Whether the TLS library accepts the certificate and the key together. The library reads the files only when it
-    /// connects, so this starts a connection to a socket of this process that never answers. Blocks.
+    /// Whether the TLS library accepts the certificate with the key; `true` if that can't be tested. Blocks.
+    ///
+    /// The TLS library reads the files only when it connects. The test therefore connects to a listening socket in this
+    /// process, and no response ever comes from that socket.
     package var isUsable: Bool {
         guard CurlMulti.isReady, var easy = CurlEasy(),
             let silent = try? ListeningSocket(on: .loopback(host: "127.0.0.1", port: 0))

@@ -4,19 +4,19 @@ import HTTPMessages
 import ReportedText
 import TimeAndChance
 
-/// A libcurl transfer handle with one owner, which frees it exactly once. Before that, the handle must be removed from
-/// its `CurlMulti`.
+/// A libcurl easy handle, which performs one transfer. It is freed with this value, and must be removed from its
+/// `CurlMulti` before that.
 @safe struct CurlEasy: ~Copyable {
-    /// The identity of a handle in libcurl's reports.
+    /// The address of an easy handle, by which libcurl identifies a finished transfer.
     struct Identity: Hashable {
         private let address: UInt
 
         init(_ handle: UnsafeMutableRawPointer?) { address = UInt(bitPattern: handle) }
     }
 
-    /// The handle for C calls within this module only.
+    /// The easy handle, for calls of libcurl's C functions.
     let handle: UnsafeMutableRawPointer
-    /// The first error from setting an option; later calls don't change it.
+    /// The first error that setting an option returned; `CURLE_OK` if libcurl accepted every option.
     private(set) var setupCode = CURLE_OK
 
     init?() {
@@ -36,11 +36,11 @@ import TimeAndChance
     mutating func set(_ option: CURLoption, _ text: String) { note(unsafe ccurl_set_string(handle, option, text)) }
     mutating func clear(_ option: CURLoption) { note(unsafe ccurl_clear_string(handle, option)) }
 
-    /// Sends `bytes` as the body. libcurl keeps a copy.
+    /// Sets the request's body to `bytes`, which libcurl copies.
     private mutating func setBody(_ bytes: [UInt8]) {
         set(CURLOPT_POSTFIELDSIZE_LARGE, size: bytes.count)
         unsafe bytes.withUnsafeBytes { buffer in
-            // An empty array may have no address, but an empty body is also a body.
+            // The buffer of an empty array may have no address, but libcurl needs one even for an empty body.
             if let start = buffer.baseAddress, buffer.count > 0 {
                 note(unsafe ccurl_set_body(handle, start))
             } else {
@@ -49,19 +49,19 @@ import TimeAndChance
         }
     }
 
-    /// Records the result of a direct call that set an option.
+    /// Records the result of setting an option. Only the first error is kept.
     mutating func note(_ code: CURLcode) {
         if setupCode == CURLE_OK { setupCode = code }
     }
 
-    /// Returns a number that libcurl measured; zero if it has none.
+    /// Returns a number from libcurl's information about the transfer; zero if it is unknown.
     func number(_ information: CURLINFO) -> Int {
         var value = 0
         _ = unsafe ccurl_get_long(handle, information, &value)
         return value
     }
 
-    /// The address family of the connection to the server; `nil` without a connection.
+    /// The address family of the connection to the server; `nil` if there is no connection.
     var remoteFamily: ServerRoute.AddressFamily? {
         switch unsafe ccurl_remote_family(handle) {
         case AF_INET: .ipv4
@@ -70,7 +70,7 @@ import TimeAndChance
         }
     }
 
-    /// Returns a byte count that libcurl measured; zero if it has none.
+    /// Returns a size in bytes from libcurl's information about the transfer; zero if it is unknown.
     func size(_ information: CURLINFO) -> Int {
         var value: curl_off_t = 0
         _ = unsafe ccurl_get_size(handle, information, &value)
@@ -79,8 +79,8 @@ import TimeAndChance
 }
 
 extension CurlEasy {
-    /// The time at which the server's own certificate, the first of its chain, expires; `nil` if this transfer made no
-    /// TLS connection, or if its options don't request the chain.
+    /// The time at which the server's certificate, the first of its chain, expires. `nil` if this transfer made no TLS
+    /// connection, or if its options don't request the chain.
     var certificateEnd: UTCTime? {
         guard let chain = unsafe ccurl_get_certificates(handle)?.pointee, unsafe chain.num_of_certs > 0,
             unsafe chain.certinfo != nil
@@ -99,7 +99,8 @@ extension CurlEasy {
 }
 
 extension CurlEasy {
-    /// Sets the options that every transfer shares: the trusted authorities, and which features are disabled.
+    /// Sets the options that are the same for every transfer of a transport. They include TLS verification, the trusted
+    /// authorities and the proxy.
     mutating func applySafety(_ options: CurlTransportOptions) {
         set(CURLOPT_NOSIGNAL, true)
         note(unsafe ccurl_restrict_protocols(handle))
@@ -108,7 +109,7 @@ extension CurlEasy {
         if let proxy = options.proxy {
             apply(proxy, caFile: options.caFile)
         } else {
-            set(CURLOPT_PROXY, "")  // an empty name also disables the environment's proxies
+            set(CURLOPT_PROXY, "")  // an empty name also disables proxies set in the environment
         }
         set(CURLOPT_HTTP_VERSION, ccurl_http_version_2_over_tls)
         set(CURLOPT_SSLVERSION, ccurl_tls_1_2_or_newer)
@@ -121,24 +122,25 @@ extension CurlEasy {
         if let certificate = options.clientCertificate {
             set(CURLOPT_SSLCERT, certificate.certificateFile)
             set(CURLOPT_SSLKEY, certificate.keyFile)
-            set(CURLOPT_KEYPASSWD, "")  // otherwise the TLS library would ask for a password at the terminal
+            set(CURLOPT_KEYPASSWD, "")  // otherwise the TLS library would prompt for a password on the terminal
         }
         if options.reportsCertificateEnd { set(CURLOPT_CERTINFO, true) }
         set(CURLOPT_USERAGENT, options.userAgent)
         set(CURLOPT_DNS_CACHE_TIMEOUT, 60)
-        set(CURLOPT_TCP_KEEPALIVE, true)  // CurlSockets sets the intervals
-        // Decodes every coding that libcurl knows; CurlHeaderList makes sure that no compression is requested.
+        set(CURLOPT_TCP_KEEPALIVE, true)  // `CurlSockets` sets the intervals of the probes
+        // Lets libcurl decode every content coding that it knows. `CurlHeaderList` removes the request header that this
+        // would add, so no compression is requested.
         set(CURLOPT_ACCEPT_ENCODING, "")
     }
 
-    /// Sends every request through a tunnel that `proxy` opens. The proxy sees the server's name, but neither the
-    /// request nor the answer.
+    /// Sends every request through a tunnel that `proxy` opens. The proxy sees the server's name, but TLS hides
+    /// requests and responses from it.
     private mutating func apply(_ proxy: HTTPProxy, caFile: String?) {
         set(CURLOPT_PROXY, proxy.origin)
-        set(CURLOPT_NOPROXY, "")  // for every host, whatever the environment says
+        set(CURLOPT_NOPROXY, "")  // uses the proxy for every host, even those in `no_proxy`
         set(CURLOPT_HTTPPROXYTUNNEL, true)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
-        set(CURLOPT_HEADEROPT, ccurl_headers_to_server_only)  // the proxy gets no token
+        set(CURLOPT_HEADEROPT, ccurl_headers_to_server_only)  // so that the proxy doesn't receive the token
         set(CURLOPT_PROXYAUTH, ccurl_basic_authentication)
         set(CURLOPT_SOCKS5_AUTH, ccurl_basic_authentication)
         if let login = proxy.login {
@@ -154,12 +156,12 @@ extension CurlEasy {
         }
     }
 
-    /// Sets the URL, the method, the body, and the limits that libcurl itself enforces.
+    /// Sets the URL, the method, the body, and those limits that libcurl enforces.
     mutating func apply(_ request: HTTPRequest) {
         set(CURLOPT_URL, request.url.description)
-        set(CURLOPT_PATH_AS_IS, true)  // sends `/../` as the caller wrote it
-        // One HTTP/2 connection serves all requests, so the second request waits until the first connection's protocol
-        // is known.
+        set(CURLOPT_PATH_AS_IS, true)  // otherwise libcurl would remove `/../` from the path
+        // One HTTP/2 connection can carry all requests. So a second request waits until the protocol of the first
+        // connection is known, instead of opening another connection.
         set(CURLOPT_PIPEWAIT, request.url.scheme == .https)
         if request.method == .head {
             set(CURLOPT_NOBODY, true)
@@ -177,12 +179,13 @@ extension CurlEasy {
     }
 }
 
-/// libcurl's list of the header lines of one request. It must outlive the transfer, and is freed with this value.
+/// The header lines of one request, as a libcurl list. The list is freed with this value, which must outlive the
+/// transfer.
 @safe struct CurlHeaderList: ~Copyable {
     private(set) var head: UnsafeMutablePointer<curl_slist>?
 
-    /// - Throws: `.transportFailed` for a name that isn't a field name, or a value that would end its line early. The
-    ///   message never contains the value.
+    /// - Throws: `.transportFailed` if a name isn't a valid field name, or if a value contains a character that could
+    ///   end its line early. The message never contains the value.
     init(_ headers: HTTPHeaders, origin: String) throws(HTTPTransportError) {
         unsafe head = nil
         for field in headers.fields {
@@ -195,10 +198,11 @@ extension CurlEasy {
                     "\(origin): the value for header \(field.name) contains a line break or a control character"
                 )
             }
-            // libcurl sends a field with an empty value only if it ends with a semicolon.
+            // libcurl sends a field with an empty value only if the line has a semicolon in place of the colon.
             append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
         }
-        // libcurl would add these by itself, which would cost bytes or a wait before the body.
+        // libcurl adds these fields unless a line without a value removes them. They would cost bytes, and `Expect`
+        // would delay the body.
         for name in ["Accept", "Accept-Encoding", "Content-Type", "Expect"] where headers[name] == nil {
             append("\(name):")
         }

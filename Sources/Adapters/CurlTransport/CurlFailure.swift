@@ -3,10 +3,10 @@ import CCurl
 import HTTPMessages
 import ReportedText
 
-/// A libcurl code, interpreted for the retry rules and the operator.
+/// A libcurl error code, translated into an error code for the retry rules and a cause for the operator.
 struct CurlFailure {
     let code: HTTPTransportError.Code
-    /// The cause, without any header or body.
+    /// The cause of the failure, as text that contains no header and no body.
     let cause: ReportedText
     let certificateFault: HTTPTransportError.CertificateFault?
 
@@ -14,7 +14,7 @@ struct CurlFailure {
     ///   - curl: libcurl's code.
     ///   - message: libcurl's message, which names hosts, addresses and certificates.
     ///   - verification: OpenSSL's verdict on the server's certificate.
-    ///   - refusal: why the system made no connection, such as `Connection refused`; `nil` if unknown.
+    ///   - refusal: the reason why the system could not connect, such as `Connection refused`; `nil` if unknown.
     ///   - limits: the limits of the request.
     init(
         _ curl: CURLcode, message: ReportedText, verification: Int = 0, refusal: String? = nil, limits: HTTPLimits
@@ -27,7 +27,7 @@ struct CurlFailure {
             case .timedOut: "timeout: no connection within \(limits.connect.formattedSeconds) (\(message))"
             case .certificateNotTrusted: "its certificate is not trusted: \(message)"
             case .tlsFailed: "no secure connection: \(message)"
-            // libcurl's message says three times that there is no connection, but not why.
+            // libcurl's message repeats that there is no connection, but doesn't say why.
             case .connectionFailed: refusal.map { "no connection: \($0)" } ?? "no connection: \(message)"
             case .connectionLost: "the connection was lost before the answer was complete: \(message)"
             case .malformedResponse where curl == CURLE_OUT_OF_MEMORY:
@@ -45,8 +45,9 @@ struct CurlFailure {
             }
     }
 
-    /// Interprets OpenSSL's verdict, `X509_V_...`. libcurl compares the name itself after OpenSSL has verified
-    /// everything else; before that, the reported verdict is unspecified.
+    /// Returns the fault that OpenSSL's verdict (`X509_V_...`) describes. libcurl compares the name itself, after
+    /// OpenSSL has accepted everything else. If the name is wrong, the verdict is therefore `X509_V_OK`, or still
+    /// `X509_V_ERR_UNSPECIFIED`.
     static func certificateFault(_ verification: Int) -> HTTPTransportError.CertificateFault? {
         switch CInt(truncatingIfNeeded: verification) {
         case X509_V_OK, X509_V_ERR_UNSPECIFIED, X509_V_ERR_HOSTNAME_MISMATCH: .ofAnotherName
@@ -59,8 +60,8 @@ struct CurlFailure {
         }
     }
 
-    /// Maps libcurl's codes. The codes that aren't listed can't occur with our settings, or are the transport's own
-    /// failures.
+    /// Returns the transport's error code for an error code of libcurl. The codes that aren't listed can't occur with
+    /// our options, or mean that the transport itself failed.
     static func code(for curl: CURLcode) -> HTTPTransportError.Code {
         switch curl {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .nameNotResolved
@@ -76,10 +77,11 @@ struct CurlFailure {
             CURLE_SSL_SHUTDOWN_FAILED:
             .tlsFailed
         case CURLE_FILESIZE_EXCEEDED: .responseTooLarge
-        // The first is libcurl's code for an answer without a status line (HTTP/0.9).
+        // libcurl reports a response without a status line (HTTP/0.9) as an unsupported protocol.
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .malformedResponse
         case CURLE_BAD_CONTENT_ENCODING: .unknownContentEncoding
-        // libcurl's code for a header longer than its limit. Without memory this process would have ended.
+        // libcurl reports a header longer than its limit as a lack of memory. A real lack of memory would have ended
+        // this process.
         case CURLE_OUT_OF_MEMORY: .malformedResponse
         default: .transportFailed
         }
@@ -87,7 +89,8 @@ struct CurlFailure {
 }
 
 extension Duration {
-    /// The duration in milliseconds, rounded up so that a wait never ends just before its deadline; at least zero.
+    /// The duration in milliseconds, rounded up so that a wait never ends just before its deadline. Zero if the
+    /// duration is negative.
     var wholeMilliseconds: Int {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -3,18 +3,20 @@ import HTTPMessages
 import LinuxPlatform
 import ReportedText
 
-/// The loop of libcurl's thread: read messages, let libcurl work, deliver finished transfers, wait.
+/// The event loop of libcurl's thread. Each iteration reads messages, lets libcurl transfer data, delivers finished
+/// transfers, and waits.
 struct CurlLoop {
     private let multi: CurlMulti
     private let mailbox: CurlMailbox
     private let options: CurlTransportOptions
     private var transfers: [CurlEasy.Identity: CurlTransfer] = [:]
-    /// The exchanges that wait for a place, oldest first.
+    /// The exchanges that wait because the maximum number of transfers is already running, oldest first.
     private var waiting: [CurlExchange] = []
     private var places: TransferPlaces
-    /// Whether idle connections may be dead, and addresses may have changed.
+    /// Whether the next transfer must avoid idle connections and cached addresses, because they may be out of date.
     private var needsFreshConnection = false
-    /// The routes by origin. A configuration names only a few origins.
+    /// The route to each server, by origin. Entries are never removed, because a configuration names only a few
+    /// origins.
     private var routes: [String: ServerRoute] = [:]
 
     init(multi: CurlMulti, mailbox: CurlMailbox, options: CurlTransportOptions) {
@@ -25,7 +27,7 @@ struct CurlLoop {
         multi.limitConnections(to: places.connections)
     }
 
-    /// Runs until the transport is released. Every exchange gets an outcome.
+    /// Runs until the transport is released. Exchanges that are unfinished at that time are cancelled.
     consuming func run() {
         while true {
             for message in mailbox.take() {
@@ -55,12 +57,12 @@ struct CurlLoop {
         for exchange in waiting { exchange.finishCancelled("the transport was closed") }
     }
 
-    /// Starts as many exchanges as there are places.
+    /// Starts waiting exchanges until the maximum number of transfers is running.
     private mutating func startQueued() {
         while transfers.count < places.transfers, !waiting.isEmpty { start(waiting.removeFirst()) }
     }
 
-    /// Starts an exchange, or repeats one, which keeps its deadline.
+    /// Starts an exchange. If the exchange is being repeated, `deadline` is its original deadline.
     private mutating func start(_ exchange: CurlExchange, until deadline: ContinuousClock.Instant? = nil) {
         let origin = exchange.request.url.origin
         guard !exchange.isCancelled else {
@@ -83,8 +85,8 @@ struct CurlLoop {
         }
     }
 
-    /// Cancels an exchange, even one that has finished or not begun. Closes its connection, because a hanging
-    /// connection may be the reason for the cancellation.
+    /// Cancels an exchange that is waiting or running. Has no effect if it has finished. Closes its connection, because
+    /// a hanging connection may be the reason for the cancellation.
     private mutating func cancel(_ exchange: CurlExchange) {
         guard let transfer = transfers.values.first(where: { $0.exchange === exchange }) else {
             return exchange.finishCancelled("cancelled")
@@ -93,8 +95,8 @@ struct CurlLoop {
         finish(transfer, with: transfer.outcome(.cancelled, "cancelled"))
     }
 
-    /// Ends the transfers that are still connecting or resolving: they use a lost route, and have sent nothing. Idle
-    /// connections aren't reused, because they may be dead.
+    /// Ends the transfers that have no connection yet, because their route may be gone and they have sent nothing. Idle
+    /// connections may be dead, so they aren't reused.
     private mutating func networkChanged() {
         needsFreshConnection = true
         for transfer in transfers.values where !transfer.isConnected {
@@ -113,7 +115,8 @@ struct CurlLoop {
         }
     }
 
-    /// Handles a transfer that libcurl has completed.
+    /// Handles a transfer that libcurl has completed with `code`. Repeats the exchange if it was limited to one address
+    /// family, and no connection could be made over that family.
     private mutating func complete(_ transfer: CurlTransfer, _ code: CURLcode) {
         let origin = transfer.exchange.request.url.origin
         let couldNotConnect = [CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT]
@@ -127,7 +130,8 @@ struct CurlLoop {
         finish(transfer, with: transfer.outcome(code))
     }
 
-    /// Removes the handle from libcurl, then resumes the waiting task with `outcome`.
+    /// Records what the outcome shows about the route, removes the handle from libcurl, and resumes the waiting task
+    /// with `outcome`.
     private mutating func finish(_ transfer: CurlTransfer, with outcome: CurlExchange.Outcome) {
         let origin = transfer.exchange.request.url.origin
         var outcome = outcome
@@ -148,7 +152,7 @@ struct CurlLoop {
                 let next = routes[origin]?.family.map { "; \($0.rawValue) is next" } ?? ""
                 outcome = .failure(error.withRoute("over \(family.rawValue)\(next)"))
             } else if transfer.onlyFamily != nil {
-                // The name wasn't resolved in time. The next exchange uses any family.
+                // The name wasn't resolved in time for the only allowed family, so the next exchange may use either.
                 _ = routes[origin]?.recordFailedConnect(isResolved: false)
             }
         }
@@ -162,8 +166,8 @@ struct CurlLoop {
         transfers[transfer.easy.identity] = nil
     }
 
-    /// Returns the time until the next deadline of a transfer. Without transfers, only a message ends the wait; libcurl
-    /// handles its own deadlines.
+    /// Returns the time until the earliest deadline of a transfer; an hour if no transfer is running. Messages and
+    /// libcurl's own deadlines end the wait earlier.
     private func timeToNextDeadline() -> Duration {
         guard let next = transfers.values.map(\.deadline).min() else { return .seconds(3600) }
         return max(.zero, ContinuousClock.now.duration(to: next))
@@ -171,7 +175,7 @@ struct CurlLoop {
 }
 
 extension HTTPTransportError {
-    /// Returns the same error with a description of its connection.
+    /// Returns this error with a description of the route, such as "over IPv6; IPv4 is next".
     fileprivate func withRoute(_ route: ReportedText) -> Self {
         Self(
             code, detail, certificateFault: certificateFault, proxyFault: proxyFault, remedy: remedy, traffic: traffic,
@@ -179,7 +183,7 @@ extension HTTPTransportError {
     }
 }
 
-/// The messages from tasks to libcurl's thread. Each message wakes the thread.
+/// A queue of messages from tasks to libcurl's thread. Each message wakes the thread.
 final class CurlMailbox: Sendable {
     enum Message: Sendable {
         case start(CurlExchange)

@@ -2,17 +2,18 @@ import CCurl
 import HTTPMessages
 import ReportedText
 
-/// libcurl's set of running transfers, with their connections, name cache and shared TLS sessions, which new
-/// connections resume instead of transferring certificates again.
+/// A libcurl multi handle: the running transfers, their connections, the name cache and the shared TLS sessions. A new
+/// connection resumes a TLS session, so that certificates aren't transferred again.
 ///
-/// `@unchecked Sendable`: only the transport's thread calls anything but `wakeUp`, which libcurl allows from any thread
-/// (curl_multi_wakeup(3)). So the sessions need no lock functions (curl_share_setopt(3)). The last owner frees the
-/// handles after the thread has ended.
+/// `@unchecked Sendable` is safe because only libcurl's thread uses the handle. The exception is `wakeUp`, which
+/// libcurl allows on any thread (curl_multi_wakeup(3)). For the same reason, the shared sessions need no lock functions
+/// (curl_share_setopt(3)). The last owner frees the handles after the thread has ended.
 @safe final class CurlMulti: @unchecked Sendable {
     private let handle: UnsafeMutableRawPointer
-    /// The TLS sessions of all transfers.
+    /// The libcurl share handle, which holds the TLS sessions of all transfers.
     let share: UnsafeMutableRawPointer
-    /// The sockets of libcurl's connections, which are closed when the handle is freed.
+    /// The sockets of libcurl's connections. They must outlive the multi handle, because freeing it closes the open
+    /// connections.
     let sockets: CurlSockets
 
     /// Whether libcurl could be initialized in this process. Evaluated once.
@@ -38,32 +39,33 @@ import ReportedText
         unsafe curl_share_cleanup(share)
     }
 
-    /// Sets the maximum number of connections to a server, and of connections that are kept open.
+    /// Sets the maximum number of connections to one server, and of connections that are kept open.
     func limitConnections(to count: Int) {
         unsafe ccurl_multi_set_long(handle, CURLMOPT_MAX_HOST_CONNECTIONS, count)
         unsafe ccurl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, count)
     }
 
-    /// Ends the current or the next `wait`. May be called on any thread.
+    /// Ends the current `wait`, or the next one if none is in progress. Safe to call on any thread.
     func wakeUp() { _ = unsafe curl_multi_wakeup(handle) }
 
     func add(_ easy: borrowing CurlEasy) -> Bool { unsafe curl_multi_add_handle(handle, easy.handle) == CURLM_OK }
 
     func remove(_ easy: borrowing CurlEasy) { _ = unsafe curl_multi_remove_handle(handle, easy.handle) }
 
-    /// Reads and writes everything that is ready, without waiting.
+    /// Lets libcurl read and write on every socket that is ready, without waiting.
     func perform() {
         var running: CInt = 0
         _ = unsafe curl_multi_perform(handle, &running)
     }
 
-    /// Waits for a socket, `wakeUp`, one of libcurl's deadlines, or `timeout`.
+    /// Waits until a socket is ready, `wakeUp` is called, one of libcurl's deadlines has passed, or `timeout` has
+    /// elapsed.
     func wait(_ timeout: Duration) {
         let milliseconds = timeout.wholeMilliseconds
         _ = unsafe curl_multi_poll(handle, nil, 0, CInt(clamping: milliseconds), nil)
     }
 
-    /// Returns the next finished transfer, identified by its easy handle.
+    /// Returns the next finished transfer, identified by its easy handle, and its result; `nil` if there is none.
     func nextFinished() -> (identity: CurlEasy.Identity, code: CURLcode)? {
         var left: CInt = 0
         while let message = unsafe curl_multi_info_read(handle, &left) {

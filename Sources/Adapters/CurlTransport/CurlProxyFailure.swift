@@ -2,7 +2,8 @@ import CCurl
 import HTTPMessages
 import ReportedText
 
-/// The reason why the configured proxy made no connection, as far as libcurl and the proxy's answer reveal it.
+/// The reason why the configured proxy didn't connect to the server, as far as libcurl and the proxy's response reveal
+/// it.
 struct CurlProxyFailure {
     let fault: HTTPTransportError.ProxyFault
     let cause: ReportedText
@@ -14,8 +15,8 @@ struct CurlProxyFailure {
         self.remedy = remedy
     }
 
-    /// Creates the failure for the proxy's answer to CONNECT. `nil` for a 2xx: the tunnel exists, and the failure is
-    /// beyond it.
+    /// Creates the failure for the status of the proxy's response to CONNECT. Returns `nil` for 2xx, because the tunnel
+    /// then exists and the proxy didn't cause the failure.
     ///
     /// `server`: host and port, such as `example.com:443`.
     init?(status: Int, of proxy: HTTPProxy, to server: String) {
@@ -23,7 +24,7 @@ struct CurlProxyFailure {
         let key = proxy.key
         switch status {
         case 200..<300: return nil
-        // tinyproxy answers 401 to a wrong login.
+        // tinyproxy responds to a missing or wrong login with 401 instead of 407.
         case 401 where proxy.login == nil, 407 where proxy.login == nil:
             self.init(
                 .loginRequired, "\(said): it requires a user and password", "set \(key).user and \(key).password")
@@ -46,16 +47,16 @@ struct CurlProxyFailure {
         }
     }
 
-    /// Creates the failure for libcurl's code if the proxy gave no answer to CONNECT. `nil` if the failure is beyond
-    /// the proxy.
+    /// Creates the failure for libcurl's code if the proxy sent no response to CONNECT. Returns `nil` if the proxy
+    /// didn't cause the failure.
     ///
-    /// libcurl has one code for every answer of a SOCKS proxy.
+    /// libcurl reports every rejection by a SOCKS proxy with the same code, `CURLE_PROXY`.
     ///
     /// - Parameters:
     ///   - curl: libcurl's code.
     ///   - proxy: the configured proxy.
     ///   - message: libcurl's message.
-    ///   - refusal: why the system made no connection; `nil` if unknown.
+    ///   - refusal: the reason why the system could not connect; `nil` if unknown.
     init?(_ curl: CURLcode, of proxy: HTTPProxy, message: ReportedText, refusal: String?) {
         let name = proxy.origin
         let key = proxy.key

@@ -4,29 +4,29 @@ import HTTPMessages
 import LinuxPlatform
 import ReportedText
 
-/// An exchange while libcurl works on it: the handle, the data received, and the deadlines.
+/// An exchange that libcurl is working on, with its easy handle, its deadline, and the data received so far.
 ///
-/// A transfer is used only on the transport's thread. The handle's callbacks don't retain the transfer; `CurlLoop`
+/// A transfer is used only on libcurl's thread. The callbacks of the easy handle don't retain the transfer; `CurlLoop`
 /// keeps it until the handle has been removed from libcurl.
 @safe final class CurlTransfer {
     let exchange: CurlExchange
     private(set) var easy: CurlEasy
     private let headerLines: CurlHeaderList
     private(set) var answer: CurlAnswer
-    /// The end of the exchange's time limit.
+    /// The time by which the exchange must be complete.
     let deadline: ContinuousClock.Instant
-    /// Whether the request has had a connection.
+    /// Whether libcurl has had a connection to the server that was ready for the request.
     private var isReady = false
     private let proxy: HTTPProxy?
-    /// The route to the server when the transfer began.
+    /// The route to the server that was chosen when the transfer began.
     private let route: ServerRoute
-    /// The address families of the connections begun for this transfer.
+    /// The address families of all connections that libcurl tried to open for this transfer.
     private var openedFamilies: Set<ServerRoute.AddressFamily> = []
     private var repetition = RequestRepetition()
     private let sockets: CurlSockets
-    /// The number of flooded connections when the transfer began.
+    /// The number of flooded connections that had been aborted when the transfer began.
     private let earlierFloods: Int
-    /// libcurl's message about a failure.
+    /// The buffer that receives libcurl's message about a failure.
     private let errorText: UnsafeMutablePointer<CChar>
 
     /// - Throws: `.transportFailed` if libcurl rejects the request.
@@ -64,12 +64,12 @@ import ReportedText
     }
 
     deinit {
-        // The handle lives a moment longer than the buffer.
+        // The easy handle is freed after the buffer, so it must no longer point to the buffer.
         _ = unsafe ccurl_set_pointer(easy.handle, CURLOPT_ERRORBUFFER, nil)
         unsafe errorText.deallocate()
     }
 
-    /// The header lines and bodies transferred so far in both directions.
+    /// The bytes of headers and bodies that have been sent and received so far.
     var traffic: HTTPTraffic {
         let request = easy.number(CURLINFO_REQUEST_SIZE)
         let hasBody = ccurl_request_size_has_body(answeredOverHTTP2 ? 0 : 1, exchange.request.body.count) != 0
@@ -78,13 +78,13 @@ import ReportedText
             bytesReceived: easy.number(CURLINFO_HEADER_SIZE) + easy.size(CURLINFO_SIZE_DOWNLOAD_T))
     }
 
-    /// Whether the transfer has had a connection, to the server or to a proxy that has answered.
+    /// Whether the transfer has had a connection to the server, or to a proxy that has responded.
     var isConnected: Bool { isReady || easy.number(CURLINFO_HTTP_CONNECTCODE) != 0 }
 
-    /// The only address family that the transfer's connection may use; `nil` if any is allowed.
+    /// The only address family over which the transfer may connect; `nil` if both are allowed.
     var onlyFamily: ServerRoute.AddressFamily? { route.family }
 
-    /// The time since the exchange began, including repetitions.
+    /// The time since the exchange began. Repeating the exchange doesn't reset it.
     var age: Duration { exchange.request.limits.total - ContinuousClock.now.duration(to: deadline) }
 
     var answeredOverHTTP2: Bool { easy.number(CURLINFO_HTTP_VERSION) >= ccurl_answered_http_2 }
@@ -93,7 +93,7 @@ import ReportedText
     func outcome(_ code: CURLcode) -> CurlExchange.Outcome {
         if code == CURLE_OK {
             var headers = answer.headers
-            headers["Content-Encoding"] = nil  // the body has been decoded
+            headers["Content-Encoding"] = nil  // libcurl has decoded the body
             return .success(
                 HTTPResponse(
                     status: easy.number(CURLINFO_RESPONSE_CODE), headers: headers, body: answer.body,
@@ -135,7 +135,7 @@ import ReportedText
                 proxyFault: failure.fault, remedy: failure.remedy, traffic: traffic))
     }
 
-    /// Returns a failure with the traffic so far.
+    /// Returns a failure with its cause and the traffic so far.
     func outcome(
         _ code: HTTPTransportError.Code, _ cause: ReportedText,
         _ certificateFault: HTTPTransportError.CertificateFault? = nil
@@ -150,20 +150,21 @@ import ReportedText
         return ReportedText(unsafe String(cString: errorText), without: secrets)
     }
 
-    /// Closes the connection at the end of the transfer, unless other transfers still use it. After a timeout the
-    /// connection is probably dead, and HTTP/2 would continue to use it.
+    /// Makes libcurl close the connection at the end of the transfer, unless other transfers are still using it. After
+    /// a timeout the connection is probably dead, but libcurl would keep using it for HTTP/2.
     func abandonConnection() { easy.set(CURLOPT_FORBID_REUSE, true) }
 
-    /// Makes the transfer use no connection that has been idle for more than a second (libcurl closes those that it
-    /// finds), and no address from an earlier lookup. Any of several addresses may be tried first.
+    /// Makes the transfer use no connection that has been idle for more than a second, and no cached address. libcurl
+    /// closes the idle connections that it finds. If the server has several addresses, libcurl tries them in random
+    /// order.
     func useFreshConnection() {
         easy.set(CURLOPT_MAXAGE_CONN, 1)
         easy.set(CURLOPT_DNS_CACHE_TIMEOUT, 0)
         easy.set(CURLOPT_DNS_SHUFFLE_ADDRESSES, true)
     }
 
-    /// The address family of the connection that was made for this transfer. `nil` if it used an earlier connection, if
-    /// connections over both families were begun and none was established, or if its host is an address.
+    /// The address family of the connection that was opened for this transfer. `nil` if no connection was opened, if
+    /// both families were tried and neither connected, or if the host is an IP address.
     var newConnectionFamily: ServerRoute.AddressFamily? {
         let isAddress = proxy?.isHostAddress ?? exchange.request.url.isHostAddress
         guard !openedFamilies.isEmpty, !isAddress else { return nil }
@@ -182,13 +183,14 @@ import ReportedText
         unsafe easy.note(ccurl_set_pointer(handle, CURLOPT_PREREQDATA, context))
         unsafe easy.note(ccurl_set_socket_callback(handle, noteSocket))
         unsafe easy.note(ccurl_set_pointer(handle, CURLOPT_SOCKOPTDATA, context))
-        // `closeSocket` gets the sockets, not the transfer, which may have ended long before its connection closes.
+        // `closeSocket` receives the `CurlSockets`, not the transfer, because a connection may close long after its
+        // transfer has ended.
         unsafe easy.note(ccurl_set_close_callback(handle, closeSocket))
         unsafe easy.note(
             ccurl_set_pointer(handle, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque()))
     }
 
-    /// Records a new socket. Returns `false` if the socket must not be connected.
+    /// Records a socket that libcurl has created. Returns `false` if libcurl must not connect it.
     fileprivate func opened(_ socket: CInt) -> Bool {
         guard repetition.admitSocket(hasFailureMessage: unsafe errorText.pointee != 0) else { return false }
         openedFamilies.insert(ccurl_is_ipv6(socket) ? .ipv6 : .ipv4)
@@ -199,7 +201,7 @@ import ReportedText
     fileprivate func received(body bytes: UnsafeRawBufferPointer) -> Bool { unsafe answer.append(body: bytes) }
 
     fileprivate func received(header bytes: UnsafeRawBufferPointer) -> Bool {
-        // Abandon the connection now: libcurl decides to keep it as soon as the answer is complete.
+        // Don't wait for the body: libcurl decides whether to keep the connection as soon as the response is complete.
         if route.leavesConnection(after: easy.number(CURLINFO_RESPONSE_CODE)) { abandonConnection() }
         return unsafe answer.append(header: bytes)
     }
@@ -213,7 +215,7 @@ import ReportedText
 /// Returns libcurl's message for a code, such as "Timeout was reached".
 func curlMessage(_ code: CURLcode) -> ReportedText { unsafe ReportedText(String(cString: curl_easy_strerror(code))) }
 
-// libcurl calls these functions on the transport's thread, inside `CurlMulti.perform`.
+// libcurl calls these functions on its own thread, inside `CurlMulti.perform`.
 
 private func transfer(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
     unsafe context.map { unsafe Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
@@ -251,7 +253,7 @@ private func closeSocket(_ context: UnsafeMutableRawPointer?, _ socket: CInt) ->
     return unsafe Unmanaged<CurlSockets>.fromOpaque(context).takeUnretainedValue().close(socket)
 }
 
-/// A request in progress, shared by its task and libcurl's thread.
+/// A request in progress, shared by the task that sends it and libcurl's thread.
 final class CurlExchange: Sendable {
     typealias Outcome = Result<HTTPResponse, HTTPTransportError>
 
@@ -262,13 +264,13 @@ final class CurlExchange: Sendable {
 
     init(request: HTTPRequest) { self.request = request }
 
-    /// Whether the exchange has been cancelled. This is set before the thread is notified, so that it doesn't matter
-    /// whether request or cancellation arrives first.
+    /// Whether the exchange has been cancelled. This is set before libcurl's thread is notified. So it doesn't matter
+    /// whether the thread receives the request or its cancellation first.
     var isCancelled: Bool { cancelled.withLock { $0 } }
 
     func markCancelled() { cancelled.withLock { $0 = true } }
 
-    /// Calls `submit` and waits for the outcome.
+    /// Calls `submit`, which passes the exchange to libcurl's thread, and waits for the outcome.
     func outcome(_ submit: () -> Void) async -> Outcome {
         await withCheckedContinuation { continuation in
             waiter.withLock { $0 = continuation }
@@ -281,25 +283,26 @@ final class CurlExchange: Sendable {
         finish(.failure(HTTPTransportError(.cancelled, "\(request.url.origin): \(cause)")))
     }
 
-    /// Resumes the waiting task with `outcome`. Later calls have no effect.
+    /// Resumes the waiting task with `outcome`. Only the first call has an effect.
     func finish(_ outcome: Outcome) { waiter.withLock { $0.take() }?.resume(returning: outcome) }
 }
 
-/// An answer as it arrives: header lines, then the body, within limits.
+/// A response that is being received: header lines, then the body. Both are limited in size.
 struct CurlAnswer {
-    /// The maximum size of a header in bytes: more than any server sends, but an endless header can't fill the memory.
+    /// The maximum size of a response's header in bytes. No server sends that much, and the limit keeps an endless
+    /// header from filling the memory.
     static let headerLimit = 64 * 1024
 
     private(set) var headers = HTTPHeaders()
     private(set) var body: [UInt8] = []
-    /// A message about the limit that was exceeded, if any.
+    /// A message about the size limit that was exceeded; `nil` if none was.
     private(set) var excess: ReportedText?
     private let bodyLimit: Int
     private var headerBytes = 0
 
     init(bodyLimit: Int) { self.bodyLimit = bodyLimit }
 
-    /// Appends a part of the body. Returns `false`, which ends the transfer, if the body becomes too large.
+    /// Appends a part of the body. Returns `false`, which ends the transfer, if the body would become too large.
     mutating func append(body bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count <= bodyLimit - body.count else {
             excess = "the answer is larger than \(bodyLimit) bytes"
@@ -309,9 +312,10 @@ struct CurlAnswer {
         return true
     }
 
-    /// Appends a header line. Returns `false`, which ends the transfer, if the header becomes too large.
+    /// Appends a header line. Returns `false`, which ends the transfer, if the header would become too large.
     ///
-    /// A status line discards the previous lines, which were an interim answer (RFC 9110, section 15.2).
+    /// A status line discards the header lines received before it, because they belonged to an interim response (RFC
+    /// 9110, section 15.2).
     mutating func append(header bytes: UnsafeRawBufferPointer) -> Bool {
         headerBytes += bytes.count
         guard headerBytes <= Self.headerLimit else {
@@ -329,11 +333,12 @@ struct CurlAnswer {
     }
 }
 
-/// The decision whether libcurl may repeat a request on a new connection, which it does by itself up to five times.
+/// The rule that decides whether libcurl may repeat a request on a new connection. Without this rule, libcurl would do
+/// so up to five times.
 ///
-/// One attempt is enough, because the caller decides whether and when to try again: a server that rejects every stream
-/// would get six requests at once. Two kinds of requests may be repeated: one written to a connection of earlier
-/// exchanges, which may have been dead, and one to a server that demands HTTP/1.1.
+/// Only one attempt is normally allowed, because the caller decides whether and when to try again. Otherwise, a server
+/// that rejects every stream would get six requests at once. A request may be repeated in two cases: it was written to
+/// a reused connection, which may have been dead, or the server demands HTTP/1.1.
 struct RequestRepetition: Sendable, Hashable {
     private var isConnecting = false
     private var hasAskedOnNewConnection = false
@@ -341,10 +346,10 @@ struct RequestRepetition: Sendable, Hashable {
     /// Whether a repetition was prevented.
     private(set) var isRefused = false
 
-    /// Returns whether a new socket may be connected.
+    /// Returns whether libcurl may connect a new socket for this request.
     ///
-    /// `hasFailureMessage` says whether libcurl has a message about the previous failure. It has none for a rejected
-    /// stream, but has one if the server demanded HTTP/1.1.
+    /// `hasFailureMessage` says whether libcurl has a message about the previous failure. libcurl has none if the
+    /// stream was rejected, but has one if the server demanded HTTP/1.1.
     mutating func admitSocket(hasFailureMessage: Bool) -> Bool {
         if hasAskedOnNewConnection {
             guard !hasChangedProtocol, hasFailureMessage else {

@@ -6,20 +6,21 @@ import ReportedText
 /// flooded.
 ///
 /// Connections are kept and shared: HTTP/2 over TLS if the server supports it, otherwise HTTP/1.1 with keep-alive. TLS
-/// sessions are resumed. Servers are always verified, with TLS 1.2 or newer. A redirect is an answer and isn't
+/// sessions are resumed. Servers are always verified, with TLS 1.2 or newer. Redirects are returned to the caller, not
 /// followed.
 ///
-/// `HTTPTraffic` has libcurl's counts: header lines and bodies of request and answer, before HPACK, TLS and TCP. So
-/// HTTP/2 header lines are counted with more bytes than they cost on the wire.
+/// `HTTPTraffic` contains libcurl's counts of header and body bytes, before HPACK compression and without TLS and TCP
+/// framing. So HTTP/2 headers are counted with more bytes than they take on the wire.
 ///
-/// Safe to use from any task. Releasing the transport ends its connections and waits for its thread.
+/// Safe to use from any task. Releasing the transport closes its connections and waits until libcurl's thread has
+/// ended.
 package final class CurlTransport: HTTPTransport {
     private let mailbox: CurlMailbox
     private let guardian: FloodGuard
-    /// An event that is signalled when the thread has ended.
+    /// An event that is signalled when libcurl's thread has ended.
     private let ended: EventDescriptor
 
-    /// Starts the thread. Connections are made when needed.
+    /// Starts the transport's threads. Connections are opened when they are needed.
     ///
     /// - Throws: `.transportFailed` if libcurl can't be set up.
     package init(options: CurlTransportOptions) throws(HTTPTransportError) {
@@ -62,20 +63,21 @@ package final class CurlTransport: HTTPTransport {
 
 /// The options for every request of a `CurlTransport`.
 ///
-/// Certificate verification can't be turned off, and the environment's proxies are ignored. libcurl reads the named
-/// files itself, so the caller must check that they are files and not too large.
+/// Certificate verification can't be turned off, and proxies set in the environment are ignored. libcurl itself reads
+/// the files named here, so the caller must check that they are files and not too large.
 package struct CurlTransportOptions: Sendable, Hashable {
     /// The value of `User-Agent`, such as `waypost/1.2.0`.
     package var userAgent: String
-    /// A PEM file of authorities to trust instead of the system's; `nil` to trust the system's.
+    /// The path of a PEM file of certificate authorities to trust instead of the system's; `nil` to trust the system's.
     package var caFile: String?
     /// A client certificate, for backends that require one.
     package var clientCertificate: CurlClientCertificate?
     /// The proxy for all connections, including those to servers on this machine; `nil` for none.
     package var proxy: HTTPProxy?
-    /// The maximum number of HTTP/1.1 connections to a server. HTTP/2 shares connections.
+    /// The maximum number of connections to a server. HTTP/2 needs fewer, because requests share a connection.
     package var maximumConnections = 16
-    /// Whether answers report when the server's certificate expires. This costs a copy of its chain per connection.
+    /// Whether responses report when the server's certificate expires. For this, libcurl copies the certificate chain
+    /// of every connection.
     package var reportsCertificateEnd = false
 
     package init(userAgent: String, caFile: String? = nil, clientCertificate: CurlClientCertificate? = nil) {

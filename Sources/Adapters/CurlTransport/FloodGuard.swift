@@ -3,10 +3,10 @@ import Glibc
 import HTTPMessages
 import LinuxPlatform
 
-/// The thread that aborts connections that receive more than any answer needs.
+/// A thread that aborts every connection that receives far more data than its responses need.
 ///
-/// libcurl's own thread doesn't return while there is something to read. This thread checks a few times per second
-/// while an exchange is in progress, and sleeps otherwise.
+/// While data keeps arriving, libcurl doesn't return control to its own thread, which therefore can't detect a flood.
+/// This thread checks a few times per second while an exchange is in progress, and sleeps otherwise.
 final class FloodGuard: Sendable {
     private static let checkInterval = Duration.milliseconds(250)
 
@@ -34,17 +34,19 @@ final class FloodGuard: Sendable {
     func stop() { end.signal() }
 }
 
-/// The number of bytes that each connection may receive until all exchanges in progress have ended.
+/// The limit on the bytes that each connection may receive while exchanges are in progress. Counting restarts when an
+/// exchange begins while no other is in progress.
 ///
-/// Bytes are counted below HTTP, because a flood of frames has no body: libcurl reads without checking time limits
-/// while data arrives.
+/// Bytes are counted on the socket, because a limit on the body doesn't detect a flood of frames without a body. Time
+/// limits don't help either, because libcurl doesn't check them while data keeps arriving.
 struct ReceivedBytes: Sendable {
-    /// The allowance beyond twice the largest body, for TLS certificates, header lines and framing.
+    /// The bytes allowed per exchange in addition to twice its maximum body size, for TLS certificates, headers and
+    /// framing.
     private static let overhead = 512 * 1024
 
     private var exchanges = 0
     private var allowance = 0
-    /// The number of bytes that each socket had received when the first of the exchanges began.
+    /// The bytes that each open socket had received when counting started; zero for a socket opened later.
     private var before: [CInt: Int] = [:]
 
     var isBusy: Bool { exchanges > 0 }
@@ -56,7 +58,7 @@ struct ReceivedBytes: Sendable {
 
     mutating func recordClosing(of socket: CInt) { before[socket] = nil }
 
-    /// Records that an exchange begins. `received` returns the bytes received on a socket so far.
+    /// Records that an exchange begins. `received` returns the number of bytes that a socket has received so far.
     mutating func beginExchange(allowing limits: HTTPLimits, received: (CInt) -> Int) {
         if exchanges == 0 {
             allowance = 0
@@ -68,15 +70,16 @@ struct ReceivedBytes: Sendable {
 
     mutating func endExchange() { exchanges -= 1 }
 
-    /// Whether `socket` has received more than the answers can need.
+    /// Whether `socket` has received more bytes than the exchanges in progress allow.
     func isFlooded(_ socket: CInt, received: Int) -> Bool {
         isBusy && received - (before[socket] ?? 0) > allowance
     }
 }
 
-/// The sockets of libcurl's connections, shared by its thread and the guard.
+/// The sockets of libcurl's connections, shared by libcurl's thread and `FloodGuard`.
 ///
-/// A socket is shut down and closed under the same lock, so its number can't be reused in between.
+/// Sockets are aborted and closed under one lock. So a socket's number can't be reused between the check for a flood
+/// and the abort.
 final class CurlSockets: Sendable {
     private struct State {
         var received = ReceivedBytes()
@@ -134,7 +137,7 @@ final class CurlSockets: Sendable {
                 state.received.isFlooded($0, received: Self.received(on: $0))
             }
             for socket in flooded {
-                ccurl_abort_connection(socket)  // so libcurl's next read fails
+                ccurl_abort_connection(socket)  // makes libcurl's next read fail
                 state.received.recordClosing(of: socket)
             }
             state.floods += flooded.count
@@ -145,19 +148,20 @@ final class CurlSockets: Sendable {
     private static func received(on socket: CInt) -> Int { Int(clamping: ccurl_bytes_received(socket)) }
 }
 
-/// The times after which the kernel considers a connection dead, however long an answer takes. A connection is dead if
-/// the other side no longer acknowledges data, or the probes that the kernel sends after some idle time.
+/// The times after which the kernel considers a connection dead because the other side acknowledges neither data nor
+/// keep-alive probes. A server that is merely slow still acknowledges them.
 struct ConnectionWatch: Sendable, Hashable {
-    /// The time without acknowledgement after which a connection is closed.
+    /// The time without acknowledgement after which the kernel closes the connection.
     let unacknowledgedSeconds: UInt32
-    /// The idle time before a probe, and between probes.
+    /// The idle time before the first keep-alive probe, and the interval between probes.
     let idleSeconds: CInt
 
-    /// The times for a new connection while an answer is expected.
+    /// The times for a new connection while a response is expected.
     static let answering = Self(unacknowledgedSeconds: 10, idleSeconds: 5)
-    /// The times for a connection of earlier exchanges while an answer is expected. It may have died unnoticed, because
-    /// mobile networks drop connections that are idle for a minute.
+    /// The times for a reused connection while a response is expected. It may have died unnoticed, because mobile
+    /// networks drop connections that are idle for a minute.
     static let reused = Self(unacknowledgedSeconds: 5, idleSeconds: 5)
-    /// The times for a connection between exchanges, when a probe costs bytes and no answer is expected.
+    /// The times for a connection that no exchange is using. Probes are rare, because they cost bytes and no response
+    /// is expected.
     static let idle = Self(unacknowledgedSeconds: 10, idleSeconds: 60)
 }

@@ -1,11 +1,11 @@
-/// The number of transfers that libcurl is given at once, and of connections that it may open for them.
+/// The maximum number of transfers that libcurl may run at once, and of connections that it may open for them.
 ///
 /// libcurl iterates over every transfer for each event, and opens a new connection for each transfer that doesn't fit
-/// on an open one. So it is given only as many transfers as fit: over HTTP/1.1 one per connection, over HTTP/2 the
-/// streams of a few connections. Until the first answer shows the protocol, the limit is the capacity of one HTTP/2
-/// connection.
+/// on an open one. So it is given only as many transfers as its connections can carry. Over HTTP/1.1, that is one per
+/// connection; over HTTP/2, the streams of a few connections. Until the first response shows the protocol, the limit is
+/// the capacity of one HTTP/2 connection.
 struct TransferPlaces: Sendable, Hashable {
-    /// The number of streams that a server should allow per connection (RFC 9113, section 6.5.2).
+    /// The minimum number of streams that a server is advised to allow per connection (RFC 9113, section 6.5.2).
     private static let streams = 100
     private static let sharedConnections = 5
 
@@ -14,7 +14,7 @@ struct TransferPlaces: Sendable, Hashable {
 
     init(maximumConnections: Int) { self.maximumConnections = max(1, maximumConnections) }
 
-    /// Records the protocol of an answer. Returns whether this changes the limits.
+    /// Records the protocol of a response. Returns whether the limits have changed.
     mutating func recordAnswer(overHTTP2: Bool) -> Bool {
         exchange(&sharesConnections, with: overHTTP2) != overHTTP2
     }

@@ -5,7 +5,7 @@ package import Reporting
 package import VehicleAuthorization
 
 extension ServiceAnswer.Body {
-    /// Classifies the body of an answer. `error` is the error that the body contains.
+    /// Classifies the body of a response. `error` is Fleet Engine's error if the body contains one.
     init(_ body: [UInt8], _ error: FleetEngineError?) {
         if let error {
             self = .error(error.summary, about: ServiceAnswer.Subject(error))
@@ -67,7 +67,7 @@ extension LostExchange.CertificateFault {
 }
 
 extension MissingPermit {
-    /// Converts the error of an issuer that issued no token.
+    /// Converts the error of an authorization that couldn't provide a token.
     package init(_ error: AuthorizationError) {
         self.init(Cause(error.code), error.fault, retryAfter: error.retryAfter)
     }

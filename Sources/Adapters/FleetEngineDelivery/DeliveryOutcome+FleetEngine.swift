@@ -4,19 +4,20 @@ package import Reporting
 import StrictJSON
 
 extension DeliveryOutcome {
-    /// Judges an answer to an update of `vehicle`.
+    /// Determines the outcome from a response to an update of `vehicle`.
     ///
     /// - Parameters:
-    ///   - response: any answer, from Fleet Engine or from an intermediary such as a captive portal.
-    ///   - request: the answered request, whose secrets are not repeated.
+    ///   - response: any response, from Fleet Engine or from an intermediary such as a captive portal.
+    ///   - request: the request, whose secrets the outcome must not repeat.
     ///   - vehicle: the vehicle of the update.
     package init(of response: HTTPResponse, to request: HTTPRequest, for vehicle: VehicleName) {
         self.init(of: response, to: request, naming: vehicle.description, account: vehicle.providerID)
     }
 
-    /// Judges an answer that must name `resource`. `OutcomeTests` has the table of outcomes.
+    /// Determines the outcome from a response, whose body must name `resource` to count as a success. `OutcomeTests`
+    /// has the table of outcomes.
     package init(of response: HTTPResponse, to request: HTTPRequest, naming resource: String, account: String) {
-        // This comes first, because it is the answer to nearly every request.
+        // Checked first, because nearly every response is of this form.
         if response.status == 200, Self.isResource(response.body, named: resource) {
             self = .delivered
             return
@@ -32,28 +33,29 @@ extension DeliveryOutcome {
         case 403 where error != nil: self = .prepareAgain(fault)
         case 404 where error != nil: self = .held(fault)
         case 413 where error != nil: self = .rejected(fault)
-        // From a proxy, or from Fleet Engine's front end, which writes HTML: a size limit, not a verdict on an update.
+        // A 413 without Fleet Engine's error comes from a proxy, or from Fleet Engine's front end, which writes HTML.
+        // The request was too large, but no update was rejected.
         case 413: self = .tooLarge(fault)
         case 429: self = .throttled(fault, after: after)
         case 501 where error != nil: self = .held(fault)
-        // From Fleet Engine, or from its front end, which sometimes writes HTML: 408, 409, 499, 5xx.
+        // 408, 409, 499 and 5xx come from Fleet Engine, or from its front end, which sometimes writes HTML.
         case 408, 409, 499: self = .retry(fault, after: after)
         case 500..<600 where response.status != Self.networkAuthenticationRequired:
             self = .retry(fault, after: after)
         case _ where error != nil: self = .retry(fault, after: after)
-        // Not from Fleet Engine: a redirect, HTML, an empty 200, or a 400, 401, 403 or 404 without its error body. Such
-        // an answer isn't a verdict on the update or the token.
+        // These responses don't come from Fleet Engine: a redirect, HTML, an empty 200, or a 400, 401, 403 or 404
+        // without Fleet Engine's error body. They say nothing about the update or the token.
         default: self = .intercepted(fault)
         }
     }
 
-    /// Judges an exchange with the server at `origin` that ended without an answer.
+    /// Determines the outcome of an exchange with the server at `origin` that ended without a response.
     package init(of error: HTTPTransportError, from origin: String) {
         let fault = DeliveryFault.unanswered(LostExchange(error, origin: origin))
         switch error.code {
         case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .tlsFailed: self = .unanswered(fault)
         case .certificateNotTrusted, .malformedResponse: self = .intercepted(fault)
-        // The update may have been applied, and sending it again repeatedly would not help.
+        // The update may have been applied, and sending it repeatedly would not help.
         case .unknownContentEncoding: self = .held(fault)
         case .transportFailed: self = .held(fault)
         case .cancelled, .responseTooLarge: self = .retry(fault, after: nil)
@@ -63,7 +65,7 @@ extension DeliveryOutcome {
     /// The status that only captive portals send (RFC 6585, section 6).
     private static let networkAuthenticationRequired = 511
 
-    /// Whether `body` is the resource `name`, which Fleet Engine's answer repeats.
+    /// Whether `body` is the resource named `name`. Fleet Engine's response to an update contains the resource.
     private static func isResource(_ body: [UInt8], named name: String) -> Bool {
         (try? JSONValue(parsing: body))?["name"]?.stringValue == name
     }

@@ -5,8 +5,8 @@ package import Reporting
 import TimeAndChance
 package import VehicleAuthorization
 
-/// Delivers a vehicle's updates to Fleet Engine. For each update, it requests a token from the provider and sends the
-/// update with it in one request.
+/// A `Delivery` that sends a vehicle's updates to Fleet Engine. Each request is authorized by a token from
+/// `authorization`.
 package struct FleetEngineDelivery: Delivery {
     private let vehicle: VehicleName
     private let endpoint: HTTPURL
@@ -64,7 +64,7 @@ package struct FleetEngineDelivery: Delivery {
         do throws(HTTPTransportError) {
             let response = try await transport.send(request)
             let outcome = DeliveryOutcome(of: response, to: request, for: vehicle)
-            // The provider must not return this token again.
+            // Fleet Engine rejected the token, so it must not be used again.
             if case .prepareAgain = outcome { await authorization.discard(token, for: context) }
             return DeliveryResult(
                 outcome, traffic: Traffic(response.traffic),
@@ -75,7 +75,7 @@ package struct FleetEngineDelivery: Delivery {
     }
 }
 
-/// A token, and the delivery that uses it.
+/// A permit to send one update with `token`.
 private struct TokenPermit: DeliveryPermit {
     let token: AuthorizationToken
     let delivery: FleetEngineDelivery
@@ -88,7 +88,7 @@ private struct TokenPermit: DeliveryPermit {
 }
 
 extension VehicleState {
-    /// Returns `nil` if the presence is unknown, so that updates contain no state.
+    /// Returns `nil` if the presence is unknown, so that the update contains no state.
     init?(_ presence: Presence) {
         switch presence {
         case .online: self = .online
@@ -99,7 +99,7 @@ extension VehicleState {
 }
 
 extension VehicleLocation {
-    /// Converts an update to Fleet Engine's message.
+    /// Converts an update to the location in Fleet Engine's form.
     init(_ update: LocationUpdate, secondsSinceFirstSent: Int? = nil) {
         self.init(
             latitude: update.latitude, longitude: update.longitude,

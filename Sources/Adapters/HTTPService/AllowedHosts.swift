@@ -2,25 +2,27 @@ import HTTPMessages
 import LinuxPlatform
 import ReportedText
 
-/// The host names under which clients on this machine may address the service.
+/// The names that a request may state as its host. Other hosts are rejected, so that foreign web pages can't use the
+/// service through a browser.
 ///
-/// DNS rebinding can lead a browser to a loopback address under a name that a foreign page's owner chose; the request
-/// then states that name as its host. A request from a foreign page states the page's origin or, for an image or a
-/// link, at least that it comes from another site.
+/// With DNS rebinding, the owner of a foreign page can make a name resolve to a loopback address. A browser then sends
+/// requests to the service, but states that name as their host. Other requests from a foreign page state the page's
+/// origin. For an image or a link, they state at least that they come from another site.
 struct AllowedHosts: Sendable, Hashable {
-    /// The allowed hosts; `nil` on a Unix socket, which no browser can reach.
+    /// The allowed hosts; `nil` if the service listens on a Unix socket, because no browser can reach it.
     private let hosts: Set<String>?
 
     init(listeningOn address: LocalAddress) {
         switch address {
         case .loopback(let host, _):
-            // A name with a final dot is the same name.
+            // A final dot doesn't change the meaning of a host name.
             hosts = ["127.0.0.1", "[::1]", "localhost", "localhost.", host.contains(":") ? "[\(host)]" : host]
         case .unix: hosts = nil
         }
     }
 
-    /// Throws if `request` seems to come from a page of another site. HTTP/1.0 may omit the host; no browser does.
+    /// Throws if `request` seems to come from a page of another site. A request without a host is accepted, because
+    /// HTTP/1.0 clients may omit it and browsers never do.
     func check(_ request: ServedRequest) throws(HTTPRequestError) {
         guard let hosts else { return }
         if let host = request.headers["Host"], !hosts.contains(host: host) {
@@ -34,7 +36,7 @@ struct AllowedHosts: Sendable, Hashable {
                     hosts.contains(host: field.value.dropFirst(scheme.count))
                 else { throw .foreignOrigin(Self.reportedText(field.value)) }
             case "sec-fetch-site" where field.value.lowercased() == "cross-site": throw .foreignSite
-            // Any page can make the browser prefetch a URL, in a request that doesn't state the page.
+            // Any page can make the browser prefetch a URL, and such a request doesn't state which page caused it.
             case "sec-purpose", "purpose": throw .foreignSite
             default: break
             }
@@ -45,7 +47,7 @@ struct AllowedHosts: Sendable, Hashable {
 }
 
 extension Set<String> {
-    /// Whether the host of `authority`, which may have a port, is in the set.
+    /// Whether the set contains the host of `authority`, which may be followed by a port.
     fileprivate func contains(host authority: some StringProtocol) -> Bool {
         let bracket = authority.hasPrefix("[") ? authority.firstIndex(of: "]") : nil
         let end = bracket.map(authority.index(after:)) ?? authority.firstIndex(of: ":") ?? authority.endIndex

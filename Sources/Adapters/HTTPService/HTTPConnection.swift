@@ -1,10 +1,11 @@
-/// The state of one connection: when to read and write, which request is next, when to close.
+/// The state of one connection. It determines when to read and write, which request is handled next, and when to close.
 ///
-/// The connection has no socket: `ServiceLoop` passes bytes, answers and times to it. Times are measured from any fixed
-/// moment of a monotonic clock. One request is handled at a time; bytes that follow it wait in the parser.
+/// The connection has no socket and no clock: `ServiceLoop` passes bytes, responses and times to it. Times are counted
+/// from a fixed moment of a monotonic clock. Only one request is handled at a time. Meanwhile, the bytes that follow
+/// the request stay in the parser.
 struct HTTPConnection {
     enum Ending: Sendable, Hashable {
-        /// The connection is shut down cleanly (FIN).
+        /// The connection is closed normally (FIN).
         case close
         /// The connection is reset (RST).
         case reset
@@ -14,10 +15,10 @@ struct HTTPConnection {
         case reading(deadline: Duration)
         case handling
         case writing(deadline: Duration, next: AfterWriting)
-        /// A fault of the simulator: silence until the client leaves.
+        /// A fault that the simulator has requested: nothing more is sent until the client closes the connection.
         case stalled
-        /// The answer has been sent, and the rest of the request is dropped. Closing at once would reset the
-        /// connection, and the client would lose the answer.
+        /// The response has been sent, and the rest of the request is read and discarded. If the connection were closed
+        /// at once, it would be reset, and the client might lose the response.
         case draining(deadline: Duration)
         case ended(Ending)
     }
@@ -33,7 +34,7 @@ struct HTTPConnection {
     private var parser: HTTPRequestParser
     private var phase: Phase
     private var request: ServedRequest?
-    /// The bytes to write next.
+    /// The bytes that haven't been written to the socket yet.
     private(set) var output: ArraySlice<UInt8> = []
 
     init(limits: HTTPServiceLimits, names: AllowedHosts, now: Duration, date: @escaping () -> String) {
@@ -44,7 +45,7 @@ struct HTTPConnection {
         phase = .reading(deadline: now + limits.time)
     }
 
-    /// Whether the handler is handling a request of this connection.
+    /// Whether the handler is working on a request from this connection.
     var isHandling: Bool { if case .handling = phase { true } else { false } }
 
     var wantsToRead: Bool {
@@ -56,12 +57,12 @@ struct HTTPConnection {
 
     var wantsToWrite: Bool { !output.isEmpty }
 
-    /// Whether everything has been sent, so that the client may see the end of the stream.
+    /// Whether the whole response has been sent, so that the sending side of the socket can be shut down.
     var hasSentEverything: Bool { if case .draining = phase { true } else { false } }
 
     var ending: Ending? { if case .ended(let ending) = phase { ending } else { nil } }
 
-    /// The time at which `tick` is due; `nil` if there is no deadline.
+    /// The time at which `tick` must be called; `nil` if there is no deadline.
     var deadline: Duration? {
         switch phase {
         case .reading(let deadline), .writing(let deadline, _), .draining(let deadline): deadline
@@ -69,7 +70,7 @@ struct HTTPConnection {
         }
     }
 
-    /// Accepts bytes from the client. Returns the request that these bytes complete, if any.
+    /// Adds bytes that the client has sent. Returns the next request if it is now complete.
     mutating func receive(_ bytes: some Collection<UInt8>, now: Duration) -> ServedRequest? {
         guard case .reading = phase else { return nil }
         if parser.isBetweenRequests { phase = .reading(deadline: now + limits.time) }
@@ -77,10 +78,10 @@ struct HTTPConnection {
         return nextRequest(now: now)
     }
 
-    /// Records that the client sends no more bytes.
+    /// Records that the client has closed its sending side.
     mutating func receiveEnd() { phase = .ended(.close) }
 
-    /// Accepts the handler's answer.
+    /// Accepts the handler's response to the current request.
     mutating func answer(_ served: ServedResponse, now: Duration) {
         guard case .handling = phase else { return }
         let keepsAlive = request?.keepsAlive ?? false
@@ -93,7 +94,8 @@ struct HTTPConnection {
         }
     }
 
-    /// Records that the socket accepted `count` bytes of `output`. Returns the next request if it has already arrived.
+    /// Records that the socket has accepted `count` bytes of `output`. Returns the next request if it has already
+    /// arrived completely.
     mutating func recordWrite(of count: Int, now: Duration) -> ServedRequest? {
         output.removeFirst(count)
         guard output.isEmpty, case .writing(_, let next) = phase else { return nil }
@@ -108,7 +110,7 @@ struct HTTPConnection {
         return nil
     }
 
-    /// Acts on the deadline if it has passed.
+    /// Closes the connection, or rejects an incomplete request, if the deadline has passed.
     mutating func tick(now: Duration) {
         guard let deadline, now >= deadline else { return }
         switch phase {

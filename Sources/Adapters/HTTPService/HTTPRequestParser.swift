@@ -1,12 +1,14 @@
 import HTTPMessages
 package import ReportedText
 
-/// Turns the bytes of one connection into requests (RFC 9112), in whatever pieces the bytes arrive.
+/// A parser that converts the bytes of one connection into requests (RFC 9112). The bytes may arrive in pieces of any
+/// size.
 ///
-/// The parser is strict wherever two lenient parsers could disagree on the end of a request: CRLF only, no folded
-/// lines, no space before a colon, one length. After an error the parser can't be used again.
+/// The parser is strict wherever two lenient parsers could disagree about the end of a request. Lines must end with
+/// CRLF and must not be folded, no space may precede a header's colon, and the length must be stated only once. After
+/// an error the parser can't be used again.
 package struct HTTPRequestParser: Sendable {
-    /// The part of a request that comes next.
+    /// The part of a request that is parsed next.
     private enum Part: Sendable {
         case requestLine
         case headers
@@ -23,7 +25,7 @@ package struct HTTPRequestParser: Sendable {
     /// The index of the first byte that hasn't been parsed yet.
     private var position = 0
     private var request = ServedRequest(.get, "/")
-    /// The number of bytes of the request line, the headers and the trailers.
+    /// The total size of the request line, the headers and the trailers so far, in bytes.
     private var headBytes = 0
     private var isVersion10 = false
     private var expectsContinue = false
@@ -42,10 +44,11 @@ package struct HTTPRequestParser: Sendable {
         if case .requestLine = part { position == buffer.count } else { false }
     }
 
-    /// Returns whether the client waits for `100 Continue` before it sends the body; `true` once per request.
+    /// Returns whether to send `100 Continue`, for which the client is waiting before it sends the body. Returns `true`
+    /// only once per request.
     package mutating func takeContinue() -> Bool { exchange(&expectsContinue, with: false) }
 
-    /// Returns the next complete request, or `nil` if it needs more bytes.
+    /// Returns the next request; `nil` if it isn't complete yet.
     package mutating func next() throws(HTTPRequestError) -> ServedRequest? {
         while true {
             switch part {
@@ -91,8 +94,8 @@ package struct HTTPRequestParser: Sendable {
 
     /// Returns the next line without its CRLF, or `nil` if it isn't complete.
     ///
-    /// A line is judged by the same limit whether or not its end has arrived, so that the result doesn't depend on how
-    /// the bytes were split.
+    /// The limit applies whether or not the end of the line has arrived, so that the result doesn't depend on how the
+    /// bytes were split.
     private mutating func line(
         limit: Int, tooLong: HTTPRequestError, else malformed: HTTPRequestError
     ) throws(HTTPRequestError) -> ArraySlice<UInt8>? {
@@ -158,8 +161,8 @@ package struct HTTPRequestParser: Sendable {
         request.headers.fields.filter { $0.name.lowercased() == name }.map(\.value)
     }
 
-    /// Checks the complete headers, and records whether the connection is kept. Returns the part that follows the
-    /// headers.
+    /// Checks the headers once they are complete, and records whether the connection is kept alive. Returns the part
+    /// that follows the headers.
     private mutating func finishHeaders() throws(HTTPRequestError) -> Part {
         let hosts = values(of: "host").count
         guard hosts == 1 || (isVersion10 && hosts == 0) else { throw .missingHost }
@@ -189,7 +192,7 @@ package struct HTTPRequestParser: Sendable {
         return part
     }
 
-    /// Reads the size of a chunk. Its extensions, after a semicolon, are ignored (RFC 9112, section 7.1.1).
+    /// Returns the size of a chunk. Chunk extensions, which follow a semicolon, are ignored (RFC 9112, section 7.1.1).
     private func chunkLength(_ line: ArraySlice<UInt8>) throws(HTTPRequestError) -> Int {
         let digits = line.prefix { $0 != UInt8(ascii: ";") }
         guard (1...8).contains(digits.count) else { throw .malformedChunk }
@@ -205,7 +208,8 @@ package struct HTTPRequestParser: Sendable {
 
 private func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-/// A request that can't be accepted. `status` and `description` form the answer, after which the connection is closed.
+/// The reason for rejecting a request. The client receives `status` and `description` in the response, and then the
+/// connection is closed.
 package struct HTTPRequestError: Error, Sendable, Hashable, CustomStringConvertible {
     package let status: Int
     package let description: String
@@ -248,17 +252,17 @@ package struct HTTPRequestError: Error, Sendable, Hashable, CustomStringConverti
     package static func bodyTooLarge(limit: Int) -> Self { Self(413, "the body is larger than \(limit) bytes") }
 }
 
-/// The limits on the resources that one client, or all clients together, may use.
+/// The limits on the resources that clients may use.
 package struct HTTPServiceLimits: Sendable, Hashable {
     /// The maximum total size of the request line, headers and trailers, in bytes.
     package var headBytes: Int
     package var headerCount: Int
     package var bodyBytes: Int
     /// The maximum time for which a connection may be idle, a request may take to arrive, or a client may take to read
-    /// the answer.
+    /// the response.
     package var time: Duration
-    /// The maximum number of open connections. A further connection closes the oldest one that has no request in
-    /// progress.
+    /// The maximum number of open connections. If it is exceeded, the oldest connection that has no request in progress
+    /// is closed.
     package var connections: Int
 
     package init(

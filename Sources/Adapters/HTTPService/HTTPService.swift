@@ -1,11 +1,12 @@
 package import LinuxPlatform
 
-/// A small HTTP/1.1 server for this machine only, which serves the agent's status and the simulator.
+/// A small HTTP/1.1 server that only clients on this machine can reach. It serves the agent's status and the simulator.
 ///
-/// The service listens as soon as it is created, so that its address is known before `run`. One thread owns all
-/// sockets; handlers run as child tasks of `run`. Cancelling `run` closes every connection at once.
+/// The service listens from its creation, so its address is known before `run` is called. One thread owns all sockets;
+/// handlers run as child tasks of `run`. Cancelling `run` closes every connection at once.
 package struct HTTPService: Sendable {
-    /// A function that answers one request. Calls run concurrently, at most one per open connection.
+    /// A function that returns the response to a request. It is called concurrently, but at most once at a time per
+    /// connection.
     package typealias Handler = @Sendable (ServedRequest) async -> ServedResponse
 
     private let listener: ListeningSocket
@@ -13,9 +14,9 @@ package struct HTTPService: Sendable {
     private let limits: HTTPServiceLimits
     private let handler: Handler
 
-    /// Listens on `address`.
+    /// Creates a service that listens on `address`.
     ///
-    /// - Throws: if the address is in use or not permitted.
+    /// - Throws: An error if the address is in use or not permitted.
     package init(
         listeningOn address: LocalAddress, limits: HTTPServiceLimits = HTTPServiceLimits(), handler: @escaping Handler
     ) throws(ListenError) {
@@ -28,13 +29,14 @@ package struct HTTPService: Sendable {
     /// The address of the service, with the actual port if port 0 was requested.
     package var address: LocalAddress { listener.address }
 
-    /// Serves until the task is cancelled, then stops listening. Must be called exactly once.
+    /// Serves requests until the task is cancelled, then stops listening. Must be called exactly once.
     package func run() async {
         let (arrivals, continuation) = AsyncStream.makeStream(
             of: ServiceLoop.Arrival.self, bufferingPolicy: .bufferingOldest(limits.connections))
         await withTaskCancellationHandler {
             await withDiscardingTaskGroup { group in
-                // A separate child: cancellation ends the loop over the arrivals before the sockets are closed.
+                // The thread has its own child task, which the group awaits. On cancellation, the loop below ends
+                // before the sockets have been closed.
                 group.addTask {
                     await withCheckedContinuation { ended in
                         startThread(named: "http-service") {
@@ -60,7 +62,7 @@ package struct HTTPService: Sendable {
     }
 }
 
-/// Passes answers from the tasks that handle requests to the thread that owns the sockets.
+/// A mailbox that passes responses from the tasks of the handlers to the thread that owns the sockets.
 final class ServiceMailbox: Sendable {
     struct Messages: Sendable {
         var answers: [(connection: Int, response: ServedResponse)] = []
@@ -72,7 +74,7 @@ final class ServiceMailbox: Sendable {
 
     init() throws(SystemError) { wakeUp = try EventDescriptor() }
 
-    /// The descriptor for `poll`; readable when there are messages.
+    /// The file descriptor for `poll`, which is readable while there are messages.
     var raw: CInt { wakeUp.raw }
 
     func answer(_ response: ServedResponse, on connection: Int) {
@@ -85,7 +87,7 @@ final class ServiceMailbox: Sendable {
         wakeUp.signal()
     }
 
-    /// Returns the messages since the previous call.
+    /// Returns the messages that have arrived since the previous call.
     func collect() -> Messages {
         wakeUp.clear()
         return messages.withLock { messages in

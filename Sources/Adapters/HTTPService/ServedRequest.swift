@@ -1,15 +1,15 @@
 package import HTTPMessages
 
-/// A complete request that a client sent.
+/// A complete request that the service has received.
 package struct ServedRequest: Sendable, Hashable {
     package var method: HTTPMethod
-    /// The path and the query of the request line. It begins with `/`.
+    /// The path and the query from the request line. The path begins with `/`.
     package var target: String
     package var headers: HTTPHeaders
     package var body: [UInt8]
-    /// Whether the client may use the connection again.
+    /// Whether the connection stays open for another request.
     package var keepsAlive: Bool
-    /// The number of bytes of the request on the wire, including head and framing.
+    /// The number of bytes that the request took on the connection, including headers and chunk framing.
     package var byteCount: Int
 
     package init(
@@ -24,17 +24,17 @@ package struct ServedRequest: Sendable, Hashable {
         self.byteCount = byteCount
     }
 
-    /// The target up to its query, still percent-encoded.
+    /// The part of the target before the query, still percent-encoded.
     package var path: String { String(target.prefix { $0 != "?" }) }
 
-    /// The path's parts, percent-decoded; `nil` if the encoding is malformed.
+    /// The segments of the path, percent-decoded; `nil` if the encoding is malformed.
     ///
-    /// The path is split before it is decoded, so that `%2F` inside a part doesn't divide it.
+    /// The path is split before it is decoded, so that an encoded slash (`%2F`) doesn't split a segment.
     package var pathSegments: [String]? {
         decodedParts(path.dropFirst().split(separator: "/", omittingEmptySubsequences: false))
     }
 
-    /// The query's `name=value` pairs, percent-decoded, in order; `nil` if the encoding is malformed.
+    /// The `name=value` pairs of the query in their order, percent-decoded; `nil` if the encoding is malformed.
     package var queryItems: [(name: String, value: String)]? {
         guard let mark = target.firstIndex(of: "?") else { return [] }
         var items: [(name: String, value: String)] = []
@@ -52,7 +52,8 @@ package struct ServedRequest: Sendable, Hashable {
     }
 }
 
-/// Returns `text` with its `%XX` decoded; `nil` if a percent sign has no two digits or the bytes aren't UTF-8.
+/// Returns `text` with every `%XX` decoded. Returns `nil` if a percent sign isn't followed by two hexadecimal digits,
+/// or if the decoded bytes aren't UTF-8.
 private func percentDecoded(_ text: Substring) -> String? {
     var bytes: [UInt8] = []
     var rest = text.utf8[...]

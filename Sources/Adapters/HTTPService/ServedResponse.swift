@@ -1,20 +1,21 @@
 package import HTTPMessages
 
-/// An answer, and how to deliver it.
+/// A response, and the way in which it is delivered to the client.
 package struct ServedResponse: Sendable, Hashable {
-    /// The part of the answer that the client receives. All cases but `.whole` are faults for tests and the simulator.
+    /// The part of the response that the client receives. All cases except `.whole` are faults for tests and the
+    /// simulator.
     package enum Delivery: Sendable, Hashable {
         case whole
-        /// The first bytes, then silence until the client closes the connection.
+        /// Only the first bytes are sent; then the service is silent until the client closes the connection.
         case stall(afterBytes: Int)
-        /// The first bytes, then a reset (RST) instead of an orderly end.
+        /// Only the first bytes are sent; then the connection is reset (RST).
         case reset(afterBytes: Int)
-        /// Nothing: the connection is closed cleanly.
+        /// Nothing is sent, and the connection is closed normally (FIN).
         case drop
     }
 
     package var response: HTTPResponse
-    /// The time to wait before the first byte.
+    /// The time for which the service waits before it sends the response.
     package var delay: Duration
     package var delivery: Delivery
 
@@ -24,14 +25,14 @@ package struct ServedResponse: Sendable, Hashable {
         self.delivery = delivery
     }
 
-    /// Creates an answer whose body is `text`.
+    /// Creates a response whose body is `text`.
     package init(status: Int, contentType: String, _ text: String, headers: HTTPHeaders = HTTPHeaders()) {
         var headers = headers
         headers["Content-Type"] = contentType
         self.init(HTTPResponse(status: status, headers: headers, body: Array(text.utf8)))
     }
 
-    /// Returns an error answer with one line of JSON: `{"error":{"code":404,"message":"…"}}`.
+    /// Returns an error response whose body is one line of JSON: `{"error":{"code":404,"message":"…"}}`.
     package static func refusal(status: Int, _ message: String) -> Self {
         let escaped = message.unicodeScalars.reduce(into: "") { text, scalar in
             switch scalar {
@@ -46,16 +47,17 @@ package struct ServedResponse: Sendable, Hashable {
     }
 }
 
-/// Returns the bytes of an answer: status line, headers, body.
+/// Returns the bytes of a response: the status line, the headers and the body.
 ///
-/// Adds `Content-Length`, `Connection` and, unless the handler set one, `Date`. The answer to HEAD has no body.
+/// Adds `Content-Length`, `Connection` and, unless the handler has set it, `Date`. The response to a HEAD request has
+/// no body.
 func renderedResponse(_ response: HTTPResponse, to method: HTTPMethod?, keepsAlive: Bool, date: String) -> [UInt8] {
     let hasBody = response.status >= 200 && response.status != 204 && response.status != 304
     let phrase = reasonPhrases[response.status] ?? "Status \(response.status)"
     var head = "HTTP/1.1 \(response.status) \(phrase)\r\n"
     if response.headers["Date"] == nil { head += "Date: \(date)\r\n" }
     for field in response.headers.fields {
-        // A line break in a value could start another header.
+        // Control characters are removed, because a line break in a value could start another header.
         head += "\(field.name): \(String(field.value.unicodeScalars.filter { $0.value >= 0x20 }))\r\n"
     }
     if hasBody { head += "Content-Length: \(response.body.count)\r\n" }

@@ -3,12 +3,12 @@ import HTTPMessages
 import LinuxPlatform
 import TimeAndChance
 
-/// The sockets of one service, all on one thread.
+/// The event loop of a service. It owns all sockets and runs on one thread.
 struct ServiceLoop {
-    /// A request with the number of its connection.
+    /// A request, and the number of the connection on which it arrived.
     typealias Arrival = (connection: Int, request: ServedRequest)
 
-    /// An open socket and its state.
+    /// An open socket, and the state of its connection.
     private final class Peer {
         let socket: OwnedDescriptor
         var connection: HTTPConnection
@@ -25,13 +25,14 @@ struct ServiceLoop {
     private let mailbox: ServiceMailbox
     private let arrivals: AsyncStream<Arrival>.Continuation
     private let start = ContinuousClock.now
-    /// Open connections by number; a newer connection has a higher number.
+    /// The open connections by number. Newer connections have higher numbers.
     private var peers: [Int: Peer] = [:]
     private var nextNumber = 0
     private var acceptsFrom = Duration.zero
     private var buffer = [UInt8](repeating: 0, count: 65536)
 
-    /// The time during which no connection is accepted after a failure, for example because no descriptor is free.
+    /// The time for which no connection is accepted after accepting one has failed, for example because there are too
+    /// many open files.
     private static let acceptPause = Duration.milliseconds(100)
 
     init(
@@ -45,7 +46,7 @@ struct ServiceLoop {
         names = AllowedHosts(listeningOn: listener.address)
     }
 
-    /// Serves until the mailbox is stopped, then closes every socket and ends the arrivals.
+    /// Serves until the mailbox is stopped. Then closes every socket and finishes the stream of requests.
     mutating func run() {
         while true {
             let messages = mailbox.collect()
@@ -63,9 +64,9 @@ struct ServiceLoop {
 
     private var now: Duration { start.duration(to: .now) }
 
-    /// Waits for an event, then serves each ready connection once and accepts at most one.
+    /// Waits for an event. Then serves each ready connection once, and accepts at most one new connection.
     private mutating func waitAndServe() {
-        // While a request is handled, its connection isn't polled. It is polled again once there is an answer.
+        // A connection isn't polled while its request is being handled. It is polled again once there is a response.
         let open = peers.filter { !$0.value.connection.isHandling }
         let hasRoom = open.count > 0 || peers.count < limits.connections
         let accepts = hasRoom && now >= acceptsFrom
@@ -82,7 +83,7 @@ struct ServiceLoop {
         if polled[1].revents != 0 { accept() }
     }
 
-    /// The time until the nearest deadline, in milliseconds for `poll`; -1 to wait forever.
+    /// The timeout for `poll` until the nearest deadline, in milliseconds; -1 if there is no deadline.
     private var timeout: CInt {
         var deadlines = peers.values.compactMap(\.connection.deadline)
         if now < acceptsFrom { deadlines.append(acceptsFrom) }
@@ -123,7 +124,7 @@ struct ServiceLoop {
         }
     }
 
-    /// Writes as much as the socket accepts, and closes a connection that has ended.
+    /// Writes as many bytes as the socket accepts, and closes the connection if it has ended.
     private mutating func write(_ number: Int) {
         guard let peer = peers[number] else { return }
         while peer.connection.wantsToWrite {
@@ -147,7 +148,8 @@ struct ServiceLoop {
         peers[number] = nil
     }
 
-    /// Passes a request to the handler. The stream has room for one request per connection, and no connection has two.
+    /// Passes a request to the handler. The stream always has room: it holds one request per connection, and no
+    /// connection has two at a time.
     private func pass(_ request: ServedRequest?, _ number: Int) {
         if let request { arrivals.yield((number, request)) }
     }

@@ -1,32 +1,34 @@
 import ReportedText
 import TimeAndChance
 
-/// Bytes from a receiver, and the time at which they were read.
+/// The bytes of one read from the receiver, and the time of that read.
 struct RecordedRead: Sendable {
     let at: UTCTime
     let bytes: [UInt8]
 }
 
-/// The part of a recording that hasn't been written yet. Its size is limited.
+/// The part of a recording that hasn't been written to disk yet. Its size is limited.
 ///
-/// A comment line (`# 2026-11-21T20:32:54.544Z`) before a sentence says when that sentence was read. Decoders,
+/// A comment line (`# 2026-11-21T20:32:54.544Z`) gives the time at which the next sentence was read. Decoders,
 /// including gpsd's, skip such lines.
 struct RecordingBacklog: Sendable {
-    /// Bytes for the two files.
+    /// The bytes to append to the two files of a recording.
     struct Contents: Sendable {
         var receiver: [UInt8] = []
         var log: [UInt8] = []
-        /// The offset of the first time comment in `receiver`, where another file may begin.
+        /// The offset of the first time comment in `receiver`, where the next file may begin; `nil` if there is none.
         var firstTime: Int?
 
         var count: Int { receiver.count + log.count }
     }
 
-    /// The maximum size in bytes. Data that arrives while the disk is too slow is lost and counted.
+    /// The maximum size in bytes. If the disk is so slow that this size is reached, further data is dropped and
+    /// counted.
     static let maximumBytes = 1 << 20
     /// The minimum time between two time comments.
     private static let timeInterval = Duration.milliseconds(250)
-    /// The bytes that a line from a receiver or gpsd can start with. Any other byte may belong to a binary frame.
+    /// The bytes with which a line from a receiver or from gpsd can start. Any other byte may belong to a binary frame,
+    /// so no comment is inserted before it.
     private static let lineStarts = Set("$!\\{".utf8)
 
     private var contents = Contents()
@@ -35,7 +37,7 @@ struct RecordingBacklog: Sendable {
     private var lastTime: UTCTime?
     private var lost = 0
 
-    /// Records that the next read doesn't follow the last one.
+    /// Records that data is missing before the next read, which then starts on a new line.
     mutating func breakOff() { isBrokenOff = true }
 
     mutating func add(_ read: RecordedRead) {
@@ -69,14 +71,14 @@ struct RecordingBacklog: Sendable {
         contents.log += "\(now) \(logLine)\n".utf8
     }
 
-    /// Removes and returns everything; `nil` if there is nothing.
+    /// Removes and returns everything; `nil` if the backlog is empty.
     mutating func take() -> Contents? {
         guard contents.count > 0 else { return nil }
         defer { contents = Contents() }
         return contents
     }
 
-    /// Returns whether there is room for the given number of bytes. Counts a loss if there is none.
+    /// Returns whether the given number of bytes still fits. If not, counts one lost entry.
     private mutating func checkRoom(for bytes: Int) -> Bool {
         if contents.count + bytes < Self.maximumBytes { return true }
         lost += 1

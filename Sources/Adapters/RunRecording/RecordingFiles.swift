@@ -2,15 +2,15 @@ import Glibc
 import LinuxPlatform
 import TimeAndChance
 
-/// The location and the size of a recording.
+/// The directory and the size limits of a recording.
 package struct RecordingSettings: Sendable {
-    /// The directory. If it is missing, it is created for its owner only.
+    /// The path of the directory. If the directory is missing, it is created, and only its owner can access it.
     let directory: String
-    /// The release that makes the recording.
+    /// The version of Waypost that makes the recording.
     let version: String
-    /// The combined size of a pair of files at which the next pair begins.
+    /// The combined size of a pair of files, in bytes, beyond which the next pair is begun.
     let segmentBytes: Int
-    /// The maximum number of pairs of files. The oldest pairs are removed.
+    /// The maximum number of pairs of files. The oldest pairs are deleted.
     let segments: Int
 
     package init(directory: String, version: String, segmentBytes: Int = 4 << 20, segments: Int = 8) {
@@ -24,15 +24,15 @@ package struct RecordingSettings: Sendable {
     static let flushInterval = Duration.seconds(5)
 }
 
-/// The names of a pair's two files, which share a number.
+/// The names of the two files of a pair, which have the same number.
 package enum RecordingName {
     static func receiver(_ number: Int) -> String { "receiver-\(padded(number)).nmea" }
     static func log(_ number: Int) -> String { "log-\(padded(number)).txt" }
 
-    /// The accepted numbers: far more than any run uses, and far from overflow.
+    /// The valid file numbers. No run needs so many, and the next number can't overflow.
     private static let numbers = 1...999_999_999
 
-    /// Returns the number of a file of either kind; `nil` for any other name.
+    /// Returns the number in the name of a receiver or log file; `nil` for any other name.
     package static func number(of name: String) -> Int? {
         number(of: name, between: "receiver-", and: ".nmea") ?? number(of: name, between: "log-", and: ".txt")
     }
@@ -48,23 +48,24 @@ package enum RecordingName {
     }
 }
 
-/// Writes the files of a recording: pairs of limited size. Only the newest pairs are kept. It is used on one thread.
+/// The files of a recording, which are written as pairs of limited size. Only the newest pairs are kept. Use this on
+/// one thread only.
 ///
-/// The files hold positions and no secrets; only their owner may read them.
+/// Only their owner can read the files, because they contain positions. They contain no secrets.
 struct RecordingFiles {
     private let settings: RecordingSettings
-    /// The first line of every file, a comment.
+    /// A comment, which is the first line of every file.
     private let header: [UInt8]
     private var number: Int
     private var written = 0
 
-    /// Continues the numbering of the files in the directory. `start` is the start of the run by the host's clock;
-    /// `isSynchronized` says whether the kernel considers that clock synchronized.
+    /// Continues the numbering of the files that are already in the directory. `start` is the time at which the run
+    /// started, by the host's clock. `isSynchronized` says whether the kernel considers that clock synchronized.
     init(_ settings: RecordingSettings, start: UTCTime, isSynchronized: Bool) throws(SystemError) {
         self.settings = settings
         let clock = isSynchronized ? "synchronised" : "not synchronised"
         header = Array("# waypost \(settings.version), run of \(start), host's clock \(clock)\n".utf8)
-        // Old files are recognised by their names.
+        // Files of earlier runs are recognised by their names.
         try DirectoryTrust.require(settings.directory, .none, missing: .created)
         number = try FileSystem.names(inDirectory: settings.directory).compactMap(RecordingName.number).max() ?? 0
         try beginNextFiles()
@@ -74,7 +75,8 @@ struct RecordingFiles {
     mutating func write(_ contents: RecordingBacklog.Contents) throws(SystemError) {
         var receiver = contents.receiver[...]
         if written > 0, written + contents.count > settings.segmentBytes {
-            // The bytes before the first time comment belong to an epoch of the full file.
+            // The bytes before the first time comment continue the last data in the full file, so they are written to
+            // that file.
             let rest = contents.firstTime ?? 0
             try append(receiver[..<rest], to: RecordingName.receiver(number))
             receiver = receiver[rest...]

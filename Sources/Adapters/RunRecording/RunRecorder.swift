@@ -4,24 +4,25 @@ package import LinuxPlatform
 package import Reporting
 package import TimeAndChance
 
-/// Records a run: the receiver's bytes with the times at which they were read, and the log.
+/// A recorder of the current run. It records the log, and the bytes from the receiver with the times at which they were
+/// read.
 ///
-/// If privacy is configured, the recorder keeps nothing while the vehicle is private or may be private. Everything is
-/// collected in memory; the thread `run-recorder` writes it.
+/// If privacy is configured, nothing is recorded while the vehicle is private or may be private. The data is collected
+/// in memory, and the thread `run-recorder` writes it to disk.
 package final class RunRecorder: ReportingObserver, ReceiverTap {
     private struct State {
         var backlog = RecordingBacklog()
-        /// The reads whose fixes haven't been judged yet; `nil` if the vehicle is never private.
+        /// The reads that may still turn out to be private; `nil` if privacy isn't configured.
         var unjudged: UnjudgedReads?
     }
 
     private let now: @Sendable () -> UTCTime
     private let state = Locked(State())
 
-    /// Creates a recorder that takes its times from `now`, the host's clock.
+    /// Creates a recorder. `now` returns the time of the host's clock.
     package init(now: @escaping @Sendable () -> UTCTime) { self.now = now }
 
-    /// Stops recording within `zones` and, if there is a private switch, while that switch is on.
+    /// Stops recording within `zones` and, if `hasSwitch`, while the private switch is on.
     package func keepPrivate(in zones: [PrivateZone], hasSwitch: Bool) {
         state.withLock { state in
             let isPrivateAtTimes = hasSwitch || !zones.isEmpty
@@ -80,8 +81,8 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
 }
 
 extension RunRecorder {
-    /// Writes the recording until the task is cancelled. Returns the reason if the recording ended earlier, such as a
-    /// full disk.
+    /// Writes the recording to disk until the task is cancelled. If writing fails earlier, for example because the disk
+    /// is full, returns the error.
     package func write(_ settings: RecordingSettings) async -> SystemError? {
         do throws(SystemError) {
             let stop = try EventDescriptor()
@@ -96,7 +97,7 @@ extension RunRecorder {
         } catch { return error }
     }
 
-    /// Blocks until stopped, and then writes what is left.
+    /// Writes at regular intervals until `stop` is signalled, and then writes the remaining data. Blocks.
     private func write(_ settings: RecordingSettings, unless stop: EventDescriptor) throws(SystemError) {
         var files = try RecordingFiles(settings, start: now(), isSynchronized: UTCTime.synchronizedSystem != nil)
         var isStopped = false

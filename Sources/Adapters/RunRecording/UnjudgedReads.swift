@@ -2,41 +2,41 @@ import GNSS
 import Reporting
 import TimeAndChance
 
-/// The bytes read from the receiver of a vehicle that may be private, kept until the fixes made from them have been
-/// judged. It has no clock.
+/// The bytes from the receiver that are held back until it is known whether the vehicle was private when they were
+/// read. Times are passed in, so this type has no clock.
 ///
-/// The reads between two fixes are released if both fixes were reported and follow each other closely: only then is it
-/// known that the vehicle wasn't private in between. An epoch without a position is never released, because the
-/// receiver may repeat an earlier position in it.
+/// The reads between two fixes are released if both fixes were reported and are close together in time. Otherwise the
+/// vehicle may have been private in between. The reads around an epoch without a position are never released, because
+/// the receiver may repeat an earlier position in that epoch.
 struct UnjudgedReads: Sendable {
-    /// The reads from one fix to the next.
+    /// The reads between two consecutive fixes.
     private struct Segment: Sendable {
         let timeOfFix: UTCTime
         let reads: [RecordedRead]
-        /// Whether the fixes follow each other closely, and each epoch in between has a position.
+        /// Whether the two fixes are close together in time, and every epoch between them has a position.
         let isComplete: Bool
     }
 
-    /// The maximum number of bytes between two fixes.
+    /// The maximum number of bytes between two fixes. If there are more, all reads are dropped.
     private static let maximumBytes = 1 << 16
-    /// The maximum time between two fixes.
+    /// The maximum time between two fixes that are considered close together.
     private static let maximumGap = Duration.seconds(10)
-    /// The maximum number of fixes that haven't been judged.
+    /// The maximum number of fixes that are waiting to be reported or withheld.
     private static let maximumSegments = 100
 
     private var mode: PrivateMode
-    /// Counts the epochs without a position.
+    /// A decoder that only counts the epochs without a position.
     private var decoder = NMEADecoder()
     private var voidEpochs = 0
     /// The reads since the last fix.
     private var reads: [RecordedRead] = []
     private var bytes = 0
-    /// The time at which the last fix was made; `nil` if reads were dropped since then.
+    /// The time at which the last fix was made; `nil` if no fix has been made since reads were last dropped.
     private var lastFixMade: UTCTime?
     private var segments: [Segment] = []
-    /// Whether the fix before the first segment has been reported and nothing has been dropped since.
+    /// Whether the fix before the first segment was reported, and no reads have been dropped since.
     private(set) var isKnownPublic = false
-    /// Whether the first of the next reads may contain the end of a segment that wasn't released.
+    /// Whether the first read of the next segment may also contain bytes of a segment that wasn't released.
     private var firstReadIsInDoubt = true
 
     init(zones: [PrivateZone]) { mode = PrivateMode(zones: zones) }
@@ -56,7 +56,8 @@ struct UnjudgedReads: Sendable {
 
     mutating func recordFix(_ fix: Fix, at now: UTCTime) {
         guard mode.mayDisclose(fix), segments.count < Self.maximumSegments else { return forget() }
-        // The read that completed this fix may contain the beginning of the next one, so it belongs to both segments.
+        // The read that completed this fix may also contain the start of the next epoch, so it is kept for the next
+        // segment.
         let count = max(0, reads.count - 1)
         let isClose = lastFixMade.map { (.zero...Self.maximumGap).contains($0.duration(to: now)) } ?? false
         let isComplete = isClose && decoder.statistics.epochs.void == voidEpochs
@@ -78,7 +79,8 @@ struct UnjudgedReads: Sendable {
         firstReadIsInDoubt = true
     }
 
-    /// Returns the reads of each segment up to `fix`, which was reported; `nil` for a segment that may be private.
+    /// Returns the reads of every segment up to `fix`, which has been reported. A segment in which the vehicle may have
+    /// been private is returned as `nil`.
     mutating func release(until fix: Fix) -> [[RecordedRead]?] {
         guard let index = segments.lastIndex(where: { $0.timeOfFix == fix.timeOfFix }) else { return [] }
         let released = segments[...index].map { release($0) }

@@ -1,11 +1,11 @@
 package import HTTPMessages
 
-/// A resource that a consumer reads repeatedly: a trip, or a vehicle of either service.
+/// A resource that a consumer follows by reading it repeatedly: a trip, or a vehicle of either service.
 package enum FollowedResource: Sendable, Hashable, CustomStringConvertible {
     case trip(TripName)
     case vehicle(VehicleName)
 
-    /// The resource's name in answers.
+    /// The resource's name as it appears in responses.
     package var description: String {
         switch self {
         case .trip(let trip): trip.description
@@ -15,11 +15,11 @@ package enum FollowedResource: Sendable, Hashable, CustomStringConvertible {
 
     /// Returns a `GetTrip`, `GetVehicle` or `GetDeliveryVehicle` request that is authorized by `token`.
     ///
-    /// A trip's request specifies a view, because the default view is for Google's SDKs and Google advises other
-    /// callers to specify one.
+    /// A request for a trip specifies a view, as Google advises for callers other than its SDKs. The default view is
+    /// for the SDKs.
     ///
-    /// `routeVersion` is the version of the route in the last answer, which allows Fleet Engine to omit an unchanged
-    /// route. Scheduled tasks have no versions.
+    /// `routeVersion` is the version of the route in the previous response. It allows Fleet Engine to omit a route that
+    /// hasn't changed. Scheduled tasks have no route versions.
     package func request(
         to endpoint: HTTPURL, token: String, routeVersion: String?, limits: HTTPLimits
     ) throws(HTTPURL.Problem) -> HTTPRequest {

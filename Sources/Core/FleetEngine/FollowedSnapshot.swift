@@ -2,20 +2,21 @@ import ReportedText
 package import StrictJSON
 import TimeAndChance
 
-/// A consumer's view of a trip or vehicle at one moment: the parts of Fleet Engine's `Trip`, `Vehicle` and
-/// `DeliveryVehicle` that change during a drive. All other members of an answer are ignored.
+/// The state of a trip or vehicle at one moment, as a consumer sees it. It contains those members of Fleet Engine's
+/// `Trip`, `Vehicle` and `DeliveryVehicle` that change during a drive. All other members of a response are ignored.
 public struct FollowedSnapshot: Sendable, Hashable {
-    /// The vehicle's last location known to Fleet Engine.
+    /// The last location of a vehicle that Fleet Engine knows.
     public struct Position: Sendable, Hashable {
         /// The latitude in degrees, WGS 84.
         public var latitude: Double
         /// The longitude in degrees, WGS 84.
         public var longitude: Double
-        /// The time of measurement, in milliseconds since 1970 UTC; `nil` if the sender didn't report it.
+        /// The time at which the position was measured, in milliseconds since 1970 UTC; `nil` if the sender didn't
+        /// report it.
         public var timeOfFixMillisecondsSince1970: Int64?
-        /// The accuracy radius in metres.
+        /// The horizontal accuracy, as a radius in metres.
         public var accuracyMeters: Double?
-        /// Whole degrees from north.
+        /// The heading in whole degrees clockwise from north.
         public var headingDegrees: Int?
         /// The speed in metres per second.
         public var speedMetersPerSecond: Double?
@@ -30,26 +31,28 @@ public struct FollowedSnapshot: Sendable, Hashable {
     /// The trip's status (such as `ENROUTE_TO_PICKUP`) or the vehicle's state (such as `ONLINE`), in Fleet Engine's
     /// spelling.
     public var status: String?
-    /// The vehicle that drives the trip; `nil` for a vehicle itself, and before a vehicle is assigned.
+    /// The id of the vehicle that is assigned to the trip. `nil` if none is assigned yet, or if this is a snapshot of a
+    /// vehicle.
     public var vehicleID: String?
-    /// The vehicle's position; `nil` before its first report.
+    /// The vehicle's position; `nil` until the vehicle has reported one.
     public var position: Position?
-    /// The distance to the next waypoint.
+    /// The distance to the next waypoint, in metres.
     public var remainingDistanceMeters: Int?
-    /// The time of arrival at the next waypoint, in milliseconds since 1970 UTC.
+    /// The estimated time of arrival at the next waypoint, in milliseconds since 1970 UTC.
     public var arrivalMillisecondsSince1970: Int64?
     /// The time to the next waypoint, in seconds. Scheduled tasks have this instead of the time of arrival.
     public var remainingSeconds: Double?
-    /// The version of the route in the answer, for the next request.
+    /// The version of the route in this response. The next request contains it, so that Fleet Engine can omit an
+    /// unchanged route.
     package var routeVersion: String?
 
-    /// Creates an empty snapshot.
     package init() {}
 
     /// Whether the trip has ended.
     public var isOver: Bool { status == "COMPLETE" || status == "CANCELED" }
 
-    /// Whether a value that people follow has changed. A recomputed time of arrival is ignored.
+    /// Whether the status, the vehicle, its position or the remaining distance has changed. A time of arrival that has
+    /// only been recomputed is ignored.
     package func differs(from earlier: FollowedSnapshot) -> Bool {
         (status, vehicleID, position) != (earlier.status, earlier.vehicleID, earlier.position)
             || remainingDistanceMeters != earlier.remainingDistanceMeters
@@ -57,9 +60,9 @@ public struct FollowedSnapshot: Sendable, Hashable {
 }
 
 extension FollowedSnapshot {
-    /// Reads the resource in an answer; `nil` if its name isn't `name`.
+    /// Reads the resource in a response. Returns `nil` if the resource isn't named `name`.
     ///
-    /// `secrets` are the secrets in the request, which are removed from all strings.
+    /// `secrets` are the secrets of the request, which are removed from the status and the vehicle's id.
     package init?(_ resource: JSONValue, named name: String, without secrets: [String] = []) {
         guard resource["name"]?.stringValue == name else { return nil }
         self.init()
@@ -76,8 +79,8 @@ extension FollowedSnapshot {
 }
 
 extension FollowedSnapshot {
-    /// Returns the vehicle's id. It is redacted as part of `vehicles/ID`, so that an id that looks like a secret is
-    /// kept.
+    /// Returns a vehicle's id without secrets. The id is redacted as part of `vehicles/ID`, so that an id that only
+    /// looks like a secret is kept.
     private static func redacted(vehicleID: String, without secrets: [String]) -> String {
         let collection = "vehicles/"
         return String(ReportedText(collection + vehicleID, without: secrets).description.dropFirst(collection.count))
@@ -85,9 +88,10 @@ extension FollowedSnapshot {
 }
 
 extension FollowedSnapshot.Position {
-    /// Reads a location message; `nil` if it has no coordinates.
+    /// Reads a location message. Returns `nil` if it has no valid coordinates.
     ///
-    /// `location` is the position that Fleet Engine shows. The other positions are used if it is missing.
+    /// The field `location` is preferred, because it is the position that Fleet Engine shows. If it is missing, another
+    /// field is used.
     fileprivate init?(_ message: JSONValue) {
         let places = [
             ("location", "updateTime", "latlngAccuracy"),
@@ -105,7 +109,8 @@ extension FollowedSnapshot.Position {
         speedMetersPerSecond = message["speed"]?.finiteNumber
     }
 
-    /// Reads a coordinate, which protobuf's JSON mapping may omit if it is zero. `nil` if it is out of range.
+    /// Reads a coordinate. A missing value means zero, because protobuf's JSON mapping may omit zeros. Returns `nil` if
+    /// the value is out of range.
     private static func degrees(_ value: JSONValue?, upTo limit: Double) -> Double? {
         guard let value, value != .null else { return 0 }
         return value.finiteNumber.flatMap { abs($0) <= limit ? $0 : nil }
@@ -113,11 +118,12 @@ extension FollowedSnapshot.Position {
 }
 
 extension JSONValue {
-    /// The value of a number, possibly in quotes; `nil` for `"NaN"` and `"Infinity"` of protobuf's JSON mapping.
+    /// The value of a number, or of a string that contains a number. `nil` for `"NaN"` and `"Infinity"`, which
+    /// protobuf's JSON mapping allows.
     fileprivate var finiteNumber: Double? {
         (doubleValue ?? stringValue.flatMap(Double.init)).flatMap { $0.isFinite ? $0 : nil }
     }
-    /// The value of a whole number, which protobuf's JSON mapping may put in quotes.
+    /// The value of a whole number, which protobuf's JSON mapping may write as a string.
     fileprivate var wholeNumber: Int? { integerValue.map(Int.init) ?? stringValue.flatMap { Int($0) } }
     fileprivate var time: Int64? { stringValue.flatMap(UTCTime.init(rfc3339:))?.millisecondsSince1970 }
     fileprivate var seconds: Double? {

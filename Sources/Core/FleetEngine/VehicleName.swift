@@ -1,6 +1,6 @@
 package import HTTPMessages
 
-/// The resource name of a vehicle, and the URL for its updates.
+/// The resource name of a vehicle, which determines the URL of its updates.
 package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
     /// The reason why a string isn't a valid provider or vehicle id.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
@@ -37,8 +37,8 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
         self.vehicleID = vehicleID
     }
 
-    /// Checks the rules for ids (reference of `CreateVehicleRequest.vehicle_id`): at most 64 characters, Normalization
-    /// Form C, none of `/ : ? , #`.
+    /// Checks that `id` follows the rules for ids (reference of `CreateVehicleRequest.vehicle_id`). It must have at
+    /// most 64 characters, be in Normalization Form C, and contain no control characters and none of `/ : ? , #`.
     package static func validate(_ id: String) throws(Problem) {
         guard !id.isEmpty else { throw .empty }
         guard !id.hasPrefix("providers/") else { throw .resourceName }
@@ -47,15 +47,16 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
             if "/:?,#".unicodeScalars.contains(scalar) || scalar.properties.generalCategory == .control {
                 throw .forbiddenCharacter(Character(scalar))
             }
-            // Combining marks are rare in composed text, but decomposed text always has one.
+            // Text that isn't composed always has a combining mark. Composed text rarely has one, so every combining
+            // mark is rejected.
             if scalar.properties.canonicalCombiningClass != .notReordered { throw .notComposed(scalar) }
         }
     }
 
-    /// The name in answers, such as `providers/{provider}/vehicles/{vehicle}`.
+    /// The resource name as it appears in responses, such as `providers/{provider}/vehicles/{vehicle}`.
     package var description: String { "providers/\(providerID)/\(service.collection)/\(vehicleID)" }
 
-    /// Returns the address of the resource below `endpoint`.
+    /// Returns the URL of the vehicle below `endpoint`.
     package func url(below endpoint: HTTPURL, query: String = "") throws(HTTPURL.Problem) -> HTTPURL {
         try endpoint.appending(
             target: "/v1/providers/\(HTTPURL.percentEncoded(providerID))/\(service.collection)/"
@@ -63,12 +64,12 @@ package struct VehicleName: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The resource name of a trip, and the URL from which a consumer reads it.
+/// The resource name of a trip, which determines the URL from which a consumer reads the trip.
 package struct TripName: Sendable, Hashable, CustomStringConvertible {
     package let providerID: String
     package let tripID: String
 
-    /// Creates the name of a trip. The ids must follow the rules for vehicles.
+    /// Creates the name of a trip. Both ids must follow the same rules as a vehicle's ids.
     package init(providerID: String, tripID: String) throws(VehicleName.Problem) {
         try VehicleName.validate(providerID)
         try VehicleName.validate(tripID)
@@ -76,10 +77,10 @@ package struct TripName: Sendable, Hashable, CustomStringConvertible {
         self.tripID = tripID
     }
 
-    /// The name in answers: `providers/{provider}/trips/{trip}`.
+    /// The resource name as it appears in responses, `providers/{provider}/trips/{trip}`.
     package var description: String { "providers/\(providerID)/trips/\(tripID)" }
 
-    /// Returns the address of the resource below `endpoint`.
+    /// Returns the URL of the trip below `endpoint`.
     package func url(below endpoint: HTTPURL, query: String = "") throws(HTTPURL.Problem) -> HTTPURL {
         try endpoint.appending(
             target: "/v1/providers/\(HTTPURL.percentEncoded(providerID))/trips/\(HTTPURL.percentEncoded(tripID))"
@@ -87,14 +88,15 @@ package struct TripName: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The Fleet Engine service of a vehicle.
+/// The Fleet Engine service to which a vehicle belongs.
 package enum FleetService: String, Sendable, Hashable, CaseIterable {
-    /// On-demand rides and deliveries. Vehicles are `providers/*/vehicles/*`, updated with PUT, and have a state.
+    /// On-demand rides and deliveries. Vehicles are named `providers/*/vehicles/*`, are updated with PUT, and have a
+    /// state.
     case onDemandTrips
-    /// Scheduled tasks. Vehicles are `providers/*/deliveryVehicles/*`, updated with PATCH, and have no state.
+    /// Scheduled tasks. Vehicles are named `providers/*/deliveryVehicles/*`, are updated with PATCH, and have no state.
     case scheduledTasks
 
-    /// The collection's name in a URL.
+    /// The name of the vehicle collection in resource names and URLs.
     package var collection: String {
         switch self {
         case .onDemandTrips: "vehicles"

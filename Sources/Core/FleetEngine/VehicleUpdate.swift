@@ -2,14 +2,14 @@ package import HTTPMessages
 import StrictJSON
 import TimeAndChance
 
-/// An `UpdateVehicle` or `UpdateDeliveryVehicle` request: the changes to a vehicle.
+/// The changes to a vehicle that an `UpdateVehicle` or `UpdateDeliveryVehicle` request contains.
 package struct VehicleUpdate: Sendable, Hashable {
     package var vehicle: VehicleName
-    /// The vehicle's state. It is sent with every update of an on-demand vehicle whose state is known, so that a lost
-    /// change of state repairs itself. `nil` for scheduled vehicles, which have no state.
+    /// The state of an on-demand vehicle. If it is known, every update contains it, so that the next update makes up
+    /// for a lost change of state. `nil` if it is unknown, and for scheduled vehicles, which have no state.
     package var state: VehicleState?
     package var lastLocation: VehicleLocation?
-    /// Older positions that could not be reported earlier, in order of time.
+    /// Older positions that could not be reported when they were current, in order of time.
     package var pastLocations: [VehicleLocation]
 
     package init(
@@ -22,7 +22,8 @@ package struct VehicleUpdate: Sendable, Hashable {
         self.pastLocations = pastLocations
     }
 
-    /// The names of the fields in the body. Fleet Engine would clear a field that is in the mask but not in the body.
+    /// The names of the fields in the body, separated by commas. Fleet Engine would clear a field that is in this mask
+    /// but not in the body.
     package var updateMask: String {
         var fields: [String] = []
         if state != nil { fields.append("vehicleState") }
@@ -31,18 +32,19 @@ package struct VehicleUpdate: Sendable, Hashable {
         return fields.joined(separator: ",")
     }
 
-    /// Returns the request, authorized by `token`.
+    /// Returns the HTTP request for this update, authorized by `token`.
     ///
-    /// - Throws: if the vehicle's path can't be appended to `endpoint`. Nothing else in an update can fail to encode.
+    /// - Throws: An error if the vehicle's path can't be appended to `endpoint`. Nothing else in an update can fail to
+    ///   encode.
     package func request(
         to endpoint: HTTPURL, token: String, limits: HTTPLimits
     ) throws(HTTPURL.Problem) -> HTTPRequest {
         let mask = updateMask
         precondition(!mask.isEmpty, "an update with an empty mask changes nothing and is rejected")
         let url = try vehicle.url(below: endpoint, query: "updateMask=" + mask)
-        // The answer needn't repeat the vehicle, but its name proves which server has answered. The mask is sent as a
-        // header because headers are compressed, and because servers that don't know the header ignore it
-        // (cloud.google.com/apis/docs/system-parameters).
+        // The response needs to contain only the vehicle's name, which proves that Fleet Engine sent it. This field
+        // mask is sent as a header because headers are compressed, and because servers that don't know the header
+        // ignore it (cloud.google.com/apis/docs/system-parameters).
         let headers: HTTPHeaders = HTTPHeaders([
             "Authorization": "Bearer " + token, "Content-Type": "application/json", "X-Goog-FieldMask": "name",
         ])
@@ -54,7 +56,7 @@ package struct VehicleUpdate: Sendable, Hashable {
         return HTTPRequest(method, url, headers: headers, body: body, limits: limits)
     }
 
-    /// The body: the resource as JSON.
+    /// The body of the request: a vehicle resource that contains only the changed fields, as JSON.
     package var body: [UInt8] {
         var resource: [String: JSONValue] = [:]
         resource["vehicleState"] = (state?.rawValue).map(JSONValue.string)
@@ -66,7 +68,8 @@ package struct VehicleUpdate: Sendable, Hashable {
     }
 }
 
-/// A position in Fleet Engine's form: `VehicleLocation` or `DeliveryVehicleLocation`, which have the same fields.
+/// A location in Fleet Engine's form. It becomes a `VehicleLocation` or a `DeliveryVehicleLocation`, which have the
+/// same fields.
 ///
 /// Positions from devices other than phones are sent as `supplementalLocation`, with time, sensor and accuracy (Fleet
 /// Engine guide, "Update a vehicle location").
@@ -74,16 +77,16 @@ package struct VehicleLocation: Sendable, Hashable {
     /// The coordinates in degrees, WGS 84.
     package var latitude: Double
     package var longitude: Double
-    /// The time of measurement, in milliseconds since 1970 UTC.
+    /// The time at which the position was measured, in milliseconds since 1970 UTC.
     package var timeMillisecondsSince1970: Int64
-    /// The accuracy radius in metres.
+    /// The horizontal accuracy, as a radius in metres.
     package var accuracyMeters: Double?
-    /// Whole degrees from north, 0...359.
+    /// The heading in whole degrees clockwise from north, 0...359.
     package var headingDegrees: Int?
     package var speedMetersPerSecond: Double?
-    /// The altitude above the WGS 84 ellipsoid.
+    /// The altitude above the WGS 84 ellipsoid, in metres.
     package var altitudeMeters: Double?
-    /// The seconds since this location was first sent; `nil` unless it is sent again.
+    /// The time since this location was first sent, in seconds; `nil` if it hasn't been sent before.
     package var secondsSinceFirstSent: Int?
 
     package init(latitude: Double, longitude: Double, timeMillisecondsSince1970: Int64) {
@@ -94,8 +97,8 @@ package struct VehicleLocation: Sendable, Hashable {
 }
 
 extension VehicleLocation {
-    /// Returns the location as JSON. `namesSensor` is false for past locations, because there may be many, and Fleet
-    /// Engine assumes the same sensor for a location without one.
+    /// Returns the location as JSON. `namesSensor` is `false` for past locations, because there may be many of them.
+    /// Fleet Engine assumes the same sensor for a location that names none.
     fileprivate func json(namesSensor: Bool) -> JSONValue {
         var message: [String: JSONValue] = [
             "supplementalLocation": .object([
@@ -113,14 +116,14 @@ extension VehicleLocation {
         return .object(message)
     }
 
-    /// Rounds a value to multiples of `1 / scale`. A centimetre, the best accuracy of a receiver, is 1e-7 degrees; more
-    /// digits would be noise.
+    /// Rounds `value` to a multiple of `1 / scale`. Receivers are accurate to a centimetre at best, which is about 1e-7
+    /// degrees, so more digits would be noise.
     private static func rounded(_ value: Double, scale: Double) -> JSONValue {
         .number((value * scale).rounded() / scale)
     }
 }
 
-/// The state of an on-demand vehicle: whether it accepts new trips (`maps.fleetengine.v1.VehicleState`).
+/// The state of an on-demand vehicle, which says whether it accepts new trips (`maps.fleetengine.v1.VehicleState`).
 package enum VehicleState: String, Sendable, Hashable, CaseIterable {
     case online = "ONLINE"
     case offline = "OFFLINE"

@@ -1,7 +1,7 @@
 import ReportedText
 package import TimeAndChance
 
-/// A request for an `HTTPTransport`.
+/// An HTTP request, and the limits of the exchange that sends it.
 package struct HTTPRequest: Sendable, Hashable {
     package var method: HTTPMethod
     package var url: HTTPURL
@@ -22,10 +22,11 @@ package struct HTTPRequest: Sendable, Hashable {
 }
 
 extension HTTPRequest {
-    /// The values of all headers that aren't public. An answer may repeat these values, but they must not be shown.
+    /// The values of all headers that may contain a secret. A response may repeat these values, so they are removed
+    /// from its text before the text is shown.
     package var secrets: [String] {
         headers.fields.filter { !Self.openHeaders.contains($0.name.lowercased()) }.flatMap { field in
-            // Each value is included with its scheme (`Bearer`) and without it.
+            // Each value is included both with its scheme, such as `Bearer`, and without it.
             [field.value] + field.value.split(separator: " ").dropFirst().map(String.init)
         }
     }
@@ -47,7 +48,7 @@ package enum HTTPMethod: String, Sendable, Hashable, CaseIterable {
 
 /// Header fields in the order in which they were added. Names are case-insensitive (RFC 9110, section 5.1).
 package struct HTTPHeaders: Sendable, Hashable {
-    /// A field line.
+    /// The name and the value of one header line.
     package struct Field: Sendable, Hashable {
         package var name: String
         package var value: String
@@ -61,7 +62,8 @@ package struct HTTPHeaders: Sendable, Hashable {
         self.fields = fields.map { Field(name: $0.key, value: $0.value) }
     }
 
-    /// The first value of the field `name`. Setting it replaces all values, and `nil` removes the field.
+    /// The first value of the field `name`. Setting a value replaces all values of the field, and setting `nil` removes
+    /// the field.
     package subscript(name: String) -> String? {
         get { fields.first { Self.matches($0.name, name) }?.value }
         set {
@@ -75,12 +77,13 @@ package struct HTTPHeaders: Sendable, Hashable {
         fields.append(Field(name: name, value: value))
     }
 
-    /// Whether `byte` may be part of a field name or a method, which are tokens (RFC 9110, section 5.6.2).
+    /// Whether `byte` is allowed in a token, such as a field name or a method (RFC 9110, section 5.6.2).
     package static func isTokenByte(_ byte: UInt8) -> Bool {
         byte.isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(byte)
     }
 
-    /// Whether two field names are equal. Only A–Z need folding, because field names are ASCII tokens.
+    /// Whether two field names are equal, ignoring case. Only the case of A–Z matters, because field names are ASCII
+    /// tokens.
     private static func matches(_ one: String, _ other: String) -> Bool {
         one.utf8.count == other.utf8.count && zip(one.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
     }
@@ -91,11 +94,11 @@ package struct HTTPHeaders: Sendable, Hashable {
 }
 
 extension HTTPHeaders {
-    /// The wait after the answer that the `Retry-After` field demands (RFC 9110, section 10.2.3); never negative. `nil`
-    /// if the field is missing or invalid.
+    /// The wait that the `Retry-After` field demands, counted from the response (RFC 9110, section 10.2.3). It is never
+    /// negative. `nil` if the field is missing or invalid.
     ///
-    /// The field contains seconds or a date. A date is compared with the answer's own `Date` field, so that this
-    /// machine's clock doesn't matter.
+    /// The field contains a number of seconds or a date. A date is compared with the `Date` field of the same response,
+    /// so that an error of this machine's clock has no effect.
     package var retryAfter: Duration? {
         guard let text = self["Retry-After"] else { return nil }
         if let seconds = Int64(text) {
@@ -107,20 +110,20 @@ extension HTTPHeaders {
         return max(.zero, min(.seconds(Self.maximumSeconds), now.duration(to: then)))
     }
 
-    /// The maximum wait in seconds: a day. No server intends a longer wait.
+    /// The maximum wait in seconds: one day. No server intends a longer wait.
     private static let maximumSeconds: Int64 = 86_400
 }
 
-/// A complete answer.
+/// A complete HTTP response.
 package struct HTTPResponse: Sendable, Hashable {
     /// The status code as received, 100...599.
     package var status: Int
     package var headers: HTTPHeaders
     package var body: [UInt8]
-    /// The numbers of bytes that the exchange has transferred.
+    /// The numbers of bytes that the exchange has sent and received.
     package var traffic: HTTPTraffic
-    /// The time when the server's certificate expires; `nil` without TLS, or if the transport isn't configured to
-    /// report it.
+    /// The time at which the server's certificate expires. `nil` if the exchange didn't use TLS, or if the transport
+    /// isn't configured to report this time.
     package var certificateEnd: UTCTime?
 
     package init(
@@ -135,15 +138,16 @@ package struct HTTPResponse: Sendable, Hashable {
     }
 }
 
-/// The limits of an exchange. An exchange that exceeds them is aborted.
+/// The limits of an exchange. An exchange that exceeds one of them is aborted.
 package struct HTTPLimits: Sendable, Hashable {
-    /// The maximum wait for a connection, including name resolution and TLS handshake.
+    /// The maximum time until a connection is established, including name resolution and the TLS handshake.
     package var connect: Duration
     /// The maximum duration of the whole exchange.
     ///
-    /// A silent server is given this long, because silence alone doesn't distinguish a slow server from a dead one.
+    /// A server that sends nothing is given the whole time, because its silence doesn't show whether it is slow or
+    /// dead.
     package var total: Duration
-    /// The maximum size of an answer's body, in bytes.
+    /// The maximum size of the response's body, in bytes.
     package var responseBytes: Int
 
     package init(

@@ -1,8 +1,10 @@
 import ReportedText
 
-/// A proxy for connections: http, https, or SOCKS 5 that resolves names itself.
+/// A proxy through which connections are made. It is an HTTP or HTTPS proxy, or a SOCKS 5 proxy that resolves host
+/// names itself.
 ///
-/// Connections always use a tunnel, so with `https` the proxy sees neither requests nor tokens.
+/// Connections always use a tunnel through the proxy. If the server's URL is `https`, the proxy therefore sees neither
+/// requests nor tokens.
 package struct HTTPProxy: Sendable, Hashable {
     /// The reason why a string isn't a valid proxy URL.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
@@ -31,14 +33,15 @@ package struct HTTPProxy: Sendable, Hashable {
     package enum Scheme: String, Sendable, Hashable { case http, https, socks5h }
 
     package let scheme: Scheme
-    /// The host as written; an IPv6 address without brackets.
+    /// The host in lower case. An IPv6 address has no brackets.
     package let host: String
     package let port: Int
     /// Whether the host is an IP address, which needs no name resolution.
     package let isHostAddress: Bool
-    /// The user and password for the proxy; `nil` if the proxy requires none.
+    /// The user and password for the proxy; `nil` if none are configured.
     package var login: Login?
-    /// The configuration key of the proxy, such as `upload.proxy`, for remedies.
+    /// The configuration key under which the proxy is set, such as `upload.proxy`. Remedies refer to the setting by
+    /// this key.
     package var key = "proxy"
 
     package struct Login: Sendable, Hashable {
@@ -51,7 +54,7 @@ package struct HTTPProxy: Sendable, Hashable {
         }
     }
 
-    /// Parses the URL of a proxy. The login is set separately.
+    /// Parses the URL of a proxy, which must not contain a user or password. `login` is set separately.
     package init(_ text: String) throws(Problem) {
         guard let separator = text.firstRange(of: "://") else { throw .notAbsolute }
         let word = text[..<separator.lowerBound].lowercased()

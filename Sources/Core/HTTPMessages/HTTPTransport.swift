@@ -1,65 +1,66 @@
 package import ReportedText
 
-/// A transport that sends requests: the port that `CurlTransport` implements, and that tests replace.
+/// A client that sends HTTP requests. `CurlTransport` implements it; tests use other implementations.
 package protocol HTTPTransport: Sendable {
-    /// Sends `request` and returns the answer. An answer with any status is a success, including redirects, which are
-    /// never followed.
+    /// Sends `request` and returns the response. Any status counts as a success, including redirects, which are never
+    /// followed.
     ///
     /// Cancelling the task ends the exchange at once with `.cancelled`.
     func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse
 
-    /// Notifies the transport that the route to the network has changed. Idle connections may be dead and aren't
-    /// reused. An exchange that is still connecting fails with `.connectionFailed`.
+    /// Notifies the transport that the machine's route to the network has changed. Idle connections may be dead and
+    /// aren't reused. An exchange that is still connecting fails with `.connectionFailed`.
     func networkChanged()
 }
 
 extension HTTPTransport {
-    /// Does nothing, because a transport without connections has nothing to close.
+    /// Does nothing. This default is for transports that keep no connections.
     package func networkChanged() {}
 }
 
-/// The reason why an exchange gave no complete answer.
+/// The reason why an exchange ended without a complete response.
 package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of failure. The retry rules depend on nothing else.
+    /// The kind of failure. The retry rules depend on this alone.
     package enum Code: String, Sendable, Hashable, CaseIterable {
         case cancelled
         case nameNotResolved
         case connectionFailed
         /// The connection or the whole exchange took longer than `HTTPLimits` allows.
         case timedOut
-        /// The connection ended or was reset before the answer was complete.
+        /// The connection ended or was reset before the response was complete.
         case connectionLost
-        /// The server's certificate could not be verified: it has the wrong host or an unknown issuer, or isn't valid
-        /// at present.
+        /// The server's certificate could not be verified. It is for another host, comes from an unknown issuer, or
+        /// isn't valid at present.
         case certificateNotTrusted
-        /// The TLS connection failed for another reason.
+        /// The TLS connection failed for a reason other than the certificate.
         case tlsFailed
         case responseTooLarge
-        /// The answer was not HTTP.
+        /// The response was not HTTP.
         case malformedResponse
-        /// The answer's body was compressed in a way that can't be decoded. Compression is never requested.
+        /// The body of the response can't be decoded. The server compressed it, although compression is never
+        /// requested.
         case unknownContentEncoding
         /// The transport itself failed, for example because a certificate file can't be read.
         case transportFailed
     }
 
-    /// The fault of an untrusted certificate, for the operator. The retry rules don't depend on it.
+    /// The reason why a certificate isn't trusted, for the operator. The retry rules don't depend on it.
     package enum CertificateFault: Sendable, Hashable { case outsideItsTime, ofAnotherName, ofUnknownAuthority }
 
-    /// The failure of a configured proxy.
+    /// The way in which a configured proxy failed.
     package enum ProxyFault: Sendable, Hashable, CaseIterable {
-        /// The proxy didn't answer: its name is unknown, or the connection or TLS failed, or there was a timeout.
+        /// The proxy didn't respond: its name is unknown, the connection or TLS failed, or there was a timeout.
         case unreachable
         /// The proxy requires a user and password, but none are configured.
         case loginRequired
         case loginRejected
-        /// The proxy's rules don't allow the server.
+        /// The proxy's rules don't allow connections to the server.
         case serverForbidden
         /// The proxy could not connect to the server.
         case serverUnreachable
         /// The proxy doesn't support tunnels, or isn't a proxy.
         case notAProxy
-        /// A captive portal answered instead of the proxy.
+        /// A captive portal responded instead of the proxy.
         case intercepted
         case refused
     }
@@ -67,16 +68,18 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
     package let code: Code
     /// A description of the failure, which contains no header or body.
     package let detail: ReportedText
-    /// The certificate's fault; set only for `.certificateNotTrusted`, and only if the fault is known.
+    /// The reason why the certificate isn't trusted. Set only for `.certificateNotTrusted`, and only if the reason is
+    /// known.
     package let certificateFault: CertificateFault?
-    /// The proxy's fault; `nil` if no proxy is configured, or if it isn't the cause.
+    /// The way in which the proxy failed; `nil` if no proxy is configured, or if the proxy didn't cause the failure.
     package let proxyFault: ProxyFault?
-    /// The remedy of a proxy's fault.
+    /// An instruction for the operator, such as a setting to check; `nil` unless the proxy caused the failure.
     package let remedy: ReportedText?
     /// The bytes transferred by the failed exchange.
     package let traffic: HTTPTraffic
-    /// The address families of this connection and of the next, such as "over IPv6; IPv4 is next"; `nil` if they have
-    /// nothing to do with the failure. Also part of `detail`, unless the exchange was cancelled.
+    /// The address family of the failed connection and that of the next, such as "over IPv6; IPv4 is next". `nil` if
+    /// the failure has nothing to do with address families. `detail` also contains this text, unless the exchange was
+    /// cancelled.
     package let route: ReportedText?
 
     package init(
@@ -96,7 +99,8 @@ package struct HTTPTransportError: Error, Sendable, Hashable, CustomStringConver
     package var description: String { remedy.map { "\(detail); \($0)" } ?? detail.description }
 }
 
-/// The sizes of a request and its answer as counted by libcurl: with headers, without TLS and TCP framing.
+/// The sizes of a request and its response, as counted by libcurl. They include headers, but not the framing of TLS and
+/// TCP.
 package struct HTTPTraffic: Sendable, Hashable {
     package var bytesSent: Int
     package var bytesReceived: Int

@@ -2,7 +2,7 @@ import ReportedText
 
 /// An absolute `https` URL, or an `http` URL of this machine's loopback interface.
 ///
-/// Transports accept no other type for a URL, so everything that they send is encrypted or stays on this machine.
+/// Transports accept URLs only in this type, so everything that they send is encrypted or stays on this machine.
 package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     /// The reason why a string isn't an acceptable URL.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
@@ -43,12 +43,12 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     package enum Scheme: String, Sendable, Hashable { case http, https }
 
     package let scheme: Scheme
-    /// The host as written; an IPv6 address without brackets.
+    /// The host in lower case. An IPv6 address has no brackets.
     package let host: String
     package let port: Int
-    /// The path and query for the request line; at least `/`.
+    /// The path and the query, in the form of the request line; `/` if the URL has neither.
     package private(set) var target: String
-    /// The scheme, host and port, which logs may show even if the path contains secrets.
+    /// The scheme, host and port. Logs may show them even if the path contains secrets.
     package let origin: String
 
     package init(_ text: String) throws(Problem) {
@@ -100,15 +100,17 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         guard scheme == .https || Self.isLoopback(host) else { throw .unencrypted(host: host) }
     }
 
-    /// Returns the host of a URL that has an invalid host, which percent-encoding can't repair. The host ends at a
-    /// placeholder such as `<HOST>`. Returns `nil` if it contains control characters.
+    /// Returns the host of a URL that contains a forbidden byte. If that byte is in the host, percent-encoding can't
+    /// repair the URL, and the error must say so. The host ends at a placeholder such as `<HOST>`. Returns `nil` if the
+    /// host contains control characters.
     private static func host(in text: String) -> String? {
         guard let separator = text.firstRange(of: "://") else { return nil }
         let host = text[separator.upperBound...].prefix { !"/?#:<\"".contains($0) }
         return host.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } ? String(host) : nil
     }
 
-    /// Whether packets to `host` stay on this machine: `localhost`, an address of 127.0.0.0/8 in four parts, or `::1`.
+    /// Whether packets to `host` stay on this machine. This is true for `localhost`, for an address of 127.0.0.0/8 in
+    /// four parts, and for `::1`.
     package static func isLoopback(_ host: String) -> Bool {
         if host == "localhost" || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -134,15 +136,15 @@ package struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         return port == standard ? "\(scheme.rawValue)://\(name)" : "\(scheme.rawValue)://\(name):\(port)"
     }
 
-    /// Returns the first byte that is allowed in a URL only if percent-encoded; `nil` if there is none.
+    /// Returns the first byte that a URL may contain only if it is percent-encoded; `nil` if there is none.
     private static func firstForbiddenByte(in text: String) -> UInt8? {
         text.utf8.first { $0 <= 0x20 || $0 >= 0x7F || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "<") }
     }
 
     package var description: String { origin + target }
 
-    /// Returns `text` with every byte percent-encoded that isn't an unreserved character of RFC 3986. The result is
-    /// safe in any part of a URL.
+    /// Returns `text` with percent-encoding for every byte that isn't an unreserved character of RFC 3986. The result
+    /// is safe in any part of a URL.
     package static func percentEncoded(_ text: String) -> String {
         if text.utf8.allSatisfy(isUnreserved) { return text }
         let digits = Array("0123456789ABCDEF".utf8)

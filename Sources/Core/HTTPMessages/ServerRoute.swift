@@ -1,8 +1,9 @@
-/// The route of the next connection to a server, chosen from the results of earlier exchanges. This type does no I/O.
+/// The rule that decides how to reach a server: when to replace the connection, and which address family to use. It
+/// depends on the results of earlier exchanges, and does no I/O.
 ///
-/// A connection that is kept open may lead to a server that is being taken out of service and answers only with errors.
-/// A route may also be broken for just one address family, and only after connections are accepted. libcurl's race
-/// between the families doesn't detect that.
+/// There are two problems to solve. A connection that is kept open may lead to a server that is being taken out of
+/// service and responds only with errors. Also, connections over one address family may fail, but only after they have
+/// been accepted. libcurl's race between the families doesn't detect that.
 package struct ServerRoute: Sendable, Hashable {
     package enum AddressFamily: String, Sendable, Hashable, CaseIterable {
         case ipv4 = "IPv4"
@@ -11,29 +12,31 @@ package struct ServerRoute: Sendable, Hashable {
         package var other: Self { self == .ipv4 ? .ipv6 : .ipv4 }
     }
 
-    /// The number of consecutive server errors after which the connection is closed. After a long outage, the wait
-    /// between two requests is up to a minute.
+    /// The number of consecutive server errors after which the connection is closed. It is small because, after a long
+    /// outage, up to a minute passes between two requests.
     private static let maximumServerErrors = 2
-    /// The number of failures for which a family without connections isn't tried again.
+    /// The number of failures that don't cause a switch to the other family, once that family has proved unusable.
     private static let failuresWithoutFamily = 8
-    /// The time after which a cancelled connection attempt is considered to have hung.
+    /// The time after which a connection attempt is considered to have hung if it is cancelled.
     private static let hang = Duration.seconds(2)
 
     private var serverErrors = 0
     private var failuresToSkip = 0
-    /// The only family that connections may use; `nil` if any may.
+    /// The only family that connections may use; `nil` if both are allowed.
     package private(set) var family: AddressFamily?
-    /// Whether an answer has arrived over `family` since it was set.
+    /// Whether a response has arrived since `family` was set.
     private var familyWorks = false
 
     package init() {}
 
-    /// Whether the connection must be closed after an answer with this status.
+    /// Whether the connection must be closed after a response with this status, because there were too many server
+    /// errors in a row.
     package func leavesConnection(after status: Int) -> Bool {
         Self.isServerError(status) && serverErrors + 1 >= Self.maximumServerErrors
     }
 
-    /// Records an answer. Returns whether its connection was closed. If so, the name must be resolved again.
+    /// Records a response with this status. Returns whether its connection is closed; the name must then be resolved
+    /// again.
     package mutating func didAnswer(status: Int) -> Bool {
         let leaves = leavesConnection(after: status)
         familyWorks = family != nil
@@ -41,8 +44,8 @@ package struct ServerRoute: Sendable, Hashable {
         return leaves
     }
 
-    /// Records a failure on a new connection over `failed`. The next exchange uses the other family, and the exchange
-    /// after that may use either.
+    /// Records a failure on a new connection over `failed`. The next exchange uses only the other family, unless that
+    /// family has proved unusable. If that exchange fails too, both families are allowed again.
     package mutating func didFail(over failed: AddressFamily) {
         guard family == nil else {
             family = nil
@@ -56,11 +59,11 @@ package struct ServerRoute: Sendable, Hashable {
         familyWorks = false
     }
 
-    /// Records that no connection could be started over `family`, because the name has no address of that family or, if
-    /// `isResolved`, because there is no route. Returns whether either family may be used from now on. If so, the
+    /// Records that no connection could be started over `family`. Either the name has no address of that family or, if
+    /// `isResolved`, the address can't be reached. Returns whether both families are allowed from now on. If so, the
     /// exchange must be repeated at once.
     ///
-    /// A family that has worked is kept while its server restarts.
+    /// A family that has worked is kept if its address can't be reached, because the server may just be restarting.
     package mutating func recordFailedConnect(isResolved: Bool) -> Bool {
         guard family != nil, !isResolved || !familyWorks else { return false }
         if !familyWorks { failuresToSkip = Self.failuresWithoutFamily }
@@ -70,9 +73,9 @@ package struct ServerRoute: Sendable, Hashable {
 
     /// Whether a failure with this code may be due to the address family of the new connection.
     ///
-    /// A connected server that is silent may just be slow. A cancelled connection attempt is considered only if it took
-    /// at least `hang`, because it was probably aborted for a newer position. A shutdown, a reload or private mode may
-    /// cancel an attempt at any time.
+    /// If the connection was established, a silent server may just be slow. A cancelled attempt to connect counts only
+    /// if it took at least `hang`, because it was then probably cancelled in favour of a newer position. A shorter
+    /// attempt may have been cancelled by a shutdown, a reload or private mode.
     package static func mayBeDueToFamily(
         _ code: HTTPTransportError.Code, isConnected: Bool, after time: Duration
     ) -> Bool {
@@ -80,7 +83,7 @@ package struct ServerRoute: Sendable, Hashable {
         return code == .cancelled ? time >= hang : isDueToRoute(code)
     }
 
-    /// Whether a failure with this code is due to the route to the server, so that another route may work.
+    /// Whether a failure with this code is due to the network path to the server, so that a new connection may work.
     package static func isDueToRoute(_ code: HTTPTransportError.Code) -> Bool {
         switch code {
         case .nameNotResolved, .connectionFailed, .timedOut, .connectionLost, .tlsFailed: true
@@ -90,10 +93,10 @@ package struct ServerRoute: Sendable, Hashable {
         }
     }
 
-    /// Forgets everything, because it was learned on the previous network.
+    /// Resets the state, because it was learned on the previous network.
     package mutating func networkChanged() { self = Self() }
 
-    /// Whether a status is a server's fault: 5xx, or 421, which means that this server isn't responsible for the name
-    /// (RFC 9110, section 15.5.20).
+    /// Whether a status means that the server is at fault. This is true for 5xx, and for 421, which means that this
+    /// server isn't responsible for the name (RFC 9110, section 15.5.20).
     private static func isServerError(_ status: Int) -> Bool { status == 421 || (500..<600).contains(status) }
 }

@@ -1,4 +1,4 @@
-/// Finds room for labels next to marks. A label that doesn't fit is left out.
+/// The room for labels on a drawing. A label for which there is no room next to its mark is left out.
 struct LabelPlacement: Sendable {
     struct Place: Sendable, Hashable {
         /// The part of the text that is at `point`.
@@ -17,10 +17,10 @@ struct LabelPlacement: Sendable {
     /// Reserves an area, so that no label is placed there.
     mutating func reserve(_ bounds: PlaneBounds) { taken.append(bounds) }
 
-    /// Whether an area is inside the drawing and still free.
+    /// Whether an area is inside the drawing and overlaps no reserved area.
     func isFree(_ bounds: PlaneBounds) -> Bool { area.contains(bounds) && !taken.contains(where: bounds.overlaps) }
 
-    /// Reserves and returns a free place next to a mark, or a little farther away; `nil` if there is none.
+    /// Finds and reserves a place for a label next to a mark, or a little farther away. Returns `nil` if there is none.
     mutating func place(nextTo mark: PlanePoint, radius: Double, width: Double, height: Double) -> Place? {
         for distance in [radius, 3 * radius] {
             let across = distance + 5

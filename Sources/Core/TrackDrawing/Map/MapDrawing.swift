@@ -1,11 +1,12 @@
 import GNSS
 import TimeAndChance
 
-/// A map in one size, as SVG: the track over a metric grid, its marks, and labels where there is room.
+/// A map in one size, as SVG. It shows the track over a metric grid, its marks, and those labels for which there is
+/// room.
 struct MapDrawing {
     let frame: MapFrame
     private(set) var svg: Markup
-    /// The kinds of mark on the drawing.
+    /// The kinds of mark that have been drawn, for the legend.
     private(set) var keys: Set<MapKey> = []
     private let map: TrackMap
     private var labels: LabelPlacement
@@ -18,7 +19,8 @@ struct MapDrawing {
         self.map = map
         self.frame = frame
         labels = LabelPlacement(width: frame.width, height: frame.height)
-        // The pixels per metre and the pixel of the origin, which the script uses to find places.
+        // The pixels per metre and the pixel of the origin, from which the script calculates where a sample is on the
+        // map.
         let origin = frame.pixel(PlanePoint(x: 0, y: 0))
         let view = [1 / frame.metersPerPixel, origin.x, origin.y].map { FigureText.decimal($0, places: 6) }
         svg = """
@@ -70,7 +72,7 @@ struct MapDrawing {
         reserve(PlanePoint(x: width / 2, y: height - 10), width: width, height: 20)
     }
 
-    /// Returns a round length, such as `500 m`, `2 km` or `0.5 m`.
+    /// Returns a round length as text, such as `500 m`, `2 km` or `0.5 m`.
     private static func length(_ meters: Double) -> String {
         meters >= 1000 ? "\(Markup.number(meters / 1000)) km" : "\(Markup.number(meters)) m"
     }
@@ -135,8 +137,8 @@ struct MapDrawing {
         for place in breaks { drawMiddle(of: place) }
     }
 
-    /// Draws the start and, unless a vehicle is drawn, the end. Leaves out a mark in the place of a stop, whose number
-    /// is more informative.
+    /// Draws a mark at the start of the track and, unless a vehicle is drawn, at its end. Leaves out a mark that would
+    /// be on the mark of a stop, because the number of the stop is more informative.
     private mutating func drawEnds(avoiding stops: [PlanePoint]) {
         guard let start = map.start, let end = map.end else { return }
         func isFree(_ point: PlanePoint) -> Bool { !stops.contains { ($0 - point).length < size.markRadius } }
@@ -208,8 +210,8 @@ struct MapDrawing {
         max(size.markRadius, Double(mark.text.count) * size.characterWidth / 2 + 4)
     }
 
-    /// Draws a vehicle as an arrow in its direction, or as a disc if the direction is unknown. If the accuracy circle
-    /// is larger than the vehicle, it is drawn around it.
+    /// Draws a vehicle as an arrow that points in its direction, or as a disc if the direction is unknown. Also draws
+    /// its accuracy as a circle if the circle is larger than the vehicle.
     private mutating func draw(_ vehicle: TrackMap.Vehicle) {
         let fix = vehicle.newest
         let place = pixel(fix)

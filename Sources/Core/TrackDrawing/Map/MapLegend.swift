@@ -3,7 +3,7 @@ enum MapKey: CaseIterable, Sendable {
     case plainTrack, unstatedSpeed, start, end, vehicle, vehicleWithoutHeading, lastPosition, lastPositionWithoutHeading
     case reported, reportedLive, reportedPast, late, stop, stops, halt, gap, jump, backward
 
-    /// The mark as drawn, followed by its meaning.
+    /// The mark as it is drawn, followed by its meaning.
     var meaning: Markup {
         switch self {
         case .plainTrack: "<i class=\"line plain\"></i>track of the log"
@@ -30,7 +30,7 @@ enum MapKey: CaseIterable, Sendable {
 
 /// The legend of a map's colours and marks.
 struct MapLegend {
-    /// The speeds of the track; `nil` if the track isn't coloured.
+    /// The share of each speed class; `nil` if the track isn't coloured by speed.
     var speeds: SpeedShares?
     var keys: Set<MapKey> = []
 

@@ -1,18 +1,18 @@
 import GNSS
 
 /// The speed classes, each with its own colour. The bounds are fixed, so that a colour means the same speed on every
-/// map and a growing track keeps its colours. Common speed limits (30, 50, 80, 100, 130 km/h) are inside a class,
-/// because the colour would flicker if drivers kept to a speed at a bound.
+/// map and a growing track keeps its colours. Common speed limits (30, 50, 80, 100, 130 km/h) are inside a class. If a
+/// limit were a bound, the colour would flicker while a vehicle is driven at that limit.
 enum SpeedScale {
     /// The bounds between the classes, in km/h. The last class has no upper bound.
     static let bounds: [Double] = [10, 25, 40, 60, 85, 110]
     static let classCount = bounds.count + 1
 
-    /// Returns the class of a speed in metres per second, counted from the slowest.
+    /// Returns the index of the class of a speed in metres per second. The slowest class has the index 0.
     static func index(of speed: Double) -> Int { bounds.firstIndex { speed * 3.6 < $0 } ?? bounds.count }
 
-    /// Whether a speed in metres per second is in a class or at most 2 km/h outside it. A line keeps its colour until
-    /// its speed is outside that range.
+    /// Whether a speed in metres per second is in a class, or at most 2 km/h outside it. While this is true, a line
+    /// keeps the colour of the class.
     static func isAbout(_ speed: Double, inClass index: Int) -> Bool {
         let low = index == 0 ? 0 : bounds[index - 1] - 2
         let high = index == bounds.count ? .infinity : bounds[index] + 2
@@ -26,7 +26,7 @@ enum SpeedScale {
     }
 }
 
-/// The number of fixes in each speed class, without the fixes of a standing vehicle.
+/// The number of fixes in each speed class. Fixes slower than `Motion.creepingSpeed` aren't counted.
 struct SpeedShares: Sendable {
     private var counts = [Int](repeating: 0, count: SpeedScale.classCount)
 

@@ -1,15 +1,15 @@
 package import GNSS
 
-/// The map of a track, or of the tracks of several vehicles, as a section of a page. It is drawn over a metric grid in
-/// both sizes, with a legend of its colours and marks.
+/// A map of one track, or of the tracks of several vehicles, as a section of a page. It contains a drawing over a
+/// metric grid in each size, and a legend of the colours and marks.
 package struct TrackMap {
-    /// A vehicle whose position is shown.
+    /// A vehicle that the map shows at its newest position.
     package struct Vehicle: Sendable {
-        /// The vehicle's name; `nil` if the map shows no other vehicle.
+        /// The vehicle's name; `nil` if the map shows only this vehicle.
         let name: String?
         let newest: Fix
         let track: [Fix]
-        /// Whether `newest` is the vehicle's current position. Otherwise it is the last known position.
+        /// Whether `newest` is the vehicle's current position. Otherwise `newest` is its last known position.
         let isCurrent: Bool
 
         package init(name: String?, newest: Fix, track: [Fix], isCurrent: Bool = true) {
@@ -28,18 +28,19 @@ package struct TrackMap {
     package private(set) var start: Fix?
     package private(set) var end: Fix?
     let vehicles: [Vehicle]
-    /// Fixes that were delivered as past locations.
+    /// The fixes that were delivered as past locations.
     private(set) var late: [Fix] = []
-    /// The reported positions, in order of time. If there are any, the track is grey, so that the positions stand out.
+    /// The reported positions, in order of time. If there are any, the track is drawn in grey, so that the positions
+    /// stand out.
     private(set) var reported: [ReportedPlace] = []
-    /// The points of the line, in metres.
+    /// The points of the track's line, in metres on the plane of `projection`.
     let vertices: [TrackLine.Vertex]
     private let projection: LocalProjection
     private let bounds: PlaneBounds
     private let error: Double
 
-    /// Creates the map of one track; `nil` if there is no fix to draw. `newest` is the vehicle's current position, or
-    /// its last known position unless `isCurrent`.
+    /// Creates the map of one track; `nil` if there is no fix to draw. `newest` is the vehicle's current position or,
+    /// if `isCurrent` is `false`, its last known position.
     package init?(
         _ survey: TrackSurvey, newest: Fix? = nil, isCurrent: Bool = true, late: [Fix] = [],
         reported: [ReportedPlace] = []
@@ -75,7 +76,7 @@ package struct TrackMap {
         self.speeds = speeds
     }
 
-    /// Projects the line to the plane that touches the earth in the middle of the drawing.
+    /// Projects the line onto the plane that touches the earth in the middle of the map.
     private init?(_ line: TrackLine, _ vehicles: [Vehicle]) {
         guard let plane = line.plane, let around = line.bounds, let first = line.vertices.first else { return nil }
         let middle = plane.place(of: around.center)
@@ -97,14 +98,14 @@ package struct TrackMap {
         error = line.error
     }
 
-    /// Returns the point of a place in metres.
+    /// Returns the point on the plane, in metres, for a latitude and a longitude in degrees.
     func point(latitude: Double, longitude: Double) -> PlanePoint {
         projection.point(latitude: latitude, longitude: longitude)
     }
 
     func frame(_ size: DrawingSize) -> MapFrame { MapFrame(bounds, size) }
 
-    /// The drawings and their legend, as a section of a page.
+    /// The drawings in both sizes and their legend, as a section of a page.
     package var section: Markup {
         var section: Markup = "<section class=\"drawing\">\n"
         var legend = MapLegend()
@@ -118,7 +119,8 @@ package struct TrackMap {
         return section
     }
 
-    /// A note on the grid's unit, centre and datum, and on the accuracy of a rough line.
+    /// A note that states the unit, the centre and the datum of the grid. If the line deviates visibly from the track,
+    /// the note also states the maximum deviation.
     package var note: String {
         let middle = projection.place(of: bounds.center)
         let place = FigureText.place(latitude: middle.latitude, longitude: middle.longitude)
@@ -131,7 +133,7 @@ package struct TrackMap {
 /// A position that was reported with an update.
 package struct ReportedPlace: Sendable, Hashable {
     package let fix: Fix
-    /// Whether the position was the last location of an update. Otherwise it was a past location.
+    /// Whether the position was the last location of an update. Otherwise it was one of the update's past locations.
     package let isLive: Bool
 
     package init(_ fix: Fix, isLive: Bool) {
@@ -140,12 +142,13 @@ package struct ReportedPlace: Sendable, Hashable {
     }
 }
 
-/// The line as SVG path data in tenths of a pixel, one path per colour.
+/// The line of a track as SVG path data, with one path per colour. Coordinates are in tenths of a pixel.
 struct TrackPaths: Sendable {
-    /// The path data of each speed class, followed by that of fixes without a speed.
+    /// The path data for each speed class, followed by the path data for fixes without a speed.
     private(set) var data = [String](repeating: "", count: SpeedScale.classCount + 1)
 
-    /// The minimum distance in pixels between two vertices. A vertex closer to the previous one is left out.
+    /// The minimum distance between two consecutive vertices, in pixels. A vertex closer to the previous one is left
+    /// out.
     private static let spacing = 0.4
 
     init(_ vertices: [TrackLine.Vertex], in frame: MapFrame) {
@@ -174,7 +177,7 @@ struct TrackPaths: Sendable {
     }
 }
 
-/// A point of a path in whole tenths of a pixel, so that rounding errors don't add up along the path.
+/// A point of a path. Its coordinates are whole tenths of a pixel, so that rounding errors don't add up along the path.
 struct PathPoint: CustomStringConvertible {
     let pixel: PlanePoint
     private let x: Int
@@ -191,10 +194,10 @@ struct PathPoint: CustomStringConvertible {
     /// Returns the path data of a line from `start` to this point.
     func line(from start: Self) -> String { "l\(x - start.x) \(y - start.y)" }
 
-    /// Returns path data with a dot at each place.
+    /// Returns the path data of a dot at each pixel.
     static func dots(_ pixels: [PlanePoint]) -> String { pixels.map { "M\(Self($0))h0" }.joined() }
 
-    /// Returns the path data of a line through all places.
+    /// Returns the path data of a line through all pixels.
     static func line(_ pixels: [PlanePoint]) -> String {
         pixels.isEmpty ? "" : "M" + pixels.map { Self($0).description }.joined(separator: "L")
     }

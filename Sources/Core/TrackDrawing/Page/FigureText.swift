@@ -2,7 +2,7 @@ package import GNSS
 import ReportedText
 package import TimeAndChance
 
-/// Formats figures for people, with a sensible number of digits and a unit.
+/// Functions that format figures for people, with a sensible number of digits and a unit.
 package enum FigureText {
     /// Returns a number with exactly `places` decimals, such as `4.0`.
     package static func decimal(_ value: Double, places: Int) -> String {
@@ -72,14 +72,15 @@ package enum FigureText {
         return seconds ? "\(minutes):\(zeroPadded(String(second % 60), to: 2))" : minutes
     }
 
-    /// Returns a period, such as `2026-03-31 10:30:00 to 10:34:59`, with a second date if that differs.
+    /// Returns a period, such as `2026-03-31 10:30:00 to 10:34:59`. The second date is included only if it differs from
+    /// the first.
     package static func span(from: UTCTime, to: UTCTime) -> String {
         if from == to { return "\(date(from)) \(clock(from))" }
         let end = date(from) == date(to) ? clock(to) : "\(date(to)) \(clock(to))"
         return "\(date(from)) \(clock(from)) to \(end)"
     }
 
-    /// Returns a place, such as `53.54998° N, 10.00000° E`. Five decimals are about a metre.
+    /// Returns a position, such as `53.54998° N, 10.00000° E`. The fifth decimal is about a metre.
     package static func place(latitude: Double, longitude: Double) -> String {
         "\(decimal(abs(latitude), places: 5))° \(latitude < 0 ? "S" : "N"), \(decimal(abs(longitude), places: 5))° "
             + (longitude < 0 ? "W" : "E")
@@ -90,9 +91,9 @@ package enum FigureText {
     }
 }
 
-/// The figures of a track as text, for every description of a track.
+/// Functions that write the figures of a track as text. They are shared by everything that describes a track.
 package enum TrackFigures {
-    /// Returns the period of a track, such as `2026-03-31 10:30:00 to 10:34:59 UTC, 4 min 59 s`.
+    /// Returns the period of a track and its length, such as `2026-03-31 10:30:00 to 10:34:59 UTC, 4 min 59 s`.
     package static func time(from first: UTCTime, to last: UTCTime) -> String {
         let length = first.duration(to: last)
         let span = "\(FigureText.span(from: first, to: last)) UTC"
@@ -104,7 +105,8 @@ package enum TrackFigures {
         figures.topSpeedMetersPerSecond.map { "\(FigureText.speed($0)) (\(FigureText.decimal($0, places: 1)) m/s)" }
     }
 
-    /// Returns the accuracy, such as `4.0 m on average, 8.5 m at worst`; `nil` if no fix has an accuracy.
+    /// Returns the mean and the worst accuracy, such as `4.0 m on average, 8.5 m at worst`; `nil` if no fix has an
+    /// accuracy.
     package static func accuracy(_ figures: TrackStatistics) -> String? {
         guard let mean = figures.meanAccuracyMeters, let worst = figures.worstAccuracyMeters else { return nil }
         return "\(FigureText.accuracy(mean)) on average, \(FigureText.accuracy(worst)) at worst"
@@ -115,7 +117,7 @@ package enum TrackFigures {
         "\(count.grouped), \(FigureText.duration(time))\(count > 1 ? " in total" : "")"
     }
 
-    /// Returns a track's breaks, such as `2 gaps, 6 min 14 s in total; 1 jump`; empty if there are none.
+    /// Returns the breaks of a track, such as `2 gaps, 6 min 14 s in total; 1 jump`; empty if there are none.
     package static func breaks(_ figures: TrackStatistics) -> String {
         var parts: [String] = []
         if figures.gapCount > 0 {
@@ -130,7 +132,7 @@ package enum TrackFigures {
         return parts.joined(separator: "; ")
     }
 
-    /// Returns a break, such as `gap of 1 min 33 s`, `jump of 3.20 km` or `back by 52 min`.
+    /// Returns a description of a break, such as `gap of 1 min 33 s`, `jump of 3.20 km` or `back by 52 min`.
     package static func text(of place: TrackBreak) -> String {
         switch place.cause {
         case .gap: "gap of \(FigureText.duration(place.duration))"

@@ -1,6 +1,7 @@
-/// The common parts of pages that refresh themselves: the style of lists and figures, and the beginning of the scripts.
+/// The common parts of all pages that refresh themselves: the style of lists and figures, and the beginning of the
+/// scripts.
 package enum LivePage {
-    /// The CSS rules that follow those of `PageStyle`.
+    /// The CSS rules for these pages, which follow those of `PageStyle`.
     package static let style: Markup = """
 
         body { max-width: none; padding: 0; }
@@ -40,7 +41,8 @@ package enum LivePage {
         }
         """
 
-    /// The beginning of a script: functions that find and create elements, format numbers and times, and poll.
+    /// The beginning of every script. It contains functions that find and create elements, format numbers and times,
+    /// and poll the service.
     package static let script: Markup = #"""
         "use strict";
         const $ = id => document.getElementById(id);

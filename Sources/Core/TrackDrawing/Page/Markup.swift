@@ -1,4 +1,4 @@
-/// The markup of a page. Interpolated text is escaped, and an interpolated number has at most two decimals.
+/// HTML or SVG markup. Interpolated text is escaped, and an interpolated number has at most two decimals.
 package struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
     package private(set) var text: String
 
@@ -7,7 +7,7 @@ package struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
 
     package static func += (markup: inout Self, more: Self) { markup.text += more.text }
 
-    /// Adds lines of markup.
+    /// Appends markup and a line break.
     package mutating func add(_ markup: Self) {
         text += markup.text
         text += "\n"
@@ -25,8 +25,8 @@ package struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
         package mutating func appendInterpolation(_ number: Double) { text += Markup.number(number) }
     }
 
-    /// Returns text that is safe between tags and in quoted attributes. Control characters, which are allowed in a file
-    /// name but not on a page, become replacement characters.
+    /// Returns `text` with escapes, so that it is safe between tags and in quoted attributes. Control characters become
+    /// replacement characters, because a file name may contain them but a page must not.
     static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {
@@ -52,9 +52,9 @@ package struct Markup: Sendable, Hashable, ExpressibleByStringInterpolation {
     }
 }
 
-/// Links to places on a world map. The page itself loads nothing from the map's server.
+/// Links to positions on a world map. The page itself loads nothing from the map's server.
 package enum WorldMapLink {
-    /// Returns the URL of a place on OpenStreetMap.
+    /// Returns the URL of a position on OpenStreetMap.
     package static func address(latitude: Double, longitude: Double) -> String {
         let latitude = FigureText.decimal(latitude, places: 5)
         let longitude = FigureText.decimal(longitude, places: 5)
@@ -62,7 +62,7 @@ package enum WorldMapLink {
             "https://www.openstreetmap.org/?mlat=\(latitude)&mlon=\(longitude)#map=17/\(latitude)/\(longitude)"
     }
 
-    /// Returns the place in degrees, as a link.
+    /// Returns a link to a position. The text of the link is the position in degrees.
     package static func place(latitude: Double, longitude: Double) -> Markup {
         let text = FigureText.place(latitude: latitude, longitude: longitude)
         return "<a href=\"\(address(latitude: latitude, longitude: longitude))\" rel=\"noreferrer\">\(text)</a>"

@@ -1,7 +1,8 @@
-/// The style of every page with a track, for light mode, dark mode and paper.
+/// The style of every page that shows a track, for light mode, dark mode and printing.
 package enum PageStyle {
-    /// Returns everything before the body's content. `security` is markup for the head, `style` contains the rules of
-    /// this page, and `nonce` is the nonce of the page's policy, if there is one.
+    /// Returns the start of a page, up to the content of its body. `security` is markup for the head, and `style`
+    /// contains CSS rules for this page only. `nonce` is the nonce of the page's content security policy, if there is
+    /// one.
     package static func opening(
         title: String, security: Markup = "", style: Markup = "", nonce: String? = nil
     ) -> Markup {
@@ -23,8 +24,9 @@ package enum PageStyle {
 
     private static func attribute(_ nonce: String?) -> Markup { nonce.map { " nonce=\"\($0)\"" } ?? "" }
 
-    // The colours of speed are even steps of viridis. Their lightness differs as much as their hue, so that people with
-    // any colour vision can distinguish them. The steps that are closest to the background are left out.
+    // The colours for speeds are evenly spaced colours of the viridis colour map. They differ in lightness as much as
+    // in hue, so that people with any colour vision can distinguish them. The colours that are closest to the
+    // background are left out.
     private static let sheet: Markup = """
         :root {
           color-scheme: light dark;

@@ -1,7 +1,7 @@
 import GNSS
 import TimeAndChance
 
-/// Draws speed and altitude over time, as SVG. Times without a value are left empty.
+/// A chart of speed and altitude over time, as SVG. Times without a value are left blank.
 struct ProfileDrawing {
     let profile: TrackProfile
     let stops: [TrackStop]
@@ -13,7 +13,7 @@ struct ProfileDrawing {
     private static let topRoom = 26.0
     private static let axisRoom = 38.0
 
-    /// The time axis. The profile must contain a sample.
+    /// The time axis. The profile must contain at least one sample.
     var axis: TimeAxis {
         let times = profile.runs.map { run in
             (from: run.map(\.from).min() ?? run[run.startIndex].from, to: run.map(\.to).max() ?? run[run.startIndex].to)
@@ -21,7 +21,7 @@ struct ProfileDrawing {
         return TimeAxis(times, x: Self.left, width: size.width - Self.left - Self.right)
     }
 
-    /// The panels that have values to show, from the top.
+    /// The panels for speed and altitude, from top to bottom. A panel that would have no values is left out.
     private var panels: [ProfilePanel] {
         let isWide = size == .wide
         let speed = ProfilePanel(
@@ -36,8 +36,8 @@ struct ProfileDrawing {
         return [speed, altitude].compactMap { $0 }
     }
 
-    /// Returns the drawing; `nil` if no fix has a speed or altitude, or if there is only one fix. `places` are the
-    /// pixels of the samples that the script can point at.
+    /// Returns the drawing; `nil` if no fix has a speed or altitude, or if there is only one fix. `places` contains the
+    /// x coordinates, in pixels, of the samples that the script can highlight.
     func svg(places: [Double]) -> Markup? {
         let panels = panels
         let axis = axis
@@ -116,21 +116,21 @@ struct ProfileDrawing {
     }
 }
 
-/// A curve over time: the lowest and the highest value in each column of pixels.
+/// A panel that shows one curve over time. For each column of pixels, the curve has the lowest and the highest value.
 struct ProfilePanel {
     let title: String
     let top: Double
     let height: Double
-    /// The values at the lower and the upper edge.
+    /// The values at the lower and the upper edge of the panel.
     let low: Double
     let high: Double
-    /// The difference in value between two grid lines.
+    /// The difference in value between two adjacent grid lines.
     let step: Double
-    /// Returns the values of a sample, in the panel's unit.
+    /// Returns the range of the values in a sample, in the panel's unit.
     let value: (TrackProfile.Sample) -> TrackProfile.Extent?
 
-    /// Creates a panel for one value of the samples; `nil` if no sample has that value. The full height covers a range
-    /// of at least `minimumRange`. If `startsAtZero`, the lower edge is 0.
+    /// Creates a panel for the values that `value` returns; `nil` if no sample has one. The height of the panel covers
+    /// a range of at least `minimumRange`. If `startsAtZero`, the lower edge is 0 unless there are negative values.
     init?(
         _ title: String, of profile: TrackProfile, top: Double, height: Double, minimumRange: Double,
         startsAtZero: Bool,
@@ -156,7 +156,7 @@ struct ProfilePanel {
 
     private func y(_ number: Double) -> Double { top + height * (high - number) / (high - low) }
 
-    /// Returns grid lines and numbers at round values, between two edges.
+    /// Returns grid lines at round values, with the values to the left of them.
     func axis(from left: Double, to right: Double) -> Markup {
         var lines: Markup = ""
         var texts: Markup = ""
@@ -169,7 +169,7 @@ struct ProfilePanel {
             """
     }
 
-    /// Returns the area below the curve, and the band from the lowest to the highest values.
+    /// Returns the area below the highest values, and the band between the lowest and the highest values.
     func curve(of profile: TrackProfile, on axis: TimeAxis) -> Markup {
         var area: Markup = ""
         var band: Markup = ""
@@ -187,8 +187,9 @@ struct ProfilePanel {
         return "<path class=\"area\" d=\"\(area)\"/><path class=\"band\" d=\"\(band)\"/>\n"
     }
 
-    /// Returns the values of a run by columns of half a pixel, in pieces. A piece ends if no sample has the value for
-    /// longer than a usual interval; some receivers report speed and altitude in separate epochs.
+    /// Returns the values of a run in columns of half a pixel, split into pieces. A new piece begins after a time
+    /// without a value that is longer than a usual interval. Shorter times are bridged, because some receivers report
+    /// speed and altitude in separate epochs.
     private func columns(
         of run: ArraySlice<TrackProfile.Sample>, x: (UTCTime) -> Double
     ) -> [[(x: Double, extent: TrackProfile.Extent)]] {

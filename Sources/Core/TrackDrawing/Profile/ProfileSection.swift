@@ -1,14 +1,14 @@
 import GNSS
 import TimeAndChance
 
-/// The drawings of speed and altitude over time.
+/// The section of a page that shows speed and altitude over time.
 extension TrackMap {
-    /// The distance in pixels, on the wide chart, between two samples that the script can point at. Because of this,
-    /// the number of samples doesn't grow with the track.
+    /// The minimum distance, in pixels of the wide chart, between two samples that the script can highlight. Because of
+    /// this minimum, the number of samples doesn't grow with the track.
     private static let sampleDistance = 2.0
 
-    /// The chart in both sizes, with a note and the data that the script `pointing` needs; `nil` if no fix has a speed
-    /// or altitude.
+    /// The chart in both sizes, with a note and the data that the script `pointing` needs. `nil` if no fix has a speed
+    /// or altitude, or if there is only one fix.
     package var profileSection: Markup? {
         guard !profile.samples.isEmpty else { return nil }
         let stops = summary.stops.found.longest
@@ -39,7 +39,7 @@ extension TrackMap {
         return section
     }
 
-    /// The samples that the script can point at, each with its run.
+    /// The samples that the script can highlight, each with the index of its run.
     var chartSamples: [(sample: TrackProfile.Sample, run: Int)] {
         let axis = ProfileDrawing(profile: profile, stops: [], shortStops: [], size: .wide).axis
         var chosen: [(sample: TrackProfile.Sample, run: Int)] = []
@@ -55,8 +55,9 @@ extension TrackMap {
         return chosen
     }
 
-    /// Returns the data of a sample for the script: milliseconds since 1970, metres east and north, degrees, the
-    /// minimum and maximum speed in km/h, and the altitude in metres.
+    /// Returns the data of a sample for the script, as a JSON array. It begins with the milliseconds since 1970, the
+    /// metres east and north, and the latitude and longitude in degrees. The minimum and maximum speed in km/h and the
+    /// altitude in metres follow.
     private func data(of sample: TrackProfile.Sample) -> String {
         func number(_ value: Double?) -> String { value.map { FigureText.decimal($0, places: 0) } ?? "null" }
         let meters = point(latitude: sample.latitude, longitude: sample.longitude)
@@ -69,7 +70,8 @@ extension TrackMap {
         return "[\(fields.joined(separator: ","))]"
     }
 
-    /// The script that highlights the same moment on the chart and the track. Everything else works without the script.
+    /// The script that highlights the same moment on the charts and the maps, when the user points at one of them.
+    /// Everything else on the page works without the script.
     package static let pointing: Markup = """
         <script>
         "use strict";

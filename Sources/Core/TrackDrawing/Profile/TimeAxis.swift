@@ -1,18 +1,19 @@
 import TimeAndChance
 
-/// A time axis from left to right, with runs at one scale and the pauses between them. Pauses that would take up most
-/// of the room are shortened.
+/// A time axis from left to right. It consists of runs, which are periods without a break in the track, and the pauses
+/// between them. All runs have the same scale. Long pauses are shortened if the pauses would take up more room than the
+/// runs.
 struct TimeAxis: Sendable {
     struct Run: Sendable {
         let from: UTCTime
         let to: UTCTime
-        /// The pixel of the run's start.
+        /// The x coordinate of the run's start, in pixels.
         let x: Double
     }
 
-    /// The time between two runs.
+    /// The part of the axis between two runs.
     struct Pause: Sendable {
-        /// The time from the end of a run to the start of the next; negative if the time goes back.
+        /// The time from the end of one run to the start of the next. Negative if the time goes back.
         let duration: Duration
         let x: Double
         let width: Double
@@ -21,7 +22,7 @@ struct TimeAxis: Sendable {
     struct Tick: Sendable, Hashable {
         let x: Double
         let text: String
-        /// The date; set only at the first tick of a day.
+        /// The date, which is set only on the first tick of a day.
         var date: String?
     }
 
@@ -55,17 +56,17 @@ struct TimeAxis: Sendable {
         }
     }
 
-    /// Returns the pixel of a time within a run.
+    /// Returns the x coordinate, in pixels, of a time within a run.
     func x(of time: UTCTime, in run: Run) -> Double {
         run.x + run.from.duration(to: time) / .seconds(1) / secondsPerPixel
     }
 
-    /// Returns the pixel of a time in the first run that contains it; `nil` if no run does.
+    /// Returns the x coordinate, in pixels, of a time in the first run that contains it; `nil` if no run does.
     func x(of time: UTCTime) -> Double? {
         runs.first { $0.from <= time && time <= $0.to }.map { x(of: time, in: $0) }
     }
 
-    /// Returns round times that are at least about `distance` pixels apart.
+    /// Returns ticks at round times that are roughly `distance` pixels apart, or more.
     func ticks(distance: Double) -> [Tick] {
         let step = RoundStep.seconds(atLeast: distance * secondsPerPixel) * 1000
         let hasDays = step >= 86_400_000
@@ -97,9 +98,10 @@ struct TimeAxis: Sendable {
     }
 }
 
-/// Round numbers for grids and axes.
+/// Functions that find round numbers for grids and axes.
 enum RoundStep {
-    /// Returns the smallest of 1, 2 and 5 times a power of ten that is at least `minimum`, which must be positive.
+    /// Returns the smallest number that is at least `minimum` and is 1, 2 or 5 times a power of ten. `minimum` must be
+    /// positive.
     static func step(atLeast minimum: Double) -> Double {
         var power = 1.0
         while power * 10 <= minimum { power *= 10 }
@@ -107,7 +109,8 @@ enum RoundStep {
         return [1, 2, 5].map { $0 * power }.first { $0 >= minimum } ?? power * 10
     }
 
-    /// Returns the smallest usual division of time that is at least `minimum` seconds.
+    /// Returns the smallest usual time step that is at least `minimum` seconds, such as 15 seconds or an hour. The
+    /// result is in seconds.
     static func seconds(atLeast minimum: Double) -> Int64 {
         let usual: [Int64] = [
             1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800,
@@ -116,7 +119,7 @@ enum RoundStep {
         return 86_400 * Int64(min(1e9, step(atLeast: minimum / 86_400)))
     }
 
-    /// Returns the multiples of `step` in a range; empty if there are more than a thousand.
+    /// Returns the multiples of `step` from `low` to `high`; empty if there are more than a thousand.
     static func multiples(of step: Double, from low: Double, to high: Double) -> [Double] {
         let first = (low / step).rounded(.up)
         let last = (high / step).rounded(.down)

@@ -1,11 +1,13 @@
 import CMath
 
-/// A projection to a plane that touches the earth at one place, in metres east and north of that place.
+/// A projection onto a plane that touches the earth at one place. Points on the plane are in metres east and north of
+/// that place.
 ///
-/// This is a stereographic projection of the sphere that `Fix.distance` uses. It preserves angles everywhere and has no
-/// date line and no poles. Lengths are accurate to 0.01 % within 100 km of the place, and to 1 % within 1200 km.
+/// This is a stereographic projection of the sphere that `Fix.distance` uses. It preserves angles everywhere, and has
+/// no seam at the date line or the poles. Lengths are accurate to 0.01 % within 100 km of the place, and to 1 % within
+/// 1200 km.
 struct LocalProjection: Sendable {
-    /// The place where the plane touches the earth, in degrees.
+    /// The latitude and longitude of the place where the plane touches the earth, in degrees.
     let latitude: Double
     let longitude: Double
 
@@ -21,7 +23,8 @@ struct LocalProjection: Sendable {
         cosine = cmath_cos(latitude * .pi / 180)
     }
 
-    /// Returns the point of a place in degrees. The antipode, which is infinitely far away, gets a very distant point.
+    /// Returns the point on the plane for a latitude and a longitude in degrees. The antipode of the place, whose point
+    /// would be infinitely far away, gets a very distant point.
     func point(latitude: Double, longitude: Double) -> PlanePoint {
         let angle = latitude * .pi / 180
         let turn = (longitude - self.longitude) * .pi / 180
@@ -32,7 +35,7 @@ struct LocalProjection: Sendable {
             y: scale * (cosine * cmath_sin(angle) - sine * cmath_cos(angle) * cmath_cos(turn)))
     }
 
-    /// Returns the place of a point, in degrees.
+    /// Returns the latitude and longitude of a point on the plane, in degrees.
     func place(of point: PlanePoint) -> (latitude: Double, longitude: Double) {
         let distance = point.length
         guard distance > 0 else { return (latitude, longitude) }
@@ -46,7 +49,7 @@ struct LocalProjection: Sendable {
     }
 }
 
-/// A point of a plane: metres east and north of an origin, or pixels right and down.
+/// A point on a plane. The coordinates are metres east and north of an origin, or pixels to the right and down.
 struct PlanePoint: Sendable, Hashable {
     var x: Double
     var y: Double
@@ -58,7 +61,7 @@ struct PlanePoint: Sendable, Hashable {
     var length: Double { (x * x + y * y).squareRoot() }
 }
 
-/// An upright rectangle.
+/// A rectangle whose sides are parallel to the axes.
 struct PlaneBounds: Sendable, Hashable {
     private(set) var low: PlanePoint
     private(set) var high: PlanePoint

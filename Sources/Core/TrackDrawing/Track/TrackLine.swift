@@ -1,29 +1,29 @@
 import GNSS
 
-/// The line of a track in bounded memory. Whenever the line has too many points, points that are close together are
-/// removed.
+/// The line of a track, in bounded memory. Whenever the line has too many points, it is thinned out: points close to
+/// the previous one are removed.
 struct TrackLine: Sendable {
     struct Vertex: Sendable, Hashable {
         var point: PlanePoint
         /// The speed in metres per second; `nil` if the fix has none.
         var speed: Float?
-        /// Whether this point begins a piece, so that no line is drawn from the previous point.
+        /// Whether this point begins a new piece of the line, so that it isn't connected to the previous point.
         var beginsPiece: Bool
     }
 
-    /// The points in metres, on the plane that touches the earth at the first fix.
+    /// The points of the line, in metres on the plane that touches the earth at the first fix.
     private(set) var vertices: [Vertex] = []
     private(set) var plane: LocalProjection?
     private(set) var bounds: PlaneBounds?
-    /// The minimum distance in metres between two points. A point closer to the previous one is left out.
+    /// The minimum distance between two consecutive points, in metres. A point closer to the previous one is left out.
     private var tolerance = 0.0
-    /// Whether a point that began a piece was left out.
+    /// Whether the next point must begin a new piece, because the point that began the piece was left out.
     private var isBroken = false
     private let capacity: Int
 
     init(capacity: Int = 1 << 17) { self.capacity = capacity }
 
-    /// The maximum distance of a fix from the line, in metres.
+    /// The maximum distance between a fix of the track and the line, in metres.
     var error: Double { 2 * tolerance }
 
     mutating func add(_ fix: Fix, beginsPiece: Bool) {
@@ -44,8 +44,8 @@ struct TrackLine: Sendable {
         vertices.append(vertex)
     }
 
-    /// Doubles the tolerance until half of the capacity is free. The tolerance starts at a tenth of a pixel of a large
-    /// drawing.
+    /// Doubles the tolerance and removes points, until half of the capacity is free. The first tolerance is about a
+    /// tenth of a pixel of a large drawing.
     private mutating func thin() {
         guard let bounds else { return }
         tolerance = max(tolerance, max(bounds.width, bounds.height, 1) / 20_000)

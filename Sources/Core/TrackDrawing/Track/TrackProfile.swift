@@ -1,9 +1,10 @@
 import GNSS
 import TimeAndChance
 
-/// The speed and altitude of a track over time, in bounded memory. The longer the track, the more time a sample covers.
+/// The speed and altitude of a track over time, in bounded memory. The longer the track is, the more time each sample
+/// covers.
 struct TrackProfile: Sendable {
-    /// The minimum and maximum of some values.
+    /// The minimum and the maximum of several values.
     struct Extent: Sendable, Hashable {
         private(set) var low: Double
         private(set) var high: Double
@@ -25,18 +26,18 @@ struct TrackProfile: Sendable {
         }
     }
 
-    /// The values of a fix, or of several fixes in quick succession.
+    /// The values of one fix, or of several fixes in quick succession that have been merged.
     struct Sample: Sendable, Hashable {
         var from: UTCTime
         var to: UTCTime
-        /// The place of the first fix, in degrees.
+        /// The latitude and longitude of the first fix, in degrees.
         let latitude: Double
         let longitude: Double
-        /// The range of the speed, in metres per second.
+        /// The range of the speed, in metres per second; `nil` if no fix has a speed.
         var speed: Extent?
-        /// The range of the altitude, in metres above mean sea level.
+        /// The range of the altitude, in metres above mean sea level; `nil` if no fix has an altitude.
         var altitude: Extent?
-        /// Whether the track breaks before this sample.
+        /// Whether there is a break in the track before this sample.
         var beginsRun: Bool
 
         fileprivate mutating func include(_ other: Self) {
@@ -54,19 +55,19 @@ struct TrackProfile: Sendable {
     }
 
     private(set) var samples: [Sample] = []
-    /// The maximum duration of a sample. Shorter consecutive samples are merged.
+    /// The maximum time that one sample covers. Consecutive samples that fit into this time are merged.
     private(set) var sampleLength = Duration.zero
     private let capacity: Int
 
     init(capacity: Int = 8192) { self.capacity = capacity }
 
-    /// The runs of samples without a break.
+    /// The samples, split at the breaks in the track.
     var runs: [ArraySlice<Sample>] {
         let starts = samples.indices.filter { $0 == 0 || samples[$0].beginsRun }
         return zip(starts, starts.dropFirst() + [samples.count]).map { samples[$0..<$1] }
     }
 
-    /// Adds the next fix. `beginsRun`: whether the track breaks before this fix.
+    /// Adds the next fix. `beginsRun` says whether there is a break in the track before this fix.
     mutating func add(_ fix: Fix, beginsRun: Bool) {
         append(
             Sample(

@@ -1,7 +1,7 @@
 package import GNSS
 import TimeAndChance
 
-/// Everything that a page shows about a track, collected fix by fix in bounded memory.
+/// Everything that a page shows about a track, collected one fix at a time in bounded memory.
 package struct TrackSurvey: Sendable {
     package private(set) var summary = TrackSummary()
     private(set) var profile = TrackProfile()
@@ -16,14 +16,15 @@ package struct TrackSurvey: Sendable {
         let step = summary.add(fix)
         let known = withSpeed(fix)
         map.add(known, step)
-        // Without a speed, slow driving can't be distinguished from standing within a halt's minimum time.
+        // A short stop takes so little time that positions alone don't distinguish it from slow driving. Fixes without
+        // a speed are therefore ignored.
         if known.speedMetersPerSecond != nil { halts.add(known, step) }
         if case .broken = step { profile.add(fix, beginsRun: true) } else { profile.add(fix, beginsRun: false) }
         if let speed = fix.speedMetersPerSecond { speeds.add(speed) }
     }
 
-    /// Returns `fix` with the speed of a moment ago if it has none, because some receivers report position and speed in
-    /// separate epochs.
+    /// Returns `fix` with the latest speed if the fix has none and that speed is recent. Some receivers report position
+    /// and speed in separate epochs.
     private mutating func withSpeed(_ fix: Fix) -> Fix {
         if let speed = fix.speedMetersPerSecond { latestSpeed = (speed, fix.timeOfFix) }
         guard fix.speedMetersPerSecond == nil, let latestSpeed else { return fix }
@@ -34,7 +35,8 @@ package struct TrackSurvey: Sendable {
         return known
     }
 
-    /// The periods of standing of 10 s or more that aren't part of a stop. If there are very many, only the longest.
+    /// The stops of 10 s or more that are too short to count as a stop in `summary`. If there are very many, only the
+    /// longest are included.
     package var shortStops: [TrackStop] {
         let stops = summary.stops.found.longest
         return halts.found.longest.filter { halt in
@@ -42,7 +44,7 @@ package struct TrackSurvey: Sendable {
         }
     }
 
-    /// The complete track to draw, once the last fix has been added.
+    /// The track to draw. Use it after the last fix has been added.
     var drawn: MapTrack {
         var map = map
         map.finish()
@@ -50,19 +52,19 @@ package struct TrackSurvey: Sendable {
     }
 }
 
-/// The part of a track that its map shows. A jump is followed only if three fixes agree on the new place, because a
-/// single wild fix would make everything else too small to see.
+/// The part of a track that its map shows. After a jump, fixes are drawn only once there are three without another
+/// jump. Otherwise, a single wrong fix would make the rest of the track too small to see.
 struct MapTrack: Sendable {
     private static let quorum = 3
 
     private(set) var line = TrackLine()
     private(set) var start: Fix?
     private(set) var end: Fix?
-    /// The fixes since the start or the last jump, until there are enough to agree.
+    /// The fixes since the start or the last jump, held back until there are three.
     private var held: [(fix: Fix, beginsPiece: Bool)] = []
     private var isSteady = false
 
-    /// Adds the next fix, which follows the previous one by `step`.
+    /// Adds the next fix. `step` is its relation to the previous fix.
     mutating func add(_ fix: Fix, _ step: TrackContinuity.Step) {
         var beginsPiece = false
         if case .broken(let place) = step {
@@ -76,7 +78,7 @@ struct MapTrack: Sendable {
         if isSteady || held.count >= Self.quorum { drawHeld() }
     }
 
-    /// Draws the last fixes if there is nothing else to draw.
+    /// Draws the fixes that are still held back if nothing else has been drawn.
     mutating func finish() { if start == nil { drawHeld() } }
 
     private mutating func drawHeld() {
@@ -90,14 +92,14 @@ struct MapTrack: Sendable {
     }
 }
 
-/// The figures of a track, including its stops.
+/// The statistics of a track, and its stops.
 package struct TrackSummary: Sendable {
     package private(set) var statistics = TrackStatistics()
     package private(set) var stops = StopFinder()
 
     package init() {}
 
-    /// Adds the next fix. Returns its relation to the previous one.
+    /// Adds the next fix. Returns its relation to the previous fix.
     @discardableResult
     package mutating func add(_ fix: Fix) -> TrackContinuity.Step {
         let step = statistics.add(fix)
