@@ -45,7 +45,7 @@ package struct TrackMotion: Sendable, Hashable {
     package init() {}
 }
 
-/// The number of decimals with which each value of a fix is written. Receivers send no more.
+/// The number of decimals with which each value of a fix is written. Receivers don't send more decimals.
 enum FixPrecision {
     /// The ninth decimal of a degree is a tenth of a millimetre. Receivers send minutes with at most eight decimals.
     static let degrees = 9

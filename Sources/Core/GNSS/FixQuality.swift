@@ -13,8 +13,8 @@ package enum FixMode: String, Sendable, Hashable, CaseIterable {
     case threeDimensional = "3d"
 }
 
-/// A set of sentence types that contain positions. The raw value of a single type is also its rank. An epoch's position
-/// is taken from the type with the highest rank.
+/// A set of sentence types that contain positions. The raw value of a single type is also its rank. The position of an
+/// epoch is from the type with the highest rank.
 struct PositionSource: OptionSet {
     let rawValue: UInt8
 

@@ -59,8 +59,8 @@ private struct RedactionMask {
 /// encode spaces as plus signs. A piece of a long secret is enough to find it, because another program may have cut the
 /// text.
 private struct KnownSecrets: Sendable {
-    /// The minimum length of a secret in bytes. Shorter secrets are ignored, because removing them would remove half of
-    /// any text.
+    /// The minimum length of a secret in bytes. Shorter secrets are ignored, because they occur by chance in almost any
+    /// text.
     private static let minimumLength = 4
     private static let pieceLengths = 8...12
 
@@ -103,7 +103,7 @@ private struct KnownSecrets: Sendable {
     }
 }
 
-/// Finds words that begin like a JSON Web Token, with `eyJ`. This is the base64 encoding of `{"` and a letter.
+/// Finds words that begin like a JSON Web Token, with `eyJ`. This is how base64 encodes `{"` followed by a letter.
 private enum JSONWebTokens {
     /// The minimum length of a token in bytes. Shorter words contain nothing secret, and may be the end of a name such
     /// as `privateKeyJSON`.

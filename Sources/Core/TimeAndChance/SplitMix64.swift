@@ -1,5 +1,5 @@
 /// A pseudorandom generator that returns the same numbers for the same seed on every machine, so that a run with random
-/// faults can be repeated.
+/// events can be repeated.
 ///
 /// This is the generator of Steele, Lea and Flood with 64 bits of state (Fast Splittable Pseudorandom Number
 /// Generators, 2014).

@@ -94,7 +94,7 @@ struct Epoch {
         return !claims.valid.isEmpty || !claims.unconfirmed.isEmpty && values.mode != nil
     }
 
-    /// Returns the epoch's result. Each value is from the sentence that is trusted most for it. `earlierHDOP` is the
+    /// Returns the epoch's result. Each value is from the most trusted sentence that contains it. `earlierHDOP` is the
     /// HDOP of an earlier epoch, or 0 if none is recent enough.
     func verdict(earlierHDOP: Double) -> Verdict {
         if claims.isVoid { return .void }
@@ -137,8 +137,8 @@ extension Epoch {
     @inline(__always)
     func has(_ type: SentenceType) -> Bool { counts >> (UInt64(type.rawValue) * 4) & 15 != 0 }
 
-    /// Whether `sentence` is in the same burst as this epoch, although its time differs. That is so if its position
-    /// differs by at most `degrees`. `sentence` must be the first of its type in the epoch.
+    /// Whether `sentence` is in the same burst as this epoch's sentences, although its time differs. That is so if its
+    /// position differs by at most `degrees`. `sentence` must be the first of its type in the epoch.
     func isSameBurst(_ sentence: PositionSentence, within degrees: Double) -> Bool {
         guard sentence.status == .valid || sentence.status == .unconfirmed, hasPosition,
             let latitude = values.latitude.value, let longitude = values.longitude.value,

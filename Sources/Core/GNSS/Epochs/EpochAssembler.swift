@@ -139,7 +139,8 @@ struct EpochAssembler {
     }
 
     /// Adds the time of `sentence` to the current epoch if the sentence is in the same burst, although its time
-    /// differs. Returns whether it is. The different time may be the time of sending or local time.
+    /// differs. Returns whether the sentence is in the burst. The different time may be the time of sending or local
+    /// time.
     ///
     /// If the two times differ by less than the interval between epochs, the earlier one is the time of the solution.
     /// If they are from two time zones, the dated sentence's time is used. If neither sentence has a date, GGA's time

@@ -112,7 +112,7 @@ struct FixCalendar {
         guard case .repaired = dates else { return nil }
         let since = undatedSince ?? timeOfDay
         undatedSince = since
-        // `hasWaited` stays true, because a day later the two times of day are close to each other again.
+        // `hasWaited` stays true even if the times of day are close to each other again, as they are a day later.
         hasWaited = hasWaited || abs(timeOfDay.milliseconds(since: since)) >= Self.dateTimeout
         guard hasWaited else { return nil }
         guard let host = hostTime else {
@@ -135,8 +135,8 @@ struct FixCalendar {
         return hostTime()
     }
 
-    /// Returns `stated`. If `stated` is near midnight and a day off, returns the instant a day earlier or later that
-    /// follows `last`.
+    /// Returns `stated`, unless it is near midnight and a day off. If it is, returns the instant a day earlier or later
+    /// that follows `last`.
     @inline(__always)
     private func midnightCorrected(_ stated: UTCTime) -> UTCTime {
         guard let last else { return stated }

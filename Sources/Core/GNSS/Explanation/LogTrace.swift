@@ -1,6 +1,7 @@
 import TimeAndChance
 
-/// Passes a log through the decoder and records what becomes of each sentence on the wanted lines, and why.
+/// Passes a log through the decoder. Records the outcome of each sentence on the wanted lines, and the reason for the
+/// outcome.
 ///
 /// The trace runs `NMEADecoder` itself, one sentence at a time, and compares the decoder's state before and after each
 /// sentence. So an explanation can't differ from what the decoder does. Tracing is slow, but it doesn't slow down the
@@ -9,7 +10,7 @@ package struct LogTrace {
     /// The minimum number of bytes to read ahead. It exceeds the longest frame, so the decoder always gets complete
     /// frames.
     private static let lookahead = BinaryFrame.maximumLength + 1024
-    /// The maximum number of bytes to keep of the wanted lines, and of the data before a sentence.
+    /// The maximum number of bytes to keep of the wanted lines. Also the maximum for the data before a sentence.
     private static let keptBytes = 4096
 
     /// The numbers of the lines to explain, counted from 1.

@@ -6,8 +6,8 @@ struct SentenceReading {
     private(set) var meaning: String?
     /// The values of a fix that the sentence contains.
     private(set) var parts: [EpochPart] = []
-    /// The faulty field, such as `field 6 (E or W) is "X"`; `nil` if no field is faulty, or if only the latitude or the
-    /// longitude is missing.
+    /// The faulty field, such as `field 6 (E or W) is "X"`; `nil` if no field is faulty, or if the fault is a missing
+    /// latitude or longitude.
     private(set) var faultyField: String?
 
     /// Reads `sentence` from start byte to checksum, as the decoder does.
@@ -120,7 +120,8 @@ struct SentenceReading {
 
 /// The fields of a sentence and their names, for explanations.
 extension SentenceType {
-    /// Whether a sentence of this type belongs to a single epoch. Dates (ZDA) and headings (HDT, THS) apply to several.
+    /// Whether a sentence of this type belongs to a single epoch. Dates (ZDA) and headings (HDT, THS) apply to several
+    /// epochs.
     var belongsToEpoch: Bool {
         switch self {
         case .rmc, .gga, .gns, .gll, .vtg, .gsa, .gst, .gbs, .pubx00, .pgrme, .pqtmepe, .psrfepe: true

@@ -133,7 +133,7 @@ struct AddressCounts: Sendable {
     }
 
     private var entries = [Entry](repeating: Entry(), count: Self.capacity)
-    /// The number of sentences in each entry; 0 marks a free entry. This is an inline array, because every write to an
+    /// The number of sentences in each entry; 0 marks a free entry. An inline array is used because every write to an
     /// `Array` checks whether its storage is shared.
     private var counts = InlineArray<256, Int>(repeating: 0)
     /// The number of all sentences, including those whose address found no free entry.

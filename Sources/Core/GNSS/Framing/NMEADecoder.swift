@@ -11,7 +11,7 @@ package struct NMEADecoder: Sendable {
     private var carry = [UInt8](repeating: 0, count: BinaryFrame.maximumLength + Self.topUp)
     private var carried = 0
     private var opening = StreamOpening()
-    /// Whether the next byte is the first of a line, where a `#` begins a comment.
+    /// Whether the next byte is the first of a line. Only a `#` at the start of a line begins a comment.
     var isAtLineStart = true
     var isInComment = false
     private var lastReceivedAt: Duration?

@@ -59,8 +59,8 @@ extension NMEADecoderOptions.Dates {
         return (instant, periods == 0 ? nil : .weekRolloverRepaired)
     }
 
-    /// Whether `instant` may be true, because it isn't before `earliest` by more than the tolerance. If dates aren't
-    /// repaired, any instant may be true.
+    /// Whether `instant` may be right, because it is at most the tolerance before `earliest`, or later. If dates aren't
+    /// repaired, any instant may be right.
     func isPlausible(_ instant: UTCTime) -> Bool {
         guard case .repaired(_, let earliest, _) = self else { return true }
         return instant.millisecondsSince1970 >= earliest.millisecondsSince1970 - Self.toleranceMilliseconds

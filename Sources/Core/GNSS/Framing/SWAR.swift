@@ -29,7 +29,7 @@ enum SWAR {
 
     @inline(__always)
     static func count(of byte: UInt8, in word: UInt64) -> Int {
-        // Multiplying by a number with a one in every byte adds up all bytes in the highest byte.
+        // Multiplying by a word with 1 in every byte adds up all bytes in the highest byte.
         Int(truncatingIfNeeded: (exactMarks(of: byte, in: word) >> 7 &* repeated(1)) >> 56)
     }
 

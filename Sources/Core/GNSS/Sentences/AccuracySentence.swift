@@ -1,8 +1,8 @@
 /// A sentence in which the receiver estimates the error of the position.
 struct AccuracySentence {
     var timeOfDay: TimeOfDay?
-    /// The radius in metres of the circle that contains the true position with a probability of 68 %, or the closest
-    /// equivalent that the receiver reports.
+    /// The radius in metres of the circle that contains the true position with a probability of 68 %. If the receiver
+    /// doesn't report that radius, this is the closest equivalent.
     var horizontalAccuracyMeters: Double?
 
     /// Reads a sentence that contains a position error in metres; `nil` if its time can't be read.

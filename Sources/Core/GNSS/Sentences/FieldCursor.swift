@@ -6,7 +6,6 @@ import TimeAndChance
 /// parses the numbers. Only the cursor's own functions change a cursor. They are all inlined, so that the cursor stays
 /// in registers.
 @safe struct FieldCursor {
-    /// A fault in a field.
     enum Fault: UInt8 {
         case none, malformed, outOfRange
         /// A latitude without a longitude, or a longitude without a latitude.
@@ -267,8 +266,8 @@ extension FieldCursor {
         coordinate(positive: UInt8(ascii: "E"), negative: UInt8(ascii: "W"), maximumDegrees: 180)
     }
 
-    /// Reads a speed in knots and returns it in metres per second. The maximum is 1,000 knots, above which export rules
-    /// forbid a receiver to work.
+    /// Reads a speed in knots and returns it in metres per second. The maximum is 1,000 knots, which is the limit for
+    /// receivers that may be exported.
     @inline(__always)
     mutating func speedInKnots() -> Double? {
         number(in: 0...1000).map { $0 * 1852 / 3600 }
@@ -286,15 +285,15 @@ extension FieldCursor {
         number(in: 0...360).map { $0 == 360 ? 0 : $0 }
     }
 
-    /// Reads a dilution of precision; `nil` if it is 0 or at least 99, because receivers send such values if they don't
-    /// know it.
+    /// Reads a dilution of precision; `nil` if it is 0 or at least 99, because receivers send such values for an
+    /// unknown dilution.
     @inline(__always)
     mutating func dilution() -> Double? {
         guard let value = number(in: 0...9999) else { return nil }
         return value > 0 && value < 99 ? value : nil
     }
 
-    /// Reads an error estimate in metres; `nil` if it is 0, because receivers send 0 if they don't know it.
+    /// Reads an error estimate in metres; `nil` if it is 0, because receivers send 0 for an unknown error.
     @inline(__always)
     mutating func errorInMeters() -> Double? {
         guard let value = number(in: 0...999_999_999) else { return nil }

@@ -1,7 +1,7 @@
 /// Eight characters in a word, with the first character in the lowest bits. Characters that have been removed are
 /// zeros.
 struct PackedDigits {
-    /// The characters XOR `0`. After that, the byte of each digit is the digit's value.
+    /// The characters, each XORed with the character `0`. So the byte of a digit is the digit's value.
     private var bytes: UInt64
 
     @inline(__always)

@@ -50,7 +50,8 @@ package enum ReceiverMaker {
     ]
 }
 
-/// Something about a receiver or its log that the operator should know.
+/// A problem with a receiver or its output about which the operator should know. Some problems prevent fixes
+/// (`preventsFix`).
 package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable {
     /// The receiver's positions refer to a datum other than WGS 84, according to DTM.
     case foreignDatum

@@ -11,7 +11,7 @@
     /// limit.
     let limit: UnsafePointer<UInt8>
 
-    /// Returns the address of the first byte after the field at `place` and its comma.
+    /// Returns a pointer to the first byte after the field at `place` and its comma.
     @inline(__always)
     private func next(after place: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
         var place = unsafe place
@@ -23,8 +23,7 @@
         return unsafe place
     }
 
-    /// Returns the address of the first byte after the `count` fields that begin at `start`. Scans eight bytes at a
-    /// time.
+    /// Returns a pointer to the first byte after the `count` fields that begin at `start`. Scans eight bytes at a time.
     @inline(never)
     func place(after count: Int, from start: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
         var place = unsafe start

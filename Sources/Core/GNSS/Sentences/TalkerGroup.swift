@@ -3,8 +3,7 @@
 struct TalkerGroup: OptionSet {
     let rawValue: UInt8
 
-    /// The talkers that stand for constellations, and proprietary addresses. A receiver uses several of them in one
-    /// epoch.
+    /// The talkers of constellations and of proprietary sentences. A receiver uses several of them in one epoch.
     static let receiver = Self(rawValue: 1)
     static let transponder = Self(rawValue: 2)
     static let navigationSystem = Self(rawValue: 4)

@@ -1,4 +1,4 @@
-/// The satellites in a receiver's view, including whether the receiver uses them for its position.
+/// The satellites in a receiver's view. Each entry says whether the receiver uses the satellite for its position.
 package struct Sky: Sendable, Hashable {
     /// The satellites, sorted by system and number. Each satellite has a single entry, even if the receiver receives
     /// several of its signals.

@@ -1,8 +1,8 @@
 /// Combines GSV and GSA sentences into a receiver's sky. The caller passes the time, because there is no clock here.
 ///
 /// A receiver sends GSV sentences in groups: one group per system and, since NMEA 4.10, per signal. A complete group is
-/// valid until it is replaced by the next complete group of the same system and signal. GSA lists the satellites that
-/// are used for an epoch's position. Assembling the sky neither delays nor changes a fix.
+/// valid until the next group with the same talker and signal is complete. GSA lists the satellites that are used for
+/// an epoch's position. Assembling the sky neither delays nor changes a fix.
 struct SkyAssembler: Sendable {
     /// A complete group of GSV sentences.
     private struct Group {
@@ -106,7 +106,7 @@ struct SkyAssembler: Sendable {
     }
 }
 
-/// One sentence of a GSV group, with satellites in view.
+/// A sentence of a GSV group. It lists satellites in view.
 private struct InViewSentence {
     let parts: Int
     let part: Int

@@ -22,10 +22,10 @@ package struct Motion: Sendable, Hashable {
 
     /// The speed below which a vehicle is standing. Its course is only noise at such a speed.
     package static let standingSpeed = 0.5
-    /// The speed above which a vehicle certainly isn't standing. A course that is already trusted remains trusted down
-    /// to this speed.
+    /// The minimum speed at which a vehicle certainly isn't standing. A course that is already trusted remains trusted
+    /// down to this speed.
     package static let creepingSpeed = 1.0
-    /// The speed above which a vehicle is moving and its course is trusted, even if the vehicle was parked before.
+    /// The minimum speed at which a vehicle is moving and its course is trusted, even if the vehicle was parked before.
     package static let movingSpeed = 1.5
 
     /// The minimum time in one place after which a vehicle is parked or has made a stop. It is longer than most waits

@@ -92,8 +92,8 @@ private struct TimedPlace {
 
 /// The velocities at which a leg from one point passes each later point within the tolerance.
 ///
-/// The velocities that pass one later point form a disc. It is approximated by an octagon inside the disc and an
-/// octagon around the disc. A velocity within all inner octagons passes all points. A velocity outside any outer
+/// The velocities at which a leg passes one later point form a disc. The disc is approximated by an octagon inside it
+/// and an octagon around it. A velocity within all inner octagons suits all points. A velocity outside any outer
 /// octagon doesn't. For any other velocity, each point is checked.
 private struct VelocityBounds {
     /// The ratio of the inner octagon's size to the outer octagon's size, rounded down from cos(22.5°).
