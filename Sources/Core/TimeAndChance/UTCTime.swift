@@ -131,8 +131,8 @@ package struct RFC3339Time: Sendable, Hashable {
     /// second.
     package let isLeapSecond: Bool
 
-    /// Parses `text`; `nil` for any other format, such as one with a space instead of the `T`, or with more than nine
-    /// digits in the fraction.
+    /// Parses `text`. Returns `nil` for any other format, such as one with a space instead of the `T`, or with more
+    /// than nine digits in the fraction.
     package init?(_ text: String) {
         var rest = Array(text.utf8)[...]
         func take(_ character: Unicode.Scalar) -> Bool {

@@ -6,8 +6,8 @@ struct SentenceReading {
     private(set) var meaning: String?
     /// The values of a fix that the sentence contains.
     private(set) var parts: [EpochPart] = []
-    /// The faulty field, such as `field 6 (E or W) is "X"`; `nil` if no field is faulty, or if the fault is a missing
-    /// latitude or longitude.
+    /// The faulty field, such as `field 6 (E or W) is "X"`. It is `nil` if no field is faulty, or if the fault is a
+    /// missing latitude or longitude.
     private(set) var faultyField: String?
 
     /// Reads `sentence` from start byte to checksum, as the decoder does.

@@ -69,8 +69,8 @@ package struct NMEADecoder: Sendable {
         unreportedWarnings.insert(warning)
     }
 
-    /// The time at which the current epoch will be complete if no more bytes arrive, measured from the same moment as
-    /// `receivedAt`; `nil` if nothing is waiting.
+    /// The time at which the current epoch will be complete if no more bytes arrive; `nil` if nothing is waiting. It is
+    /// measured from the same moment as `receivedAt`.
     package var idleDeadline: Duration? {
         guard let lastReceivedAt, assembler.isWaiting || isInBinaryFrame else { return nil }
         return lastReceivedAt + idleTime

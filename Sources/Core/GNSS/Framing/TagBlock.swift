@@ -14,8 +14,8 @@ import TimeAndChance
     static let mark = UInt8(ascii: "\\")
     /// The maximum length in bytes, including both backslashes.
     static let maximumLength = 255
-    /// The minimum value of field `c:` that is taken as milliseconds since 1970; it means a time in 1973. Smaller
-    /// values are taken as seconds, up to the year 5138.
+    /// The minimum value of field `c:` that is in milliseconds since 1970 (a time in 1973). Smaller values are in
+    /// seconds, up to the year 5138.
     private static let minimumMilliseconds: Int64 = 100_000_000_000
     /// The start of GPS time. Only clocks that were never set show earlier times.
     private static let earliest = UTCTime(year: 1980, month: 1, day: 6)

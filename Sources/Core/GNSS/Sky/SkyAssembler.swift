@@ -183,8 +183,8 @@ extension SatelliteSystem {
 }
 
 extension FieldCursor {
-    /// Returns the system whose ID is in the field after `count` fields; `nil` if that field isn't an integer, because
-    /// one maker sends a fraction there.
+    /// Returns the system whose ID is in the field after `count` fields; `nil` if that field isn't an integer. One
+    /// maker sends a fraction there.
     fileprivate func systemID(after count: Int) -> SatelliteSystem? {
         var field = self
         field.skip(count)
