@@ -1,9 +1,9 @@
 import CMath
 package import TimeAndChance
 
-/// A position solution of a GNSS receiver: the combined values of one epoch's sentences.
+/// A position solution of a GNSS receiver, combined from the sentences of one epoch.
 ///
-/// A value that the receiver didn't report is `nil`. Values that are derived from other fixes have their own fields.
+/// A value that the receiver didn't report is `nil`. Values that are computed from several fixes are in `derived`.
 package struct Fix: Sendable, Hashable {
     /// The UTC time of the solution, from the receiver.
     package var timeOfFix: UTCTime
@@ -11,18 +11,18 @@ package struct Fix: Sendable, Hashable {
     package var latitude: Double
     /// The longitude in degrees, WGS 84, -180...180, east positive.
     package var longitude: Double
-    /// The altitude above mean sea level.
+    /// The altitude above mean sea level, in metres.
     package var altitudeMeters: Double?
-    /// Height of mean sea level above the WGS 84 ellipsoid, in metres.
+    /// The height of mean sea level above the WGS 84 ellipsoid, in metres.
     package var geoidSeparationMeters: Double?
     package var speedMetersPerSecond: Double?
-    /// Course over ground in degrees from true north, 0..<360.
+    /// The course over ground in degrees from true north, 0..<360.
     package var headingDegrees: Double?
     package var derived = TrackMotion()
-    /// The direction of the vehicle's front (HDT, THS) in degrees from true north, 0..<360. It is measured by a compass
-    /// or a second antenna, so it is also correct at standstill, but it isn't the direction of travel.
+    /// The direction of the vehicle's front (HDT, THS) in degrees from true north, 0..<360. A compass or a second
+    /// antenna measures it, so it is correct even at standstill. It may differ from the direction of travel.
     package var bodyHeadingDegrees: Double?
-    /// The radius of the 68 % circle in metres.
+    /// The radius in metres of the circle that contains the true position with a probability of 68 %.
     package var horizontalAccuracyMeters: Double?
     package var hdop: Double?
     package var satellitesUsed: Int?
@@ -37,7 +37,7 @@ package struct Fix: Sendable, Hashable {
     }
 }
 
-/// Speed and course derived from the track, if the receiver doesn't report them correctly (`DerivedMotion`).
+/// The speed and course derived from the track (`DerivedMotion`), if the receiver doesn't report them correctly.
 package struct TrackMotion: Sendable, Hashable {
     package var speedMetersPerSecond: Double?
     package var headingDegrees: Double?
@@ -45,9 +45,9 @@ package struct TrackMotion: Sendable, Hashable {
     package init() {}
 }
 
-/// The number of decimals in written fixes: as many as receivers send.
+/// The number of decimals with which each value of a fix is written. Receivers don't send more decimals.
 enum FixPrecision {
-    /// Nine decimals are a tenth of a millimetre. Receivers send minutes with at most eight decimals.
+    /// The ninth decimal of a degree is a tenth of a millimetre. Receivers send minutes with at most eight decimals.
     static let degrees = 9
     static let meters = 3
     static let metersPerSecond = 4
@@ -56,17 +56,17 @@ enum FixPrecision {
 }
 
 extension Fix {
-    /// The length in metres of a degree of latitude, on the sphere that `distance` uses.
+    /// The length in metres of a degree of latitude, on the sphere that `distance(to:)` assumes.
     package static let metersPerDegree = 111_195.0
 
-    /// Returns the distance to `other` in metres on a sphere. It is within 0.5 % of the geodesic for two fixes of a
-    /// vehicle.
+    /// Returns the distance to `other` in metres, on a sphere. For two fixes of a vehicle, it differs from the geodesic
+    /// distance by at most 0.5 %.
     ///
-    /// The equirectangular approximation is accurate enough up to a few hundred kilometres. Beyond that it is still
-    /// monotonic, which suffices to recognise an impossible distance.
+    /// The equirectangular approximation is accurate enough up to a few hundred kilometres. Beyond that, it still grows
+    /// with the true distance, which suffices to recognise an impossible distance.
     package func distance(to other: Fix) -> Double { displacement(to: other).meters }
 
-    /// Returns the displacement to `other`, with the precision of `distance(to:)`.
+    /// Returns the displacement to `other`, which is as precise as `distance(to:)`.
     func displacement(to other: Fix) -> Displacement {
         let east =
             Self.degreesEast(from: longitude, to: other.longitude)
@@ -75,18 +75,19 @@ extension Fix {
             east: east * Self.metersPerDegree, north: (other.latitude - latitude) * Self.metersPerDegree)
     }
 
-    /// Returns the difference between two longitudes in degrees, across the 180th meridian if that is shorter.
+    /// Returns the difference in degrees between two longitudes, positive to the east. It crosses the 180th meridian if
+    /// that way is shorter.
     static func degreesEast(from longitude: Double, to other: Double) -> Double {
         let east = other - longitude
         return east > 180 ? east - 360 : east < -180 ? east + 360 : east
     }
 
-    /// The derived speed, which exists only if the receiver's speed is missing or wrong; otherwise the receiver's
-    /// speed.
+    /// The derived speed if there is one, otherwise the receiver's speed. A speed is derived only if the receiver's
+    /// speed is missing or wrong.
     package var knownSpeedMetersPerSecond: Double? { derived.speedMetersPerSecond ?? speedMetersPerSecond }
 
-    /// Returns the position at `time` if the vehicle keeps its speed and heading; extrapolates by at most a minute. The
-    /// position is unchanged if speed or heading is missing.
+    /// Returns the position at `time` if the vehicle keeps its speed and heading, extrapolated by at most a minute. If
+    /// the speed or the heading is missing, the position doesn't change.
     package func extrapolated(to time: UTCTime) -> Fix {
         var later = self
         later.timeOfFix = time
@@ -99,7 +100,7 @@ extension Fix {
         return later
     }
 
-    /// Returns the position at `time` if the vehicle goes straight to `other` at constant speed.
+    /// Returns the position at `time`, assuming that the vehicle travels straight to `other` at constant speed.
     package func interpolated(to other: Fix, at time: UTCTime) -> Fix {
         var between = self
         between.timeOfFix = time
@@ -110,33 +111,33 @@ extension Fix {
         return between
     }
 
-    /// Returns the time between the two fixes in seconds; negative if `other` is earlier.
+    /// Returns the time from this fix to `other` in seconds; negative if `other` is earlier.
     func seconds(to other: Fix) -> Double { timeOfFix.duration(to: other.timeOfFix) / .seconds(1) }
 }
 
 extension Fix {
-    /// The maximum speed of a vehicle in metres per second (252 km/h), unless its receiver reports a higher speed or
-    /// three fixes agree on one.
+    /// The speed in metres per second (252 km/h) that no vehicle is assumed to exceed. The exceptions are a higher
+    /// speed that the receiver reports, and a speed on which three fixes agree.
     private static let maximumVehicleSpeed = 70.0
     /// The maximum speed at which civilian receivers work, in metres per second (1,000 knots).
     private static let maximumReceiverSpeed = 515.0
-    /// The maximum time in seconds over which two fixes determine a vehicle's speed.
+    /// The maximum time in seconds between two fixes from which a vehicle's speed is computed.
     private static let maximumStep = 60.0
-    /// The maximum time in seconds for which a vehicle accelerates or brakes as hard as it can.
+    /// The maximum time in seconds for which a vehicle can accelerate or brake as hard as possible.
     private static let maximumChangeTime = 3.0
-    /// The difference between the errors of two consecutive fixes, in metres.
+    /// The assumed difference between the position errors of two consecutive fixes, in metres.
     private static let stepError = 10.0
     /// The maximum acceleration of a vehicle, in metres per second squared.
     private static let maximumAcceleration = 10.0
-    /// The error of a reported speed, in metres per second.
+    /// The assumed error of a reported speed, in metres per second.
     private static let speedError = 5.0
-    /// The error in metres that is assumed if the receiver reports none.
+    /// The position error in metres that is assumed if the receiver reports none.
     private static let usualError = 50.0
-    /// The minimum error in metres, whatever the receiver reports.
+    /// The minimum tolerance in metres for the errors of two positions, whatever errors the receiver reports.
     private static let minimumError = 25.0
 
-    /// Whether a vehicle can have come from `previous` in the time between the fixes, given their speeds. Allows for
-    /// the errors of both positions.
+    /// Whether a vehicle can have travelled from `previous` to this fix in the time between them, given their speeds.
+    /// Allows for the errors of both positions.
     package func isWithinReach(of previous: Fix) -> Bool {
         let seconds = previous.timeOfFix.duration(to: timeOfFix) / .seconds(1)
         let error =
@@ -150,7 +151,8 @@ extension Fix {
         return previous.distance(to: self) <= reach + max(Self.minimumError, error * 2)
     }
 
-    /// Whether a vehicle that went from `earlier` to `previous` can have continued to this fix, at any speed.
+    /// Whether a vehicle that travelled from `earlier` to `previous` can have continued to this fix. Unlike
+    /// `isWithinReach(of:)`, this allows any speed at which civilian receivers work.
     package func canContinue(from earlier: Fix, via previous: Fix) -> Bool {
         let before = earlier.seconds(to: previous)
         let after = previous.seconds(to: self)
@@ -164,8 +166,9 @@ extension Fix {
         return Self.canChange(by: change.meters - slack, in: min(after, Self.maximumChangeTime))
     }
 
-    /// Returns this fix with missing values filled in: the maximum possible speed after `measured` if the receiver
-    /// reports no speed or wrong speeds, and the radius of `measured` if it reports no radius.
+    /// Returns this fix with missing values filled in from `measured`, which is an earlier fix. If the receiver reports
+    /// no speed or wrong speeds, the speed is the maximum that the vehicle can have reached since `measured`. If the
+    /// receiver reports no accuracy radius, the radius is that of `measured`.
     package func completed(after measured: Fix) -> Fix {
         var fix = self
         fix.horizontalAccuracyMeters = horizontalAccuracyMeters ?? measured.horizontalAccuracyMeters
@@ -177,8 +180,8 @@ extension Fix {
         return fix
     }
 
-    /// Returns the acceleration since `previous` in metres per second squared if no vehicle can reach it, otherwise
-    /// `nil`.
+    /// Returns the acceleration since `previous` in metres per second squared if no vehicle can accelerate so hard.
+    /// Returns `nil` if the acceleration is possible, or if a speed is missing.
     package func impossibleAcceleration(since previous: Fix) -> Double? {
         guard let before = previous.speedMetersPerSecond, let after = speedMetersPerSecond else { return nil }
         let seconds = previous.timeOfFix.duration(to: timeOfFix) / .seconds(1)
@@ -186,7 +189,7 @@ extension Fix {
         return Self.canChange(by: change, in: seconds) ? nil : change / seconds
     }
 
-    /// Whether a vehicle's velocity can change by `change` metres per second in `seconds`.
+    /// Whether a vehicle's velocity can change by `change` metres per second within `seconds`.
     static func canChange(by change: Double, in seconds: Double) -> Bool {
         change <= seconds * maximumAcceleration + speedError
     }

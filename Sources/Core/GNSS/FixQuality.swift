@@ -6,14 +6,15 @@ package enum FixQuality: String, Sendable, Hashable, CaseIterable {
     case manual, simulated
 }
 
-/// The kind of solution, without or with altitude (GSA field 2).
+/// The number of dimensions of a position solution (GSA field 2). Only a three-dimensional solution includes an
+/// altitude.
 package enum FixMode: String, Sendable, Hashable, CaseIterable {
     case twoDimensional = "2d"
     case threeDimensional = "3d"
 }
 
-/// A set of the sentence types that contain positions. The raw value of a single type is its rank for an epoch's
-/// position.
+/// A set of sentence types that contain positions. The raw value of a single type is also its rank. The position of an
+/// epoch is from the type with the highest rank.
 struct PositionSource: OptionSet {
     let rawValue: UInt8
 
@@ -26,7 +27,7 @@ struct PositionSource: OptionSet {
     @inline(__always)
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// The index of a single source, 0...3.
+    /// The index of the only type in the set, 0...3.
     @inline(__always)
     var index: Int { rawValue.trailingZeroBitCount }
 
@@ -41,13 +42,14 @@ struct PositionSource: OptionSet {
     }
 }
 
-/// The validity of a sentence's position, which is decided by flags, never by the presence of numbers.
+/// The validity of a sentence's position. Only flags decide it; the presence of coordinates means nothing.
 enum SolutionStatus: Hashable {
     case valid
     case void
     /// The position was simulated or entered by hand, so it never becomes a fix.
     case excluded
-    /// Another sentence must confirm the position, because there is no flag (old GLL) or the flag isn't sufficient.
+    /// The position must be confirmed by another sentence, because this one has no flag (old GLL) or its flag isn't
+    /// sufficient.
     case unconfirmed
 }
 
@@ -69,7 +71,8 @@ extension SolutionStatus {
         }
     }
 
-    /// Returns the meaning of a mode letter. Letters that the standard doesn't define confirm nothing.
+    /// Returns the meaning of a mode letter. A letter that the standard doesn't define neither confirms nor voids a
+    /// position.
     @inline(__always)
     static func meaning(ofMode letter: UInt8) -> (SolutionStatus, FixQuality?) {
         switch letter {
@@ -86,7 +89,8 @@ extension SolutionStatus {
         }
     }
 
-    /// Returns the meaning of a status letter `A` or `V` with the mode letter that follows it, which may be missing.
+    /// Returns the meaning of a status letter (`A` or `V`) and the mode letter that follows it. `mode` is 0 if the
+    /// sentence has no mode letter.
     @inline(__always)
     static func meaning(ofStatus status: UInt8, mode: UInt8) -> (SolutionStatus, FixQuality?) {
         let (modeStatus, quality) = meaning(ofMode: mode)

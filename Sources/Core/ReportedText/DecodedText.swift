@@ -1,4 +1,4 @@
-/// A decoded text, with the range of the original text that each byte comes from.
+/// A decoded text that knows for each byte which range of the original text the byte comes from.
 struct DecodedText {
     private(set) var bytes: [UInt8] = []
     private(set) var origins: [Range<Int>] = []
@@ -10,8 +10,8 @@ struct DecodedText {
 
     private init() {}
 
-    /// The possible decodings of this text: from percent-encoding, from JSON escapes, and from base64, which may begin
-    /// at any of four characters.
+    /// The texts that result from decoding this text as percent-encoding, as JSON escapes, and as base64. A base64 part
+    /// may begin at any of four positions, so there are four such results.
     var readings: [DecodedText] {
         let unescaped = [percentDecoded, unescapedJSON].filter { $0.bytes.count < bytes.count }
         let digits = zip(bytes, origins).compactMap { byte, origin in
@@ -41,8 +41,8 @@ struct DecodedText {
         }
     }
 
-    /// Replaces each escape sequence. `escape` returns the length of the sequence at an index and the bytes that it
-    /// stands for; `nil` if there is none.
+    /// Replaces each escape sequence. `escape` returns the length of the sequence that begins at an index, and the
+    /// bytes that the sequence stands for; `nil` if none begins there.
     private func replacing(_ escape: (_ index: Int) -> (length: Int, bytes: [UInt8])?) -> DecodedText {
         var result = DecodedText()
         var index = 0
@@ -58,8 +58,8 @@ struct DecodedText {
         return result
     }
 
-    /// Decodes the characters of either base64 alphabet and ignores all others, such as line breaks. Text around the
-    /// encoded part decodes to noise.
+    /// Decodes the characters of both base64 alphabets and ignores all others, such as line breaks. Text around the
+    /// encoded part results in meaningless bytes.
     private static func base64Decoded(_ digits: ArraySlice<(value: UInt8, origin: Range<Int>)>) -> DecodedText {
         var result = DecodedText()
         for index in digits.indices.dropFirst() {
@@ -78,12 +78,13 @@ struct DecodedText {
         origins.append(origin)
     }
 
-    /// Returns the range of the original text that the given range comes from.
+    /// Returns the range of the original text from which the given range was decoded.
     func origin(of range: Range<Int>) -> Range<Int> {
         origins[range.lowerBound].lowerBound..<origins[range.upperBound - 1].upperBound
     }
 
-    /// Returns the UTF-16 code unit of the escape sequence at `index`; `nil` if there is none.
+    /// Returns the UTF-16 code unit for which the escape sequence at `index` stands; `nil` if there is no such
+    /// sequence.
     private func codeUnit(at index: Int) -> UInt16? {
         guard bytes[min(index, bytes.count)...].starts(with: "\\u".utf8) else { return nil }
         return hexadecimal(at: index + 2, digits: 4)

@@ -1,18 +1,19 @@
-/// Finds the values in text that follow the label of a secret: `Bearer …`, `token=…`, `"password": "…"`,
-/// `Authorization: …`, and the user information of a URL.
+/// Finds secrets that follow a label, such as `Bearer …`, `token=…`, `"password": "…"` or `Authorization: …`. Also
+/// finds the user information in URLs.
 struct LabelledSecrets {
     private let bytes: [UInt8]
 
-    /// The words that the names of secrets end with, without hyphens and underscores.
+    /// The words with which the name of a secret ends. Hyphens and underscores in the name are ignored.
     private static let names = [
         "token", "key", "secret", "password", "passwd", "pwd", "passphrase", "credential", "credentials", "signature",
         "sig", "jwt", "assertion", "auth", "authorization", "cookie", "session", "sessionid", "bearer",
     ]
-    /// The headers whose value extends to the end of the line.
+    /// The headers whose secret extends to the end of the line.
     private static let headers = ["authorization", "cookie"]
     private static let schemes = ["bearer", "basic"]
     private static let maximumNameLength = 40
-    /// The words that follow `Bearer` in sentences and in challenges (RFC 6750, section 3).
+    /// The words that aren't a token if they follow `Bearer`, as they do in sentences and in challenges (RFC 6750,
+    /// section 3).
     private static let prose: Set = [
         "token", "tokens", "authentication", "authorization", "scheme", "credential", "credentials", "realm", "header",
         "error", "is", "was", "or", "and", "not", "required", "missing",
@@ -31,7 +32,7 @@ struct LabelledSecrets {
         return ranges
     }
 
-    /// Returns the secret that follows the separator at `index`; `nil` if there is none.
+    /// Returns the range of the secret after the separator at `index`; `nil` if there is none.
     private func value(at index: Int) -> Range<Int>? {
         switch bytes[index] {
         case UInt8(ascii: "="):
@@ -51,7 +52,7 @@ struct LabelledSecrets {
 
     private func valueAfterColon(_ colon: Int) -> Range<Int>? {
         let name = name(before: colon)
-        // A name with a slash is a path, and the colon only ends it.
+        // A name with a slash is a path, so the colon after it doesn't introduce a secret.
         guard Self.ends(name, with: Self.names), !name.contains(UInt8(ascii: "/")) else { return nil }
         let isQuoted = Self.isQuote(bytes[name.endIndex])
         if !isQuoted, Self.ends(name, with: Self.headers) {
@@ -61,7 +62,7 @@ struct LabelledSecrets {
         return value(after: colon).flatMap { !isQuoted && isProse($0, after: name) ? nil : $0 }
     }
 
-    /// Returns the name before a separator, without quotes and blanks.
+    /// Returns the name before a separator, without the quotes and blanks after the name.
     private func name(before separator: Int) -> ArraySlice<UInt8> {
         var end = separator
         while end > 0, separator - end < 3, bytes[end - 1].isBlank || Self.isQuote(bytes[end - 1]) { end -= 1 }
@@ -95,14 +96,15 @@ struct LabelledSecrets {
         return min(index, bytes.count)
     }
 
-    /// Whether a value is just a word in a sentence, such as in "invalid token: expired".
+    /// Whether a value is only a word in a sentence, as in "invalid token: expired".
     private func isProse(_ value: Range<Int>, after name: ArraySlice<UInt8>) -> Bool {
         guard Self.ends(name, with: ["bearer"]) else { return bytes[value].dropFirst().allSatisfy(\.isLowercase) }
         let word = bytes[value].prefix { $0 != UInt8(ascii: "=") }.map(\.lowercased)
         return Self.prose.contains(String(decoding: word, as: UTF8.self))
     }
 
-    /// Returns the part of a URL's authority before its last `@`; `nil` if there is none.
+    /// Returns the range of a URL's user information, which ends before the last `@` of the authority; `nil` if there
+    /// is none.
     private func userInformation(from start: Int) -> Range<Int>? {
         let authority = bytes[start...].prefix { !$0.isBlank && !Self.isQuote($0) && !"/?#<>".utf8.contains($0) }
         return authority.lastIndex(of: UInt8(ascii: "@")).map { start..<$0 }

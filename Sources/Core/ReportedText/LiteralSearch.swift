@@ -1,7 +1,7 @@
-/// Searching for a literal text, byte by byte. Unlike a comparison of characters, this finds a quotation mark that is
-/// followed by a combining accent, and doesn't link the regular expression engine into the binary.
+/// Functions that search for a literal text byte by byte. Unlike a comparison of characters, they find a quotation mark
+/// that is followed by a combining accent. They also don't link the regular expression engine into the binary.
 ///
-/// The functions are inlinable, because an unspecialized search would look up types at each byte.
+/// The functions are inlinable, because without specialisation they would look up types for each byte.
 extension Collection<UInt8> {
     /// Returns the range of the first occurrence of `literal`; `nil` if there is none.
     @inlinable
@@ -31,7 +31,7 @@ extension StringProtocol {
 }
 
 extension BidirectionalCollection {
-    /// Returns the elements without blank ones at either end.
+    /// Returns the elements without the blank ones at the beginning and at the end.
     @inlinable
     package func trimming(_ isBlank: (Element) -> Bool) -> SubSequence {
         let start = drop(while: isBlank)

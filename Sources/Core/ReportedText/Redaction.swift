@@ -1,18 +1,20 @@
-/// Removes secrets from foreign text: known secrets, labelled values and JSON Web Tokens, plain or encoded.
+/// Removes secrets from foreign text. It finds known secrets, labelled values and JSON Web Tokens, whether they are
+/// plain or encoded.
 struct Redaction: Sendable {
-    /// The maximum number of nested encodings that are decoded.
+    /// The maximum number of encodings, nested in each other, that are decoded.
     private static let maximumEncodings = 3
-    /// The maximum number of bytes that are read beyond those that can be shown, which bounds the time for long text.
+    /// The maximum number of bytes that are read beyond the bytes that can be shown. It limits the time for long text.
     private static let maximumExcess = 8 << 10
-    /// The number of bytes that are hidden at the end of text that wasn't read completely, because a secret that was
-    /// cut there can't be recognised by its first few characters.
+    /// The number of bytes that are hidden at the end of text that wasn't read completely. A secret may have been cut
+    /// there, and its first few characters aren't enough to recognise it.
     private static let hiddenEnd = 512
 
     private let secrets: KnownSecrets
 
     init(_ secrets: [String]) { self.secrets = KnownSecrets(secrets) }
 
-    /// Returns `source` with `…` in place of each secret, up to at least `limit` bytes of the result.
+    /// Returns `source` with `…` in place of each secret. Reads only the first `limit` bytes of a long `source`, and a
+    /// fixed number of bytes after them.
     func applied(to source: some Sequence<UInt8>, limit: Int) -> String {
         let maximum = limit + Self.maximumExcess
         let bytes = Array(source.prefix(maximum + 1))
@@ -30,7 +32,7 @@ struct Redaction: Sendable {
     }
 }
 
-/// The bytes of foreign text that must not be shown.
+/// A mask of the bytes of foreign text that must not be shown.
 private struct RedactionMask {
     private var isRedacted: [Bool]
 
@@ -54,14 +56,15 @@ private struct RedactionMask {
 }
 
 /// The secrets that were sent or are stored. Case is ignored, and a plus sign is treated as a space, because forms
-/// encode spaces in this way. A part of a long secret suffices to find it, because the text may have been cut
-/// elsewhere.
+/// encode spaces as plus signs. A piece of a long secret is enough to find it, because another program may have cut the
+/// text.
 private struct KnownSecrets: Sendable {
-    /// The minimum length of a secret. Shorter secrets are ignored, because they would remove half of any text.
+    /// The minimum length of a secret in bytes. Shorter secrets are ignored, because they occur by chance in almost any
+    /// text.
     private static let minimumLength = 4
     private static let pieceLengths = 8...12
 
-    /// All pieces of the secrets, by length.
+    /// The pieces of all secrets, by length in bytes.
     private var pieces: [Int: Set<UInt128>] = [:]
 
     init(_ secrets: [String]) {
@@ -77,7 +80,7 @@ private struct KnownSecrets: Sendable {
         for (length, pieces) in pieces {
             Self.forEachPiece(of: text, length: length) { start, piece in
                 guard pieces.contains(piece) else { return }
-                // The space after a scheme such as `Bearer` is kept.
+                // Blanks at either end are kept, such as the space after `Bearer`.
                 let secret = text[start..<start + length].trimming(\.isBlank)
                 ranges.append(secret.startIndex..<secret.endIndex)
             }
@@ -85,7 +88,8 @@ private struct KnownSecrets: Sendable {
         return ranges
     }
 
-    /// Calls `body` for each piece, given as a number that consists of its bytes.
+    /// Calls `body` for each piece of `text` that is `length` bytes long. `piece` is a number that consists of these
+    /// bytes.
     private static func forEachPiece(
         of text: some Sequence<UInt8>, length: Int, _ body: (_ start: Int, _ piece: UInt128) -> Void
     ) {
@@ -99,9 +103,10 @@ private struct KnownSecrets: Sendable {
     }
 }
 
-/// Finds strings that begin like a JSON Web Token: `eyJ` is `{"` in base64, followed by a letter.
+/// Finds words that begin like a JSON Web Token, with `eyJ`. This is how base64 encodes `{"` followed by a letter.
 private enum JSONWebTokens {
-    /// The minimum length of a token. Shorter words contain nothing secret, and may be names such as `privateKeyJSON`.
+    /// The minimum length of a token in bytes. Shorter words contain nothing secret, and may be the end of a name such
+    /// as `privateKeyJSON`.
     private static let minimumLength = 8
 
     static func ranges(in text: [UInt8]) -> [Range<Int>] {

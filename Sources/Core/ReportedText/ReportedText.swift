@@ -1,19 +1,20 @@
-/// Text with foreign parts (from a server, an issuer, a claim, a receiver or a child process) that is safe for a log, a
-/// page, a terminal or a file: without secrets and control characters, and of limited length.
+/// Text with foreign parts that is safe for a log, a page, a terminal or a file. It contains no secrets and no control
+/// characters, and its length is limited. Foreign parts come from a server, an issuer, a claim, a receiver or a child
+/// process.
 ///
-/// Every initialiser redacts. In a literal with interpolated values, each value is redacted unless it is already a
-/// `ReportedText`. Secrets are removed before the text is cut, so that a cut can't leave an unrecognisable part of a
-/// secret.
+/// Every initialiser removes secrets. In a literal with interpolated values, each value is redacted unless it is
+/// already a `ReportedText`. Secrets are removed before the text is cut. Otherwise a cut could leave a part of a secret
+/// that is too short to be recognised.
 package struct ReportedText: Sendable, Hashable, CustomStringConvertible {
-    /// The maximum length of a foreign text, in bytes of UTF-8.
+    /// The maximum length of a single foreign text, in bytes of UTF-8.
     package static let longest = 300
-    /// The maximum length of a sentence with foreign values, in bytes of UTF-8.
+    /// The maximum length of a sentence that contains foreign values, in bytes of UTF-8.
     package static let longestSentence = 1000
 
-    /// The redacted text.
+    /// The text without secrets.
     package let description: String
 
-    /// Redacts `text` and cuts it.
+    /// Removes secrets from `text` and cuts it to `limit` bytes.
     ///
     /// - Parameters:
     ///   - text: the foreign text.
@@ -26,7 +27,7 @@ package struct ReportedText: Sendable, Hashable, CustomStringConvertible {
         self.init(bytes: text.utf8, without: secrets, limit: limit)
     }
 
-    /// Redacts and cuts `bytes`, which needn't be valid UTF-8.
+    /// Removes secrets from `bytes` and cuts them to `limit`. The bytes needn't be valid UTF-8.
     package init(
         bytes: some Sequence<UInt8>, without secrets: [String] = [], limit: Int = ReportedText.longest
     ) {
@@ -40,7 +41,7 @@ package struct ReportedText: Sendable, Hashable, CustomStringConvertible {
     /// Returns this text, cut to at most `limit` bytes.
     package func cut(to limit: Int) -> ReportedText { Self(shown: Self.cut(description, to: limit)) }
 
-    /// Cuts between scalars, so that the result is valid UTF-8.
+    /// Cuts `text` between Unicode scalars, so that the result is valid UTF-8.
     private static func cut(_ text: String, to limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
         let mark = "…"
@@ -74,10 +75,10 @@ extension ReportedText: ExpressibleByStringInterpolation {
 }
 
 extension StringProtocol {
-    /// The text in a form for a line of a terminal or a log. Line breaks and tabs become spaces. Control and format
-    /// characters, which could control a terminal or reverse the direction of text, become U+FFFD.
+    /// The text in a form that is safe for one line of a terminal or a log. Line breaks and tabs become spaces. Control
+    /// and format characters, which could control a terminal or reverse the direction of text, become U+FFFD.
     package var printable: String {
-        // Most strings are plain ASCII.
+        // Most strings are plain ASCII and need no change.
         if utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return String(self) }
         let scalars = unicodeScalars.map { scalar -> Unicode.Scalar in
             switch scalar.properties.generalCategory {
@@ -90,7 +91,7 @@ extension StringProtocol {
         return String(String.UnicodeScalarView(scalars))
     }
 
-    /// The printable text with its line feeds.
+    /// The text with each line made printable, and with its line feeds kept.
     package var printableLines: String {
         split(separator: "\n", omittingEmptySubsequences: false).map(\.printable).joined(separator: "\n")
     }

@@ -7,7 +7,7 @@ extension JSONValue {
         self = tree.value
     }
 
-    /// Returns a value decoded from this one, ignoring members that `type` doesn't have.
+    /// Returns a `Value` decoded from this JSON value. Members that `type` doesn't have are ignored.
     package func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
         let plain: Any? =
             switch type {
@@ -26,7 +26,7 @@ extension JSONValue {
 /// The error for a value that doesn't have the expected shape.
 struct JSONShapeError: Error {}
 
-/// A value being encoded, and the container for its parts.
+/// A value that is being encoded. It also serves as the container for its elements.
 private final class EncodedTree: Encoder, UnkeyedEncodingContainer, SingleValueEncodingContainer {
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
@@ -63,7 +63,7 @@ private final class EncodedTree: Encoder, UnkeyedEncodingContainer, SingleValueE
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
-    /// A new element if this is an array, otherwise this value itself.
+    /// The value to encode next, which is a new element if this is an array, and otherwise this value itself.
     private var next: EncodedTree {
         guard elements != nil else { return self }
         let element = EncodedTree()
@@ -79,7 +79,7 @@ private final class EncodedTree: Encoder, UnkeyedEncodingContainer, SingleValueE
     func nestedContainer<Key>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> { next.container(keyedBy: type) }
 }
 
-/// The members of an object being encoded.
+/// The members of an object that is being encoded.
 private struct EncodedMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let tree: EncodedTree
     var codingPath: [any CodingKey] { [] }
@@ -101,7 +101,7 @@ private struct EncodedMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 }
 
-/// A value being decoded.
+/// A value that is being decoded.
 private struct DecodedTree: Decoder, SingleValueDecodingContainer {
     let codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
@@ -124,7 +124,7 @@ private struct DecodedTree: Decoder, SingleValueDecodingContainer {
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try value.decoded() }
 }
 
-/// The elements of an array being decoded.
+/// The elements of an array that is being decoded.
 private struct DecodedElements: UnkeyedDecodingContainer {
     let elements: [JSONValue]
     let codingPath: [any CodingKey] = []
@@ -156,7 +156,7 @@ private struct DecodedElements: UnkeyedDecodingContainer {
     }
 }
 
-/// The members of an object being decoded.
+/// The members of an object that is being decoded.
 private struct DecodedMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let members: [String: JSONValue]
     var codingPath: [any CodingKey] { [] }

@@ -1,7 +1,8 @@
-/// Describes a syntax error in one sentence with a remedy, for errors that people make when they write JSON by hand.
+/// Describes a syntax error and its remedy in one sentence. It covers the errors that people make when they write JSON
+/// by hand.
 ///
-/// It is created only if text isn't JSON, so it may scan the text again. The sentence quotes nothing from the text,
-/// which may be a secret.
+/// A fault is created only if text isn't JSON, so it can afford to scan the text again. The sentence quotes nothing
+/// from the text, because the text may be a secret.
 struct JSONFault {
     /// The token that the parser expected at `offset`.
     enum ExpectedToken {
@@ -12,7 +13,7 @@ struct JSONFault {
         /// A comma, or the end of the object or array.
         case separator
         case digit
-        /// The rest of a string that begins at `opening`.
+        /// The rest of a string whose opening quote is at `opening`.
         case text(opening: Int)
         /// The end of the document.
         case end
@@ -86,7 +87,7 @@ struct JSONFault {
     }
 
     private var here: Character? {
-        // No character that matters is longer than 16 bytes.
+        // No character that is compared with `here` is longer than 16 bytes.
         String(decoding: bytes[offset..<min(offset + 16, bytes.count)], as: UTF8.self).first
     }
 
@@ -95,8 +96,8 @@ struct JSONFault {
 
     private var previous: Character? { previousOffset.map { Character(Unicode.Scalar(bytes[$0])) } }
 
-    /// The offset of the bracket that opens the innermost object or array around `offset`. Everything before `offset`
-    /// is valid JSON.
+    /// The offset of the bracket that opens the innermost object or array around `offset`. This is reliable, because
+    /// everything before `offset` is valid JSON.
     private var opening: Int? {
         var open: [Int] = []
         var isString = false

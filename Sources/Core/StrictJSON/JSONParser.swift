@@ -1,6 +1,6 @@
 /// A recursive descent parser for the bytes of one JSON document (RFC 8259).
 struct JSONParser {
-    /// The maximum nesting depth, which bounds the use of the stack.
+    /// The maximum nesting depth, which limits the use of the stack.
     private static let maximumDepth = 64
 
     private let bytes: [UInt8]
@@ -72,7 +72,7 @@ struct JSONParser {
         return .array(elements)
     }
 
-    /// Skips the opening bracket.
+    /// Skips an opening bracket. Throws an error if the nesting is too deep.
     private mutating func enter(_ depth: Int) throws(JSONValue.ParseError) {
         guard depth <= Self.maximumDepth else { throw error("nested deeper than \(Self.maximumDepth) levels") }
         index += 1
@@ -92,7 +92,7 @@ struct JSONParser {
         guard let number = Double(text), number.isFinite else {
             throw error("a number that is too large: \(text.prefix(40))", at: start)
         }
-        // Beyond 2^53, a double can't distinguish neighbouring integers.
+        // Above 2^53, a `Double` can't distinguish neighbouring integers.
         if abs(number) <= 9_007_199_254_740_992, let integer = Int64(exactly: number) { return .integer(integer) }
         return .number(number)
     }
@@ -125,7 +125,8 @@ struct JSONParser {
         throw unexpected(.text(opening: opening))
     }
 
-    /// Reads an escape, or two that form a surrogate pair, in the string that begins at `opening`.
+    /// Reads an escape sequence in the string that begins at `opening`. If two sequences form a surrogate pair, reads
+    /// both.
     private mutating func escape(inStringFrom opening: Int) throws(JSONValue.ParseError) -> Unicode.Scalar {
         let start = index
         index += 1

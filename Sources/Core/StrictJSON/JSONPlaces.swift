@@ -1,10 +1,11 @@
-/// The line of each member of a document.
+/// The number of the line on which each member of a document begins.
 package struct JSONPlaces: Sendable {
     private var lines: [String: Int] = [:]
 
     package init() {}
 
-    /// Finds the members of the document in `bytes`. Text that isn't JSON may yield wrong lines, but never fails.
+    /// Finds the members of the document in `bytes`. If the text isn't JSON, the line numbers may be wrong, but there
+    /// is no error.
     package init(of bytes: [UInt8]) {
         var line = 1
         var index = 0
@@ -35,7 +36,8 @@ package struct JSONPlaces: Sendable {
         }
     }
 
-    /// Returns the line, counted from 1, of the member at `path`, such as `upload.endpoint`.
+    /// Returns the line, counted from 1, of the member at `path`, such as `upload.endpoint`; `nil` if there is no such
+    /// member.
     package func line(of path: String) -> Int? { lines[path] }
 
     private static func end(ofStringAt start: Int, in bytes: [UInt8]) -> Int {

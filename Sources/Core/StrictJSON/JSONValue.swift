@@ -1,6 +1,7 @@
-/// A JSON value, for documents whose shape isn't known in advance, such as error bodies and token answers.
+/// A JSON value, for documents whose shape isn't known in advance, such as error bodies and token responses.
 ///
-/// A whole number that fits is an `integer`, even if written `271.0` or `2.71e2`, as in protobuf's JSON mapping.
+/// A whole number that fits into an `Int64` is an `integer`, even if it is written as `271.0` or `2.71e2`. This follows
+/// protobuf's JSON mapping.
 package enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
@@ -10,8 +11,8 @@ package enum JSONValue: Sendable, Hashable {
     case array([JSONValue])
     case object([String: JSONValue])
 
-    /// Parses one document strictly (RFC 8259): it must be UTF-8 without trailing text or duplicate keys, and nested at
-    /// most 64 levels deep.
+    /// Parses one document strictly (RFC 8259). The document must be UTF-8 without trailing text or duplicate keys, and
+    /// nested at most 64 levels deep.
     package init(parsing bytes: [UInt8]) throws(ParseError) {
         var parser = JSONParser(bytes)
         self = try parser.document()
@@ -21,11 +22,11 @@ package enum JSONValue: Sendable, Hashable {
     package struct ParseError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The problem and its remedy, such as `a trailing comma; remove it`.
         package let problem: String
-        /// The offset in bytes, counted from 0.
+        /// The offset of the problem in bytes, counted from 0.
         package let offset: Int
-        /// The line, counted from 1.
+        /// The line of the problem, counted from 1.
         package let line: Int
-        /// The column in Unicode scalars, counted from 1.
+        /// The column of the problem in Unicode scalars, counted from 1.
         package let column: Int
 
         init(_ problem: String, at offset: Int, in bytes: [UInt8]) {
@@ -37,16 +38,16 @@ package enum JSONValue: Sendable, Hashable {
             column = 1 + before[start...].count { $0 & 0xC0 != 0x80 }
         }
 
-        /// A description that follows the text's name, such as `line 3, column 7: a trailing comma; remove it`.
+        /// A description for use after the name of the text, such as `line 3, column 7: a trailing comma; remove it`.
         package var description: String { "line \(line), column \(column): \(problem)" }
     }
 }
 
 extension JSONValue {
-    /// The member `key`; `nil` if it is missing or this isn't an object.
+    /// The member with the given key; `nil` if there is no such member or this value isn't an object.
     package subscript(key: String) -> JSONValue? { objectValue?[key] }
 
-    /// The element at `index`; `nil` if it is missing or this isn't an array.
+    /// The element at `index`; `nil` if there is no such element or this value isn't an array.
     package subscript(index: Int) -> JSONValue? {
         guard let elements = arrayValue, elements.indices.contains(index) else { return nil }
         return elements[index]
@@ -56,10 +57,10 @@ extension JSONValue {
 
     package var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
 
-    /// The value if it is a whole number.
+    /// The value if it is a whole number that fits; otherwise `nil`.
     package var integerValue: Int64? { if case .integer(let value) = self { value } else { nil } }
 
-    /// The value if it is a number, whole or not.
+    /// The value if it is a number, whether whole or not; otherwise `nil`.
     package var doubleValue: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -72,7 +73,7 @@ extension JSONValue {
     package var arrayValue: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
     package var objectValue: [String: JSONValue]? { if case .object(let value) = self { value } else { nil } }
 
-    /// The kind of value with its article, for error messages, such as `a string`.
+    /// The kind of this value with an article, for use in error messages, such as `a string`.
     package var kind: String {
         switch self {
         case .null: "null"

@@ -1,11 +1,11 @@
 extension JSONValue {
-    /// The document on one line with sorted keys. Numbers that aren't finite become `null`.
+    /// The value as JSON on one line, with sorted keys. Numbers that aren't finite become `null`.
     package var text: String { String(decoding: utf8, as: UTF8.self) }
 
-    /// The bytes of `text`.
+    /// The UTF-8 bytes of `text`.
     package var utf8: [UInt8] { written(isPretty: false) }
 
-    /// The document with one member or element per line, for people.
+    /// The value as JSON with one member or element per line, for people to read.
     package var prettyText: String { String(decoding: written(isPretty: true), as: UTF8.self) }
 
     private func written(isPretty: Bool) -> [UInt8] {

@@ -1,5 +1,5 @@
-/// A pseudorandom generator that returns the same numbers for the same seed on every machine, so that a run with faults
-/// can be repeated.
+/// A pseudorandom generator that returns the same numbers for the same seed on every machine, so that a run with random
+/// events can be repeated.
 ///
 /// This is the generator of Steele, Lea and Flood with 64 bits of state (Fast Splittable Pseudorandom Number
 /// Generators, 2014).
@@ -16,10 +16,10 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Returns a uniform number in 0..<1. It has 53 bits, so the conversion is exact.
+    /// Returns a uniformly distributed number in 0..<1. It has 53 bits, so the conversion to `Double` is exact.
     package mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-    /// Returns a uniform number in `range`.
+    /// Returns a uniformly distributed number in `range`.
     package mutating func uniform(_ range: ClosedRange<Double>) -> Double {
         range.lowerBound + unit() * (range.upperBound - range.lowerBound)
     }

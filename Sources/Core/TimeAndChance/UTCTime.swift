@@ -1,16 +1,15 @@
-/// An instant in UTC: POSIX milliseconds since 1970-01-01T00:00:00Z, without leap seconds.
+/// An instant in UTC, stored as POSIX milliseconds since 1970-01-01T00:00:00Z. POSIX time doesn't count leap seconds.
 ///
-/// Core knows neither Foundation nor the system clock. A time comes from the receiver, from a server, or from the
-/// caller.
+/// Core uses neither Foundation nor the system clock. Times come from the receiver, from a server, or from the caller.
 package struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible {
     package var millisecondsSince1970: Int64
 
     @inlinable
     package init(millisecondsSince1970: Int64) { self.millisecondsSince1970 = millisecondsSince1970 }
 
-    /// Creates the instant of a civil date and time of day, without range checks.
+    /// Creates the instant for a date and a time of day, without checking their ranges.
     package init(year: Int, month: Int, day: Int, millisecondOfDay: Int = 0) {
-        // For this computation years begin in March, so that the leap day is a year's last day.
+        // In this computation, years begin in March, so that the leap day is the last day of a year.
         let shifted = month > 2 ? year : year - 1
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400
         let yearOfEra = shifted - era * 400
@@ -27,10 +26,11 @@ package struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible 
         one.millisecondsSince1970 < other.millisecondsSince1970
     }
 
-    /// The seconds since 1970, with a fractional part.
+    /// The seconds since 1970-01-01T00:00:00Z, including the fraction of a second.
     package var secondsSince1970: Double { Double(millisecondsSince1970) / 1000 }
 
-    /// Returns this time plus `duration`, limited to the years 0 to 9999, which can be written as dates.
+    /// Returns this time plus `duration`. The result is limited to the years 0 to 9999, because other years can't be
+    /// written as dates.
     package func advanced(by duration: Duration) -> Self {
         let (seconds, attoseconds) = duration.components
         let first = Self.writable.lowerBound
@@ -65,7 +65,7 @@ package struct UTCTime: Sendable, Hashable, Comparable, CustomStringConvertible 
     package static func hasDay(_ day: Int, ofMonth month: Int, in year: Int) -> Bool {
         guard (1...12).contains(month) else { return false }
         let isLeapYear = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        // Between July and August the long months change from odd to even.
+        // From July to August, the months with 31 days change from odd to even numbers.
         let last = month == 2 ? (isLeapYear ? 29 : 28) : 30 + (month ^ month >> 3) & 1
         return (1...last).contains(day)
     }
@@ -88,7 +88,7 @@ extension UTCTime {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The time in RFC 3339 format without a zero fraction, such as `2026-01-05T10:15:30Z`.
+    /// The time in RFC 3339 format, without the fraction if it is zero, such as `2026-01-05T10:15:30Z`.
     package var shortestDescription: String {
         millisecondOfDay % 1000 == 0 ? "\(description.dropLast(5))Z" : description
     }
@@ -114,23 +114,25 @@ extension UTCTime {
         append(time % 1000, 3, "Z")
     }
 
-    /// Parses a time in RFC 3339 format. Digits below the millisecond are dropped.
+    /// Parses a time in RFC 3339 format. Digits after the milliseconds are dropped.
     package init?(rfc3339 text: String) {
         guard let time = RFC3339Time(text)?.time else { return nil }
         self = time
     }
 }
 
-/// A date and time parsed from RFC 3339 format, such as `2026-01-05T10:15:30.25Z` or with an offset; years 1 to 9999.
+/// A date and time parsed from RFC 3339 format, either in UTC, such as `2026-01-05T10:15:30.25Z`, or with an offset.
+/// The year is 1 to 9999.
 package struct RFC3339Time: Sendable, Hashable {
     package let time: UTCTime
-    /// The nanoseconds below the millisecond, 0..<1,000,000.
+    /// The nanoseconds after the last whole millisecond, 0..<1,000,000.
     package let nanoseconds: Int
-    /// Whether the text is a leap second. POSIX time has no 23:59:60, so `time` is the end of the previous second.
+    /// Whether the text specifies a leap second. POSIX time has no 23:59:60, so `time` is the end of the previous
+    /// second.
     package let isLeapSecond: Bool
 
-    /// Parses `text`; `nil` for any other format, such as a blank instead of the `T`, or a fraction of more than nine
-    /// digits.
+    /// Parses `text`. Returns `nil` for any other format, such as one with a space instead of the `T`, or with more
+    /// than nine digits in the fraction.
     package init?(_ text: String) {
         var rest = Array(text.utf8)[...]
         func take(_ character: Unicode.Scalar) -> Bool {
@@ -174,7 +176,7 @@ package struct RFC3339Time: Sendable, Hashable {
     }
 }
 
-/// Times in HTTP's format (RFC 9110, section 5.6.7).
+/// The conversion to and from the date format of HTTP (RFC 9110, section 5.6.7).
 extension UTCTime {
     /// The time in the format that senders must use, in whole seconds, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
     package var httpDate: String {
@@ -186,7 +188,7 @@ extension UTCTime {
             + "\(two(second / 3600)):\(two(second / 60 % 60)):\(two(second % 60)) GMT"
     }
 
-    /// Parses the format of `httpDate` and the two obsolete formats; `nil` for any other text.
+    /// Parses a time in the format of `httpDate` or in one of the two obsolete formats; `nil` for any other text.
     package init?(httpDate text: String) {
         let words = text.lowercased().split { $0 == " " || $0 == "," || $0 == "-" }
         guard words.count >= 5 else { return nil }
@@ -207,7 +209,7 @@ extension UTCTime {
     private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// Returns the year from four digits, or from two digits that mean 1970 to 2069.
+    /// Returns the year for text of four digits or two; `nil` for other text. Two digits mean 1970 to 2069.
     private static func year(_ text: Substring) -> Int? {
         guard let value = number(text, in: 0...9999) else { return nil }
         guard text.utf8.count == 2 else { return text.utf8.count == 4 ? value : nil }

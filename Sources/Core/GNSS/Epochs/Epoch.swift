@@ -1,37 +1,39 @@
 import TimeAndChance
 
-/// The values and flags of the sentences that have arrived for one epoch so far.
+/// The values and flags from the sentences received so far for one epoch.
 struct Epoch {
     /// The result of an epoch.
     enum Verdict {
-        /// A position. The fix still lacks its date, so its time is on 1970-01-01.
+        /// A fix whose time of day is known, but whose date isn't. Its date is 1970-01-01 for the time being.
         case fix(Fix)
-        /// A flag says that there is no position, or flags contradict each other.
+        /// A flag says that there is no position, even if another flag says that there is one.
         case void
-        /// No sentence contains a position.
+        /// No sentence contains a position, or no sentence confirms it.
         case nothing
     }
 
     /// The epoch's time; `nil` until a sentence contains one.
     var timeOfDay: TimeOfDay?
-    /// Whether the epoch began with a sentence without a time, which receivers send before they know the time.
+    /// Whether the epoch began with a sentence whose time field is empty. Receivers send such sentences until they know
+    /// the time.
     var lacksTime = false
-    /// The date in a valid sentence, with that sentence's time.
+    /// The last date in a sentence with a valid position, together with that sentence's time of day; `nil` until there
+    /// is one.
     private(set) var dated: DateSentence?
-    /// The last sentence that changed the epoch.
+    /// The place of the last sentence that changed the epoch's values or flags; `nil` if none has changed them.
     private(set) var lastPlace: CycleLearner.Place?
-    /// Whether the current sentence has added or improved a value.
+    /// Whether the sentence that is being read has changed the epoch's values or flags.
     private var hasGained = false
-    /// The number of sentences of each type, four bits per type.
+    /// The number of sentences of each type, in four bits per type. Counting stops at 15.
     private(set) var counts: UInt64 = 0
 
-    /// A different time in the same burst, from a second clock.
+    /// The time of day according to a second clock, if the sentences of one burst contain times from two clocks.
     private(set) var otherTime: TimeOfDay?
     private(set) var claims = PositionClaims()
     private(set) var values = EpochValues()
 
-    /// Counts a sentence. Returns its place if the sentence has changed the epoch. A GLL after GGA and RMC changes
-    /// nothing, so no fix should wait for it.
+    /// Counts a sentence. Returns its place in the epoch if it has changed the epoch, otherwise `nil`. For example, a
+    /// GLL after GGA and RMC changes nothing, so a fix needn't wait for it.
     @inline(__always)
     mutating func count(_ type: SentenceType) -> CycleLearner.Place? {
         let shift = UInt64(type.rawValue) * 4
@@ -44,7 +46,8 @@ struct Epoch {
         return place
     }
 
-    /// Adds a position sentence. If a type arrives several times (once per constellation), the first valid one is used.
+    /// Adds a position sentence. Receivers may send one sentence of a type per constellation; the first valid one of
+    /// each type is used.
     @inline(__always)
     mutating func take(_ sentence: PositionSentence, _ type: SentenceType, _ talker: TalkerGroup) {
         let source = PositionSource(type)
@@ -63,7 +66,8 @@ struct Epoch {
         if values.course.offer(sentence.courseDegrees, rank: 2) { hasGained = true }
     }
 
-    /// Adds solution mode and HDOP. If there are several sentences (one per constellation), the best mode is used.
+    /// Adds the solution mode and the HDOP from GSA. Receivers may send one GSA per constellation; the best mode and
+    /// the first HDOP are used.
     @inline(__always)
     mutating func take(_ sentence: SatellitesSentence) {
         let mode = values.mode
@@ -84,19 +88,20 @@ struct Epoch {
         if values.accuracy.offer(sentence.horizontalAccuracyMeters, rank: rank) { hasGained = true }
     }
 
-    /// Whether there is a position that no flag contradicts.
+    /// Whether the epoch has a time and a confirmed position that no flag contradicts.
     var hasPosition: Bool {
         guard timeOfDay != nil, !claims.isVoid else { return false }
         return !claims.valid.isEmpty || !claims.unconfirmed.isEmpty && values.mode != nil
     }
 
-    /// Returns the epoch's result. Each value is from the best sentence that contains it. `earlierHDOP` is the last
-    /// HDOP before the epoch; 0 if it is no longer valid.
+    /// Returns the epoch's result. Each value is from the most trusted sentence that contains it. `earlierHDOP` is the
+    /// HDOP of an earlier epoch, or 0 if none is recent enough.
     func verdict(earlierHDOP: Double) -> Verdict {
         if claims.isVoid { return .void }
         guard hasPosition, let timeOfDay, let latitude = values.latitude.value, let longitude = values.longitude.value
         else { return .nothing }
-        // GGA's quality, unless a mode letter means dead reckoning, for which the GGA of NMEA 2.1 has no value.
+        // The quality is GGA's, unless a mode letter in another sentence means dead reckoning. The GGA of NMEA 2.1 has
+        // no quality value for dead reckoning.
         let quality = values.isEstimated ? .estimated : values.quality ?? .gps
         var fix = Fix(
             timeOfFix: UTCTime(millisecondsSince1970: timeOfDay.posixMilliseconds), latitude: latitude,
@@ -112,8 +117,9 @@ struct Epoch {
         return .fix(fix)
     }
 
-    /// Returns the radius of the 68 % circle in metres: the range error times HDOP, but at least the error that
-    /// reflections cause in a town, whatever the geometry. docs/evidence/nmea.md has the measurements.
+    /// Returns the radius in metres of the circle that contains the true position with a probability of 68 %. It is the
+    /// receiver's range error times HDOP. However good the geometry, it is at least the error that reflections cause in
+    /// a town. docs/evidence/nmea.md has the measurements.
     private static func radius(hdop: Double, _ quality: FixQuality) -> Double {
         switch quality {
         case .gps, .manual, .simulated: max(4, hdop * 4.5)
@@ -125,14 +131,14 @@ struct Epoch {
     }
 }
 
-/// Bursts whose sentences contain times from two clocks.
+/// The handling of bursts whose sentences contain times from two clocks.
 extension Epoch {
     /// Whether the epoch contains a sentence of `type`.
     @inline(__always)
     func has(_ type: SentenceType) -> Bool { counts >> (UInt64(type.rawValue) * 4) & 15 != 0 }
 
-    /// Whether `sentence`, the first of its type, belongs to this epoch's burst despite its different time, because its
-    /// position differs by at most `degrees`.
+    /// Whether `sentence` is in the same burst as this epoch's sentences, although its time differs. That is so if its
+    /// position differs by at most `degrees`. `sentence` must be the first of its type in the epoch.
     func isSameBurst(_ sentence: PositionSentence, within degrees: Double) -> Bool {
         guard sentence.status == .valid || sentence.status == .unconfirmed, hasPosition,
             let latitude = values.latitude.value, let longitude = values.longitude.value,
@@ -141,13 +147,13 @@ extension Epoch {
         return abs(latitude - otherLatitude) <= degrees && abs(longitude - otherLongitude) <= degrees
     }
 
-    /// Adds a second time. If it `isBetter`, it becomes the epoch's time.
+    /// Records the time from a second clock. If `isBetter`, that time becomes the epoch's time.
     mutating func add(otherTime time: TimeOfDay, isBetter: Bool) {
         otherTime = isBetter ? timeOfDay : time
         if isBetter { timeOfDay = time }
     }
 
-    /// Whether `time` is the epoch's time on either clock.
+    /// Whether `time` is the epoch's time according to one of its clocks.
     @inline(__always)
     func hasTime(_ time: TimeOfDay) -> Bool {
         if let timeOfDay, timeOfDay.isSameEpoch(as: time) { return true }
@@ -155,7 +161,8 @@ extension Epoch {
         return otherTime.isSameEpoch(as: time)
     }
 
-    /// The rank of the epoch's best clock so far. A clock with a date (RMC) is most likely to be UTC.
+    /// The rank of the epoch's clock. The higher the rank, the more likely it is that the clock shows UTC. The clock of
+    /// a dated sentence (RMC) has the highest rank.
     var clockRank: UInt8 {
         if dated != nil { return 3 }
         let positions = claims.valid.union(claims.unconfirmed)
@@ -163,20 +170,20 @@ extension Epoch {
     }
 }
 
-/// The sentence types of an epoch that contain a position, and the types whose flags say that there is no position.
+/// The sentence types that contain a position in an epoch, and the types whose flags say that there is no position.
 struct PositionClaims {
     private(set) var valid: PositionSource = []
     private(set) var void: PositionSource = []
-    /// Positions that another sentence must confirm.
+    /// The types whose position must be confirmed by another sentence.
     private(set) var unconfirmed: PositionSource = []
-    /// Whether a sentence says that its position was simulated or entered by hand.
+    /// Whether a flag says that a position was simulated or entered by hand.
     private(set) var isExcluded = false
     /// The talkers that have sent a position.
     private var positionTalkers: TalkerGroup = []
     /// The talkers that have sent a sentence whose flags say that there is no position.
     private var voidTalkers = VoidTalkers()
 
-    /// Adds the flags of a sentence. Returns whether they change anything.
+    /// Records the flags of a sentence. Returns whether they may have changed `isVoid`.
     @inline(__always)
     mutating func take(_ status: SolutionStatus, _ source: PositionSource, _ talker: TalkerGroup) -> Bool {
         switch status {
@@ -198,15 +205,15 @@ struct PositionClaims {
         }
     }
 
-    /// Whether the epoch is void: a flag says that there is no position, and it is from a talker that has also sent a
-    /// position, or no talker has sent one.
+    /// Whether the epoch has no position, because a flag says so. The flag counts only if its talker has also sent a
+    /// position, or if no talker has sent one.
     @inline(__always)
     var isVoid: Bool {
         !void.isEmpty && (positionTalkers.isEmpty || !positionTalkers.isDisjoint(with: voidTalkers.all))
     }
 }
 
-/// The values of a fix, from the sentences that have arrived for the epoch so far.
+/// The values of a fix, collected from the sentences received so far for one epoch.
 struct EpochValues {
     private(set) var latitude = Ranked()
     private(set) var longitude = Ranked()
@@ -223,8 +230,8 @@ struct EpochValues {
     private(set) var ubloxMode: FixMode?
     fileprivate(set) var mode: FixMode?
 
-    /// Adds the values of a sentence. If a type arrives several times (once per constellation), the first valid one is
-    /// used. Returns whether any value has changed.
+    /// Adds the values of a sentence. Receivers may send one sentence of a type per constellation; the first valid one
+    /// is used. Returns whether any value has changed.
     @inline(__always)
     fileprivate mutating func take(_ sentence: PositionSentence, _ source: PositionSource) -> Bool {
         let rank = source.rawValue
@@ -266,7 +273,7 @@ struct EpochValues {
         return true
     }
 
-    /// Sets `part` if it has no value yet. Returns whether it was set.
+    /// Sets `part` to `value` if `part` is `nil`. Returns whether `part` was set.
     @inline(__always)
     private static func fill<Value>(_ part: inout Value?, _ value: Value?) -> Bool {
         guard part == nil, value != nil else { return false }
@@ -278,30 +285,32 @@ struct EpochValues {
 /// The outcome of a complete epoch.
 enum EpochCompletion: UInt8 {
     case fix
-    /// A flag says that there is no position.
+    /// No fix, because a flag says that there is no position.
     case void
-    /// A sentence says that its position was simulated or entered by hand.
+    /// No fix, because a flag says that the position was simulated or entered by hand.
     case excluded
-    /// No sentence contains a confirmed position.
+    /// No fix, because no sentence contains a confirmed position.
     case nothing
-    /// The position is 0, 0.
+    /// No fix, because the position is latitude 0, longitude 0.
     case nullIsland
-    /// A fix that waits for the first date.
+    /// A fix that can't be emitted until a date is known.
     case undated
-    /// A recent fix has the same time.
+    /// No fix, because a recent fix has the same time.
     case repeated
 }
 
-/// The best of several candidates for one value of a fix. If two have the same rank, the first is kept.
+/// The most trusted of several candidates for one value of a fix. If two candidates have the same rank, the first is
+/// kept.
 struct Ranked {
     private var best = 0.0
     private(set) var rank: UInt8 = 0
 
-    /// The candidate with the highest rank, if there is one.
+    /// The candidate with the highest rank; `nil` if there is no candidate.
     @inline(__always)
     var value: Double? { rank == 0 ? nil : best }
 
-    /// Keeps `value` if its `rank` (at least 1) is higher than the current rank. Returns whether it was kept.
+    /// Keeps `value` if its `rank` (at least 1) is higher than that of the current candidate. Returns whether it was
+    /// kept.
     @inline(__always) @discardableResult
     mutating func offer(_ value: Double?, rank: UInt8) -> Bool {
         guard let value, rank > self.rank else { return false }

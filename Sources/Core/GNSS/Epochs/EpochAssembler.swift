@@ -1,46 +1,52 @@
 import TimeAndChance
 
-/// Combines the sentences of an epoch and decides when it is complete.
+/// Combines the sentences of each epoch and decides when the epoch is complete.
 ///
-/// An epoch emits its fix once: after the sentence that is known to be the last of this receiver's epochs, when the
-/// line goes quiet, when a sentence has another time, or at the end of input.
+/// Each epoch emits at most one fix, at the first of these events:
+/// - The sentence arrives that is known to be the last of this receiver's epochs.
+/// - The line goes quiet.
+/// - A sentence arrives that has the time of another epoch.
+/// - The input ends.
 struct EpochAssembler {
     private(set) var epoch = Epoch()
     /// The outcome of the current epoch; `nil` until it is complete.
     private(set) var completion: EpochCompletion?
-    /// The outcome of the previous epoch; `nil` if it had no time.
+    /// The outcome of the previous epoch; `nil` if that epoch had no time.
     private(set) var previousCompletion: EpochCompletion?
     /// The number of epochs that have begun.
     private(set) var serial = 0
-    /// Whether the line has gone quiet after the epoch. Sentences without a time then belong to the next epoch.
+    /// Whether the current epoch was completed because the line went quiet. If so, a sentence without a time belongs to
+    /// the next epoch.
     private var isClosed = false
     private var cycle = CycleLearner()
     private(set) var calendar: FixCalendar
-    /// The last heading that no fix has used yet. A compass sends at its own rate, independent of epochs.
+    /// The last heading (HDT, THS) that no fix has used yet. A compass sends headings at a rate that doesn't depend on
+    /// epochs.
     private(set) var bodyHeadingDegrees: Double?
     private var earlierHDOP = EarlierHDOP()
-    /// Fixes that wait for the first date.
+    /// The fixes that can't be emitted until the first date is known.
     private var undated: [Fix] = []
     private var recent = RecentInstants()
     private(set) var rhythm = EpochRhythm()
     private(set) var counts = EpochCounts()
-    /// The kinds of warning that the decoder hasn't counted yet.
+    /// The kinds of warning that have occurred, but that the decoder hasn't counted yet.
     var warnings = WarningSet()
 
-    /// The maximum delay with which receivers send a sentence.
+    /// The maximum difference between the time of a solution and the time at which a receiver sends it.
     private static let maximumDelayMilliseconds: Int32 = 1000
-    /// The maximum difference in degrees due to rounding between sentences: a unit of the fourth decimal of a minute.
+    /// The maximum rounding difference, in degrees, between the coordinates of one position in two sentences. It is a
+    /// unit of the fourth decimal of a minute.
     private static let rounding = 2e-6
-    /// The maximum number of fixes that wait for the first date; the oldest are dropped.
+    /// The maximum number of fixes kept until the first date is known. If there are more, the oldest is dropped.
     private static let undatedCapacity = 256
 
     init(dates: NMEADecoderOptions.Dates) {
         calendar = FixCalendar(dates: dates)
     }
 
-    /// The number of fixes that wait for a date.
+    /// The number of fixes that wait for the first date.
     var undatedCount: Int { undated.count }
-    /// Whether the epoch has a position and will be complete when the line goes quiet.
+    /// Whether the current epoch has a position and isn't complete yet. It will be complete if the line goes quiet.
     var isWaiting: Bool { completion == nil && epoch.hasPosition }
 
     @inline(__always)
@@ -95,52 +101,56 @@ struct EpochAssembler {
         bodyHeadingDegrees = sentence.headingDegrees ?? bodyHeadingDegrees
     }
 
-    /// Records the time of transmission from a tag block, which dates fixes if there is no better date.
+    /// Records a time of transmission from a tag block. It dates fixes if there is no better source of the date.
     ///
-    /// The time applies to the next sentence, which may begin another epoch.
+    /// The time applies to the sentence after the tag block, which may begin the next epoch.
     mutating func recordTransmission(at time: UTCTime) {
         calendar.recordTransmission(at: time, ofNextEpoch: epoch.lastPlace != nil)
     }
 
-    /// Adds a date from a sentence without a position.
+    /// Adds a date from a sentence without a position (ZDA or PUBX,04). Emits the fixes that have waited for a date if
+    /// they can now be dated.
     mutating func take(_ sentence: DateSentence, _ emit: (Fix) -> Void) {
         calendar.consider(sentence)
         guard !undated.isEmpty, let time = rhythm.previousTime else { return }
         if calendar.instant(of: time, dated: nil) != nil { releaseUndated(emit) }
     }
 
-    /// Completes the epoch because the line is quiet: the next sentence begins another one.
+    /// Completes the epoch because the line has gone quiet, so the next sentence will begin another epoch.
     mutating func completeQuietEpoch(_ emit: (Fix) -> Void) {
-        guard epoch.hasPosition else { return }  // the epoch may still become a fix
+        guard epoch.hasPosition else { return }  // a later sentence may still contain the position
         complete(emit)
         isClosed = true
     }
 
-    /// Completes the epoch at the end of input. Fixes that still wait for a date are dropped.
+    /// Completes the epoch at the end of input. Drops the fixes that still have no date.
     mutating func finish(_ emit: (Fix) -> Void) {
         begin(emit)
         counts.undated += undated.count
         undated.removeAll(keepingCapacity: true)
     }
 
-    /// Begins the epoch of `time`, or sets the current epoch's time if that is still unknown.
+    /// Begins an epoch at `time`. If the current epoch has no time yet and didn't begin with an empty time field, sets
+    /// its time instead.
     @inline(__always)
     private mutating func enter(_ time: TimeOfDay, _ emit: (Fix) -> Void) {
         if epoch.timeOfDay != nil || epoch.lacksTime { begin(emit) }
         epoch.timeOfDay = time
     }
 
-    /// Adds the time of `sentence` if the sentence belongs to the current epoch despite its different time, which may
-    /// be the time of sending or local time. Returns whether the sentence belongs to the epoch.
+    /// Adds the time of `sentence` to the current epoch if the sentence is in the same burst, although its time
+    /// differs. Returns whether the sentence is in the burst. The different time may be the time of sending or local
+    /// time.
     ///
-    /// If two times are within one interval, the earlier is the time of the solution. If they are from two time zones,
-    /// the time of the dated sentence is used, or else GGA's.
+    /// If the two times differ by less than the interval between epochs, the earlier one is the time of the solution.
+    /// If they are from two time zones, the dated sentence's time is used. If neither sentence has a date, GGA's time
+    /// is used.
     @inline(never)
     private mutating func join(_ sentence: PositionSentence, _ type: SentenceType, at time: TimeOfDay) -> Bool {
         guard let current = epoch.timeOfDay else { return false }
         let difference = time.milliseconds(since: current)
         if abs(difference) < min(rhythm.intervalMilliseconds, Self.maximumDelayMilliseconds) - TimeOfDay.tolerance {
-            // The next position of a parked receiver may differ only in its last digit.
+            // The positions must be equal, because a parked receiver's next position may differ only in its last digit.
             guard epoch.isSameBurst(sentence, within: 0) else { return false }
             epoch.add(otherTime: time, isBetter: difference < 0)
             return true
@@ -155,8 +165,9 @@ struct EpochAssembler {
         return true
     }
 
-    /// Returns whether to use a sentence without a time. If so, begins the next epoch if the current one is closed. The
-    /// rest of an epoch that was ended by a pause isn't used, because it isn't the start of the next epoch.
+    /// Returns whether a sentence without a time can be used. If a pause has closed the current epoch, begins the next
+    /// one. If the closed epoch's trusted last sentence is still missing, the sentence is a late part of that epoch and
+    /// isn't used.
     @inline(__always)
     private mutating func enterUntimed(_ emit: (Fix) -> Void) -> Bool {
         guard isClosed else { return true }
@@ -165,14 +176,15 @@ struct EpochAssembler {
         return true
     }
 
-    /// Counts a sentence. Completes the epoch if the sentence has changed it and is known to be the last that does.
+    /// Counts a sentence. Completes the epoch if the sentence has changed it and is known to be the last that changes
+    /// this receiver's epochs.
     @inline(__always)
     private mutating func advance(_ type: SentenceType, _ emit: (Fix) -> Void) {
         guard let place = epoch.count(type) else { return }
         if completion == nil, cycle.endsEpoch(place) { complete(emit) }
     }
 
-    /// Completes the epoch, learns its last sentence, and begins the next epoch.
+    /// Completes the epoch, records which sentence was its last, and begins the next epoch.
     private mutating func begin(_ emit: (Fix) -> Void) {
         complete(emit)
         if epoch.timeOfDay != nil, let place = epoch.lastPlace, epoch.hasPosition {
@@ -189,7 +201,7 @@ struct EpochAssembler {
         calendar.beginEpoch()
     }
 
-    /// Completes the epoch and emits its fix. Does nothing when called again.
+    /// Completes the epoch and emits its fix, unless the epoch is already complete or has no time.
     private mutating func complete(_ emit: (Fix) -> Void) {
         guard completion == nil, let time = epoch.timeOfDay else { return }
         counts.all += 1
@@ -210,7 +222,7 @@ struct EpochAssembler {
         bodyHeadingDegrees = nil
     }
 
-    /// Dates `fix` and emits it, or keeps it until there is a date.
+    /// Dates `fix` and emits it. If no date is known yet, keeps the fix until there is one.
     private mutating func date(_ fix: Fix, at time: TimeOfDay, _ emit: (Fix) -> Void) -> EpochCompletion {
         rhythm.add(time)
         var fix = fix
@@ -252,27 +264,28 @@ struct EpochAssembler {
     }
 }
 
-/// The last HDOP before the current epoch, because many receivers don't report it in every epoch.
+/// The HDOP of the last epoch that had one. Many receivers don't report HDOP in every epoch.
 private struct EarlierHDOP {
-    /// The HDOP; 0 if there has been none.
+    /// The HDOP; 0 if none has been reported.
     private(set) var value = 0.0
     private(set) var time = TimeOfDay(milliseconds: 0)
 
-    /// The time for which an HDOP is valid. The constellation changes slowly, but obstacles along the road don't.
+    /// The time for which an HDOP remains valid. The satellites move slowly, but obstacles along the road change the
+    /// view of them quickly.
     private static let lifetimeMilliseconds: Int32 = 10_000
 
-    /// Returns the value if it is valid at `now`, otherwise 0.
+    /// Returns the HDOP if it is still valid at `now`, otherwise 0.
     func value(at now: TimeOfDay) -> Double {
         abs(now.milliseconds(since: time)) <= Self.lifetimeMilliseconds ? value : 0
     }
 }
 
-/// The times of the last fixes. A repeated time means a frozen clock or a repeated epoch.
+/// The times of the last few fixes. If a time repeats, the receiver's clock is frozen or an epoch was sent again.
 private struct RecentInstants {
     private var milliseconds = InlineArray<8, Int64>(repeating: .min)
     private var next = 0
 
-    /// Adds the time of a fix. Returns whether it is new.
+    /// Adds the time of a fix, unless a recent fix has the same time. Returns whether it was added.
     mutating func add(_ instant: UTCTime) -> Bool {
         for index in milliseconds.indices where milliseconds[index] == instant.millisecondsSince1970 { return false }
         milliseconds[next] = instant.millisecondsSince1970
@@ -281,10 +294,10 @@ private struct RecentInstants {
     }
 }
 
-/// The interval of a receiver's epochs.
+/// The interval between a receiver's epochs.
 struct EpochRhythm {
     private(set) var previousTime: TimeOfDay?
-    /// The time between the last two epochs with a position.
+    /// The time between the last two epochs that had a position.
     private(set) var intervalMilliseconds: Int32 = 1000
 
     mutating func add(_ time: TimeOfDay) {
@@ -296,9 +309,10 @@ struct EpochRhythm {
     }
 }
 
-/// Learns which sentence is the last of a receiver's epochs, so that a fix needn't wait for the next epoch to begin.
+/// Learns which sentence is the last of a receiver's epochs, so that a fix can be emitted before the next epoch begins.
 struct CycleLearner {
-    /// A sentence's place in an epoch: its type and ordinal, because receivers repeat GSA and GGA per constellation.
+    /// A sentence's place in an epoch: its type and the number of earlier sentences of that type. Receivers repeat GSA
+    /// and GGA for each constellation.
     struct Place: Hashable {
         let type: SentenceType
         let ordinal: UInt8
@@ -306,20 +320,21 @@ struct CycleLearner {
 
     private var candidate: Place?
     private var agreements = 0
-    /// The number of consecutive epochs that were ended by a pause before the trusted sentence.
+    /// The number of consecutive epochs in which the line went quiet before the trusted last sentence arrived.
     private var pauses = 0
-    /// The number of consecutive epochs that must end with the same sentence before it is trusted.
+    /// The number of consecutive epochs that must end with the same sentence before that sentence is trusted to be the
+    /// last.
     private static let requiredEpochs = 2
 
-    /// Whether the sentence at `place` completes an epoch of this receiver.
+    /// Whether the sentence at `place` is known to be the last of this receiver's epochs.
     @inline(__always)
     func endsEpoch(_ place: Place) -> Bool { agreements >= Self.requiredEpochs && place == candidate }
 
-    /// Whether the trusted last sentence is still missing if `place` was the last one so far.
+    /// Whether the trusted last sentence hasn't arrived yet. `place` is the place of the latest sentence.
     func isLastSentence(missingAfter place: Place?) -> Bool { agreements >= Self.requiredEpochs && place != candidate }
 
-    /// Records the last useful sentence of an epoch. A sentence other than the trusted one replaces it, but only after
-    /// several epochs if a pause ended the epoch, because a busy machine also causes pauses.
+    /// Records which sentence was the last to change an epoch. A different sentence replaces the trusted one. If a
+    /// pause ended the epoch, the replacement takes several epochs, because a busy machine also causes pauses.
     mutating func recordEpoch(endingWith place: Place, byPause: Bool = false) {
         if place == candidate {
             agreements = min(agreements + 1, Self.requiredEpochs)

@@ -1,54 +1,59 @@
 import TimeAndChance
 
-/// Adds dates to times of day.
+/// Finds the dates of fixes, because most sentences contain only a time of day.
 ///
 /// Only RMC, ZDA and PUBX,04 contain dates. Every other time gets the date that puts it within twelve hours of the last
-/// dated instant, so that midnight is counted once, whichever sentence crosses it first.
+/// dated instant. So the date changes once at midnight, whichever sentence is the first after midnight.
 ///
-/// Before the first date, the time of transmission in a tag block takes the place of that instant. This time is from
-/// another clock, so it is never used once the receiver has sent a date. If a live receiver sends no date for a while,
+/// Before the first date, a tag block's time of transmission is used instead of the last dated instant. It is from
+/// another clock, so it is never used after the receiver has sent a date. If a live receiver sends no date for a while,
 /// the host's clock is used, provided that it is synchronized.
 struct FixCalendar {
-    /// The source of the last instant's date.
+    /// The source of the last fix's date.
     enum Basis: UInt8 {
         /// A position sentence of the same epoch.
         case ownEpoch
-        /// A date sentence near the fix.
+        /// A date sentence (ZDA or PUBX,04) whose time is close to the fix's time.
         case dateSentence
-        /// The previous date.
+        /// The receiver's last known date.
         case lastDate
-        /// A sentence with a date but no position.
+        /// A sentence that contains a date, but whose flags say that there is no position.
         case voidSentence
         case tagBlock
         case hostClock
     }
 
-    /// The last date sentence. It has no validity flag, so it dates only a fix whose time is close to its own.
+    /// The last date sentence. It has no validity flag, so it dates only fixes whose time is close to the sentence's
+    /// time.
     private(set) var candidate: DateSentence?
-    /// The date of a sentence whose flags say that there is no position. It is used until there is a better date.
+    /// The date in a sentence whose flags say that there is no position. It is used only until there is a better date.
     private(set) var voidDate: DateSentence?
-    /// The last dated instant.
+    /// The last instant whose date was the receiver's; `nil` until the receiver has sent a date.
     private var last: UTCTime?
-    /// The time of transmission in the last tag block.
+    /// The time of transmission from the last tag block that applies to the current epoch or an earlier one.
     private(set) var transmitted: UTCTime?
-    /// The time of transmission of the next epoch's first sentence.
+    /// The time of transmission from a tag block whose sentence may begin the next epoch.
     private var nextTransmission: UTCTime?
     private(set) var basis = Basis.lastDate
     private let dates: NMEADecoderOptions.Dates
     private var warning: ReceiverWarning?
-    /// The first time of day without a date.
+    /// The earliest time of day for which no date is known yet.
     private var undatedSince: TimeOfDay?
     /// Whether `dateTimeout` has passed without a date.
     private var hasWaited = false
-    /// Whether the receiver has sent no date within the timeout and the host's clock can't be used either.
+    /// Whether fixes can't be dated, because the receiver has sent no date within the timeout and the host's clock
+    /// can't be used.
     private(set) var lacksDate = false
 
-    /// The maximum time in milliseconds between a date sentence and a fix: some receivers send the date a second ahead.
+    /// The maximum difference in milliseconds between the time of a date sentence and the time of a fix that it dates.
+    /// Some receivers send the date a second ahead.
     private static let candidateTolerance: Int32 = 5000
-    /// The time in milliseconds that a receiver may take to send a date: many do so only every few seconds.
+    /// The time in milliseconds after which the host's clock is used if the receiver has sent no date. Many receivers
+    /// send a date only every few seconds.
     private static let dateTimeout: Int32 = 5000
 
-    /// The time in milliseconds around midnight in which a date may be a day off: some receivers change the date late.
+    /// The time in milliseconds before and after midnight in which a date may be off by a day. Some receivers change
+    /// the date late.
     private static let midnightTolerance: Int64 = 10_000
 
     init(dates: NMEADecoderOptions.Dates) { self.dates = dates }
@@ -58,13 +63,13 @@ struct FixCalendar {
 
     mutating func consider(_ sentence: DateSentence) { candidate = sentence }
 
-    /// Keeps the date of a sentence without a position, unless the date can't be right.
+    /// Keeps the date in a sentence without a position, unless the date can't be right.
     mutating func considerVoid(_ sentence: DateSentence) {
         if dates.instant(meantBy: sentence.instant).instant != nil { voidDate = sentence }
     }
 
-    /// Keeps a time of transmission, unless it is before the earliest possible time. The time is never repaired,
-    /// because it is not from a GPS receiver's clock and so has no week roll-over.
+    /// Keeps a time of transmission, unless it is before the earliest possible time. It is never repaired, because the
+    /// sender's clock doesn't count GPS weeks and so has no week roll-over.
     mutating func recordTransmission(at time: UTCTime, ofNextEpoch isOfNext: Bool) {
         if isOfNext { nextTransmission = time } else if dates.isPlausible(time) { transmitted = time }
     }
@@ -75,7 +80,7 @@ struct FixCalendar {
     }
 
     /// Returns the instant of a valid fix; `nil` while no date is known. `dated` is the date in a valid sentence of the
-    /// same epoch, with that sentence's time of day.
+    /// same epoch, together with that sentence's time of day.
     mutating func instant(of timeOfDay: TimeOfDay, dated: DateSentence?) -> UTCTime? {
         lacksDate = false
         if let dated, let stated = trustedInstant(of: dated) {
@@ -101,13 +106,13 @@ struct FixCalendar {
         return last
     }
 
-    /// Returns the instant according to the host's clock. It isn't kept as the last instant, because the date isn't the
+    /// Returns the instant according to the host's clock. It isn't stored in `last`, because its date isn't the
     /// receiver's.
     private mutating func hostInstant(of timeOfDay: TimeOfDay) -> UTCTime? {
         guard case .repaired = dates else { return nil }
         let since = undatedSince ?? timeOfDay
         undatedSince = since
-        // The end of the wait is remembered, because times of day are close to each other again a day later.
+        // `hasWaited` stays true even if the times of day are close to each other again, as they are a day later.
         hasWaited = hasWaited || abs(timeOfDay.milliseconds(since: since)) >= Self.dateTimeout
         guard hasWaited else { return nil }
         guard let host = hostTime else {
@@ -119,18 +124,19 @@ struct FixCalendar {
         return Self.nearest(to: host, timeOfDay)
     }
 
-    /// Returns the instant of a fix that precedes the first date; `nil` if no date is known.
+    /// Returns the instant of a fix that was received before the first date; `nil` if no date is known.
     func instant(ofEarlier timeOfDay: TimeOfDay) -> UTCTime? {
         (last ?? transmitted ?? hostTime).map { Self.nearest(to: $0, timeOfDay) }
     }
 
-    /// The host's time; `nil` if its clock isn't synchronized or may not date fixes.
+    /// The host's time; `nil` before the timeout, or if the host's clock isn't synchronized or may not date fixes.
     private var hostTime: UTCTime? {
         guard hasWaited, case .repaired(_, _, let hostTime) = dates else { return nil }
         return hostTime()
     }
 
-    /// Returns `stated`. If it is a day off near midnight, returns the instant a day away that follows the last one.
+    /// Returns `stated`, unless it is near midnight and a day off. If it is, returns the instant a day earlier or later
+    /// that follows `last`.
     @inline(__always)
     private func midnightCorrected(_ stated: UTCTime) -> UTCTime {
         guard let last else { return stated }
@@ -150,11 +156,12 @@ struct FixCalendar {
         return stated
     }
 
-    /// Returns the receiver's instant, repaired if necessary; `nil` if it can't be right.
+    /// Returns the instant that the receiver means, repaired if necessary; `nil` if the date can't be right.
     private mutating func trustedInstant(of dated: DateSentence) -> UTCTime? {
         let meant = dates.instant(meantBy: dated.instant)
         if let found = meant.warning { warning = found }
-        // If the receiver's date is wrong, its time of day may also be wrong, so the host's date is no help.
+        // If the receiver's date is wrong, its time of day may be wrong too. The host's date would be no help, so the
+        // wait for a date begins again.
         if meant.instant == nil {
             undatedSince = nil
             hasWaited = false
@@ -162,7 +169,7 @@ struct FixCalendar {
         return meant.instant
     }
 
-    /// Returns the instant with this time of day within twelve hours of `instant`.
+    /// Returns the instant with this time of day that is within twelve hours of `instant`.
     private static func nearest(to instant: UTCTime, _ timeOfDay: TimeOfDay) -> UTCTime {
         let day = UTCTime.millisecondsPerDay
         let midnight = instant.millisecondsSince1970 - Int64(instant.millisecondOfDay)

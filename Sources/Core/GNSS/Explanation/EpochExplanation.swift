@@ -1,9 +1,9 @@
-/// The explanation of an epoch's outcome, as seen from one of its sentences.
+/// An explanation of an epoch's outcome, written for one of the epoch's sentences.
 struct EpochExplanation {
     let epoch: TracedEpoch
     let place: SentencePlace
 
-    /// The fix and the time of its release, or the reason why there is no fix.
+    /// The fix and the event that released it, or the reason why there is no fix.
     var outcome: String {
         if let fix = epoch.fix {
             guard let releasedBy = epoch.releasedBy else {
@@ -23,7 +23,8 @@ struct EpochExplanation {
         }
     }
 
-    /// Returns one line for the source of the date and of each value. `stated` lists the values in the sentence itself.
+    /// Returns the source of the date and of each value, with one line per source. `stated` lists the values that the
+    /// explained sentence contains.
     func lines(stated: [EpochPart], isLate: Bool) -> [String] {
         if isLate { return ["it arrived after its epoch was complete: none of its values was used"] }
         guard epoch.fix != nil else { return [] }
@@ -86,13 +87,14 @@ struct EpochExplanation {
 }
 
 extension Epoch {
-    /// The state of a part. Comparing states finds the sentence that changed the part.
+    /// The state of one value of an epoch. If a sentence changes the state, the value is from that sentence.
     struct PartState: Equatable {
         var rank = 0
         var value: Double?
     }
 
-    /// Returns the state of `part`. The body heading's state never changes, because it isn't part of the epoch.
+    /// Returns the state of `part`. The state of the body heading never changes, because an epoch doesn't store the
+    /// heading.
     func state(of part: EpochPart) -> PartState {
         switch part {
         case .position: PartState(values.latitude)
@@ -118,7 +120,7 @@ extension Epoch.PartState {
     fileprivate init(_ ranked: Ranked) { self.init(rank: Int(ranked.rank), value: ranked.value) }
 }
 
-/// A value of a fix, or its date. Each may be from a different sentence of the epoch.
+/// A value of a fix, or the fix's date. Each may be from a different sentence of the epoch.
 enum EpochPart: String, CaseIterable {
     case position, date, speed, course, altitude, accuracy, hdop = "HDOP"
     case geoidSeparation = "geoid separation"

@@ -1,30 +1,33 @@
 import TimeAndChance
 
-/// Traces lines of a log through the decoder and records the outcome of each sentence, with its reason.
+/// Passes a log through the decoder. Records the outcome of each sentence on the wanted lines, and the reason for the
+/// outcome.
 ///
-/// The trace runs `NMEADecoder` itself, one sentence at a time, and compares its state before and after. So an
-/// explanation can't differ from what the decoder does. A trace is slow, but costs the decoder nothing.
+/// The trace runs `NMEADecoder` itself, one sentence at a time, and compares the decoder's state before and after each
+/// sentence. So an explanation can't differ from what the decoder does. Tracing is slow, but it doesn't slow down the
+/// decoder elsewhere.
 package struct LogTrace {
-    /// The minimum number of bytes to read ahead: more than the longest frame.
+    /// The minimum number of bytes to read ahead. It exceeds the longest frame, so the decoder always gets complete
+    /// frames.
     private static let lookahead = BinaryFrame.maximumLength + 1024
-    /// The maximum number of bytes to keep from a line, and from the text before a sentence.
+    /// The maximum number of bytes to keep of the wanted lines. Also the maximum for the data before a sentence.
     private static let keptBytes = 4096
 
-    /// The lines to explain.
+    /// The numbers of the lines to explain, counted from 1.
     private let wanted: ClosedRange<Int>
     private var decoder: NMEADecoder
     private var record = TraceRecord()
     private var buffer: [UInt8] = []
     private var index = 0
     private var line = 1
-    /// Whether the log has line feeds. If not, lines end with carriage returns.
+    /// Whether a line feed has been found. Until then, carriage returns end lines.
     private var hasLineFeed = false
     private var isAfterReturn = false
     private var isAtLineStart = true
     private var ordinal = 0
     private var prefix: [UInt8] = []
 
-    /// The bytes of the wanted lines without line feeds, at most `keptBytes`.
+    /// The bytes of the wanted lines, without line feeds and cut to `keptBytes`.
     package private(set) var text: [UInt8] = []
     /// Whether one of the wanted lines is a comment.
     private(set) var hasComment = false
@@ -36,13 +39,13 @@ package struct LogTrace {
         decoder = NMEADecoder(options: options)
     }
 
-    /// The number of lines so far, including an incomplete last line.
+    /// The number of lines read so far, including an incomplete last line.
     package var lines: Int { isAtLineStart ? line - 1 : line }
     /// Whether the rest of the log can't change the explanation.
     package var isSettled: Bool { line > wanted.upperBound && record.isSettled }
     /// The sentences on the wanted lines, in order.
     var sentences: [TracedSentence] { record.sentences }
-    /// The epochs of the sentences on the wanted lines, by serial number.
+    /// The epochs of the sentences on the wanted lines, by the serial number of the epoch.
     var epochs: [Int: TracedEpoch] { record.epochs }
 
     package mutating func take(_ bytes: Span<UInt8>) {
@@ -84,7 +87,7 @@ package struct LogTrace {
         if let before, rejection != nil || decoder.counts.sentences > before.sentences {
             recordSentence(found, of: bytes, rejection: rejection, before: before.assembler, emitted)
         } else {
-            // A start byte in text belongs to the text before the sentence.
+            // A start byte that doesn't begin a sentence is kept with the other data before the next sentence.
             if mark == TagBlock.mark, found.count > 1 {
                 record.recordTagBlock(at: SentencePlace(line: line, ordinal: ordinal, address: "the tag block"))
             }
@@ -120,7 +123,7 @@ package struct LogTrace {
         prefix = []
     }
 
-    /// Counts the lines in `found`, and keeps the bytes of wanted lines.
+    /// Counts the lines that end in `found`, and keeps the bytes that are on wanted lines.
     private mutating func countLines(in found: ArraySlice<UInt8>, isBinary: Bool) {
         for byte in found {
             if wanted.contains(line) {
@@ -130,7 +133,7 @@ package struct LogTrace {
             }
             let isLineFeed = byte == UInt8(ascii: "\n")
             let isReturn = byte == UInt8(ascii: "\r")
-            // If a carriage return has already ended the line, the line feed that follows doesn't end another one.
+            // A line feed doesn't end another line if the carriage return before it has already ended the line.
             let hasEnded = isLineFeed && isAfterReturn && !hasLineFeed
             isAtLineStart = isLineFeed || isReturn && !hasLineFeed
             isAfterReturn = isReturn
@@ -144,7 +147,8 @@ package struct LogTrace {
 }
 
 extension LogTrace {
-    /// The explanation of the wanted lines: for each sentence one line, then indented lines about its epoch.
+    /// The explanation of the wanted lines. Each sentence has one line, followed by indented lines about the sentence's
+    /// epoch.
     package var explanation: [String] {
         let lines = Self.lines(of: sentences) { $0.epoch.flatMap { epochs[$0] } }
         if !lines.isEmpty { return lines }
@@ -158,12 +162,13 @@ extension LogTrace {
     /// Whether a sentence on the wanted lines was rejected because it has no checksum.
     package var hasMissingChecksum: Bool { sentences.contains { $0.rejection == .missingChecksum } }
 
-    /// Returns the explanation of `line` as if it were the whole log, without its epoch.
+    /// Returns the explanation of `line` alone. It says nothing about an epoch, because the epoch's other sentences are
+    /// missing.
     package static func explanation(
         of line: [UInt8], options: NMEADecoderOptions = NMEADecoderOptions()
     ) -> (lines: [String], hasMissingChecksum: Bool) {
         var trace = LogTrace(lines: 1...1, options: options)
-        trace.take((line + [UInt8(ascii: "\r")]).span)  // the line is complete
+        trace.take((line + [UInt8(ascii: "\r")]).span)  // ends the line
         trace.finish()
         let lines = Self.lines(of: trace.sentences) { _ in nil }
         return (lines.isEmpty ? trace.explanation : lines, trace.hasMissingChecksum)
@@ -183,9 +188,9 @@ extension LogTrace {
 struct TracedEpoch {
     /// The event that completed the epoch.
     enum Ending {
-        /// The sentence that is known to be the last of this receiver's epochs.
+        /// The arrival of the sentence that is known to be the last of this receiver's epochs.
         case learned(SentencePlace)
-        /// The first sentence of another epoch.
+        /// The arrival of the first sentence of another epoch.
         case next(SentencePlace)
         case endOfLog
     }
@@ -199,15 +204,15 @@ struct TracedEpoch {
 
     let serial: Int
     var timeOfDay: TimeOfDay?
-    /// The sentence that each part is from.
+    /// The sentence from which each value of the fix was taken.
     var sources: [EpochPart: SentencePlace] = [:]
     var vetoes: [Veto] = []
-    /// The epoch's outcome; `nil` until the epoch is complete, and always `nil` if it has no time of day.
+    /// The epoch's outcome; `nil` until the epoch is complete, or if the epoch has no time of day.
     var completion: EpochCompletion?
     var ending: Ending?
-    /// The epoch's fix; `nil` while the fix waits for a date.
+    /// The epoch's fix; `nil` if there is none, or while it waits for a date.
     var fix: Fix?
-    /// The sentence that released the fix after it had waited for a date.
+    /// The sentence whose date released the fix; `nil` if the fix didn't have to wait for a date.
     var releasedBy: SentencePlace?
     var basis: FixCalendar.Basis?
     var dateSource: SentencePlace?
@@ -221,9 +226,10 @@ struct TracedSentence {
     let place: SentencePlace
     /// The bytes between the previous sentence on the line and this one.
     let prefix: [UInt8]
-    /// The bytes from the start byte to the second checksum digit, or the part that the decoder accepted.
+    /// The bytes from the start byte to the second checksum digit. If the decoder gave up earlier, the bytes up to that
+    /// point.
     let bytes: [UInt8]
-    /// The first bytes after a rejected sentence.
+    /// The first bytes after a rejected sentence; empty if the sentence was accepted.
     let following: [UInt8]
     /// The reason why the decoder rejected the sentence; `nil` if it was accepted.
     let rejection: SentenceRejection?
@@ -231,6 +237,6 @@ struct TracedSentence {
     let epoch: Int?
     /// Whether the sentence arrived after its epoch was complete.
     let isLate: Bool
-    /// The time of the first fix that got its date from this sentence.
+    /// The time of the first fix that was dated by this sentence; `nil` if there was none.
     var dated: UTCTime?
 }

@@ -1,10 +1,10 @@
 import ReportedText
 import TimeAndChance
 
-/// The explanation of one sentence and the outcome of its epoch.
+/// An explanation of one sentence and of its epoch's outcome.
 struct SentenceExplanation {
     let sentence: TracedSentence
-    /// The sentence's epoch; `nil` if it has no epoch or is explained without its log.
+    /// The sentence's epoch; `nil` if the sentence belongs to none, or is explained without its log.
     let epoch: TracedEpoch?
 
     /// The lines of the explanation: one line about the sentence itself, followed by lines about its epoch.
@@ -44,7 +44,8 @@ struct SentenceExplanation {
         }
     }
 
-    /// The faulty field that was ignored while the rest of the sentence was used.
+    /// A line about a faulty field that was ignored, although the rest of the sentence was used; empty if there is no
+    /// such field.
     private var omissionLines: [String] {
         guard sentence.rejection == nil, let faultyField = reading.faultyField else { return [] }
         return ["\(faultyField), which can't be read: ignored"]
@@ -79,7 +80,7 @@ struct SentenceExplanation {
         return digits.utf8.count < 2 ? "0" + digits : digits
     }
 
-    /// Returns ASCII text unchanged and other bytes as dots.
+    /// Returns the bytes as text, with a dot in place of each byte that isn't printable ASCII.
     private static func reportedText(_ bytes: some Sequence<UInt8>) -> ReportedText {
         ReportedText(bytes: bytes.map { 0x20...0x7E ~= $0 ? $0 : UInt8(ascii: ".") }, limit: 60)
     }
@@ -87,9 +88,9 @@ struct SentenceExplanation {
 
 /// The place of a sentence in its log.
 struct SentencePlace: Hashable {
-    /// The line number, from 1, counted by line feeds.
+    /// The number of the line, counted from 1.
     let line: Int
-    /// The number of earlier sentences on the line.
+    /// The number of sentences before this one on the same line.
     let ordinal: Int
     /// The talker and type, such as `GPRMC`.
     let address: String

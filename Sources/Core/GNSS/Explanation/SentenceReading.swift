@@ -1,13 +1,13 @@
 import ReportedText
 
-/// The meaning of one sentence without its epoch, for an explanation.
+/// The meaning of one sentence, read without the other sentences of its epoch.
 struct SentenceReading {
-    /// The meaning as text; `nil` if the sentence is rejected because of a field.
+    /// A description of the meaning; `nil` if the sentence is rejected because of a field.
     private(set) var meaning: String?
-    /// The parts of a fix that the sentence contains.
+    /// The values of a fix that the sentence contains.
     private(set) var parts: [EpochPart] = []
-    /// The faulty field, such as `field 6 (E or W) is "X"`; `nil` if there is none, or if half of a position is
-    /// missing.
+    /// The faulty field, such as `field 6 (E or W) is "X"`. It is `nil` if no field is faulty, or if the fault is a
+    /// missing latitude or longitude.
     private(set) var faultyField: String?
 
     /// Reads `sentence` from start byte to checksum, as the decoder does.
@@ -19,7 +19,7 @@ struct SentenceReading {
         let type = SentenceType.named(in: sentence).type
         let end = sentence.firstIndex(of: UInt8(ascii: "*")) ?? sentence.count
         let start = min((sentence.firstIndex(of: UInt8(ascii: ",")) ?? end) + 1, end)
-        // The cursor needs a byte after the last field.
+        // The cursor needs a readable byte after the last field.
         let readable = sentence + [UInt8(ascii: "\r")]
         unsafe readable.withUnsafeBufferPointer { bytes in
             guard let base = bytes.baseAddress else { return }
@@ -118,9 +118,10 @@ struct SentenceReading {
     }
 }
 
-/// The names of sentence fields, for explanations.
+/// The fields of a sentence and their names, for explanations.
 extension SentenceType {
-    /// Whether a sentence of this type belongs to a single epoch. Dates (ZDA) and headings (HDT, THS) apply to several.
+    /// Whether a sentence of this type belongs to a single epoch. Dates (ZDA) and headings (HDT, THS) apply to several
+    /// epochs.
     var belongsToEpoch: Bool {
         switch self {
         case .rmc, .gga, .gns, .gll, .vtg, .gsa, .gst, .gbs, .pubx00, .pgrme, .pqtmepe, .psrfepe: true
@@ -128,7 +129,7 @@ extension SentenceType {
         }
     }
 
-    /// Returns the address and type of a sentence. `sentence` begins with its start byte.
+    /// Returns the address and type of `sentence`, which begins with its start byte.
     static func named(in sentence: some Collection<UInt8>) -> (address: String, type: SentenceType) {
         let bytes = Array(
             sentence.dropFirst().prefix { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "*") }
@@ -140,7 +141,7 @@ extension SentenceType {
         return (String(decoding: bytes.prefix(20), as: UTF8.self), type)
     }
 
-    /// Returns the text of field `number`, counted from 1 after the address; empty if it doesn't exist.
+    /// Returns the text of field `number`, counted from 1 after the address; empty if there is no such field.
     static func field(_ number: Int, in sentence: some Collection<UInt8>) -> String {
         let fields = sentence.prefix { $0 != UInt8(ascii: "*") }
             .split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
@@ -164,7 +165,7 @@ extension SentenceType {
         }.joined(separator: ", ")
     }
 
-    /// Returns the name of field `number`, counted from 1 after the address.
+    /// Returns the name of field `number`, counted from 1 after the address; `nil` if there is no such field.
     func fieldName(_ number: Int) -> String? {
         let names = fieldNames.split(separator: ",")
         return names.indices.contains(number - 1) ? String(names[number - 1]) : nil

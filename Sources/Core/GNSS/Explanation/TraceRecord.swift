@@ -1,25 +1,25 @@
 import TimeAndChance
 
-/// The wanted sentences with their epochs, and the sources of dates so far.
+/// The wanted sentences with their epochs, and the sentences from which dates were taken.
 struct TraceRecord {
     private(set) var sentences: [TracedSentence] = []
     private(set) var epochs: [Int: TracedEpoch] = [:]
     private var current = TracedEpoch(serial: 0)
-    /// The epochs whose fixes wait for a date, in order.
+    /// The epochs whose fixes wait for a date, oldest first.
     private var waiting: [TracedEpoch] = []
-    /// The source of the last fix's date.
+    /// The sentence from which the last fix's date was taken.
     private var lastDate: SentencePlace?
-    /// The source of `FixCalendar.candidate`.
+    /// The sentence that set `FixCalendar.candidate`.
     private var candidate: SentencePlace?
-    /// The source of `FixCalendar.voidDate`.
+    /// The sentence that set `FixCalendar.voidDate`.
     private var voidDate: SentencePlace?
     private var tagBlock: SentencePlace?
-    /// The tag block with the current time of transmission.
+    /// The tag block that contains the current time of transmission.
     private var transmission: SentencePlace?
     private var transmitted: UTCTime?
     private var heading: SentencePlace?
 
-    /// Whether the outcome of the kept sentences is final.
+    /// Whether the outcomes of all kept sentences are final.
     var isSettled: Bool {
         sentences.allSatisfy { sentence in
             if let epoch = sentence.epoch { return epochs[epoch]?.isSettled ?? false }
@@ -27,7 +27,7 @@ struct TraceRecord {
         }
     }
 
-    /// Keeps the sentence that has just been recorded, and its epoch.
+    /// Keeps the sentence of the last recorded step, together with its epoch.
     mutating func keep(_ sentence: TracedSentence) {
         sentences.append(sentence)
         if sentence.epoch == current.serial { epochs[current.serial] = current }
@@ -35,10 +35,10 @@ struct TraceRecord {
 
     mutating func recordTagBlock(at place: SentencePlace) { tagBlock = place }
 
-    /// Records the changes of one step of the decoder: the sentence at `place`, or the end of the log if `place` is
-    /// `nil`.
+    /// Records what one step of the decoder has changed. The step is the sentence at `place`, or the end of the log if
+    /// `place` is `nil`.
     ///
-    /// `flags` describes the flags of the sentence's position; `emitted` are the fixes of this step.
+    /// `flags` describes the flags of the sentence's position. `emitted` contains the fixes that the step has emitted.
     mutating func addStep(
         _ place: SentencePlace?, flags: String = "", before: EpochAssembler, after: EpochAssembler, _ emitted: [Fix]
     ) {
@@ -53,7 +53,7 @@ struct TraceRecord {
             current = TracedEpoch(serial: after.serial)
             earlier = Epoch()
         }
-        // A tag block applies from the epoch of the following sentence on.
+        // A tag block takes effect with the epoch of the sentence that follows the block.
         if after.calendar.transmitted != transmitted {
             transmitted = after.calendar.transmitted
             transmission = tagBlock
@@ -75,7 +75,7 @@ struct TraceRecord {
         storeCurrentEpoch()
     }
 
-    /// Handles the end of the log. Unsettled epochs remain unsettled.
+    /// Handles the end of the log. Epochs whose outcome isn't final remain so.
     mutating func finish() { storeCurrentEpoch() }
 
     private mutating func storeCurrentEpoch() {
@@ -96,13 +96,14 @@ struct TraceRecord {
         heading = nil
     }
 
-    /// Records the fixes that were released because a date has arrived.
+    /// Records which waiting fixes were released because a date has arrived.
     private mutating func release(
         by place: SentencePlace?, before: EpochAssembler, after: EpochAssembler, _ emitted: [Fix]
     ) {
         waiting.removeFirst(min(waiting.count, after.counts.undated - before.counts.undated))
         guard after.undatedCount == 0, !waiting.isEmpty else { return }
-        // Fixes are released in order, each once. A fix that repeats a recent time is dropped.
+        // Fixes are released in the order of their epochs. If a waiting fix isn't in `emitted`, it was dropped because
+        // it repeats a recent time.
         var emitted = emitted
         for var epoch in waiting {
             if let index = emitted.firstIndex(where: { epoch.hasTime(of: $0) }) {

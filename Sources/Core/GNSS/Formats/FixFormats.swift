@@ -1,8 +1,8 @@
 import TimeAndChance
 
-/// Writes fixes as comma-separated values: one row per fix; unknown values are empty.
+/// Writes fixes as comma-separated values, with one row per fix. Unknown values are empty.
 package enum CSVFormat {
-    /// Appends the row of column names, which are the keys of `JSONLinesFormat`.
+    /// Appends the row of column names. They are the keys of `JSONLinesFormat`.
     package static func appendHeader(to bytes: inout [UInt8]) {
         bytes.append("time,latitude,longitude,altitudeMeters,geoidSeparationMeters,")
         bytes.append("speedMetersPerSecond,headingDegrees,horizontalAccuracyMeters,hdop,")
@@ -10,7 +10,7 @@ package enum CSVFormat {
         bytes.append("derivedSpeedMetersPerSecond,derivedHeadingDegrees\n")
     }
 
-    /// Appends the row of `fix` with its line feed. Allocates only if `bytes` must grow.
+    /// Appends the row of `fix`, including its line feed. Allocates memory only if `bytes` must grow.
     package static func append(_ fix: Fix, to bytes: inout [UInt8]) {
         fix.timeOfFix.append(to: &bytes)
         append(fix.latitude, FixPrecision.degrees, to: &bytes)
@@ -48,7 +48,7 @@ package enum GPXFormat {
         bytes.append("<trk><trkseg>\n")
     }
 
-    /// Ends the track segment and begins another (GPX 1.1, `trkseg`), after a gap or a jump.
+    /// Ends the track segment (GPX 1.1, `trkseg`) and begins another, because there is a gap or a jump in the track.
     package static func appendBreak(to bytes: inout [UInt8]) {
         bytes.append("</trkseg><trkseg>\n")
     }
@@ -77,8 +77,8 @@ package enum GPXFormat {
     }
 }
 
-/// Writes fixes as a GeoJSON collection of points (RFC 7946): longitude, latitude, and height above the ellipsoid. The
-/// properties are those of `JSONLinesFormat`.
+/// Writes fixes as a GeoJSON collection of points (RFC 7946). The coordinates are longitude, latitude and, if known,
+/// the height above the ellipsoid. The properties are those of `JSONLinesFormat`.
 package enum GeoJSONFormat {
     /// Appends everything before the first fix.
     package static func appendHeader(to bytes: inout [UInt8]) {
@@ -96,7 +96,7 @@ package enum GeoJSONFormat {
         }
         bytes.append("]},\"properties\":")
         JSONLinesFormat.append(fix, to: &bytes)
-        bytes.removeLast()  // the line feed of a JSON line
+        bytes.removeLast()  // removes the line feed
         bytes.append("}")
     }
 
@@ -104,9 +104,9 @@ package enum GeoJSONFormat {
     package static func appendFooter(to bytes: inout [UInt8]) { bytes.append("\n]}\n") }
 }
 
-/// Writes fixes as JSON Lines: one object per fix, with keys in a fixed order; unknown values are left out.
+/// Writes fixes as JSON Lines, with one object per fix. The keys are in a fixed order. Unknown values are omitted.
 package enum JSONLinesFormat {
-    /// Appends the line of `fix` with its line feed. Allocates only if `bytes` must grow.
+    /// Appends the line of `fix`, including its line feed. Allocates memory only if `bytes` must grow.
     package static func append(_ fix: Fix, to bytes: inout [UInt8]) {
         bytes.append("{\"time\":\"")
         fix.timeOfFix.append(to: &bytes)
@@ -138,14 +138,16 @@ package enum JSONLinesFormat {
     }
 }
 
-/// Appending text and numbers as ASCII, without allocations once the caller's buffer is large enough.
+/// Functions that append text and numbers as ASCII. They don't allocate memory once the caller's buffer is large
+/// enough.
 extension [UInt8] {
     @inline(__always)
     fileprivate mutating func append(_ text: StaticString) {
         text.withUTF8Buffer { unsafe append(contentsOf: $0) }
     }
 
-    /// Appends `value` rounded to `decimals` between two strings; nothing if it is `nil`.
+    /// Appends `value`, rounded to `decimals` digits after the point, between two strings. Appends nothing if `value`
+    /// is `nil`.
     @inline(__always)
     fileprivate mutating func append(
         _ before: StaticString, _ value: Double?, decimals: Int, _ after: StaticString = ""
@@ -156,7 +158,7 @@ extension [UInt8] {
         append(after)
     }
 
-    /// Appends `value` rounded to `decimals`, without trailing zeros: `52.5`, `-0.25`, `7`.
+    /// Appends `value`, rounded to `decimals` digits after the point, without trailing zeros: `52.5`, `-0.25`, `7`.
     @inline(__always)
     fileprivate mutating func append(_ value: Double, decimals: Int) {
         let scale = Decimal.powersOfTen[decimals]
@@ -188,7 +190,7 @@ extension [UInt8] {
         append(number: value, width: width)
     }
 
-    /// Appends the lowest `width` digits of `value`, with leading zeros.
+    /// Appends the last `width` decimal digits of `value`, including leading zeros.
     @inline(__always)
     private mutating func append(number value: UInt64, width: Int) {
         let start = count

@@ -1,4 +1,5 @@
-/// Frames of UBX and RTCM 3, which share a line with sentences; their payloads may contain `$`.
+/// UBX and RTCM 3 frames, which receivers send between NMEA sentences. They must be skipped as a whole, because their
+/// payloads may contain `$`.
 enum BinaryFrame {
     enum Outcome {
         /// A complete frame of `length` bytes with a correct checksum.
@@ -9,13 +10,13 @@ enum BinaryFrame {
 
     static let ubxStart: UInt8 = 0xB5
     static let rtcmStart: UInt8 = 0xD3
-    /// The maximum payload of a UBX frame. The longest messages in use (satellite measurements, assistance data) are
-    /// shorter, so a greater length is noise.
+    /// The maximum length of a UBX frame's payload, in bytes. The longest messages in use (satellite measurements,
+    /// assistance data) are shorter, so a greater length means that the bytes are noise.
     private static let maximumUBXPayload = 8192
-    /// The length of the longest frame, with header, payload and checksum.
+    /// The maximum length of a frame in bytes, including header, payload and checksum.
     static let maximumLength = maximumUBXPayload + 8
 
-    /// Checks for a UBX frame at `start`: `B5 62 class id length16 payload check check`.
+    /// Checks whether a UBX frame begins at `start`. Its format is `B5 62 class id length16 payload check check`.
     static func ubx(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int) -> Outcome {
         let available = bytes.count - start
         guard available >= 2 else { return .incomplete }
@@ -35,7 +36,8 @@ enum BinaryFrame {
         return agrees ? .frame(length: length) : .notAFrame
     }
 
-    /// Checks for an RTCM 3 frame at `start`: `D3`, six zero bits, ten bits of length, payload, CRC-24Q.
+    /// Checks whether an RTCM 3 frame begins at `start`. It consists of `D3`, six zero bits, a length in ten bits, the
+    /// payload, and the CRC-24Q.
     static func rtcm(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, _ crc: CRC24Q) -> Outcome {
         let available = bytes.count - start
         guard available >= 2 else { return .incomplete }
@@ -44,7 +46,7 @@ enum BinaryFrame {
         let payload = unsafe Int(bytes[start + 1] & 3) << 8 | Int(bytes[start + 2])
         let length = payload + 6
         guard available >= length else { return .incomplete }
-        // The remainder of a frame including its checksum is zero.
+        // The CRC remainder of a valid frame, including its checksum, is zero.
         return unsafe crc.remainder(of: bytes, from: start, to: start + length) == 0
             ? .frame(length: length) : .notAFrame
     }
@@ -52,7 +54,8 @@ enum BinaryFrame {
 
 /// The checksum of RTCM 3 frames (polynomial 0x1864CFB), computed eight bytes at a time.
 struct CRC24Q: Sendable {
-    /// Eight tables of 256 entries: the remainder of each byte, followed by 0 to 7 zero bytes.
+    /// Eight tables of 256 entries. Table n (0 to 7) contains the remainder of each byte value followed by n zero
+    /// bytes.
     private let tables: [UInt32]
 
     static let standard = CRC24Q()
@@ -81,7 +84,8 @@ struct CRC24Q: Sendable {
             while index + 8 <= end {
                 let high = unsafe UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8 | UInt32(bytes[index + 2])
                 let mixed = remainder ^ high
-                // Split into four pairs, because Swift 6.2 can't type-check a single expression in reasonable time.
+                // The XOR is split into four pairs, because Swift 6.2 can't type-check a single expression in
+                // reasonable time.
                 let first = unsafe tables[7 * 256 + Int(mixed >> 16)] ^ tables[6 * 256 + Int(mixed >> 8 & 255)]
                 let second = unsafe tables[5 * 256 + Int(mixed & 255)] ^ tables[4 * 256 + Int(bytes[index + 3])]
                 let third = unsafe tables[3 * 256 + Int(bytes[index + 4])] ^ tables[2 * 256 + Int(bytes[index + 5])]

@@ -1,11 +1,11 @@
 package import ReportedText
 
-/// The counts of a decoder, for summaries and warnings.
+/// The counts of what a decoder has read and rejected, for summaries and warnings.
 package struct DecoderStatistics: Sendable {
-    /// A count with the line of the first occurrence.
+    /// A number of occurrences, with the line of the first one.
     package struct Occurrences: Sendable, Hashable {
         package fileprivate(set) var count = 0
-        /// The line, from 1, of the first occurrence; 0 while `count` is 0.
+        /// The number of the line with the first occurrence, counted from 1; 0 while `count` is 0.
         package fileprivate(set) var firstLine = 0
 
         fileprivate mutating func add(line: Int) {
@@ -18,14 +18,15 @@ package struct DecoderStatistics: Sendable {
     /// The number of complete lines. In a log without line feeds, lines end with carriage returns.
     package var lines: Int { lineFeeds > 0 ? lineFeeds : returns }
     var lineFeeds = 0
-    /// The number of carriage returns, except those in the CR LF immediately after a sentence.
+    /// The number of carriage returns, excluding those in a CR LF that directly follows a sentence.
     var returns = 0
     /// The number of bytes in UBX and RTCM 3 frames.
     package internal(set) var binaryBytes = 0
     package internal(set) var epochs = EpochCounts()
 
     private var fieldFaults: [(fault: FieldFault, found: Occurrences)] = []
-    /// The maximum number of distinct faults; no receiver has more. Further faults are counted only as `rejections`.
+    /// The maximum number of distinct field faults that are counted separately. No receiver has more. Further faults
+    /// are counted only as `rejections`.
     private static let maximumFieldFaults = 32
     var addresses = AddressCounts()
     var receiverBanners = ReceiverBanners()
@@ -34,13 +35,14 @@ package struct DecoderStatistics: Sendable {
 
     init() {}
 
-    /// The number of sentences with a correct checksum by address, which is talker and type, cut to eight bytes.
+    /// The number of sentences with a correct checksum, by address. An address is talker and type, such as `GPRMC`, cut
+    /// to eight bytes.
     package var sentencesByAddress: [(address: String, count: Int)] { addresses.sorted }
     /// The number of sentences with a correct checksum.
     package var sentences: Int { addresses.total }
-    /// Whether there was a sentence of a type that contains a position.
+    /// Whether any sentence was of a type that contains a position.
     package var hasPositionSentences: Bool { positionSentences > 0 }
-    /// The first few messages in which the receiver has reported its make and firmware.
+    /// The first few messages in which the receiver reported its make and firmware.
     package var banners: [ReportedText] { receiverBanners.all }
     package func rejections(_ reason: SentenceRejection) -> Occurrences { rejected[reason.rawValue] }
     package func warnings(_ warning: ReceiverWarning) -> Occurrences { warned[warning.rawValue] }
@@ -58,7 +60,8 @@ package struct DecoderStatistics: Sendable {
     /// The fields that caused rejections of sentences, in order of first occurrence.
     package var rejectedFields: [FieldFaultCount] { counts { $0.isRejection } }
 
-    /// The field that caused the most rejections of sentences with a position; `nil` if no such sentence was rejected.
+    /// The field that most often caused the rejection of a sentence with a position; `nil` if no such sentence was
+    /// rejected because of a field.
     package var mostFrequentRejection: FieldFaultCount? {
         counts { $0.isRejection && $0.containsPosition }.max { $0.found.count < $1.found.count }
     }
@@ -68,10 +71,11 @@ package struct DecoderStatistics: Sendable {
         fieldFaults.reduce(0) { $0 + ($1.fault.isRejection && $1.fault.containsPosition ? $1.found.count : 0) }
     }
 
-    /// The fields that were ignored while the rest of their sentence was used, in order of first occurrence.
+    /// The faulty fields that were ignored while the rest of their sentence was used, in order of first occurrence.
     package var omittedFields: [FieldFaultCount] { counts { !$0.isRejection } }
 
-    /// Returns the counts of field faults. Fields with the same name in several sentence types are counted together.
+    /// Returns the counts of the field faults that satisfy `isWanted`. Faults in fields of the same name are added up
+    /// across sentence types.
     private func counts(where isWanted: (FieldFault) -> Bool) -> [FieldFaultCount] {
         var counts: [FieldFaultCount] = []
         for (fault, found) in fieldFaults where isWanted(fault) {
@@ -85,7 +89,7 @@ package struct DecoderStatistics: Sendable {
         return counts
     }
 
-    /// The number of sentences whose type contains a position, including those with empty fields.
+    /// The number of sentences of a type that contains a position, including sentences whose position fields are empty.
     package var positionSentences: Int { addresses.total { SentenceType(address: $0, length: $1).containsPosition } }
 
     /// Counts a rejection on the current line.
@@ -95,17 +99,18 @@ package struct DecoderStatistics: Sendable {
     mutating func add(_ warning: ReceiverWarning) { warned[warning.rawValue].add(line: lines + 1) }
 }
 
-/// The number of epochs of a stream, by outcome.
+/// The number of epochs in a stream, by outcome.
 package struct EpochCounts: Sendable {
-    /// Epochs with a time of day, whatever their outcome.
+    /// The number of epochs with a time of day, whatever their outcome.
     package internal(set) var all = 0
     package internal(set) var fixes = 0
-    /// Epochs whose flags say that there is no position, or contradict each other.
+    /// The number of epochs with a flag that says that there is no position, even if another flag says that there is
+    /// one.
     package internal(set) var void = 0
-    /// Epochs that repeat the time of a recent epoch, for example because the receiver's clock is frozen.
+    /// The number of epochs with the time of a recent epoch, for example because the receiver's clock is frozen.
     package internal(set) var repeated = 0
-    /// Fixes that were dropped for lack of a date. `NMEADecoder.statistics` includes fixes that still wait for a
-    /// date.
+    /// The number of fixes that were dropped because no date was known. In `NMEADecoder.statistics`, this includes
+    /// fixes that still wait for a date.
     package internal(set) var undated = 0
 }
 
@@ -128,18 +133,20 @@ struct AddressCounts: Sendable {
     }
 
     private var entries = [Entry](repeating: Entry(), count: Self.capacity)
-    /// The count of each entry; 0 marks a free entry. Inline, because every write to an array checks for uniqueness.
+    /// The number of sentences in each entry; 0 marks a free entry. An inline array is used because every write to an
+    /// `Array` checks whether its storage is shared.
     private var counts = InlineArray<256, Int>(repeating: 0)
-    /// The count of all sentences, including those whose address found no free entry.
+    /// The number of all sentences, including those whose address found no free entry.
     private(set) var total = 0
 
-    /// The number of entries, a power of two. A receiver uses a dozen addresses, a log of many receivers perhaps a
-    /// hundred.
+    /// The number of entries, which must be a power of two. One receiver uses a dozen addresses; a log of many
+    /// receivers may contain a hundred.
     private static let capacity = 256
-    /// The number of entries that are tried for one address.
+    /// The maximum number of entries that are tried for one address.
     private static let maximumProbes = 8
 
-    /// Counts a sentence and returns its type. `address` is the first eight of `length` bytes, the first byte lowest.
+    /// Counts a sentence and returns its type. `address` contains the first eight of the address's `length` bytes, with
+    /// the first byte in the lowest bits.
     @inline(__always)
     mutating func add(_ address: UInt64, length: Int) -> SentenceType {
         total += 1
@@ -149,10 +156,11 @@ struct AddressCounts: Sendable {
         return entries[place].type
     }
 
-    /// Counts a sentence whose address is new, or whose first entry is in use by another address.
+    /// Counts a sentence whose address is new, or whose first entry belongs to another address.
     @inline(never)
     private mutating func addByProbing(_ address: UInt64, length: Int) -> SentenceType {
-        // Addresses that are cut to the same bytes have the same type, because no known type exceeds eight bytes.
+        // Two addresses that are equal after being cut have the same type, because no known type is longer than eight
+        // bytes.
         let type = SentenceType(address: address, length: length)
         var place = Self.place(of: address)
         for _ in 0..<Self.maximumProbes {

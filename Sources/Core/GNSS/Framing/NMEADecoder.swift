@@ -1,6 +1,6 @@
-/// Decodes a receiver's bytes into fixes: a scanner and an epoch assembler.
+/// Decodes a receiver's bytes into fixes. A scanner finds the sentences, and an epoch assembler combines them.
 ///
-/// The same bytes lead to the same fixes, however they are divided into chunks.
+/// The same bytes always result in the same fixes, however the bytes are divided into chunks.
 package struct NMEADecoder: Sendable {
     let options: NMEADecoderOptions
     var counts = DecoderStatistics()
@@ -11,18 +11,18 @@ package struct NMEADecoder: Sendable {
     private var carry = [UInt8](repeating: 0, count: BinaryFrame.maximumLength + Self.topUp)
     private var carried = 0
     private var opening = StreamOpening()
-    /// Whether the next byte starts a line. Only there does a `#` begin a comment.
+    /// Whether the next byte is the first of a line. Only a `#` at the start of a line begins a comment.
     var isAtLineStart = true
     var isInComment = false
     private var lastReceivedAt: Duration?
-    /// Whether the carried bytes begin a binary frame.
+    /// Whether the carried bytes are the start of a binary frame.
     private var isInBinaryFrame = false
-    /// The satellites in view; `nil` unless `NMEADecoderOptions.readsSky`.
+    /// The assembler of the satellites in view; `nil` unless `NMEADecoderOptions.readsSky` is set.
     private var sky: SkyAssembler?
-    /// The kinds of warning that `takeWarning` hasn't returned yet.
+    /// The kinds of warning that have occurred and that `takeWarning` hasn't returned yet.
     private var unreportedWarnings = WarningSet()
 
-    /// The number of bytes to add to the carried bytes at a time, until the sentence or frame is complete.
+    /// The number of new bytes that are added to the carried bytes at a time, until the sentence or frame is complete.
     private static let topUp = 512
 
     package init(options: NMEADecoderOptions = NMEADecoderOptions()) {
@@ -39,11 +39,11 @@ package struct NMEADecoder: Sendable {
         return statistics
     }
 
-    /// Decodes the next bytes. `receivedAt` is the monotonic time since any fixed moment; only the idle timeout uses
-    /// it.
+    /// Decodes the next bytes. `receivedAt` is a monotonic time, measured from any fixed moment. Only the idle timeout
+    /// uses it.
     ///
-    /// Pass the same `receivedAt` for all bytes of a recorded log, because pauses of the log's reader say nothing about
-    /// the receiver.
+    /// For a recorded log, pass the same `receivedAt` with all bytes, because a pause in reading a log says nothing
+    /// about the receiver.
     package mutating func decode(_ bytes: Span<UInt8>, receivedAt: Duration, _ emit: (Fix) -> Void) {
         guard bytes.count > 0 else { return }
         lineIsIdle(at: receivedAt, emit)
@@ -58,8 +58,9 @@ package struct NMEADecoder: Sendable {
     /// occurrence.
     package mutating func takeWarning() -> ReceiverWarning? { unreportedWarnings.takeFirst() }
 
-    /// Returns the satellites in view at `now`, on the scale of `receivedAt`. Returns `nil` if nothing has been
-    /// reported about them since the last call, or unless `NMEADecoderOptions.readsSky` is set.
+    /// Returns the satellites in view at `now`, which is measured from the same moment as `receivedAt`. Returns `nil`
+    /// if nothing has been reported about satellites since the last call, or unless `NMEADecoderOptions.readsSky` is
+    /// set.
     package mutating func takeSky(at now: Duration) -> Sky? { sky?.takeSky(at: now) }
 
     /// Counts a warning and keeps its kind for `takeWarning`.
@@ -68,18 +69,19 @@ package struct NMEADecoder: Sendable {
         unreportedWarnings.insert(warning)
     }
 
-    /// The time, on the scale of `receivedAt`, at which the current epoch is complete if the line stays quiet; `nil` if
-    /// no epoch is waiting.
+    /// The time at which the current epoch will be complete if no more bytes arrive; `nil` if nothing is waiting. It is
+    /// measured from the same moment as `receivedAt`.
     package var idleDeadline: Duration? {
         guard let lastReceivedAt, assembler.isWaiting || isInBinaryFrame else { return nil }
         return lastReceivedAt + idleTime
     }
 
-    /// The time after which a silent line is considered quiet: three tenths of the interval between epochs, at most a
-    /// quarter of a second.
+    /// The time without bytes after which the line is considered quiet. It is three tenths of the interval between
+    /// epochs, but at most a quarter of a second.
     private var idleTime: Duration { .milliseconds(min(250, Int(assembler.rhythm.intervalMilliseconds) * 3 / 10)) }
 
-    /// Handles a line that has been quiet until `now`. Completes the epoch if its deadline has passed.
+    /// Handles a line on which no bytes have arrived until `now`. Completes the current epoch if the idle time has
+    /// passed.
     package mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) {
         guard let lastReceivedAt, now >= lastReceivedAt + idleTime else { return }
         if isInBinaryFrame { abandonBinaryFrame(emit) }
@@ -89,7 +91,7 @@ package struct NMEADecoder: Sendable {
 
     /// Handles the end of input. Completes the current epoch.
     package mutating func finish(_ emit: (Fix) -> Void) {
-        // This byte is never part of a sentence, so it ends an incomplete sentence, which is then not used.
+        // A zero byte is never part of a sentence. It ends an incomplete sentence, which isn't used.
         carry[carried] = 0
         carried += 1
         abandonBinaryFrame(emit)
@@ -100,7 +102,8 @@ package struct NMEADecoder: Sendable {
         isInComment = false
     }
 
-    /// Scans the carried bytes again, this time not as a binary frame, because the line went quiet within it.
+    /// Scans the carried bytes again without waiting for a binary frame, because the line went quiet or the input ended
+    /// before the frame was complete.
     private mutating func abandonBinaryFrame(_ emit: (Fix) -> Void) {
         var pending: [UInt8] = []
         swap(&pending, &carry)
@@ -114,7 +117,7 @@ package struct NMEADecoder: Sendable {
     }
 
     private mutating func decode(_ bytes: UnsafeBufferPointer<UInt8>, _ emit: (Fix) -> Void) {
-        // Checked before any line feed is counted, so that the warning is counted on line 1.
+        // This must come before any line feed is counted, so that the warning is counted on line 1.
         if unsafe opening.add(bytes, after: counts.bytes), opening.isUTF16 { warn(.utf16Text) }
         var from = 0
         if carried > 0 {
@@ -136,7 +139,8 @@ package struct NMEADecoder: Sendable {
         counts.bytes += bytes.count
     }
 
-    /// Adds bytes to the carried ones until all carried bytes are consumed. Returns the index of the first unused byte.
+    /// Adds new bytes to the carried bytes until all carried bytes are consumed. Returns the index of the first new
+    /// byte that wasn't used.
     private mutating func complete(
         _ buffer: UnsafeMutableBufferPointer<UInt8>, with bytes: UnsafeBufferPointer<UInt8>, _ emit: (Fix) -> Void
     ) -> Int {
@@ -158,7 +162,7 @@ package struct NMEADecoder: Sendable {
         return from
     }
 
-    /// Moves the unconsumed bytes to the front of the buffer of carried bytes.
+    /// Moves the bytes that weren't consumed to the front of the buffer.
     private mutating func keep(_ buffer: UnsafeMutableBufferPointer<UInt8>, from: Int, to: Int) {
         if from > 0 {
             for index in from..<to { unsafe buffer[index - from] = buffer[index] }
@@ -167,10 +171,11 @@ package struct NMEADecoder: Sendable {
     }
 }
 
-/// The search for sentences and frames among the other bytes of a line.
+/// The search for sentences and frames in the stream of bytes.
 extension NMEADecoder {
-    /// Handles every complete sentence and frame that begins before `limit`, even if it ends later. Returns the index
-    /// at which an incomplete one begins, or else the index of the first byte that wasn't scanned.
+    /// Handles every complete sentence and frame that begins before `limit`, even if it ends later. If one is
+    /// incomplete, returns the index at which it begins. Otherwise returns the index of the first byte that wasn't
+    /// scanned.
     mutating func scan(
         _ bytes: UnsafeBufferPointer<UInt8>, from: Int, until limit: Int, isFinal: Bool, _ emit: (Fix) -> Void
     ) -> Int {
@@ -187,7 +192,7 @@ extension NMEADecoder {
                 guard let next = unsafe takeSentence(bytes, startingAt: index, emit) else { return index }
                 index = next
                 isAtLineStart = false
-                // The fast path: the line nearly always ends here.
+                // This is the fast path, because a CR LF nearly always follows a sentence.
                 if next + 1 < limit, unsafe bytes[next] == UInt8(ascii: "\r"),
                     unsafe bytes[next + 1] == UInt8(ascii: "\n")
                 {
@@ -226,8 +231,8 @@ extension NMEADecoder {
         return index
     }
 
-    /// Skips the binary frame that may begin at `start`. Returns the index of the first byte after the frame; `nil` if
-    /// more bytes are needed.
+    /// Skips the binary frame at `start`, or a single byte if no frame begins there. Returns the index of the next
+    /// byte; `nil` if more bytes are needed.
     @inline(never)
     private mutating func skipBinaryFrame(
         in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, isFinal: Bool
@@ -249,8 +254,8 @@ extension NMEADecoder {
         }
     }
 
-    /// Reads the tag block that may begin at `start`. Returns the index of the first byte after the block; `nil` if
-    /// more bytes are needed.
+    /// Reads the tag block at `start`, or skips a single byte if no block begins there. Returns the index of the next
+    /// byte; `nil` if more bytes are needed.
     @inline(never)
     private mutating func readTagBlock(
         in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, isFinal: Bool
@@ -264,7 +269,8 @@ extension NMEADecoder {
         }
     }
 
-    /// Counts line feeds, eight bytes at a time, including those in binary frames, because editors also count those.
+    /// Counts line feeds, eight bytes at a time. Line feeds in binary frames are included, because text editors count
+    /// them too.
     private static func lineFeeds(in bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> Int {
         let raw = UnsafeRawBufferPointer(bytes)
         var count = 0
@@ -284,8 +290,8 @@ extension NMEADecoder {
 
 /// The reading of one sentence.
 extension NMEADecoder {
-    /// Handles the sentence that may begin with the start byte at `start`. Returns the index of the first byte after
-    /// the sentence; `nil` if more bytes are needed.
+    /// Handles the sentence that may begin with the start byte at `start`. Returns the index at which scanning
+    /// continues; `nil` if more bytes are needed.
     @inline(never)
     private mutating func takeSentence(
         _ bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, _ emit: (Fix) -> Void
@@ -325,7 +331,8 @@ extension NMEADecoder {
         sky?.take(address, FieldCursor(text), epoch: assembler.serial, at: lastReceivedAt ?? .zero)
     }
 
-    /// Keeps a message that may name the receiver. In a TXT sentence (`isText`), it follows three numeric fields.
+    /// Keeps a message that may name the receiver. In a TXT sentence (`isText`), three numeric fields precede the
+    /// message.
     @inline(never)
     private mutating func recordBanner(
         _ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int, isText: Bool
@@ -345,7 +352,7 @@ extension NMEADecoder {
         while let warning = assembler.warnings.takeFirst() { warn(warning) }
     }
 
-    /// Counts a sentence that was rejected because of a field, or a field that was ignored.
+    /// Counts a faulty field, and the rejection if the sentence was rejected because of that field.
     @inline(never)
     private mutating func recordFault(in text: SentenceText, of type: SentenceType) {
         guard let fault = FieldFault(in: text, of: type) else { return }
@@ -368,8 +375,8 @@ extension NMEADecoder {
         }
     }
 
-    // There is one function per frequent type, because a single function for all of them is a third slower: it is too
-    // large for the optimizer to keep the fields in registers.
+    // Each frequent type has a separate function. One function for all types is a third slower, because it is too large
+    // for the optimizer to keep the fields in registers.
 
     @inline(never)
     private mutating func readRMC(_ text: SentenceText, _ address: UInt64, _ emit: (Fix) -> Void) {
@@ -438,7 +445,7 @@ extension NMEADecoder {
         if fields.hasFault { recordFault(in: text, of: type) }
     }
 
-    /// Returns the address at `start`: its first eight bytes, the first byte lowest, and its length.
+    /// Returns the length of the address at `start`, and its first eight bytes with the first byte in the lowest bits.
     @inline(__always)
     private static func address(
         in bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int

@@ -1,25 +1,25 @@
-/// Operations on eight bytes at once (SIMD within a register); byte 0 is the least significant.
+/// Operations on eight bytes at once (SIMD within a register). Byte 0 is the least significant.
 enum SWAR {
-    /// The most significant bit of every byte, which serves as the byte's mark.
+    /// The most significant bit of every byte. In a result, this bit is set in each byte that is marked.
     static let high: UInt64 = 0x8080_8080_8080_8080
 
     @inline(__always)
     static func repeated(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
 
-    /// Returns the eight bytes from `place` on, all of which must be readable.
+    /// Returns the eight bytes that begin at `place`. All of them must be readable.
     @inline(__always)
     static func word(at place: UnsafePointer<UInt8>) -> UInt64 {
         unsafe UInt64(littleEndian: UnsafeRawPointer(place).loadUnaligned(as: UInt64.self))
     }
 
-    /// Marks the bytes that equal `byte`. The lowest mark is exact; marks above it may be spurious.
+    /// Marks the bytes that equal `byte`. The lowest mark is correct, but bytes above it may be marked by mistake.
     @inline(__always)
     static func marks(of byte: UInt8, in word: UInt64) -> UInt64 {
         let difference = word ^ repeated(byte)
         return (difference &- repeated(1)) & ~difference & high
     }
 
-    /// Marks exactly the bytes that equal `byte`.
+    /// Marks the bytes that equal `byte`, and no others.
     @inline(__always)
     static func exactMarks(of byte: UInt8, in word: UInt64) -> UInt64 {
         let difference = word ^ repeated(byte)
@@ -29,11 +29,11 @@ enum SWAR {
 
     @inline(__always)
     static func count(of byte: UInt8, in word: UInt64) -> Int {
-        // Multiplying by ones adds up all bytes in the highest byte.
+        // Multiplying by a word with 1 in every byte adds up all bytes in the highest byte.
         Int(truncatingIfNeeded: (exactMarks(of: byte, in: word) >> 7 &* repeated(1)) >> 56)
     }
 
-    /// Returns the XOR of the eight bytes.
+    /// Returns the XOR of the word's eight bytes.
     @inline(__always)
     static func foldedXOR(_ word: UInt64) -> UInt8 {
         let half = word ^ (word >> 32)
@@ -44,8 +44,8 @@ enum SWAR {
 
 /// The search for the bytes that may end a sentence.
 extension SWAR {
-    /// Marks the bytes that end a sentence: `*`, `$`, control bytes, DEL and non-ASCII bytes. The lowest mark is exact;
-    /// marks above it may be spurious.
+    /// Marks the bytes that end a sentence: `*`, `$`, control bytes, DEL and non-ASCII bytes. The lowest mark is
+    /// correct, but bytes above it may be marked by mistake.
     @inline(__always)
     static func marksOfSentenceEnd(in word: UInt64) -> UInt64 {
         let control = (word &- repeated(0x20)) & ~word
@@ -54,10 +54,11 @@ extension SWAR {
             | marks(of: UInt8(ascii: "$"), in: word)
     }
 
-    /// Marks bytes below the comma or above `~`, which are rare before a sentence's end. The lowest mark is exact.
+    /// Marks bytes below the comma or above `~`, which are rare before a sentence's end. The lowest mark is correct,
+    /// but bytes above it may be marked by mistake.
     @inline(__always)
     static func marksOfUnusual(in word: UInt64) -> UInt64 {
-        // A sum carries into the next byte only if its own byte is marked.
+        // The addition carries only out of bytes that are marked themselves.
         let fromComma = word &+ repeated(0x80 - UInt8(ascii: ","))
         let beyondText = (word &+ repeated(1)) | word
         return (~fromComma | beyondText) & high

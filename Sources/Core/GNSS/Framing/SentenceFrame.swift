@@ -1,6 +1,6 @@
-/// The framing of one NMEA 0183 sentence, with its checksum.
+/// The boundaries of one NMEA 0183 sentence, and the result of checking its checksum.
 ///
-/// A sentence is complete at its second checksum digit; its line need not have ended.
+/// A sentence is complete at its second checksum digit, even if its line hasn't ended yet.
 @safe struct SentenceFrame {
     enum Outcome {
         /// A complete sentence, whose address and fields are between the start byte and `end`.
@@ -8,24 +8,24 @@
         case rejected(SentenceRejection)
         /// A start byte without an address, for example in text or noise.
         case startAlone
-        /// More bytes are needed to decide.
+        /// More bytes are needed to decide whether there is a sentence.
         case incomplete
     }
 
-    /// The maximum length from the start byte to the second checksum digit. The standard allows 82; receivers send up
-    /// to 205.
+    /// The maximum length in bytes from the start byte to the second checksum digit. The standard allows 82 bytes;
+    /// receivers send up to 205.
     static let maximumLength = 255
 
     let outcome: Outcome
-    /// The index of the `*`, or of the line end of a sentence without a checksum.
+    /// The index of the `*`, or of the line break if the sentence has no checksum.
     let end: Int
     /// The index at which scanning continues.
     let next: Int
 }
 
 extension SentenceFrame {
-    /// Frames the sentence that may begin with the `$` or `!` at `start`. If `acceptsMissingChecksum`, a line end also
-    /// completes the sentence.
+    /// Finds the end of the sentence that may begin with the `$` or `!` at `start`. If `acceptsMissingChecksum`, a line
+    /// break also completes the sentence.
     @inline(__always)
     init(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int, acceptsMissingChecksum: Bool) {
         guard let base = bytes.baseAddress else {
@@ -46,7 +46,8 @@ extension SentenceFrame {
         while index &+ 8 <= limit {
             let word = unsafe SWAR.word(at: base + index)
             stop = SWAR.marksOfUnusual(in: word)
-            // The marked byte is nearly always the `*`. Other unusual bytes may be text, such as a space.
+            // The marked byte is nearly always the `*`. Otherwise it may be part of the text, such as a space, so the
+            // search is repeated for bytes that can end a sentence.
             if stop != 0, unsafe bytes[index &+ stop.trailingZeroBitCount / 8] != UInt8(ascii: "*") {
                 stop = SWAR.marksOfSentenceEnd(in: word)
             }
@@ -75,7 +76,7 @@ extension SentenceFrame {
         unsafe self.init(in: bytes, start: start, end: index, sum: SWAR.foldedXOR(sum), acceptsMissingChecksum)
     }
 
-    /// Checks a sentence whose text ends at `end`.
+    /// Checks a sentence whose fields end at `end` and whose bytes have the checksum `sum`.
     @inline(__always)
     private init(
         in bytes: UnsafeBufferPointer<UInt8>, start: Int, end: Int, sum: UInt8, _ acceptsMissingChecksum: Bool
@@ -89,7 +90,7 @@ extension SentenceFrame {
         }
     }
 
-    /// Checks text that isn't followed by a correct checksum in capital digits.
+    /// Checks a sentence that isn't followed by a correct checksum in capital hexadecimal digits.
     @inline(never)
     private init(
         unusualIn bytes: UnsafeBufferPointer<UInt8>, start: Int, end: Int, sum: UInt8, _ acceptsMissingChecksum: Bool
@@ -101,7 +102,7 @@ extension SentenceFrame {
         switch unsafe bytes[end] {
         case UInt8(ascii: "*"):
             guard end + 2 < bytes.count else {
-                // If the first character isn't a digit, the second doesn't matter.
+                // If the first character isn't a hexadecimal digit, the checksum is malformed whatever follows.
                 let cannotBecomeValid = unsafe end + 1 < bytes.count && Self.hexDigit(bytes[end + 1]) > 15
                 self =
                     cannotBecomeValid
@@ -126,7 +127,7 @@ extension SentenceFrame {
         }
     }
 
-    /// Whether the bytes after a start byte begin like an address. In text such as `READY!` or `5$ more`, they don't.
+    /// Whether the bytes after a start byte look like an address. In text such as `READY!` or `5$ more`, they don't.
     private static func isAddress(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) -> Bool {
         guard end - start >= 2 else { return false }
         return unsafe isCapital(bytes[start]) && isCapital(bytes[start + 1])
@@ -134,12 +135,13 @@ extension SentenceFrame {
 
     private static func isCapital(_ byte: UInt8) -> Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
 
-    /// Whether the text at `place` is `sum` in capital hexadecimal digits, as receivers write it. Both digits are
-    /// computed and compared together, because a branch on letter or digit can't be predicted.
+    /// Whether the two characters at `place` are `sum` in capital hexadecimal digits, as receivers write it. Both
+    /// characters are compared at once, without a branch, because a processor can't predict whether a digit is a
+    /// letter.
     @inline(__always)
     private static func isChecksum(_ sum: UInt8, in bytes: UnsafeBufferPointer<UInt8>, at place: Int) -> Bool {
         let digits = UInt16(sum >> 4) | UInt16(sum & 15) << 8
-        // Adding 6 to a digit above 9 sets bit 4.
+        // Adding 6 sets bit 4 if the digit is above 9 and is therefore written as a letter.
         let letters = (digits &+ 0x0606) >> 4 & 0x0101
         let text = digits &+ 0x3030 &+ letters &* UInt16(UInt8(ascii: "A") - UInt8(ascii: "9") - 1)
         return unsafe UInt16(bytes[place]) | UInt16(bytes[place &+ 1]) << 8 == text
@@ -150,7 +152,7 @@ extension SentenceFrame {
         byte &- 0x20 > 0x7E - 0x20 || byte == UInt8(ascii: "*") || byte == UInt8(ascii: "$")
     }
 
-    /// Returns the value of a digit in either case; 255 for any other byte.
+    /// Returns the value of a hexadecimal digit in upper or lower case; 255 for any other byte.
     @inline(__always)
     private static func hexDigit(_ byte: UInt8) -> UInt8 {
         let decimal = byte &- UInt8(ascii: "0")
@@ -167,9 +169,9 @@ package enum SentenceRejection: Int, Sendable, Hashable, CaseIterable, CustomStr
     case missingChecksum
     /// The `*` isn't followed by two hexadecimal digits.
     case malformedChecksum
-    /// A control byte, a non-ASCII byte or the start of another sentence comes before the end.
+    /// A control byte, a non-ASCII byte or the start of another sentence comes before the sentence's end.
     case interrupted
-    /// There is no end within `SentenceFrame.maximumLength` bytes.
+    /// The sentence doesn't end within `SentenceFrame.maximumLength` bytes.
     case tooLong
     /// A field doesn't have the form that its sentence type requires.
     case malformedField

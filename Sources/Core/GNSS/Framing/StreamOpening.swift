@@ -3,7 +3,8 @@ struct StreamOpening: Sendable {
     private var bytes: UInt32 = 0
     private static let length = 3
 
-    /// Adds the missing bytes from `chunk`, which follows `count` bytes. Returns whether the opening is now complete.
+    /// Adds the bytes of `chunk` that belong to the opening. `count` is the number of bytes that precede `chunk` in the
+    /// stream. Returns whether the opening is now complete.
     mutating func add(_ chunk: UnsafeBufferPointer<UInt8>, after count: Int) -> Bool {
         guard count < Self.length else { return false }
         for index in count..<min(Self.length, count + chunk.count) {

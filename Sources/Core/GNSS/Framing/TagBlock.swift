@@ -1,25 +1,26 @@
 import TimeAndChance
 
-/// A tag block before a sentence, such as `\s:r3669961,c:1120959341*51\` (NMEA 0183 4.0): its sender and time of
-/// sending.
+/// A tag block before a sentence, such as `\s:r3669961,c:1120959341*51\` (NMEA 0183 4.0). It contains the sender and
+/// the time of sending.
 @safe enum TagBlock {
     enum Outcome {
         /// A block with a correct checksum. `transmittedAt` is the time in its field `c:`, if there is one.
         case block(length: Int, transmittedAt: UTCTime?)
         case notABlock
-        /// More bytes are needed to decide.
+        /// More bytes are needed to decide whether there is a block.
         case incomplete
     }
 
     static let mark = UInt8(ascii: "\\")
-    /// The maximum length in bytes, including both marks.
+    /// The maximum length in bytes, including both backslashes.
     static let maximumLength = 255
-    /// The minimum value of a field `c:` that is in milliseconds (1973). Smaller values are in seconds (up to 5138).
+    /// The minimum value of field `c:` that is in milliseconds since 1970 (a time in 1973). Smaller values are in
+    /// seconds, up to the year 5138.
     private static let minimumMilliseconds: Int64 = 100_000_000_000
-    /// The start of GPS time. Clocks that were never set show earlier times.
+    /// The start of GPS time. Only clocks that were never set show earlier times.
     private static let earliest = UTCTime(year: 1980, month: 1, day: 6)
 
-    /// Checks for a tag block at `start`. A block can't contain the start byte of a sentence.
+    /// Checks whether a tag block begins at `start`. A block can't contain the start byte of a sentence.
     static func outcome(in bytes: UnsafeBufferPointer<UInt8>, startingAt start: Int) -> Outcome {
         let limit = start + maximumLength
         var end = start + 1
@@ -38,7 +39,7 @@ import TimeAndChance
         return .block(length: end + 1 - start, transmittedAt: unsafe time(in: body.dropLast(3)))
     }
 
-    /// Returns the time in field `c`.
+    /// Returns the time in field `c:`; `nil` if the field is missing, malformed or before the start of GPS time.
     private static func time(in fields: Slice<UnsafeBufferPointer<UInt8>>) -> UTCTime? {
         let key = Array("c:".utf8)
         let field = unsafe fields.split(separator: UInt8(ascii: ",")).first { unsafe $0.starts(with: key) }

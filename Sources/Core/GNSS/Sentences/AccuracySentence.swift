@@ -1,10 +1,11 @@
-/// A sentence that contains the error of the position.
+/// A sentence in which the receiver estimates the error of the position.
 struct AccuracySentence {
     var timeOfDay: TimeOfDay?
-    /// The radius of the 68 % circle, or the closest equivalent that the receiver reports.
+    /// The radius in metres of the circle that contains the true position with a probability of 68 %. If the receiver
+    /// doesn't report that radius, this is the closest equivalent.
     var horizontalAccuracyMeters: Double?
 
-    /// Reads a sentence of one of the types that contain an error in metres; `nil` if its time can't be read.
+    /// Reads a sentence that contains a position error in metres; `nil` if its time can't be read.
     init?(_ type: SentenceType, _ fields: inout FieldCursor) {
         if type == .gst || type == .gbs || type == .psrfepe { timeOfDay = fields.timeOfDay() }
         switch type {
@@ -33,7 +34,7 @@ struct AccuracySentence {
     }
 }
 
-/// GSA: solution mode and dilution of precision.
+/// GSA: the solution mode and the dilution of precision.
 struct SatellitesSentence {
     var mode: FixMode?
     var hdop: Double?
@@ -47,7 +48,8 @@ struct SatellitesSentence {
         case 0, UInt8(ascii: "1"): break
         default: fields.recordOmission(.malformed)
         }
-        // Twelve satellites follow (one receiver sends 24), then PDOP, HDOP, VDOP and in newer versions a system ID.
+        // The fields that follow are twelve satellites (24 from one receiver), PDOP, HDOP, VDOP, and a system ID in
+        // newer versions.
         fields.skipMany(12)
         var longForm = fields
         fields.skip()

@@ -1,6 +1,6 @@
 import TimeAndChance
 
-/// ZDA and PUBX,04: a time of day with its date. These sentences have no flag for the date's validity.
+/// ZDA and PUBX,04: a date with a time of day. These sentences have no flag that says whether the date is valid.
 struct DateSentence: Hashable {
     let timeOfDay: TimeOfDay
     /// The number of days since 1970-01-01.
@@ -30,7 +30,7 @@ extension DateSentence {
         self.init(timeOfDay: timeOfDay, date: date)
     }
 
-    /// Reads PUBX,04: a time and `ddmmyy`.
+    /// Reads PUBX,04: a time, and a date in the form `ddmmyy`.
     private init?(pubx04 fields: inout FieldCursor) {
         guard let timeOfDay = fields.timeOfDay(), let date = fields.date() else { return nil }
         self.init(timeOfDay: timeOfDay, date: date)
@@ -39,21 +39,22 @@ extension DateSentence {
 
 /// A UTC time of day in milliseconds.
 ///
-/// The leap second 23:59:60 has values from 86,400,000 on, so that it differs from both 23:59:59 and midnight.
+/// The values of the leap second 23:59:60 begin at 86,400,000, so that it differs from both 23:59:59 and midnight.
 struct TimeOfDay: Sendable, Hashable {
     let milliseconds: Int32
 
     static let millisecondsPerDay: Int32 = 86_400_000
-    /// The maximum difference between the times of one epoch's sentences. Some receivers' times differ by up to 5 ms;
-    /// epochs are at least 50 ms apart.
+    /// The maximum difference between the times in the sentences of one epoch. Some receivers' times differ by up to 5
+    /// ms. Epochs are at least 50 ms apart.
     static let tolerance: Int32 = 10
     private static let quarterOfAnHour: Int32 = 900_000
-    /// The tolerance for a time zone's offset, because local clocks are set to the second at best.
+    /// The tolerance for recognising a time zone's offset. Local clocks are set to the second at best.
     private static let zoneTolerance: Int32 = 2000
 
     var isLeapSecond: Bool { milliseconds >= Self.millisecondsPerDay }
 
-    /// The milliseconds since midnight in POSIX time, in which a leap second becomes 23:59:59.999.
+    /// The milliseconds since midnight in POSIX time. POSIX time has no leap second, so a leap second becomes
+    /// 23:59:59.999.
     var posixMilliseconds: Int64 { Int64(min(milliseconds, Self.millisecondsPerDay - 1)) }
 
     /// Whether both times belong to the same epoch.
@@ -64,14 +65,15 @@ struct TimeOfDay: Sendable, Hashable {
         return difference >= Self.millisecondsPerDay - Self.tolerance && !isLeapSecond && !other.isLeapSecond
     }
 
-    /// Whether the difference between two clocks may be due to time zones: a multiple of a quarter of an hour.
+    /// Whether the difference between two clocks may be due to time zones, because it is close to a multiple of a
+    /// quarter of an hour.
     static func isZoneOffset(_ milliseconds: Int32) -> Bool {
         let remainder = abs(milliseconds) % quarterOfAnHour
         return abs(milliseconds) >= quarterOfAnHour - zoneTolerance
             && (remainder <= zoneTolerance || remainder >= quarterOfAnHour - zoneTolerance)
     }
 
-    /// Returns the time from `other` to this time, in -12 h...12 h, in the shorter direction across midnight.
+    /// Returns the time from `other` to this time, going the shorter way around midnight: -12 h...12 h.
     func milliseconds(since other: TimeOfDay) -> Int32 {
         let difference = milliseconds - other.milliseconds
         if difference > Self.millisecondsPerDay / 2 { return difference - Self.millisecondsPerDay }

@@ -1,9 +1,9 @@
-/// A decimal number exactly as written.
+/// A decimal number that keeps all digits as they were written.
 struct Decimal {
     var isNegative = false
-    /// All digits (at most eighteen) as one number, without the sign and the point.
+    /// All digits (at most eighteen) as one number, ignoring the sign and the decimal point.
     let digits: Int64
-    /// The number of digits after the point, 0...9; further digits are dropped.
+    /// The number of digits after the decimal point, 0...9. Further digits are dropped.
     let decimals: Int
 
     /// The powers of ten from 10⁰ to 10⁹.
@@ -12,21 +12,21 @@ struct Decimal {
     ]
     private static let scales: InlineArray<10, Double> = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 
-    /// The nearest `Double`. Both operands are exact, so the division rounds only once.
+    /// The nearest `Double`. Both operands of the division are exact, so the result is rounded only once.
     @inline(__always)
     var value: Double {
         let magnitude = Double(digits) / Self.scales[decimals]
         return isNegative ? -magnitude : magnitude
     }
 
-    /// The number before the point, without the sign.
+    /// The part of the number before the decimal point, without the sign.
     @inline(__always)
     var whole: Int64 { decimals == 0 ? digits : digits / Self.powersOfTen[decimals] }
 }
 
 extension Decimal {
-    /// Parses `length` characters (1...8), digits with or without a point, which is the form of nearly all numbers.
-    /// `nil` for any other text, which may still be a number.
+    /// Parses `length` characters (1...8) that consist of digits and at most one decimal point, as nearly all numbers
+    /// do. Returns `nil` for any other text, even if it is a number.
     @inline(__always)
     init?(plain word: PackedDigits, length: Int) {
         let point = word.firstPoint
@@ -35,7 +35,7 @@ extension Decimal {
         self.init(digits: Int64(digits.number), decimals: point == 0 ? 0 : 7 &- point.trailingZeroBitCount / 8)
     }
 
-    /// Parses a number with or without sign; `nil` if the text isn't a number.
+    /// Parses a number with or without a sign; `nil` if the text isn't a number.
     init?(_ text: UnsafeBufferPointer<UInt8>) {
         var index = 0
         var isNegative = false
@@ -71,18 +71,18 @@ extension Decimal {
     }
 }
 
-/// A base-60 number as written in sentences, without separators between the units: `hhmmss.ss`, `ddmm.mmmmm`.
+/// A base-60 number as sentences contain it, without separators between the units: `hhmmss.ss` or `ddmm.mmmmm`.
 struct Sexagesimal {
     var isNegative = false
-    /// The digits before the point (at most nine) as a number.
+    /// The digits before the decimal point (at most nine) as a number.
     let whole: UInt32
-    /// The digits after the point as a number.
+    /// The digits after the decimal point as a number.
     let fraction: UInt32
-    /// The number of digits of `fraction`, 0...9.
+    /// The number of digits in `fraction`, 0...9.
     let decimals: Int
 
-    /// Parses `length` characters (8...15): up to seven digits, a point, and up to eight digits. `head` is the first
-    /// eight characters, `tail` the last eight. `nil` for any other text.
+    /// Parses `length` characters (8...15): up to seven digits, a decimal point, and up to eight digits. `head`
+    /// contains the first eight characters and `tail` the last eight. Returns `nil` for any other text.
     @inline(__always)
     init?(plain head: PackedDigits, _ tail: PackedDigits, length: Int) {
         let point = head.firstPoint

@@ -1,11 +1,11 @@
-/// The last time, date and position that were parsed, with their text.
+/// The last time, date and position that were parsed, each with the text it was parsed from.
 ///
 /// A receiver sends the same time and position with the same characters in several sentences of an epoch, and the same
-/// date all day. A repeated text isn't parsed again.
+/// date all day. A text that is repeated needn't be parsed again.
 struct FieldCache: Sendable {
     fileprivate var timeText = CachedText()
     fileprivate var timeOfDay = TimeOfDay(milliseconds: 0)
-    /// The digits of `ddmmyy` as a number.
+    /// The digits of the date's text `ddmmyy`, read as one number.
     fileprivate var dateDigits: Int64 = -1
     fileprivate var date: Int32?
     fileprivate var placeText = CachedText()
@@ -14,7 +14,7 @@ struct FieldCache: Sendable {
 }
 
 extension FieldCursor {
-    /// Reads `hhmmss`, as `timeOfDay()` does.
+    /// Reads a time `hhmmss` like `timeOfDay()`, but doesn't parse a repeated text again.
     @inline(__always)
     mutating func timeOfDay(_ cache: inout FieldCache) -> TimeOfDay? {
         if skip(cache.timeText) { return cache.timeOfDay }
@@ -23,7 +23,7 @@ extension FieldCursor {
         return reading.timeOfDay
     }
 
-    /// Reads `ddmmyy`, as `date()` does.
+    /// Reads a date `ddmmyy` like `date()`, but doesn't parse a repeated text again.
     @inline(__always)
     mutating func date(_ cache: inout FieldCache) -> Int32? {
         guard let digits = dateDigits() else { return nil }
@@ -34,7 +34,7 @@ extension FieldCursor {
         return cache.date
     }
 
-    /// Reads latitude and longitude with their letters.
+    /// Reads a latitude and a longitude, each with its hemisphere letter.
     @inline(__always)
     mutating func place(_ cache: inout FieldCache) -> (latitude: Double?, longitude: Double?) {
         if skip(cache.placeText) { return (cache.latitude, cache.longitude) }
@@ -70,10 +70,11 @@ extension FieldCursor {
     }
 }
 
-/// The text of one or more fields, including the last comma: 8 to 32 bytes in four words, which overlap in a short
-/// text.
+/// The text of one or more fields, including the last comma. It has 8 to 32 bytes in four words, which overlap if the
+/// text is short.
 struct CachedText: Sendable {
-    /// The length of the text; `Int.max` while there is no text, so that no sentence is long enough to match.
+    /// The length of the text in bytes. It is `Int.max` while there is no text, so that no sentence is long enough to
+    /// match.
     private(set) var length = Int.max
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
@@ -81,14 +82,14 @@ struct CachedText: Sendable {
 
     init() {}
 
-    /// Copies `length` bytes, which must be one of `lengths`.
+    /// Copies `length` bytes. `length` must be in `lengths`.
     @inline(__always)
     init(from start: UnsafePointer<UInt8>, length: Int) {
         self.length = length
         words = unsafe Self.words(from: start, length)
     }
 
-    /// Whether the bytes from `start` on are the same text. `length` bytes must be readable.
+    /// Whether the bytes that begin at `start` equal this text. `length` bytes must be readable.
     @inline(__always)
     func isRepeated(from start: UnsafePointer<UInt8>) -> Bool {
         let others = unsafe Self.words(from: start, length)

@@ -2,15 +2,16 @@ import TimeAndChance
 
 /// Reads the fields of one framed sentence from left to right.
 ///
-/// Fields after the last one are read as empty, because later versions of the standard add fields. `SentenceText` reads
-/// the numbers. Only the cursor's own functions, all of them inlined, change a cursor, so that it stays in registers.
+/// Fields after the last one are read as empty, because newer versions of the standard add fields. `SentenceText`
+/// parses the numbers. Only the cursor's own functions change a cursor. They are all inlined, so that the cursor stays
+/// in registers.
 @safe struct FieldCursor {
-    /// A fault in a field.
     enum Fault: UInt8 {
         case none, malformed, outOfRange
-        /// A latitude without a longitude, or the reverse.
+        /// A latitude without a longitude, or a longitude without a latitude.
         case halfPosition
-        /// The position's validity flag can't be read, so the sentence says nothing about the position.
+        /// The flag for the position's validity can't be read, so the sentence is treated as if it said nothing about
+        /// the position.
         case unreadableFlag
     }
 
@@ -27,9 +28,9 @@ import TimeAndChance
     private var position: UnsafePointer<UInt8>
     /// The first fault in a required field.
     var fault = Fault.none
-    /// The last fault in an optional field, which is treated as empty.
+    /// The last fault in an optional field. A faulty optional field is treated as empty.
     private(set) var omission = Fault.none
-    /// The end of the faulty field, including its comma.
+    /// The first byte after the faulty field and its comma.
     private(set) var faultEnd: UnsafePointer<UInt8>
     private(set) var omissionEnd: UnsafePointer<UInt8>
 
@@ -43,10 +44,10 @@ import TimeAndChance
 
     private var end: UnsafePointer<UInt8> { unsafe text.end }
 
-    /// Whether no field is left.
+    /// Whether all fields have been read.
     var isAtEnd: Bool { unsafe position == end }
 
-    /// The number of fields left. At least 1, because an empty rest is one empty field.
+    /// The number of fields that haven't been read. It is at least 1, because an empty rest counts as one empty field.
     var fieldsLeft: Int {
         var place = unsafe position
         var count = 1
@@ -64,7 +65,7 @@ import TimeAndChance
         unsafe faultEnd = position
     }
 
-    /// Records that the sentence type doesn't define the flag that was just read.
+    /// Records that the flag that was just read has a value that its sentence type doesn't define.
     @inline(__always)
     mutating func recordUnreadableFlag() {
         fault = .unreadableFlag
@@ -82,14 +83,14 @@ import TimeAndChance
     @inline(__always)
     var hasFault: Bool { fault.rawValue | omission.rawValue != 0 }
 
-    /// Forgets all faults, because the numbers of a void sentence aren't used.
+    /// Discards all recorded faults, because the numbers of a void sentence aren't used.
     @inline(__always)
     mutating func clearFaults() {
         fault = .none
         omission = .none
     }
 
-    /// Turns a fault in an optional field into a fault of the sentence.
+    /// Treats a fault in an optional field like a fault in a required field.
     mutating func requireEveryField() {
         guard fault == .none, omission != .none else { return }
         fault = omission
@@ -107,11 +108,11 @@ import TimeAndChance
         unsafe position = place
     }
 
-    /// Skips `count` fields, eight bytes at a time: faster than `skip` for many fields.
+    /// Skips `count` fields, eight bytes at a time, which is faster than `skip` for many fields.
     @inline(__always)
     mutating func skipMany(_ count: Int) { unsafe position = text.place(after: count, from: position) }
 
-    /// Skips `text` if the next fields consist of it. Returns whether they were skipped.
+    /// Skips `text` if the sentence continues with it. Returns whether `text` was skipped.
     @inline(__always)
     mutating func skip(_ text: CachedText) -> Bool {
         guard unsafe text.length <= end - position, unsafe text.isRepeated(from: position) else { return false }
@@ -119,8 +120,8 @@ import TimeAndChance
         return true
     }
 
-    /// Returns the text between this cursor and `other`; `nil` unless it ends with a comma and its length can be
-    /// cached.
+    /// Returns the text between this cursor and `other`; `nil` if it doesn't end with a comma or can't be cached
+    /// because of its length.
     @inline(__always)
     func text(until other: FieldCursor) -> CachedText? {
         let length = unsafe other.position - position
@@ -128,11 +129,11 @@ import TimeAndChance
         return unsafe CachedText(from: position, length: length)
     }
 
-    /// Reads the first byte of a field; 0 if it is empty.
+    /// Reads a field and returns its first byte; 0 if the field is empty.
     @inline(__always)
     mutating func letter() -> UInt8 { letter(isFlag: false) }
 
-    /// Reads a flag of one byte; 0 if the field is empty. A longer field is recorded as a fault.
+    /// Reads a one-byte flag; 0 if the field is empty. Records a fault if the field is longer.
     @inline(__always)
     mutating func flag() -> UInt8 { letter(isFlag: true) }
 
@@ -155,7 +156,8 @@ import TimeAndChance
         return byte
     }
 
-    /// Reads up to eight bytes of a field, the first byte lowest. Longer fields are cut.
+    /// Reads up to eight bytes of a field, with the first byte in the lowest bits. The rest of a longer field is
+    /// skipped.
     mutating func word() -> UInt64 {
         var word = UInt64(0)
         var shift = UInt64(0)
@@ -168,7 +170,7 @@ import TimeAndChance
         return word
     }
 
-    /// Whether the rest of the sentence contains `text`, which must be in capitals; ignores case.
+    /// Whether the rest of the sentence contains `text` in upper or lower case. `text` itself must be in capitals.
     func contains(_ text: StaticString) -> Bool {
         text.withUTF8Buffer { text in
             var place = unsafe position
@@ -184,7 +186,8 @@ import TimeAndChance
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte - 0x20 : byte
     }
 
-    /// Reads a required number; `nil` if the field is empty or malformed.
+    /// Reads a required number. Returns `nil` if the field is empty or malformed, and records a fault if it is
+    /// malformed.
     @inline(__always)
     mutating func decimal() -> Decimal? { unsafe take(text.decimal(at: position)) }
 
@@ -197,7 +200,7 @@ import TimeAndChance
         return reading.value
     }
 
-    /// Skips a field that has been read, and records its fault.
+    /// Moves past the field of `reading` and records the field's fault.
     @inline(__always)
     private mutating func take<Value>(_ reading: Reading<Value>) -> Value? {
         unsafe position = reading.next
@@ -206,9 +209,9 @@ import TimeAndChance
     }
 }
 
-/// Fields with units.
+/// The reading of fields with units.
 extension FieldCursor {
-    /// Reads `hhmmss`, with or without a fraction. The standard allows a point without digits after it.
+    /// Reads a time `hhmmss`, with or without a fraction. The standard allows a decimal point without digits after it.
     @inline(__always)
     mutating func timeOfDay() -> TimeOfDay? {
         guard let number = unsafe take(text.sexagesimal(at: position)) else { return nil }
@@ -227,7 +230,8 @@ extension FieldCursor {
         return TimeOfDay(milliseconds: Int32((hour * 3600 + minute * 60 + second) * 1000) + Int32(milliseconds))
     }
 
-    /// Reads a coordinate and its letter, such as `5231.50000,N`: degrees and minutes written as one number.
+    /// Reads a coordinate and its hemisphere letter, such as `5231.50000,N`. Degrees and minutes are written as one
+    /// number.
     @inline(__always)
     mutating func coordinate(positive: UInt8, negative: UInt8, maximumDegrees: Int64) -> Double? {
         let number = unsafe take(text.sexagesimal(at: position))
@@ -262,13 +266,14 @@ extension FieldCursor {
         coordinate(positive: UInt8(ascii: "E"), negative: UInt8(ascii: "W"), maximumDegrees: 180)
     }
 
-    /// Reads a speed in knots, up to 1,000, the limit of receivers that may be exported. Returns metres per second.
+    /// Reads a speed in knots and returns it in metres per second. The maximum is 1,000 knots, which is the limit for
+    /// receivers that may be exported.
     @inline(__always)
     mutating func speedInKnots() -> Double? {
         number(in: 0...1000).map { $0 * 1852 / 3600 }
     }
 
-    /// Reads a speed in km/h. Returns metres per second.
+    /// Reads a speed in km/h and returns it in metres per second.
     @inline(__always)
     mutating func speedInKilometersPerHour() -> Double? {
         number(in: 0...1852).map { $0 / 3.6 }
@@ -280,31 +285,34 @@ extension FieldCursor {
         number(in: 0...360).map { $0 == 360 ? 0 : $0 }
     }
 
-    /// Reads a dilution of precision. Values of 0, or of 99 and more, mean unknown.
+    /// Reads a dilution of precision; `nil` if it is 0 or at least 99, because receivers send such values for an
+    /// unknown dilution.
     @inline(__always)
     mutating func dilution() -> Double? {
         guard let value = number(in: 0...9999) else { return nil }
         return value > 0 && value < 99 ? value : nil
     }
 
-    /// Reads an error estimate in metres; 0 means unknown.
+    /// Reads an error estimate in metres; `nil` if it is 0, because receivers send 0 for an unknown error.
     @inline(__always)
     mutating func errorInMeters() -> Double? {
         guard let value = number(in: 0...999_999_999) else { return nil }
         return value > 0 ? value : nil
     }
 
-    /// Reads `ddmmyy`. Returns days since 1970-01-01. Years from 80 on are in the twentieth century (GPS began in
-    /// 1980).
+    /// Reads a date `ddmmyy` and returns the days since 1970-01-01. Years from 80 on are in the twentieth century,
+    /// because GPS began in 1980.
     ///
-    /// A bad date isn't a fault, because some receivers send a correct position with a bad date, such as month 0.
+    /// A date that can't be right isn't a fault, because some receivers send a correct position with such a date, for
+    /// example in month 0.
     mutating func date() -> Int32? { dateDigits().flatMap { Self.date(ofDigits: $0) } }
 
-    /// Reads the digits of a date as one number.
+    /// Reads a field that consists only of digits as one number; `nil` for any other field.
     @inline(__always)
     mutating func dateDigits() -> Int64? { unsafe take(text.digits(at: position)) }
 
-    /// Returns the date whose `ddmmyy` is `digits`.
+    /// Returns the date `ddmmyy` whose digits form the number `digits`, in days since 1970-01-01; `nil` if the date
+    /// doesn't exist.
     @inline(never)
     static func date(ofDigits digits: Int64) -> Int32? {
         let day = digits / 10_000
@@ -313,7 +321,7 @@ extension FieldCursor {
         return Self.days(year: Int(year < 80 ? year + 2000 : year + 1900), month: Int(month), day: Int(day))
     }
 
-    /// Returns days since 1970-01-01; `nil` if the date doesn't exist.
+    /// Returns the days since 1970-01-01; `nil` if the date doesn't exist or is before 1980.
     static func days(year: Int, month: Int, day: Int) -> Int32? {
         guard (1980...2999).contains(year), UTCTime.hasDay(day, ofMonth: month, in: year) else { return nil }
         return Int32(UTCTime(year: year, month: month, day: day).daysSince1970)

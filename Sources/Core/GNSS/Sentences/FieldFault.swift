@@ -3,17 +3,18 @@ import ReportedText
 /// A faulty field of a sentence.
 package struct FieldFault: Sendable, Hashable {
     private let type: SentenceType
-    /// The field's number, counted from 1 after the address; 0 for a latitude without a longitude, or the reverse.
+    /// The field's number, counted from 1 after the address. It is 0 if a latitude has no longitude, or a longitude no
+    /// latitude.
     let number: UInt8
-    /// Whether the field is a number outside its range. Otherwise it is malformed.
+    /// Whether the field contains a number outside its range. If not, the field is malformed.
     package let isOutOfRange: Bool
-    /// Whether the sentence was rejected because of the field. Otherwise the field was treated as empty.
+    /// Whether the sentence was rejected because of the field. If not, the field was treated as empty.
     package let isRejection: Bool
 
     var containsPosition: Bool { type.containsPosition }
 
-    /// Finds the fault in a sentence of `type`; `nil` if there is none. Reads the sentence again, because keeping the
-    /// places of faults would slow down the reading of all sentences.
+    /// Finds the faulty field in a sentence of `type`; `nil` if there is none. This reads the sentence again, because
+    /// keeping the position of every fault would slow down the reading of all sentences.
     init?(in text: SentenceText, of type: SentenceType) {
         var fields = FieldCursor(text)
         Self.read(type, &fields)
@@ -21,7 +22,7 @@ package struct FieldFault: Sendable, Hashable {
         self.init(fields, of: type, text)
     }
 
-    /// Describes the fault recorded by `fields`, which have been read from the start of `text`.
+    /// Describes the fault that `fields` has recorded. `fields` must have been read from the start of `text`.
     init(_ fields: FieldCursor, of type: SentenceType, _ text: SentenceText) {
         self.type = type
         isRejection = fields.fault != .none
@@ -55,11 +56,11 @@ package struct FieldFault: Sendable, Hashable {
         let read = unsafe UnsafeBufferPointer(start: text.fields, count: end - text.fields)
         let isClosed = unsafe read.last == UInt8(ascii: ",")
         let number = unsafe read.count { $0 == UInt8(ascii: ",") } + (isClosed ? 0 : 1)
-        // The range of a coordinate is checked after its letter (named "N or S") has been read.
+        // A coordinate's range is checked only after its hemisphere letter (a field named "N or S") has been read.
         let isLetter = isOutOfRange && type.fieldName(number)?.contains(" or ") ?? false
         return UInt8(clamping: isLetter ? number - 1 : number)
     }
 
-    /// The field's name, such as `longitude`; `position` if one half of a position is missing.
+    /// The field's name, such as `longitude`; `position` if the latitude or the longitude is missing.
     package var name: String { number == 0 ? "position" : type.fieldName(Int(number)) ?? "field \(number)" }
 }

@@ -2,7 +2,7 @@
 struct MotionSentence {
     var speedMetersPerSecond: Double?
     var courseDegrees: Double?
-    /// The meaning of the mode letter, which is missing before NMEA 2.3.
+    /// The meaning of the mode letter. Before NMEA 2.3, there is no such letter.
     var status = SolutionStatus.unconfirmed
 
     @inline(__always)
@@ -18,7 +18,7 @@ struct MotionSentence {
             fields.skip()
             status = SolutionStatus.meaning(ofMode: fields.letter()).0
         } else {
-            // The form before NMEA 2 has four numbers without letters; the second is the magnetic course.
+            // Before NMEA 2, the sentence has four numbers without letters. The second one is the magnetic course.
             speedMetersPerSecond = fields.speedInKnots()
             let kilometersPerHour = fields.speedInKilometersPerHour()
             speedMetersPerSecond = speedMetersPerSecond ?? kilometersPerHour
@@ -32,8 +32,8 @@ struct HeadingSentence {
     /// The heading in degrees from true north, 0..<360; `nil` if the sentence contains none.
     var headingDegrees: Double?
 
-    /// Reads HDT, with a heading and `T`, or THS, with a heading and a mode letter. Simulated, manual and void headings
-    /// are ignored.
+    /// Reads HDT (a heading and `T`) or THS (a heading and a mode letter). Ignores headings that are simulated, entered
+    /// by hand or void.
     init?(_ type: SentenceType, _ fields: inout FieldCursor) {
         headingDegrees = fields.course()
         switch (type, fields.letter()) {

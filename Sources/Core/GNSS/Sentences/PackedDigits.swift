@@ -1,6 +1,7 @@
-/// Eight characters in a word, the first one lowest. Characters that have been removed are zeros.
+/// Eight characters in a word, with the first character in the lowest bits. Characters that have been removed are
+/// zeros.
 struct PackedDigits {
-    /// The characters XOR `0`: the byte of a digit is its value.
+    /// The characters, each XORed with the character `0`. So the byte of a digit is the digit's value.
     private var bytes: UInt64
 
     @inline(__always)
@@ -9,7 +10,7 @@ struct PackedDigits {
     @inline(__always)
     init(_ text: UInt64) { bytes = text ^ SWAR.repeated(UInt8(ascii: "0")) }
 
-    /// Returns the first `count` characters (1...8), moved to the end.
+    /// Returns the first `count` characters (1...8), moved to the highest bytes.
     @inline(__always)
     func first(_ count: Int) -> Self { Self(bytes: bytes &<< UInt64(truncatingIfNeeded: 64 &- count &* 8)) }
 
@@ -19,14 +20,15 @@ struct PackedDigits {
         Self(bytes: bytes & .max &<< UInt64(truncatingIfNeeded: 64 &- count &* 8))
     }
 
-    /// The lowest bit of the first point's byte; 0 if there is no point.
+    /// The lowest bit of the byte with the first decimal point; 0 if there is no point.
     @inline(__always)
     var firstPoint: UInt64 {
         let marks = SWAR.marks(of: UInt8(ascii: ".") ^ UInt8(ascii: "0"), in: bytes)
         return (marks & (0 &- marks)) >> 7
     }
 
-    /// Returns the characters without the one at `place`, a value of `firstPoint`. The characters before it move up.
+    /// Returns the characters without the one at `place`, which is a value of `firstPoint`. The characters before it
+    /// move up by one byte.
     @inline(__always)
     func removingCharacter(at place: UInt64) -> Self {
         let before = place &- 1
@@ -35,14 +37,14 @@ struct PackedDigits {
 
     @inline(__always)
     var hasOnlyDigits: Bool {
-        // The sum carries only out of bytes that aren't digits.
+        // The addition carries only out of bytes that aren't digits.
         ((bytes &+ SWAR.repeated(0x80 - 10)) | bytes) & SWAR.high == 0
     }
 
-    /// The value of eight digits.
+    /// The number that the eight digits form.
     @inline(__always)
     var number: UInt32 {
-        // Combines digits into pairs, pairs into groups of four, and these groups into the number.
+        // Digits are combined into pairs, pairs into groups of four, and the two groups into the number.
         let pairs = bytes &* 10 &+ (bytes >> 8)
         let even = (pairs & 0x0000_00FF_0000_00FF) &* (100 + 1_000_000 << 32)
         let odd = (pairs >> 16 & 0x0000_00FF_0000_00FF) &* (1 + 10_000 << 32)

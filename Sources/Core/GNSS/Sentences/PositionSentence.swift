@@ -5,7 +5,7 @@ struct PositionSentence {
     var quality: FixQuality?
     var latitude: Double?
     var longitude: Double?
-    /// The altitude above mean sea level.
+    /// The altitude above mean sea level, in metres.
     var altitudeMeters: Double?
     var geoidSeparationMeters: Double?
     var speedMetersPerSecond: Double?
@@ -14,10 +14,11 @@ struct PositionSentence {
     var hdop: Double?
     var satellitesUsed: Int?
     var mode: FixMode?
-    /// Days since 1970-01-01.
+    /// The number of days since 1970-01-01.
     var date: Int32?
 
-    /// Returns whether the sentence can be used. Only the time of a void sentence is used, so its faults don't matter.
+    /// Returns whether the sentence can be used. If the sentence is void, its faults don't matter, because only its
+    /// time is used.
     @inline(__always)
     fileprivate mutating func conclude(_ fields: inout FieldCursor) -> Bool {
         guard fields.fault != .unreadableFlag else { return false }
@@ -31,7 +32,7 @@ struct PositionSentence {
 }
 
 extension PositionSentence {
-    /// Reads a sentence of one of the types that contain a position; `nil` if it can't be used.
+    /// Reads a sentence of a type that contains a position; `nil` if the sentence can't be used.
     @inline(__always)
     init?(_ type: SentenceType, _ fields: inout FieldCursor, _ cache: inout FieldCache) {
         switch type {
@@ -43,8 +44,8 @@ extension PositionSentence {
         }
     }
 
-    /// Reads RMC, the recommended minimum. The navigation status after the mode is ignored, because receivers that
-    /// don't support it send `V`.
+    /// Reads RMC (recommended minimum data). The navigation status after the mode letter is ignored, because receivers
+    /// that don't support it send `V`.
     @inline(__always)
     init?(rmc fields: inout FieldCursor, _ cache: inout FieldCache) {
         timeOfDay = fields.timeOfDay(&cache)
@@ -59,8 +60,8 @@ extension PositionSentence {
         guard conclude(&fields) else { return nil }
     }
 
-    /// Reads GGA, fix data. Another sentence must confirm a fix from fewer than three satellites, unless it is dead
-    /// reckoning.
+    /// Reads GGA (fix data). If fewer than three satellites were used, another sentence must confirm the position,
+    /// unless the position is from dead reckoning.
     @inline(__always)
     init?(gga fields: inout FieldCursor, _ cache: inout FieldCache) {
         timeOfDay = fields.timeOfDay(&cache)
@@ -77,7 +78,8 @@ extension PositionSentence {
         guard conclude(&fields) else { return nil }
     }
 
-    /// Reads GNS, fix data of several constellations with a mode letter for each. The best letter is used.
+    /// Reads GNS (fix data of several constellations). It contains one mode letter per constellation; the best one is
+    /// used.
     @inline(__always)
     private init?(gns fields: inout FieldCursor, _ cache: inout FieldCache) {
         timeOfDay = fields.timeOfDay(&cache)
@@ -93,7 +95,7 @@ extension PositionSentence {
         guard conclude(&fields) else { return nil }
     }
 
-    /// Reads GLL, a position only. The oldest receivers send neither status nor time.
+    /// Reads GLL, which contains only a position. The oldest receivers send neither status nor time.
     @inline(__always)
     init?(gll fields: inout FieldCursor, _ cache: inout FieldCache) {
         (latitude, longitude) = fields.place(&cache)
@@ -107,7 +109,7 @@ extension PositionSentence {
         guard conclude(&fields) else { return nil }
     }
 
-    /// Reads PUBX,00, u-blox's own position sentence, with the speed in km/h.
+    /// Reads PUBX,00, a position sentence that only u-blox receivers send. Its speed is in km/h.
     private init?(pubx00 fields: inout FieldCursor) {
         timeOfDay = fields.timeOfDay()
         guard fields.fault == .none else { return nil }
@@ -132,7 +134,7 @@ extension PositionSentence {
         guard conclude(&fields) else { return nil }
     }
 
-    /// Reads satellites, HDOP, altitude and geoid separation of GGA and GNS.
+    /// Reads the fields that GGA and GNS share: satellites, HDOP, altitude and geoid separation.
     @inline(__always)
     private mutating func readSolution(_ fields: inout FieldCursor, unitFollows: Bool) {
         satellitesUsed = fields.number(in: 0...255).map { Int($0) }
@@ -142,7 +144,7 @@ extension PositionSentence {
         geoidSeparationMeters = fields.number(in: -500...500)
     }
 
-    /// Returns the meaning of the best mode letter; `nil` if the standard defines none of the letters.
+    /// Returns the meaning of the best mode letter; `nil` if the standard doesn't define any of the letters.
     private static func best(ofModes letters: UInt64) -> (SolutionStatus, FixQuality?)? {
         var best: (SolutionStatus, FixQuality?) = (.void, nil)
         var isReadable = letters == 0
@@ -168,7 +170,7 @@ extension PositionSentence {
         }
     }
 
-    /// Returns the meaning of PUBX,00 field 8; `nil` for a value that u-blox doesn't document.
+    /// Returns the meaning of field 8 of PUBX,00; `nil` for a value that u-blox doesn't document.
     private static func meaning(ofUbloxStatus word: UInt64) -> (SolutionStatus, FixQuality?, FixMode?)? {
         switch (UInt8(truncatingIfNeeded: word), UInt8(truncatingIfNeeded: word >> 8)) {
         case (UInt8(ascii: "G"), UInt8(ascii: "2")): (.valid, .gps, .twoDimensional)
@@ -184,8 +186,8 @@ extension PositionSentence {
 }
 
 extension FieldCursor {
-    /// Reads the status letter of RMC and GLL; 0 if the field is empty. Any letter but `A` and `V` is recorded as a
-    /// fault.
+    /// Reads the status letter of RMC or GLL; 0 if the field is empty. Records a fault for any letter other than `A`
+    /// and `V`.
     @inline(__always)
     fileprivate mutating func statusFlag() -> UInt8 {
         let letter = flag()

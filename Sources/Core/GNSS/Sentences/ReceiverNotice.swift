@@ -1,13 +1,14 @@
 import ReportedText
 
-/// DTM and TXT: notices of a receiver about itself.
+/// DTM and TXT: sentences in which a receiver reports something about itself.
 enum ReceiverNotice {
-    /// The maximum shift that is ignored because it is below a receiver's error, such as the 4 cm of P90 (PZ-90.11).
+    /// The maximum shift of positions that is ignored. It is less than a receiver's error; the shift of the datum P90
+    /// (PZ-90.11) is 4 cm.
     private static let tolerableShiftMeters = 1.0
     private static let metersPerMinute = 1852.0
 
-    /// Returns DTM's warning of a datum that shifts positions; `nil` if there is none. `W84` and an empty field mean
-    /// WGS 84. For any other datum, the offsets from WGS 84 in minutes decide. A missing offset is considered large.
+    /// Returns a warning if the datum in DTM shifts positions, otherwise `nil`. `W84` and an empty field mean WGS 84.
+    /// For any other datum, its offsets from WGS 84 in minutes decide. A missing offset is considered large.
     static func warning(dtm fields: inout FieldCursor) -> ReceiverWarning? {
         let datum = fields.word()
         guard datum != 0, datum != SentenceType.code("W84") else { return nil }
@@ -20,8 +21,8 @@ enum ReceiverNotice {
         return isSmall ? nil : .foreignDatum
     }
 
-    /// Returns TXT's warning about the antenna or the output buffer, as worded by u-blox, MTK and Unicore; `nil` if
-    /// there is none.
+    /// Returns a warning if TXT reports a problem with the antenna or the output buffer, otherwise `nil`. Recognises
+    /// the wording of u-blox, MTK and Unicore.
     static func warning(txt fields: inout FieldCursor) -> ReceiverWarning? {
         fields.skip(3)
         if fields.contains("ANT") {
@@ -32,9 +33,10 @@ enum ReceiverNotice {
     }
 }
 
-/// The makers of receivers, as identified by their proprietary sentences.
+/// The makers of receivers, recognised by their proprietary sentences.
 package enum ReceiverMaker {
-    /// Returns the maker whose sentences have the given address, such as `Garmin` for `PGRME`; `nil` if unknown.
+    /// Returns the maker whose receivers send sentences with the given address, such as `Garmin` for `PGRME`; `nil` if
+    /// the maker is unknown.
     package static func name(ofAddress address: String) -> String? {
         makers.first { address.hasPrefix($0.prefix) }?.name
     }
@@ -48,33 +50,34 @@ package enum ReceiverMaker {
     ]
 }
 
-/// A fact about a receiver that the operator should know, although fixes continue.
+/// A problem with a receiver or its output about which the operator should know. Some problems prevent fixes
+/// (`preventsFix`).
 package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable {
-    /// DTM specifies a datum other than WGS 84.
+    /// The receiver's positions refer to a datum other than WGS 84, according to DTM.
     case foreignDatum
     case antennaOpen, antennaShort
     /// The receiver's serial port is too slow for its output.
     case transmitBufferFull
     /// Dates were off by a multiple of 1024 weeks and have been repaired.
     case weekRolloverRepaired
-    /// Dates are too early to be true, and aren't off by a multiple of 1024 weeks.
+    /// Dates are too early to be true, and moving them by a multiple of 1024 weeks doesn't repair them.
     case dateTooEarly
-    /// There has been no date for a while, so fixes are dated by the host's clock, which is synchronized.
+    /// The receiver hasn't sent a date for a while, so fixes are dated by the host's clock, which is synchronized.
     case datedByHost
     /// The track contradicts the speeds or courses that the receiver reports (`DerivedMotion`).
     case motionContradicted
     /// Positions were simulated or entered by hand, so they don't become fixes.
     case simulatedOrManual
-    /// The position is 0, 0, which a gateway without data sends. It doesn't become a fix.
+    /// The position is latitude 0, longitude 0, which gateways send when they have no data. It doesn't become a fix.
     case nullIsland
-    /// The bytes are UTF-16 text, for example a log that was saved by an editor.
+    /// The bytes are UTF-16 text, for example because an editor saved the log.
     case utf16Text
-    /// Sentences of one burst contain the time in two time zones.
+    /// The sentences of one burst contain times in two time zones.
     case localTime
-    /// Most sentences with a position have a field that can't be read.
+    /// Most sentences with a position contain a field that can't be read.
     case positionsRejected
 
-    /// Whether the sentences that cause the warning never become a fix.
+    /// Whether the sentences that cause the warning can't become a fix.
     package var preventsFix: Bool {
         switch self {
         case .dateTooEarly, .simulatedOrManual, .nullIsland, .utf16Text, .positionsRejected: true
@@ -84,7 +87,7 @@ package enum ReceiverWarning: Int, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The warning's label value in metrics.
+    /// The value of the label for this warning in metrics.
     package var label: String {
         switch self {
         case .foreignDatum: "foreign_datum"
@@ -120,21 +123,21 @@ struct WarningSet: Sendable {
     }
 }
 
-/// The messages in which a receiver reports its make and firmware when it starts.
+/// The messages in which a receiver reports its make and firmware, usually when it starts.
 struct ReceiverBanners: Sendable {
-    /// The first few distinct messages.
+    /// The first few messages, without repetitions.
     private var messages: [[UInt8]] = []
 
     private static let capacity = 8
     private static let maximumLength = 80
-    /// The proprietary sentences that contain a version, by the first eight bytes of their address.
+    /// The addresses of proprietary sentences that contain a version, each as its first eight bytes.
     private static let addresses: [UInt64] = [
         "PMTK011", "PMTK705", "PSRFTXT", "PGRMT", "PQTMVERN", "PSTMVER", "PDTINFO", "PAIR021", "PMGNVER",
     ].map { (address: String) in
         address.utf8.reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// The messages in order of arrival.
+    /// The messages as text, in order of arrival.
     var all: [ReportedText] {
         messages.map { text in
             ReportedText(
@@ -144,13 +147,14 @@ struct ReceiverBanners: Sendable {
         }
     }
 
-    /// Whether sentences with the given address contain a version. TXT is excluded, because its text may be anything.
+    /// Whether proprietary sentences with the given address contain a version. TXT isn't included, because it may
+    /// contain any text.
     @inline(__always)
     static func isBannerAddress(_ address: UInt64) -> Bool {
         UInt8(truncatingIfNeeded: address) == UInt8(ascii: "P") && addresses.contains(address)
     }
 
-    /// Keeps the fields from `start` to `end`, unless they are already known or don't describe the receiver.
+    /// Keeps the text of the fields from `start` to `end`, unless it is already known or doesn't describe the receiver.
     mutating func add(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int) {
         guard messages.count < Self.capacity, start < end else { return }
         let text = unsafe UnsafeBufferPointer(rebasing: bytes[start..<min(end, start + Self.maximumLength)])
@@ -161,7 +165,7 @@ struct ReceiverBanners: Sendable {
         unsafe messages.append(Array(text))
     }
 
-    /// Whether the text contains words and isn't a notice about the antenna, a licence or the output buffer.
+    /// Whether the text contains words and isn't a notice about the antenna, a licence, a restart or the output buffer.
     private static func isInformative(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         for start in ["ANTS", "LIC", "txbuf", "Resetting", "$"] as [StaticString] {
             let isStart = start.withUTF8Buffer { word in

@@ -1,16 +1,17 @@
-/// The text of a sentence's fields. Parses the numbers in the text.
+/// The text of a sentence's fields, and the parsing of the numbers in it.
 ///
 /// Nearly all numbers have fewer than eight characters, or are times and coordinates with fewer than sixteen. Such
-/// numbers are parsed eight bytes at a time, all others one character at a time, with the same results.
+/// numbers are parsed eight bytes at a time. All others are parsed one character at a time, with the same results.
 @safe struct SentenceText {
     /// The first byte of the first field.
     let fields: UnsafePointer<UInt8>
-    /// The byte that ends the sentence. It is readable, and neither a digit nor a comma.
+    /// The byte after the last field. It is readable, and neither a digit nor a comma.
     let end: UnsafePointer<UInt8>
-    /// The end of the readable bytes. Eight bytes are read at once even beyond the sentence, but not beyond this limit.
+    /// The end of the readable bytes. Reading eight bytes at once may go beyond the sentence, but not beyond this
+    /// limit.
     let limit: UnsafePointer<UInt8>
 
-    /// Returns the first byte after the field at `place` and its comma.
+    /// Returns a pointer to the first byte after the field at `place` and its comma.
     @inline(__always)
     private func next(after place: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
         var place = unsafe place
@@ -22,7 +23,7 @@
         return unsafe place
     }
 
-    /// Returns the first byte after `count` fields from `start` on. Scans eight bytes at a time.
+    /// Returns a pointer to the first byte after the `count` fields that begin at `start`. Scans eight bytes at a time.
     @inline(never)
     func place(after count: Int, from start: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
         var place = unsafe start
@@ -37,7 +38,7 @@
         return unsafe place
     }
 
-    /// Parses the number at `place`. A number outside `range` is a fault.
+    /// Parses the number at `place`. The result contains a fault if the number is malformed or outside `range`.
     @inline(never)
     func number(at place: UnsafePointer<UInt8>, in range: ClosedRange<Double>) -> FieldCursor.Reading<Double> {
         guard let length = unsafe plainLength(at: place) else { return unsafe anyNumber(at: place, in: range) }
@@ -49,7 +50,7 @@
         return unsafe FieldCursor.Reading(value: value, next: place + length + 1)
     }
 
-    /// Parses a number of any form and length.
+    /// Parses a number at `place` that may have any form and length.
     @inline(never)
     private func anyNumber(
         at place: UnsafePointer<UInt8>, in range: ClosedRange<Double>
@@ -63,12 +64,12 @@
             value: isInRange ? value : nil, next: decimal.next, fault: isInRange ? .none : .outOfRange)
     }
 
-    /// Returns the length of the field at `place` if it is less than eight and a comma follows, otherwise `nil`.
+    /// Returns the length of the field at `place`; `nil` if it is eight or more, or if no comma follows the field.
     @inline(__always)
     private func plainLength(at place: UnsafePointer<UInt8>) -> Int? {
         guard unsafe limit - place >= 8 else { return nil }
         let comma = unsafe SWAR.marks(of: UInt8(ascii: ","), in: SWAR.word(at: place))
-        // The length is 8 if there is no comma.
+        // Without a comma, the length is 8.
         let length = comma.trailingZeroBitCount / 8
         return unsafe length < min(8, end - place) ? length : nil
     }
@@ -84,11 +85,11 @@
         return unsafe FieldCursor.Reading(value: decimal, next: place + length + 1)
     }
 
-    /// Parses a number of any form and length, without checking a range.
+    /// Parses a number at `place` that may have any form, length and value.
     @inline(never)
     private func anyDecimal(at place: UnsafePointer<UInt8>) -> FieldCursor.Reading<Decimal> {
         let next = unsafe next(after: place)
-        // The last field has no comma.
+        // There is no comma after the last field.
         let isClosed = unsafe next != place && next[-1] == UInt8(ascii: ",")
         let length = unsafe place.distance(to: next) - (isClosed ? 1 : 0)
         guard length > 0 else { return unsafe FieldCursor.Reading(value: nil, next: next) }
@@ -96,7 +97,7 @@
         return unsafe FieldCursor.Reading(value: decimal, next: next, fault: decimal == nil ? .malformed : .none)
     }
 
-    /// Parses digits only. Returns `nil`, but no fault, for any other text.
+    /// Parses a field that consists only of digits. For any other text, the value is `nil`, but this isn't a fault.
     @inline(never)
     func digits(at place: UnsafePointer<UInt8>) -> FieldCursor.Reading<Int64> {
         let number = unsafe decimal(at: place)

@@ -1,11 +1,11 @@
-/// The types of sentence that affect a fix or cause a warning. Sentences of all other types are only counted.
+/// The types of sentences that affect fixes or cause warnings. Sentences of other types are only counted.
 enum SentenceType: UInt8 {
     case rmc, gga, gns, gll, vtg, gsa, gst, gbs, zda, pubx00, pubx04, pgrme, pqtmepe, psrfepe, dtm, txt, hdt, ths, other
 
-    /// Creates the type of an address with any talker. `address` is the first eight of `length` bytes, the first byte
-    /// lowest.
+    /// Finds the type for an address, whatever its talker. `address` contains the first eight of the address's `length`
+    /// bytes, with the first byte in the lowest bits.
     ///
-    /// Addresses with `P` are proprietary, except Quectel's talker `PQ`.
+    /// Addresses that begin with `P` are proprietary, except those of Quectel's talker `PQ`.
     @inline(__always)
     init(address: UInt64, length: Int) {
         let isProprietary = UInt8(truncatingIfNeeded: address) == UInt8(ascii: "P")
@@ -36,12 +36,12 @@ enum SentenceType: UInt8 {
         case (5, Self.code("PGRME")): self = .pgrme
         case (7, Self.code("PQTMEPE")): self = .pqtmepe
         case (7, Self.code("PSRFEPE")): self = .psrfepe
-        case (4, Self.code("PUBX")): self = .pubx00  // its first field decides, in `init(ubloxMessage:)`
+        case (4, Self.code("PUBX")): self = .pubx00  // may also be another PUBX sentence; see `init(ubloxMessage:)`
         default: self = .other
         }
     }
 
-    /// Creates the type of a proprietary u-blox sentence from the number in its first field.
+    /// Finds the type of a u-blox sentence (PUBX) from the message number in its first field.
     init(ubloxMessage number: Int64?) {
         switch number {
         case 0: self = .pubx00
@@ -57,7 +57,7 @@ enum SentenceType: UInt8 {
         }
     }
 
-    /// Returns ASCII text as a number, the first byte lowest.
+    /// Returns ASCII text as a number, with the first byte in the lowest bits.
     @inline(__always)
     static func code(_ text: StaticString) -> UInt64 {
         var code: UInt64 = 0
@@ -68,7 +68,7 @@ enum SentenceType: UInt8 {
     }
 }
 
-/// The talker of a sentence: the two letters before its type.
+/// The talker of a sentence, which is the two letters before the sentence type in the address.
 package enum Talker {
     /// Returns the talker of an address, such as `GP` of `GPRMC`; `nil` for a proprietary or malformed address.
     package static func talker(ofAddress address: String) -> String? {
@@ -77,7 +77,7 @@ package enum Talker {
         return nil
     }
 
-    /// Returns the constellation or device that a talker stands for; `nil` if receivers don't use that talker.
+    /// Returns the constellation or device for which a talker stands; `nil` if receivers don't use the talker.
     package static func meaning(of talker: String) -> String? {
         switch talker {
         case "GP": "GPS"

@@ -1,9 +1,9 @@
-/// A set of groups of talkers. A sentence that says that there is no position only voids the positions of its own
-/// group.
+/// A set of groups of talkers. If a sentence says that there is no position, this voids only the positions from talkers
+/// of the same group.
 struct TalkerGroup: OptionSet {
     let rawValue: UInt8
 
-    /// The talkers of constellations and proprietary sentences; a receiver uses several of them in one epoch.
+    /// The talkers of constellations and of proprietary sentences. A receiver uses several of them in one epoch.
     static let receiver = Self(rawValue: 1)
     static let transponder = Self(rawValue: 2)
     static let navigationSystem = Self(rawValue: 4)
@@ -12,7 +12,7 @@ struct TalkerGroup: OptionSet {
     @inline(__always)
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Creates the group of an address whose first byte is lowest.
+    /// Finds the group for an address whose first byte is in the lowest bits.
     @inline(__always)
     init(address: UInt64) {
         let first = UInt8(truncatingIfNeeded: address)
@@ -29,9 +29,9 @@ struct TalkerGroup: OptionSet {
     }
 }
 
-/// The talkers that have sent sentences without a valid position, by source.
+/// The groups of the talkers whose sentences say that there is no position, by sentence type.
 struct VoidTalkers {
-    /// Eight bits per source.
+    /// The groups, in eight bits per sentence type.
     private var bySource: UInt32 = 0
     private(set) var all: TalkerGroup = []
 

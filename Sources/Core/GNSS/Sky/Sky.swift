@@ -1,10 +1,11 @@
-/// The satellites in a receiver's view, and whether it uses each of them for its position.
+/// The satellites in a receiver's view. Each entry says whether the receiver uses the satellite for its position.
 package struct Sky: Sendable, Hashable {
-    /// The satellites, sorted by system and number: one entry per satellite, even if several of its signals are
-    /// received.
+    /// The satellites, sorted by system and number. Each satellite has a single entry, even if the receiver receives
+    /// several of its signals.
     package let satellites: [Satellite]
 
-    /// Creates a sky of at most 256 satellites. If a satellite has several entries, its strongest signal is used.
+    /// Creates a sky of at most 256 satellites. Several entries for one satellite are merged, keeping the strongest
+    /// signal.
     package init(_ satellites: some Sequence<Satellite>) {
         var merged: [Satellite.ID: Satellite] = [:]
         for satellite in satellites where merged.count < Self.capacity || merged[satellite.id] != nil {
@@ -13,7 +14,7 @@ package struct Sky: Sendable, Hashable {
         self.satellites = merged.values.sorted { $0.id < $1.id }
     }
 
-    /// The maximum number of satellites; receivers track up to about 120.
+    /// The maximum number of satellites. Receivers track up to about 120.
     private static let capacity = 256
 }
 
@@ -21,7 +22,7 @@ package struct Sky: Sendable, Hashable {
 package struct Satellite: Sendable, Hashable, Identifiable {
     package struct ID: Sendable, Hashable, Comparable {
         package let system: SatelliteSystem
-        /// The receiver's number for the satellite.
+        /// The number that the receiver uses for the satellite.
         package let number: Int
 
         package init(_ system: SatelliteSystem, _ number: Int) {
@@ -35,11 +36,11 @@ package struct Satellite: Sendable, Hashable, Identifiable {
     }
 
     package let id: ID
-    /// The angle above the horizon, -90...90.
+    /// The angle above the horizon in degrees, -90...90.
     package var elevationDegrees: Int?
-    /// The angle from true north, 0..<360.
+    /// The direction in degrees from true north, 0..<360.
     package var azimuthDegrees: Int?
-    /// Carrier to noise density (C/N0) in dB-Hz; `nil` while the satellite isn't tracked.
+    /// The carrier-to-noise density (C/N0) in dB-Hz; `nil` while the receiver doesn't track the satellite.
     package var signalDecibelHertz: Int?
     /// Whether the receiver uses the satellite for its position.
     package var isUsed: Bool
@@ -78,17 +79,17 @@ package enum SatelliteSystem: String, Sendable, Hashable, CaseIterable {
 
     fileprivate var order: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
-    /// Creates the system with the given number in the GSA of NMEA 4.11; `nil` for an undefined number.
+    /// Finds the system for a system ID in the GSA of NMEA 4.11; `nil` if the ID isn't defined.
     package init?(systemID: Int) {
         let systems: [Self] = [.gps, .glonass, .galileo, .beiDou, .qzss, .navIC]
         guard systems.indices.contains(systemID - 1) else { return nil }
         self = systems[systemID - 1]
     }
 
-    /// Creates the system of the satellite `number` in a sentence about the system `stated`.
+    /// Finds the system of the satellite `number` in a sentence that is about the system `stated`.
     ///
-    /// Older receivers list the satellites of other systems under GPS, in NMEA's ranges of numbers. SBAS satellites are
-    /// listed under GPS and GLONASS. If `stated` is `nil`, only the ranges decide.
+    /// Older receivers list other systems' satellites as GPS satellites, with numbers from NMEA's range for each
+    /// system. SBAS satellites are listed under GPS and GLONASS. If `stated` is `nil`, only the number decides.
     package init?(ofSatellite number: Int, stated: Self?) {
         switch (stated, number) {
         case (.gps, 33...64), (.glonass, 33...64), (nil, 33...64), (.gps, 120...158), (nil, 120...158): self = .sbas

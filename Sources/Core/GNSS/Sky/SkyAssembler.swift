@@ -1,8 +1,8 @@
-/// Combines GSV and GSA sentences into a receiver's sky. It has no clock: the caller passes the time.
+/// Combines GSV and GSA sentences into a receiver's sky. The caller passes the time, because there is no clock here.
 ///
-/// GSV arrives in groups of sentences: one group per system and, since NMEA 4.10, per signal. A group is valid from
-/// its completion until the next group of its kind is complete. GSA lists the satellites that are used for an epoch's
-/// position. None of this delays or changes a fix.
+/// A receiver sends GSV sentences in groups: one group per system and, since NMEA 4.10, per signal. A complete group is
+/// valid until the next group with the same talker and signal is complete. GSA lists the satellites that are used for
+/// an epoch's position. Assembling the sky neither delays nor changes a fix.
 struct SkyAssembler: Sendable {
     /// A complete group of GSV sentences.
     private struct Group {
@@ -11,7 +11,7 @@ struct SkyAssembler: Sendable {
         let at: Duration
     }
 
-    /// The kind of a group. A group replaces the previous group of the same kind.
+    /// The talker and signal of a group. A group replaces the previous group with the same talker and signal.
     private struct Kind: Hashable {
         let talker: UInt16
         let signal: UInt8
@@ -26,22 +26,24 @@ struct SkyAssembler: Sendable {
 
     private var groups: [Group] = []
     private var incoming: IncompleteGroup?
-    /// The satellites used for the previous epoch, and the satellites that GSA has listed so far for the current epoch.
+    /// The satellites that were used for the previous epoch, and those that GSA has listed so far for the current
+    /// epoch.
     private var used: (last: Set<Satellite.ID>, current: Set<Satellite.ID>) = ([], [])
     private var usedEpoch: (serial: Int, at: Duration)?
     /// Whether anything has been reported since `takeSky` last returned a sky.
     private var hasNews = false
 
-    /// The time for which a group is valid without being repeated; some receivers send GSV only every ten seconds.
+    /// The time after which a group that hasn't been repeated is no longer valid. Some receivers send GSV only every
+    /// ten seconds.
     private static let maximumAge = Duration.seconds(30)
     private static let maximumGroups = 32
     private static let maximumParts = 16
 
-    /// The sentence types as they appear in an address without its talker; see `NMEADecoder.address`.
+    /// The sentence types in the form of `NMEADecoder.address`, without the talker.
     private static let gsv = SentenceType.code("GSV")
     private static let gsa = SentenceType.code("GSA")
 
-    /// Adds a GSV or GSA sentence. `address` has five bytes; `epoch` is the number of the current epoch.
+    /// Adds a GSV or GSA sentence. `address` must have five bytes. `epoch` is the serial number of the current epoch.
     @inline(__always)
     mutating func take(_ address: UInt64, _ fields: FieldCursor, epoch: Int, at now: Duration) {
         let talker = UInt16(truncatingIfNeeded: address)
@@ -72,7 +74,7 @@ struct SkyAssembler: Sendable {
             incoming = IncompleteGroup(
                 kind: Kind(talker: talker, signal: sentence.signal), parts: sentence.parts, nextPart: 1, satellites: [])
         }
-        // If a part is missing or belongs to another group, the group is dropped.
+        // If a sentence of the group is missing or belongs to another group, the group is dropped.
         guard var group = incoming, group.kind.talker == talker, group.parts == sentence.parts,
             group.nextPart == sentence.part
         else {
@@ -104,19 +106,19 @@ struct SkyAssembler: Sendable {
     }
 }
 
-/// A sentence of a GSV group: satellites in view.
+/// A sentence of a GSV group. It lists satellites in view.
 private struct InViewSentence {
     let parts: Int
     let part: Int
-    /// The signal in the last field; 0 if that field is missing.
+    /// The ID of the signal, from the last field; 0 if that field is missing.
     private(set) var signal: UInt8 = 0
     private(set) var satellites: [Satellite] = []
 
     /// Reads a GSV sentence; `nil` if a count or a satellite's number is faulty.
     init?(_ sentence: FieldCursor, talker: UInt16) {
         var fields = sentence
-        // The sentence has three counts, then four fields per satellite, and in newer versions the signal. One maker
-        // also adds the system.
+        // The sentence has three counts, four fields per satellite, and in newer versions the signal. One maker adds
+        // the system after that.
         let beyond = fields.fieldsLeft - 3
         guard beyond >= 0, beyond % 4 < 3, let parts = fields.integer(in: 1...99),
             let part = fields.integer(in: 1...parts)
@@ -126,12 +128,12 @@ private struct InViewSentence {
         let stated = beyond % 4 == 2 ? fields.systemID(after: beyond) : SatelliteSystem(talker: talker)
         fields.skip()
         for _ in 0..<beyond / 4 {
-            fields.fault = .none  // only a faulty number matters
+            fields.fault = .none  // elevation, azimuth and signal may be faulty
             let number = fields.integer(in: 0...999)
             if number == nil, fields.fault != .none { return nil }
             let elevation = fields.integer(in: -90...90)
             let azimuth = fields.integer(in: 0...360)
-            // A satellite that isn't tracked has signal 0 or an empty field.
+            // If the satellite isn't tracked, the field for its signal is 0 or empty.
             let signal = fields.integer(in: 0...99).flatMap { $0 > 0 ? $0 : nil }
             guard let number, number > 0, let system = SatelliteSystem(ofSatellite: number, stated: stated) else {
                 continue
@@ -144,14 +146,14 @@ private struct InViewSentence {
     }
 }
 
-/// The satellites in a GSA sentence, which are used for a position.
+/// The satellites in a GSA sentence. The receiver uses them for its position.
 private struct UsedSentence {
     private(set) var satellites: [Satellite.ID] = []
 
     init(_ sentence: FieldCursor, talker: UInt16) {
         var fields = sentence
-        // There are two flags, twelve satellites (one receiver sends 24), three dilutions and in newer versions a
-        // system.
+        // The sentence has two flags, twelve satellites (24 from one receiver), three dilutions, and in newer versions
+        // a system.
         let places = fields.fieldsLeft >= 29 ? 24 : 12
         let stated = fields.systemID(after: places + 5) ?? SatelliteSystem(talker: talker)
         fields.skip(2)
@@ -165,7 +167,8 @@ private struct UsedSentence {
 }
 
 extension SatelliteSystem {
-    /// Creates the system of a talker whose first byte is lowest; `nil` for a talker of several systems.
+    /// Finds the system for a talker whose first byte is in the lowest bits; `nil` if the talker stands for several
+    /// systems.
     fileprivate init?(talker: UInt16) {
         switch UInt64(talker) {
         case SentenceType.code("GP"): self = .gps
@@ -180,7 +183,8 @@ extension SatelliteSystem {
 }
 
 extension FieldCursor {
-    /// Returns the system in the field after `count` fields; `nil` for a fraction, which one maker sends there.
+    /// Returns the system whose ID is in the field after `count` fields; `nil` if that field isn't an integer. One
+    /// maker sends a fraction there.
     fileprivate func systemID(after count: Int) -> SatelliteSystem? {
         var field = self
         field.skip(count)
@@ -188,7 +192,7 @@ extension FieldCursor {
         return SatelliteSystem(systemID: Int(number.whole))
     }
 
-    /// Reads a required number in `range` and drops its fraction; `nil` if the field is empty or faulty.
+    /// Reads a required number in `range` and drops its decimals; `nil` if the field is empty or faulty.
     fileprivate mutating func integer(in range: ClosedRange<Int>) -> Int? {
         guard let value = decimal() else { return nil }
         let number = value.isNegative ? -Int(value.whole) : Int(value.whole)

@@ -1,30 +1,32 @@
 import CMath
 import TimeAndChance
 
-/// Derives speed and course from positions, for receivers that don't report them. Works fix by fix, in bounded memory.
+/// Derives speed and course from positions, for receivers that don't report them correctly. It processes one fix at a
+/// time, in bounded memory.
 ///
-/// Both values are taken from the shortest path to the fix that position errors can't explain: the path is longer than
-/// the maximum distance between two fixes of one place, and its newer half continues the older half. Without such a
-/// path there is no course, and a speed only if the positions cover so much time that the vehicle is at most creeping.
-/// After a gap or a jump, the derivation starts over.
+/// Both values are computed from the shortest path to the fix that can't be due to position errors. Such a path is
+/// longer than the maximum distance between two fixes of one place. Its newer half must also have about the speed and
+/// direction of the whole path. Without such a path, there is no course. A speed is derived even so if the positions
+/// cover enough time to show that the vehicle is at most creeping. After a gap or a jump, the derivation starts again.
 package struct DerivedMotion: Sendable {
-    /// The minimum time of a path. In less time, the path is shorter than the rounding of positions.
+    /// The minimum duration of a path. In less time, the vehicle moves by less than the rounding error of positions.
     private static let minimumTime = Duration.seconds(1)
-    /// The maximum time of a path. Earlier positions say nothing about the present motion.
+    /// The maximum duration of a path. Earlier positions say nothing about the present motion.
     private static let maximumTime = Duration.seconds(15)
-    /// The minimum time between kept fixes, so that a few fixes cover enough time even at 20 Hz.
+    /// The minimum time between two fixes that are kept, so that a few fixes cover enough time even at 20 Hz.
     private static let spacing = Duration.milliseconds(450)
-    /// The maximum distance between two fixes of one place, as a multiple of the sum of their 68 % radii: 99 of 100 are
-    /// closer.
+    /// The maximum distance between two fixes of one place, as a multiple of the sum of their 68 % radii. 99 of 100
+    /// such pairs are closer.
     private static let spread = 1.5
-    /// The number of earlier fixes that must agree with the newest (`isJump`), because one of two fixes may be wrong.
+    /// The minimum number of earlier fixes with which the newest fix must agree (`isJump`). With only one, it would be
+    /// unclear which of the two fixes is wrong.
     private static let minimumFixes = 2
-    /// The minimum speed of a path's newer half in the path's direction, as a fraction of the mean speed. A lower speed
-    /// means that the vehicle is stopping or turning.
+    /// The minimum speed of a path's newer half, measured in the path's direction, as a fraction of the path's mean
+    /// speed. If the newer half is slower, the vehicle is stopping or turning.
     private static let steadiness = 0.7
-    /// The accuracy radius in metres that is assumed if a fix has none.
+    /// The accuracy radius in metres that is assumed for a fix without one.
     private static let usualRadius = 10.0
-    /// The minimum radius in metres: receivers round to metres.
+    /// The minimum accuracy radius in metres, because receivers round to metres.
     private static let minimumRadius = 1.0
 
     /// The previous fixes, oldest first.
@@ -34,7 +36,7 @@ package struct DerivedMotion: Sendable {
 
     package init() {}
 
-    /// Continues the track to `fix`. Returns it with derived values in place of missing or wrong ones.
+    /// Adds `fix` to the track. Returns the fix with derived values if reported values are missing or wrong.
     package mutating func complete(_ fix: Fix) -> Fix {
         if case .onward = continuity.step(to: fix), !isJump(to: fix) {} else { track.removeAll(keepingCapacity: true) }
         let young = track.firstIndex { $0.timeOfFix.duration(to: fix.timeOfFix) <= Self.maximumTime } ?? track.endIndex
@@ -44,7 +46,7 @@ package struct DerivedMotion: Sendable {
                 track.append(fix)
             }
         }
-        // A receiver that reports a speed below `movingSpeed` omits the course because there is none.
+        // If a receiver reports a speed below `movingSpeed` but no course, there is no course to derive.
         let needsHeading =
             fix.headingDegrees == nil && fix.speedMetersPerSecond.map { $0 >= Motion.movingSpeed } ?? true
         guard fix.speedMetersPerSecond == nil || needsHeading || stated.checkContradiction(by: fix, after: track) else {
@@ -62,10 +64,12 @@ package struct DerivedMotion: Sendable {
         return fix
     }
 
-    /// Whether the track contradicts the speeds and courses that the receiver reports. If so, they aren't used.
+    /// Whether the speeds and courses that the receiver reports contradict the track. If so, derived values are used
+    /// instead.
     package var contradictsStated: Bool { stated.isWrong }
 
-    /// Whether the path to `fix` requires an impossible change of velocity. Small jumps of a position look like speed.
+    /// Whether reaching `fix` requires an impossible change of velocity. This finds small jumps of the position, which
+    /// would otherwise look like motion.
     private func isJump(to fix: Fix) -> Bool {
         guard let last = track.lastIndex(where: { $0.timeOfFix.duration(to: fix.timeOfFix) >= Self.spacing }), last > 0
         else { return false }
@@ -74,7 +78,8 @@ package struct DerivedMotion: Sendable {
         return !Fix.canChange(by: change, in: seconds)
     }
 
-    /// Returns the displacement of `fix` from the place that is extrapolated from `first` and `second`.
+    /// Returns the displacement of `fix` from the place that the vehicle would have reached by keeping its velocity
+    /// between `first` and `second`.
     private static func bend(_ first: Fix, _ second: Fix, _ fix: Fix) -> Displacement {
         let before = first.displacement(to: second)
         let after = second.displacement(to: fix)
@@ -82,12 +87,12 @@ package struct DerivedMotion: Sendable {
         return Displacement(east: after.east - before.east * ratio, north: after.north - before.north * ratio)
     }
 
-    /// Returns the larger of the reported radius and `wander`.
+    /// Returns the larger of the fix's accuracy radius and `wander`, but at least `minimumRadius`.
     private static func radius(_ fix: Fix, _ wander: Double) -> Double {
         max(fix.horizontalAccuracyMeters ?? usualRadius, wander, minimumRadius)
     }
 
-    /// Returns speed in metres per second and course in degrees; `nil` if the track doesn't show them.
+    /// Returns the speed in metres per second and the course in degrees; `nil` if the track doesn't show them.
     private func motion(to fix: Fix, wander: Double) -> (speed: Double, heading: Double?)? {
         guard track.count >= Self.minimumFixes else { return nil }
         var standing: Double?
@@ -109,7 +114,8 @@ package struct DerivedMotion: Sendable {
         return standing.map { ($0, nil) }
     }
 
-    /// Whether the newer half of the path from the fix at `index` has the speed and course of the whole path.
+    /// Whether the newer half of a path has about the speed and course of the whole path. The path begins at the fix at
+    /// `index`.
     private func isSteady(_ displacement: Displacement, from index: Int, to fix: Fix) -> Bool {
         let half = track[index].seconds(to: fix) / 2
         let between = track.indices[(index + 1)...]
@@ -120,14 +126,15 @@ package struct DerivedMotion: Sendable {
         return along / track[middle].seconds(to: fix) >= Self.steadiness * displacement.meters / (half * 2)
     }
 
-    /// The 68 % radius of the last positions, estimated from their scatter; `nil` if there are too few positions.
+    /// The 68 % radius of the latest positions, estimated from their scatter; `nil` if there are too few positions.
     package var scatterRadius: Double? { Self.wander(of: track).map { max($0, Self.minimumRadius) } }
 
-    /// Returns the 68 % radius estimated from the scatter of positions, which may exceed the reported radius.
+    /// Returns the 68 % radius of positions, estimated from their scatter; `nil` if there are fewer than five. It may
+    /// exceed the reported radius.
     private static func wander(of fixes: [Fix]) -> Double? {
         guard fixes.count >= 5 else { return nil }
         let bends = fixes.indices.dropFirst(2).map { bend(fixes[$0 - 2], fixes[$0 - 1], fixes[$0]).meters }.sorted()
-        return bends[bends.count / 2] / 2  // if errors are independent, the median is about twice their radius
+        return bends[bends.count / 2] / 2  // for independent errors, the median is about twice the radius
     }
 }
 

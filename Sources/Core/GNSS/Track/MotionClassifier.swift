@@ -3,14 +3,14 @@ package import TimeAndChance
 /// The motion of a vehicle at the time of a fix, as decided by `MotionClassifier`.
 ///
 /// Speeds are in metres per second. The reported speed of a parked vehicle varies up to `creepingSpeed`. Each state
-/// begins and ends at different speeds, so that noise doesn't toggle it.
+/// begins and ends at different speeds, so that noise doesn't toggle the state.
 package struct Motion: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
         case moving
-        /// The vehicle isn't standing, but is too slow for its course to be trusted.
+        /// The vehicle isn't standing, but its speed is too low for its course to be trusted.
         case creeping
         case standing
-        /// The vehicle has been standing in one place for `parkingTime`.
+        /// The vehicle has been standing in one place for at least `parkingTime`.
         case parked
     }
 
@@ -20,67 +20,73 @@ package struct Motion: Sendable, Hashable {
 
     package var isParked: Bool { kind == .parked }
 
-    /// The speed below which a vehicle is standing and its course is noise.
+    /// The speed below which a vehicle is standing. Its course is only noise at such a speed.
     package static let standingSpeed = 0.5
-    /// The speed from which on a vehicle is certainly not standing. A trusted course remains trusted down to this
-    /// speed.
+    /// The minimum speed at which a vehicle certainly isn't standing. A course that is already trusted remains trusted
+    /// down to this speed.
     package static let creepingSpeed = 1.0
-    /// The speed from which on a vehicle is moving, even if it was parked, and its course is trusted.
+    /// The minimum speed at which a vehicle is moving and its course is trusted, even if the vehicle was parked before.
     package static let movingSpeed = 1.5
 
-    /// The minimum time in one place after which a vehicle is parked or stopped: longer than most traffic lights.
+    /// The minimum time in one place after which a vehicle is parked or has made a stop. It is longer than most waits
+    /// at traffic lights.
     package static let parkingTime = Duration.seconds(60)
-    /// The maximum time for which a standing vehicle may seem to move.
+    /// The maximum time for which a standing vehicle may seem to move without having left.
     static let maximumInterruption = Duration.seconds(30)
 }
 
-/// Decides, fix by fix, whether a vehicle is standing, creeping or moving, and where and since when it has been
-/// standing. Everything that depends on motion uses this decision, so that all parts agree.
+/// Decides for each fix whether the vehicle is standing, creeping or moving, and where and since when it has been
+/// standing. Everything that depends on motion uses this decision, so that all results agree.
 ///
-/// A vehicle is standing from the first slow fix on. It moves off with the first fix that is too fast, or that is
-/// outside the circle of a standing vehicle's fixes, whatever its speed. If the vehicle soon stands in the same place
-/// again, it never left. A parked vehicle has a fixed place: deviations within the fixes' accuracy are drift if they
-/// don't last; drift is neither motion nor part of the track.
+/// A vehicle is standing from its first slow fix on. It leaves with the first fix that is too fast. It also leaves, at
+/// any speed, with the first fix outside the circle that contains a standing vehicle's fixes. If it soon stands in the
+/// same place again, it never left. A parked vehicle has a fixed place. Brief deviations within the accuracy of the
+/// fixes are drift, which is neither motion nor part of the track.
 package struct MotionClassifier: Sendable {
-    /// The distance in metres from which on a vehicle that has stopped again is in a new place.
+    /// The distance in metres beyond which a vehicle that stops again is in a new place.
     private static let samePlace = 5.0
-    /// The drift in metres that is tolerated whatever the accuracy.
+    /// The drift in metres that is tolerated even if the fixes are more accurate.
     private static let minimumDrift = 15.0
-    /// The error in metres that is assumed if a fix has none.
+    /// The position error in metres that is assumed for a fix without an accuracy radius.
     private static let usualError = 25.0
-    /// The maximum distance between two fixes of one place, as a multiple of the sum of their 68 % radii: 99 of 100 are
-    /// closer.
+    /// The maximum distance between two fixes of one place, as a multiple of the sum of their 68 % radii. 99 of 100
+    /// such pairs are closer.
     private static let spread = 1.5
-    /// The radius in metres of the fixes of a standing vehicle; parked receivers wander up to 20 m.
+    /// The radius in metres of the circle that contains a standing vehicle's fixes. The positions of parked receivers
+    /// wander by up to 20 m.
     private static let standRadius = 25.0
 
-    /// The minimum distance in metres within `creepTime` that shows creeping, not drift, if no speeds are reported.
+    /// The minimum distance in metres within `creepTime` that means creeping rather than drift, if no speeds are
+    /// reported.
     private static let minimumCreep = 4.5
-    /// The minimum distance in metres within `creepTime` that shows creeping if the reported speeds confirm it.
+    /// The minimum distance in metres within `creepTime` that means creeping rather than drift, if the reported speeds
+    /// confirm it.
     private static let minimumStatedCreep = 2.5
     private static let creepTime = Duration.seconds(7)
-    /// The minimum time between compared fixes, whatever their rate.
+    /// The minimum time between two fixes that are compared, however often fixes arrive.
     private static let creepSpacing = Duration.milliseconds(900)
-    /// The radius in metres that is assumed for a fix with neither radius nor speed.
+    /// The accuracy radius in metres that is assumed for a fix with neither an accuracy radius nor a speed.
     private static let usualRadius = 10.0
 
-    /// A period of standing in one place.
+    /// A period in which the vehicle stands in one place.
     private struct Stand: Sendable {
         let origin: Fix
-        /// The time after which the vehicle is parked; shorter after a parked vehicle has crept.
+        /// The time in one place after which the vehicle is parked. It is shorter if the vehicle was already parked and
+        /// has only crept since.
         var parksAfter = Motion.parkingTime
         var place: Fix?
-        /// The time since which all fixes have been too far from `place` to be there, but close enough to be drift.
+        /// The time since when all fixes have been too far from `place` for the vehicle to be there, but near enough to
+        /// be drift.
         var awaySince: UTCTime?
-        /// The time since which the vehicle has seemed to move.
+        /// The time since when the vehicle has seemed to move; `nil` if it seems to stand.
         var interruptedAt: UTCTime?
-        /// The fixes of the last `creepTime` that aren't slow enough for standing, oldest first.
+        /// The fixes of the last `creepTime` that aren't slow enough for a standing vehicle, oldest first.
         var unsettled: [Fix] = []
 
         func isParked(at time: UTCTime) -> Bool { origin.timeOfFix.duration(to: time) >= parksAfter }
 
-        /// Adds a fix of the parked vehicle. Drift returns to the true place, so if all fixes stay away from `place`,
-        /// then `place` was wrong.
+        /// Adds a fix of the parked vehicle, and corrects `place` if it was wrong. Drift returns to the true place. So
+        /// if all fixes stay away from `place`, it was wrong.
         mutating func add(_ fix: Fix) {
             guard let place, MotionClassifier.isDrift(from: place, to: fix) else {
                 self.place = fix
@@ -97,8 +103,8 @@ package struct MotionClassifier: Sendable {
             }
         }
 
-        /// Adds a fix. Returns whether the vehicle has moved too far within `creepTime` for the movement to be drift. A
-        /// single wrong fix isn't enough.
+        /// Adds a fix. Returns whether the vehicle has moved so far within `creepTime` that the movement can't be
+        /// drift. A single wrong fix isn't enough.
         mutating func detectCreep(to fix: Fix) -> Bool {
             guard fix.speedMetersPerSecond.map({ $0 >= Motion.standingSpeed }) ?? true else {
                 unsettled.removeAll(keepingCapacity: true)
@@ -124,10 +130,10 @@ package struct MotionClassifier: Sendable {
 
     package init() {}
 
-    /// The time of the first fix at the present place; `nil` while the vehicle moves.
+    /// The time since when the vehicle has been standing in its present place; `nil` while it moves.
     package var standingSince: UTCTime? { stand.flatMap { $0.interruptedAt == nil ? $0.origin.timeOfFix : nil } }
 
-    /// Returns the motion at the next fix; `nil` if neither speed nor place reveals it.
+    /// Returns the motion at the next fix; `nil` if neither the speed nor the positions show it.
     package mutating func motion(at fix: Fix) -> Motion? {
         if let stand, Self.hasLeft(stand, fix) { self.stand = nil }
         if stand?.detectCreep(to: fix) ?? false, stand?.isParked(at: fix.timeOfFix) ?? false {
@@ -140,7 +146,7 @@ package struct MotionClassifier: Sendable {
         return Motion(kind: isMoving ? .moving : .creeping, place: nil)
     }
 
-    /// Begins, interrupts, resumes or continues a stand.
+    /// Begins, interrupts, resumes or ends a stand, depending on the speed at the next fix.
     private mutating func updateStand(_ speed: Double, _ fix: Fix) {
         guard let stand else {
             if speed < Motion.standingSpeed { self.stand = Stand(origin: fix) }
@@ -169,7 +175,8 @@ package struct MotionClassifier: Sendable {
         return Motion(kind: .parked, place: stand.place)
     }
 
-    /// Returns the motion at a fix without a reported or derived speed. The vehicle may be parked.
+    /// Returns the motion at a fix that has neither a reported nor a derived speed. Without a speed, only parking can
+    /// be recognised; otherwise the result is `nil`.
     private mutating func motionWithoutSpeed(at fix: Fix) -> Motion? {
         isMoving = false
         var known = stand ?? Stand(origin: fix)
@@ -180,14 +187,15 @@ package struct MotionClassifier: Sendable {
         return isParked ? Motion(kind: .parked, place: known.place) : nil
     }
 
-    /// Whether the vehicle has left, whatever its speed, because `fix` is outside the circle or the clock was set back.
+    /// Whether the vehicle has left at any speed, because `fix` is outside the circle around the stand's first fix. The
+    /// stand also ends if the clock was set back.
     private static func hasLeft(_ stand: Stand, _ fix: Fix) -> Bool {
         let reach = max(standRadius, 2 * (fix.horizontalAccuracyMeters ?? 0))
         return stand.origin.distance(to: fix) > reach || fix.timeOfFix < stand.origin.timeOfFix
     }
 
-    /// Whether `fix` may be at `place`. A much more accurate fix replaces `place`, because a receiver that has just
-    /// started is inaccurate.
+    /// Whether the distance between `place` and `fix` may be drift. If `fix` is much more accurate, it isn't drift,
+    /// because a receiver that has just started is inaccurate.
     private static func isDrift(from place: Fix, to fix: Fix) -> Bool {
         if let worse = place.horizontalAccuracyMeters, let better = fix.horizontalAccuracyMeters, better < worse / 2 {
             return false

@@ -2,36 +2,38 @@ import TimeAndChance
 
 /// Decides whether the speeds and courses that a receiver reports agree with its track.
 ///
-/// Several consecutive fixes must contradict the track before the reported values are considered wrong, and many must
-/// agree before the values are trusted again.
+/// Several consecutive fixes must contradict the track before the reported values are considered wrong. Many must agree
+/// with the track before the values are trusted again.
 struct StatedMotion: Sendable {
-    /// The minimum time in seconds over which a reported speed is compared with the path.
+    /// The minimum duration in seconds of a path with which reported speeds are compared.
     private static let minimumTime = 3.0
     /// The tolerated error of a reported speed, in metres per second.
     private static let speedError = 1.0
     /// The tolerated error of a reported speed, as a fraction of the speed.
     private static let relativeError = 0.2
-    /// The difference in degrees from which on a course is wrong, if the speed is at least `courseSpeed` metres per
-    /// second.
+    /// The difference in degrees above which a reported course is wrong. Courses are compared only if the speed is at
+    /// least `courseSpeed` metres per second.
     private static let wrongTurn = 60.0
     private static let courseSpeed = 5.0
-    /// The mean square of the distance between two fixes of one place, divided by the square of their radius.
+    /// The mean square of the distance between two fixes of one place, as a multiple of the square of their radius.
     private static let wanderedStep = 1.4
-    /// The maximum time of a step in seconds: a longer step may have cut a corner.
+    /// The maximum time in seconds between two consecutive fixes. If it is longer, the straight line between them may
+    /// cut a corner.
     private static let maximumStep = 3.0
-    /// The number of consecutive fixes that must oppose the present verdict.
+    /// The number of consecutive comparisons that must contradict `isWrong` before it changes.
     private static let quorum = 5
-    /// The minimum time for which fixes must contradict the track.
+    /// The minimum time for which fixes must contradict the track before reported values are considered wrong.
     private static let contradictionTime = Duration.seconds(5)
     /// The minimum time for which fixes must agree with the track before reported values are trusted again.
     private static let agreementTime = Duration.seconds(30)
 
     private(set) var isWrong = false
-    /// The number of consecutive comparisons that oppose `isWrong`.
+    /// The number of consecutive comparisons that have contradicted `isWrong`.
     private var opposed = 0
     private var opposedSince: UTCTime?
 
-    /// Returns whether the path to `fix` differs from the motion that the fix reports.
+    /// Returns whether the path to `fix` differs from the speed and course that the fix reports. Also returns `true`
+    /// while reported values are considered wrong.
     mutating func checkContradiction(by fix: Fix, after track: [Fix]) -> Bool {
         guard !isWrong else { return true }
         guard let speed = fix.speedMetersPerSecond,
@@ -47,13 +49,13 @@ struct StatedMotion: Sendable {
         return isFar || isTurned
     }
 
-    /// Compares the motion reported by the fixes of a few seconds with their path.
+    /// Compares the speeds and courses that the fixes of a few seconds report with the path of these fixes.
     ///
     /// - Parameters:
     ///   - fixes: the fixes, oldest first.
-    ///   - errors: the sum of the errors of the first and last position, in metres.
-    ///   - wander: the 68 % radius estimated from the scatter of the fixes, in metres.
-    ///   - course: the course of the last part of the path, in degrees; `nil` if it has no clear course.
+    ///   - errors: the sum of the position errors of the first and the last fix, in metres.
+    ///   - wander: the 68 % radius in metres, estimated from the scatter of the fixes.
+    ///   - course: the course in degrees of the newest part of the path; `nil` if that part has no clear course.
     mutating func compare(_ fixes: [Fix], errors: Double, wander: Double, course: Double?) {
         guard let first = fixes.first, let last = fixes.last, first.seconds(to: last) >= Self.minimumTime else {
             return

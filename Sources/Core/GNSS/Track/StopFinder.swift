@@ -1,20 +1,21 @@
 package import TimeAndChance
 
-/// Finds the stops of a track: the places where a vehicle stands (`MotionClassifier`) for long enough.
+/// Finds the stops of a track, which are the places where the vehicle stands (`MotionClassifier`) for at least a
+/// minimum time.
 ///
-/// A gap that begins and ends in one place belongs to the stop, because many vehicles switch off the receiver when they
-/// park. A single wrong fix doesn't divide a stop.
+/// A gap that begins and ends in the same place is part of the stop, because many vehicles switch off the receiver when
+/// they park. A single wrong fix doesn't divide a stop.
 package struct StopFinder: Sendable {
-    /// The maximum distance in metres between two stands that belong to one stop.
+    /// The maximum distance in metres between two periods of standing that belong to one stop.
     private static let samePlace = 50.0
 
     private var stops = LongestElements<TrackStop>(capacity: 200)
-    /// The total time of all complete stops.
+    /// The total duration of all stops that have ended.
     private var time = Duration.zero
     private var classifier = MotionClassifier()
-    /// A stand that may become a stop.
+    /// The present period of standing, which becomes a stop if it is long enough.
     private var candidate: TrackStop?
-    /// A stop that may still continue.
+    /// The last stop, which continues if the vehicle soon stands in the same place again.
     private var latest: TrackStop?
 
     private let minimum: Duration
@@ -22,8 +23,8 @@ package struct StopFinder: Sendable {
     /// - Parameter minimum: the minimum duration of a stop.
     package init(atLeast minimum: Duration = Motion.parkingTime) { self.minimum = minimum }
 
-    /// The stops so far, including a stop in progress: their number, their total time, and the longest ones in order of
-    /// time.
+    /// The stops so far, including a stop that hasn't ended: their number, their total duration, and the longest stops
+    /// in chronological order.
     package var found: (count: Int, time: Duration, longest: [TrackStop]) {
         var ended = self
         ended.endCandidate()
@@ -31,7 +32,7 @@ package struct StopFinder: Sendable {
         return (ended.stops.count, ended.time, ended.stops.elements())
     }
 
-    /// Adds the next fix. `step` is its relation to the previous one.
+    /// Adds the next fix. `step` says whether the track continues to this fix.
     package mutating func add(_ fix: Fix, _ step: TrackContinuity.Step) {
         var gap = Duration.zero
         if case .broken(let place) = step {
@@ -79,10 +80,10 @@ package struct TrackStop: Sendable, Hashable {
     package internal(set) var from: UTCTime
     /// The time of the last fix at the stop.
     package internal(set) var to: UTCTime
-    /// The mean of the positions in degrees, WGS 84.
+    /// The mean of the positions at the stop, in degrees, WGS 84.
     package internal(set) var latitude: Double
     package internal(set) var longitude: Double
-    /// The part of the stop without fixes, because the receiver was off.
+    /// The time at the stop for which there are no fixes, because the receiver was off.
     package internal(set) var unseen: Duration
     private var fixes = 1
 
@@ -97,7 +98,7 @@ package struct TrackStop: Sendable, Hashable {
     package var duration: Duration { from.duration(to: to) }
     var place: Fix { Fix(timeOfFix: from, latitude: latitude, longitude: longitude) }
 
-    /// Adds a position, or the mean of `count` positions, to the mean.
+    /// Includes `count` positions in the mean position. If there are several, the given coordinates are their mean.
     private mutating func include(latitude: Double, longitude: Double, fixes count: Int = 1) {
         let share = Double(count) / Double(fixes + count)
         let east = Fix.degreesEast(from: self.longitude, to: longitude)
@@ -107,7 +108,7 @@ package struct TrackStop: Sendable, Hashable {
         fixes += count
     }
 
-    /// Adds a fix at the same place, `gap` after the previous one.
+    /// Adds a fix at the same place. `gap` is the time without fixes before this fix, or zero if there was no gap.
     mutating func extend(to fix: Fix, gap: Duration) {
         to = fix.timeOfFix
         unseen += gap
@@ -122,23 +123,23 @@ package struct TrackStop: Sendable, Hashable {
     }
 }
 
-/// The longest elements of a sequence, in the sequence's order and in bounded memory.
+/// The longest elements of a sequence, in the order of the sequence. The memory is bounded.
 package struct LongestElements<Element: Sendable>: Sendable {
     private var entries: [(order: Int, length: Duration, element: Element)] = []
     private let capacity: Int
-    /// The number of elements added, including those that weren't kept.
+    /// The number of elements that were added, including those that weren't kept.
     package private(set) var count = 0
 
     package init(capacity: Int) { self.capacity = capacity }
 
-    /// Adds the next element, which is `length` long.
+    /// Adds the next element and its length.
     package mutating func add(_ element: Element, length: Duration) {
         entries.append((count, length, element))
         count += 1
         if entries.count >= 2 * capacity { entries = longest(capacity) }
     }
 
-    /// Returns at most `count` of the longest elements, in the order in which they were added.
+    /// Returns the longest elements, at most `count`, in the order in which they were added.
     package func elements(atMost count: Int = .max) -> [Element] { longest(min(count, capacity)).map(\.element) }
 
     private func longest(_ count: Int) -> [(order: Int, length: Duration, element: Element)] {

@@ -1,31 +1,31 @@
 import TimeAndChance
 
-/// Decides for each fix whether the track continues to it or breaks, and why.
+/// Decides for each fix whether the track continues to that fix or breaks before it, and why it breaks.
 package struct TrackContinuity: Sendable {
-    /// The relation of a fix to the previous one.
+    /// The relation of a fix to the previous fix.
     package enum Step: Sendable, Hashable {
         case first
         case onward(meters: Double)
         case broken(TrackBreak)
     }
 
-    /// The maximum interval that is never a gap.
+    /// The maximum interval between two fixes that is never considered a gap.
     package static let maximumInterval = Duration.seconds(10)
-    /// A gap is also longer than this multiple of the shortest recent interval, so that the fixes of a receiver that is
-    /// polled every half minute aren't separated by gaps.
+    /// The multiple of the shortest recent interval that a gap must also exceed. Otherwise there would be a gap between
+    /// any two fixes of a receiver that is polled every half minute.
     private static let usualIntervals: Int64 = 3
     private static let rememberedIntervals = 8
 
     private var previous: Fix?
     /// The fix before `previous`.
     private var earlier: Fix?
-    /// The latest intervals in milliseconds, unordered.
+    /// The latest intervals between fixes in milliseconds, in no particular order.
     private var intervals = InlineArray<8, Int64>(repeating: .max)
     private var nextInterval = 0
 
     package init() {}
 
-    /// Returns the relation of the next fix to the previous one.
+    /// Returns whether the track continues from the previous fix to `fix`, or why it breaks.
     package mutating func step(to fix: Fix) -> Step {
         defer {
             earlier = previous
@@ -53,14 +53,14 @@ package struct TrackContinuity: Sendable {
     }
 }
 
-/// A break of a track between one fix and the next.
+/// A break in a track between two consecutive fixes.
 package struct TrackBreak: Sendable, Hashable {
     package enum Cause: Sendable, Hashable {
-        /// There was no fix for longer than usual.
+        /// No fix arrived for longer than usual.
         case gap
-        /// The time isn't later than the previous fix's, because logs were joined or a clock was set.
+        /// The fix isn't later than the previous one, because logs were joined or a clock was set.
         case backward
-        /// The distance from the previous fix is greater than a vehicle can drive in that time.
+        /// The fix is farther from the previous one than a vehicle can drive in the time between them.
         case jump
     }
 
@@ -68,12 +68,13 @@ package struct TrackBreak: Sendable, Hashable {
     package let before: Fix
     package let after: Fix
 
-    /// The time from `before` to `after`; negative if the time goes back.
+    /// The time from `before` to `after`; negative if `after` is earlier.
     package var duration: Duration { before.timeOfFix.duration(to: after.timeOfFix) }
-    /// The distance between the two fixes.
+    /// The distance between the two fixes, in metres.
     package var meters: Double { before.distance(to: after) }
 
-    /// The importance of the break: its duration, or for a jump the time that the drive would take.
+    /// The importance of the break. For a gap or a step back in time, it is the duration. For a jump, it is the time
+    /// that a vehicle would need for the distance.
     var weight: Duration {
         switch cause {
         case .gap: duration

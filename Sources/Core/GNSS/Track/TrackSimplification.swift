@@ -1,23 +1,24 @@
 import CMath
 package import TimeAndChance
 
-/// Finds the minimum set of a track's points that still shows where the vehicle was, and when.
+/// Finds the smallest set of a track's points that still shows where the vehicle was, and when.
 ///
-/// Between two kept points, the vehicle is assumed to move straight at constant speed. At the time of every dropped
-/// point, the assumed position is within the tolerance of the true one (the synchronised Euclidean distance of Meratnia
-/// and de By, 2004). So both shape and time are preserved: turns and waits stay within the tolerance. No smaller set of
-/// points achieves this.
+/// Between two kept points, the vehicle is assumed to move in a straight line at constant speed. At the time of each
+/// dropped point, the assumed position differs from the true one by at most the tolerance. This difference is the
+/// synchronised Euclidean distance of Meratnia and de By (2004). So both the shape and the times of the track are
+/// preserved, including turns and waits. No smaller set of points achieves this.
 package enum TrackSimplification {
-    /// The maximum time between two kept points, unless they are neighbours in the track. A longer silence ends a
-    /// drive.
+    /// The maximum time between two kept points that aren't neighbours in the track. If there are no points for longer,
+    /// a drive has ended.
     package static let maximumSpan = Duration.seconds(300)
 
-    /// Returns the indices of the points to keep, including the first and last. `tolerance` is in metres; the times
-    /// must increase.
+    /// Returns the indices of the points to keep, including the first and the last. `tolerance` is in metres. The times
+    /// of `points` must increase.
     ///
-    /// Finds a path with the minimum number of legs: for each point in order, it determines every point that a single
-    /// leg can reach. If there are several such paths, it uses the one with the shortest last leg. The running time is
-    /// usually proportional to the number of points, but quadratic if the points wander within the tolerance.
+    /// Finds a path with the minimum number of legs. For each point in order, determines every point that a single leg
+    /// can reach from there. If several paths have the minimum number of legs, uses the one with the shortest last leg.
+    /// The running time is usually proportional to the number of points. It is quadratic if the points wander within
+    /// the tolerance.
     package static func keptIndices(of points: [TrackPoint], tolerance: Double) -> [Int] {
         guard points.count > 2 else { return Array(points.indices) }
         let goal = points.count - 1
@@ -44,10 +45,11 @@ package enum TrackSimplification {
         return kept.reversed()
     }
 
-    /// Returns the points projected onto a plane on which no distance is shorter than on the ellipsoid or on a sphere.
+    /// Returns the points projected onto a plane. No distance on the plane is shorter than the distance on the
+    /// ellipsoid or on a sphere.
     private static func places(of points: [TrackPoint]) -> [TimedPlace] {
         guard let first = points.first else { return [] }
-        // A degree of latitude is longest close to the pole, a degree of longitude close to the equator.
+        // A degree of latitude is longest near the poles, and a degree of longitude is longest near the equator.
         let latitudes = points.map { abs($0.latitude) * .pi / 180 }
         let least = latitudes.min() ?? 0
         let greatest = latitudes.max() ?? 0
@@ -62,7 +64,7 @@ package enum TrackSimplification {
     }
 }
 
-/// A point of a track: position and time.
+/// A point of a track, with its position and time.
 package struct TrackPoint: Sendable, Hashable {
     package let timeOfFix: UTCTime
     /// The coordinates in degrees, WGS 84.
@@ -75,10 +77,10 @@ package struct TrackPoint: Sendable, Hashable {
     }
 }
 
-/// A point on a plane in metres, with a time in seconds.
+/// A point on a plane, in metres, with a time in seconds.
 private struct TimedPlace {
     let seconds: Double
-    /// The components to the east, north, north-east and south-east.
+    /// The components of the position to the east, north, north-east and south-east.
     let components: SIMD4<Double>
 
     init(east: Double, north: Double, seconds: Double) {
@@ -88,33 +90,34 @@ private struct TimedPlace {
     }
 }
 
-/// The velocities at which a leg from a point passes every later point within the tolerance.
+/// The velocities at which a leg from one point passes each later point within the tolerance.
 ///
-/// Each point allows a disc of velocities, which is approximated by an octagon inside the disc and an octagon around
-/// it. A velocity within all inner octagons passes all points. A velocity outside any outer octagon doesn't. For any
-/// other velocity, each point is checked.
+/// The velocities at which a leg passes one later point form a disc. The disc is approximated by an octagon inside it
+/// and an octagon around it. A velocity within all inner octagons suits all points. A velocity outside any outer
+/// octagon doesn't. For any other velocity, each point is checked.
 private struct VelocityBounds {
-    /// The ratio of an octagon's inner radius to its outer radius, rounded down from cos(22.5°).
+    /// The ratio of the inner octagon's size to the outer octagon's size, rounded down from cos(22.5°).
     private static let apothem = 0.92
 
     let start: TimedPlace
     /// The tolerance in metres.
     let tolerance: Double
-    /// The bounds of the outer octagons in metres per second, by direction. No velocity is left if a minimum exceeds
-    /// its maximum.
+    /// The velocities within all outer octagons, as bounds in metres per second for each direction. If a minimum
+    /// exceeds its maximum, no velocity is left.
     var slowest = SIMD4<Double>(repeating: -.infinity)
     var fastest = SIMD4<Double>(repeating: .infinity)
-    /// The bounds of the inner octagons.
+    /// The velocities within all inner octagons, as bounds for each direction.
     var surelySlowest = SIMD4<Double>(repeating: -.infinity)
     var surelyFastest = SIMD4<Double>(repeating: .infinity)
 
-    /// Whether a leg can lead to `place` or to a later point.
+    /// Whether a leg may lead to `place` or to a later point.
     func isOpen(for place: TimedPlace) -> Bool {
         let seconds = place.seconds - start.seconds
         return seconds > 0 && seconds <= TrackSimplification.maximumSpan / .seconds(1) && all(slowest .<= fastest)
     }
 
-    /// Whether the leg to `place` passes all points of `between`, to which these bounds have been narrowed.
+    /// Whether the leg to `place` passes all points of `between` within the tolerance. The bounds must already have
+    /// been narrowed to these points.
     func admits(_ place: TimedPlace, passing between: ArraySlice<TimedPlace>) -> Bool {
         let velocity = (place.components - start.components) / (place.seconds - start.seconds)
         if all(surelySlowest .<= velocity .& velocity .<= surelyFastest) { return true }
@@ -125,7 +128,7 @@ private struct VelocityBounds {
         }
     }
 
-    /// Narrows the bounds to velocities that pass `place` within the tolerance.
+    /// Narrows the bounds to the velocities that pass `place` within the tolerance.
     mutating func narrow(to place: TimedPlace) {
         let seconds = place.seconds - start.seconds
         let velocity = (place.components - start.components) / seconds

@@ -1,22 +1,22 @@
 package import TimeAndChance
 
-/// The figures of a track for a summary.
+/// The figures that summarise a track.
 package struct TrackStatistics: Sendable {
     package private(set) var fixes = 0
-    /// The time of the first fix received.
+    /// The time of the first fix that was added.
     package private(set) var first: UTCTime?
-    /// The time of the last fix received.
+    /// The time of the last fix that was added.
     package private(set) var last: UTCTime?
-    /// The distance along the track, without gaps and jumps.
+    /// The length of the track in metres, without gaps and jumps.
     package private(set) var distanceMeters = 0.0
     package private(set) var topSpeedMetersPerSecond: Double?
     package private(set) var worstAccuracyMeters: Double?
-    /// The most important breaks of the track.
+    /// The most important breaks in the track.
     package private(set) var breaks = LongestElements<TrackBreak>(capacity: 100)
     package private(set) var gapCount = 0
     /// The total time of all gaps.
     package private(set) var gapTime = Duration.zero
-    /// The number of fixes whose time isn't later than the previous fix's.
+    /// The number of fixes that aren't later than the previous fix.
     package private(set) var backwardSteps = 0
     package private(set) var jumpCount = 0
 
@@ -28,7 +28,7 @@ package struct TrackStatistics: Sendable {
 
     package var meanAccuracyMeters: Double? { accuracyCount > 0 ? accuracySum / Double(accuracyCount) : nil }
 
-    /// Adds the next fix. Returns its relation to the previous one.
+    /// Adds the next fix. Returns whether the track continues to this fix, or why it breaks.
     @discardableResult
     package mutating func add(_ fix: Fix) -> TrackContinuity.Step {
         fixes += 1
