@@ -10,8 +10,8 @@ public import VehicleAuthorization
 /// ```
 ///
 /// Pass `authorization` to use your own token provider instead of the configured one. The agent caches the provider's
-/// tokens and reuses each for half its lifetime. It then requests a new one; it also does so after `forgetToken`. If
-/// your provider has its own cache, use `.askingAtEveryUpdate`.
+/// tokens, as the Driver SDK does. It requests a new token after half of the current token's lifetime, or after
+/// `forgetToken`. If your provider has its own cache, use `.askingAtEveryUpdate`.
 public struct Agent: Sendable {
     private let configuration: Configuration
     private let authorization: (any VehicleAuthorization)?
@@ -40,10 +40,10 @@ public struct Agent: Sendable {
 
     /// Reports positions until the task is cancelled, then sends the vehicle's final state and closes the outbox.
     ///
-    /// If a stage of the agent stalls, the agent records the reason next to the outbox and ends the process with status
-    /// 1, so that the service manager restarts it.
+    /// If a stage of the agent stalls, the agent records the reason next to the outbox. It then ends the process with
+    /// status 1, so that the service manager restarts it.
     ///
-    /// - - Throws: an error if the service can't start. A missing receiver, network or token isn't an error.
+    /// - Throws: an error if the service can't start. A missing receiver, network or token isn't an error.
     public func run() async throws(AgentError) {
         var last: Handover?
         repeat { last = try await run(reloading: nil, after: last) } while last != nil

@@ -89,7 +89,7 @@ struct ServiceRun: Sendable {
         for warning in configuration.warnings { log.write(.warning, "\(warning)") }
     }
 
-    /// Warns about configuration files, and files that they name, which other users can change.
+    /// Warns if other users can change the configuration file or a file that it names.
     private func reportExposedFiles() async {
         let found = await onThreadIfAny(named: "configuration") { [configuration, file = options.reloads?.file] in
             configuration.exposedFiles(from: file, to: EffectiveUser.current)
