@@ -244,11 +244,11 @@ package enum OfflineCheck {
         return CheckLine(.fail, "outbox", .outbox(finding))
     }
 
-    /// The number of bytes that must be free for a new outbox: for its reserve against a full disk, and for a
+    /// The number of bytes that must be free for a new outbox. They hold its reserve against a full disk, and a
     /// write-ahead log with a few updates.
     private static let neededBytes: Int64 = 1_000_000
-    /// The number of files that a new outbox needs: the database with its log, index and lock, the reserve, and the
-    /// records next to the database.
+    /// The number of files that a new outbox needs: the database, its log, index and lock, the reserve, and the records
+    /// next to the database.
     private static let neededFiles: Int64 = 8
 
     /// Returns a line if `directory` has too little space for a new outbox; otherwise `nil`.
