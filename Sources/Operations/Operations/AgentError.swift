@@ -10,6 +10,7 @@ public struct AgentError: Error, Sendable, Hashable, CustomStringConvertible {
         case unavailable
     }
 
+    /// The kind of error.
     public let code: Code
     /// The problem and the remedy, on one line.
     public let detail: String

@@ -272,7 +272,7 @@ package struct VehicleAgent: Sendable {
 
     /// Stores the updates that are only in memory, and closes the outbox.
     package func close() async {
-        await reporter.retryStoring()  // closing reports any failure
+        await reporter.retryStoring()  // if this fails, closing the outbox reports it
         do { try await outbox.close() } catch { log.write(Condition(error)) }
     }
 }

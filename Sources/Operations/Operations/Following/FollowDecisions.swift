@@ -40,7 +40,7 @@ package struct FollowDecisions: Sendable {
     /// needn't repeat the route.
     package var routeVersion: String? { last?.routeVersion }
 
-    /// Returns the decision after a response with this outcome. `jitter` is drawn from 0...1.
+    /// Returns the decision after a response with this outcome. `jitter` is a random number from 0...1.
     package mutating func receive(_ outcome: ReadOutcome, at now: Duration, jitter: Double) -> Decision {
         switch outcome {
         case .seen(let snapshot): return decide(after: snapshot, at: now, jitter: jitter)

@@ -45,7 +45,7 @@ public struct Follower: Sendable {
     private let clock: MonotonicClock
     private let jitter: @Sendable () -> Double
 
-    /// Creates a follower. `jitter` draws from 0...1.
+    /// Creates a follower. `jitter` returns a random number from 0...1.
     package init(
         _ settings: Settings, authorization: any VehicleAuthorization, transport: any HTTPTransport,
         clock: MonotonicClock, jitter: @escaping @Sendable () -> Double

@@ -12,7 +12,7 @@ package struct Verdict: Sendable, Hashable {
         case trouble
     }
 
-    /// A line of the verdict, with the part that it plays.
+    /// A line of the verdict, and its role in the verdict.
     package struct Line: Sendable, Hashable {
         package enum Part: String, Sendable, Hashable { case title, cause, remedy, safety }
 
@@ -21,7 +21,8 @@ package struct Verdict: Sendable, Hashable {
     }
 
     package let kind: Kind
-    /// One paragraph for each condition. If no condition needs attention, a summary of normal operation comes first.
+    /// The paragraphs of the verdict, one for each condition. If no condition needs attention, a summary of normal
+    /// operation comes first.
     package let paragraphs: [[Line]]
 
     /// The paragraphs as text, separated by empty lines.

@@ -198,7 +198,7 @@ extension StatusReport {
         /// The first cause of the condition. `remedy` is its remedy.
         package let cause: String
         package let remedy: String
-        /// The other causes, with their remedies; absent if there is only one cause.
+        /// Further causes with their remedies; absent if there is only one cause.
         package let others: [Cause]?
         /// The time since the condition began, in seconds.
         package let seconds: Int

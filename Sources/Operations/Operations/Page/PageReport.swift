@@ -18,8 +18,8 @@ struct PageReport {
             "verdict": verdict,
             "status": (try? JSONValue(encoding: status)) ?? .null, "place": place,
             "minutes": .array(history.minutes(at: uptime).map(Self.json(of:))),
-            // The ends of an outage are given as positions in the list of minutes, so that the page draws outages and
-            // minutes on the same scale.
+            // The ends of an outage are positions in the list of minutes, so that the page draws outages and minutes on
+            // the same scale.
             "outages": .array(
                 history.outageMinutes(at: uptime).map { .array([.number($0.lowerBound), .number($0.upperBound)]) }),
             "events": .array(history.lines.reversed().map(event)),
