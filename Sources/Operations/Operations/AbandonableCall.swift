@@ -48,7 +48,7 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
     }
 
     /// Runs `body` and returns its result. `body` is cancelled if it calls `stop`, or if the caller's task is
-    /// cancelled. If it hasn't returned `limit` after that, it is abandoned, and the result is `nil`.
+    /// cancelled. If it then doesn't return within `limit`, it is abandoned, and the result is `nil`.
     package static func run(
         stoppedWithin limit: Duration, on clock: MonotonicClock,
         _ body: @escaping @Sendable (_ stop: @escaping @Sendable () -> Void) async -> Value

@@ -10,8 +10,8 @@ package import Reporting
 /// Detects stages that stall.
 ///
 /// A stage that has work to do must report progress within its timeout. It may announce a wait, which extends the
-/// deadline. Time advances only in `tick`, by at most `maximumTick` per call. Otherwise, every stage would be overdue
-/// after the machine has slept or the process was stopped.
+/// deadline. Time advances only in `tick`, by at most `maximumTick` per call. Without this limit, every stage would be
+/// overdue after the machine has slept or the process was stopped.
 package struct ProgressWatch: Sendable {
     private struct Deadline {
         let since: Duration
@@ -96,7 +96,7 @@ package final class StageProgress: ReportingObserver, ReceiverProgress {
     package func fixMade(_ fix: Fix) { markBusy(.intake) }
     package func ended() {
         markIdle(.receiver)
-        markIdle(.intake)  // the intake has ended too, so the last fixes stay unread
+        markIdle(.intake)  // the receiver's last fixes stay unread
     }
 }
 
@@ -110,7 +110,7 @@ extension Configuration {
             // This timeout can be long, because positions are sent from memory while the outbox hangs.
             .store: .seconds(330),
             // While there is no token, updates are kept and the token is requested repeatedly. After an hour, every
-            // token in memory has expired, so a restart loses nothing.
+            // token in memory has expired, so a restart loses nothing. Such restarts are at least an hour apart.
             .token: .seconds(3600),
             .transport: upload.timeout + .seconds(30),
             // The loop may wait for the outbox, then a token, then an exchange, without causing an event. This timeout

@@ -19,7 +19,7 @@ struct StatusAddress: Sendable {
 
     /// Tries to listen on `configured`. If the address is in use, the service starts anyway, and `run` tries again.
     ///
-    /// - - Throws: an error if the system doesn't allow listening on this address, so that retrying is pointless.
+    /// - Throws: an error if the system doesn't allow listening on this address, so that retrying is pointless.
     init(_ configured: LocalAddress) throws(AgentError) {
         self.configured = configured
         do throws(ListenError) { first = .success(try Self.listen(on: configured, routes)) } catch {

@@ -127,7 +127,7 @@ package struct VehicleAgent: Sendable {
     package func run() async throws(AgentError) {
         let failure = await withDiscardingTaskGroup(returning: FixSourceError?.self) { group in
             group.addTask { await maintainOutbox() }
-            await reporter.readPrivateSwitch()  // before pending updates are sent, possibly before the first fix
+            await reporter.readPrivateSwitch()  // because pending updates may be sent before the first fix
             if progress != nil {
                 if hasPrivateSwitch { group.addTask { await watchPrivateSwitch() } }
                 group.addTask { await announcePendingState() }

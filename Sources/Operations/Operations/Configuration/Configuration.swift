@@ -95,8 +95,8 @@ extension Configuration {
             json: document.json, file: file, environment: ProcessEnvironment.variables, known: document.values)
     }
 
-    /// Reads a configuration from `json`. The values of references are taken from `known`; a reference that isn't in it
-    /// is read now.
+    /// Reads a configuration from `json`. References in it are resolved from `known`. If a reference isn't in `known`,
+    /// it is resolved now; variables are looked up in `environment`.
     package init(
         json: [UInt8], file: String, environment: [String: String],
         known: [ValueReference: ValueReference.Found] = [:]
@@ -148,7 +148,7 @@ extension Configuration {
             _ = Self(&root)
             keys += reading.keys.filter { !keys.contains($0) }
         }
-        // The loop adds the keys of one type after another. This brings all keys of a section together.
+        // The keys have been added type by type. This brings all keys of a section together.
         let sections = keys.filter { !$0.path.contains(".") }.map(\.path)
         return sections.flatMap { section in
             keys.filter { $0.path == section || $0.path.hasPrefix(section + ".") }

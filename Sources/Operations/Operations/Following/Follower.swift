@@ -155,7 +155,8 @@ extension AuthorizationContext {
 }
 
 extension Configuration {
-    /// Returns the configuration with the provider whose tokens are valid for `subject` as its `authorization`.
+    /// Returns the configuration with the token provider that following `subject` requires. Throws if none is
+    /// configured.
     func withProvider(for subject: Follower.Subject) throws(AgentError) -> Configuration {
         guard case .trip = subject else { return self }
         if let forConsumers { return forConsumers }

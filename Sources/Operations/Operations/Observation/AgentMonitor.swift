@@ -63,7 +63,7 @@ package final class AgentMonitor: ReportingObserver {
     package struct Token: Sendable {
         /// The time at which Waypost stops using the current token; `nil` while there is no token.
         package var usedUntil: Duration?
-        /// The last condition because of which a token was missing or rejected, and the time at which it was raised.
+        /// The last condition that explains why a token was missing or rejected, and the time at which it was raised.
         package var lastRejection: (code: ConditionCode, at: Duration)?
         /// The time of the last warning about the token provider.
         fileprivate var warnedAt: Duration?
@@ -286,13 +286,12 @@ package final class AgentMonitor: ReportingObserver {
 }
 
 extension AgentMonitor.Snapshot {
-    /// The maximum offset of the host's clock that isn't reported. It allows for a slow serial port or a slow response.
+    /// The maximum tolerated offset of the host's clock. It allows for a slow serial port or a slow response.
     private static let clockTolerance = Duration.seconds(30)
-    /// The maximum time by which a fix may be ahead of the present without being reported. It allows for clocks with
-    /// whole seconds and a slow response.
+    /// The maximum tolerated time by which a fix is ahead of the present. It allows for clocks with whole seconds and a
+    /// slow response.
     private static let maximumLead = Duration.seconds(60)
-    /// The maximum age of a fix that isn't reported. It allows for a slow serial port, and for a receiver that is
-    /// waking up.
+    /// The maximum tolerated age of a fix. It allows for a slow serial port, and for a receiver that is waking up.
     private static let maximumLag = Duration.seconds(3600)
 
     /// The reason why the receiver's output contained no usable fix; `nil` if a fix was accepted or withheld, or if the

@@ -3,7 +3,7 @@ import HTTPService
 import ReportedText
 import Reporting
 
-/// A selection of the metrics, which a request can name.
+/// A named selection of metrics. A request states which one to return.
 package enum MetricsProfile: String, Sendable {
     case full
     /// At most 12 time series, for a metered connection. The request is `GET /metrics?profile=fleet`.

@@ -32,9 +32,9 @@ package struct Verdict: Sendable, Hashable {
 }
 
 extension StatusReport {
-    /// The number of pending updates from which the verdict speaks of a backlog. They don't fit into one upload.
+    /// The minimum number of pending updates that the verdict calls a backlog. They don't fit into one upload.
     private static let backlog = 50
-    /// The time in seconds until the next attempt from which the verdict mentions that attempt.
+    /// The minimum time until the next attempt, in seconds, for which the verdict mentions the attempt.
     private static let minimumWait = 60
     /// The maximum time without a delivery in normal operation, in seconds. A heartbeat is sent every minute, and two
     /// may fail.

@@ -17,7 +17,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
     /// A description of when the service makes updates, such as at a fixed interval.
     package var reporting: String?
     package var uptimeSeconds: Int
-    /// The active conditions. If one may have caused another, it comes before the other.
+    /// The active conditions. A condition that may have caused another one comes before it.
     package var conditions: [ReportedCondition]
     /// The time since private mode began, in seconds; absent while private mode is off.
     package var privateSeconds: Int?
@@ -174,7 +174,7 @@ extension StatusReport {
         /// there is no token.
         package var expiresAt: String?
         package var secondsLeft: Int?
-        /// The code of the last condition because of which a token was missing or rejected.
+        /// The code of the last condition that explains why a token was missing or rejected.
         package var lastRejection: String?
         package var lastRejectionSecondsAgo: Int?
     }

@@ -14,7 +14,7 @@ package struct StatusRoutes: Sendable {
     private let nonce: @Sendable () -> String
 
     /// Creates the routes. `now` returns the host's time. `nonce` returns a new random value for each page. Browsers
-    /// apply only styles and scripts that contain this value.
+    /// apply only those styles and scripts of the page that are marked with this value.
     package init(
         report: @escaping @Sendable () async -> StatusReport, history: HistoryKeeper,
         now: @escaping @Sendable () -> UTCTime = { .system },
