@@ -14,7 +14,7 @@ package struct TestFleet: Sendable {
     /// The maximum number of HTTP/1.1 connections to Fleet Engine. They carry a thousand requests per second if each
     /// request takes a quarter of a second.
     package static let connections = 256
-    /// The number of file descriptors that a load test needs: for the connections to Fleet Engine and to the token
+    /// The number of file descriptors that a load test needs: for connections to Fleet Engine and to the token
     /// endpoint, and for the process itself.
     private static let descriptors = connections + 128
     /// The maximum number of tokens that are fetched concurrently before the drives begin. It equals the number of
