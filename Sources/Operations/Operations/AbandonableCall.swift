@@ -1,9 +1,10 @@
 import LinuxPlatform
 package import Reporting
 
-/// A call that may never return, and that its caller can abandon.
+/// A call that may never return. The caller can stop waiting for it, which abandons the call.
 ///
-/// The body runs in an unstructured task, because a caller can only abandon a task that isn't its child.
+/// `body` runs in an unstructured task. A structured child task couldn't be abandoned, because its parent always waits
+/// for it.
 package final class AbandonableCall<Value: Sendable>: Sendable {
     private enum State {
         case pending
@@ -15,14 +16,15 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// Runs `body`. If the call is abandoned or hasn't returned after `limit`, cancels the body and returns `nil`.
-    /// Cancelling the caller affects neither the body nor the wait.
+    /// Runs `body` and returns its result. If `body` hasn't returned within `limit`, or the call is abandoned, cancels
+    /// `body` and returns `nil`. Cancelling the caller's task neither cancels `body` nor ends the wait.
     package func run(
         within limit: Duration, on clock: MonotonicClock, _ body: @escaping @Sendable () async -> Value
     ) async -> Value? {
         let alarm = Task {
             let end = clock.now + limit
-            // The alarm sleeps in steps of a second, because an abandoned timer lives until it fires.
+            // A cancelled sleep leaves its timer in memory until the timer fires, so the alarm sleeps for at most one
+            // second at a time.
             while clock.now < end, !Task.isCancelled { await clock.sleep(for: min(end - clock.now, .seconds(1))) }
             abandon()
         }
@@ -30,9 +32,9 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
         return await run(body)
     }
 
-    /// Runs `body` until it ends or is abandoned.
+    /// Runs `body` and returns its result; `nil` if the call is abandoned.
     package func run(_ body: @escaping @Sendable () async -> Value) async -> Value? {
-        // The task starts at once on this thread, so that an update doesn't wait for it to start.
+        // The task starts immediately on this thread, so that an update isn't delayed by scheduling.
         let calling = Task.immediate { end(with: await body()) }
         let value: Value? = await withCheckedContinuation { continuation in
             let before = state.withLock { state in
@@ -45,8 +47,8 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
         return value
     }
 
-    /// Runs `body` until it ends. The body is cancelled when the caller is cancelled or the body calls `stop`. It is
-    /// abandoned, and the result is `nil`, if it hasn't ended `limit` later.
+    /// Runs `body` and returns its result. `body` is cancelled if it calls `stop`, or if the caller's task is
+    /// cancelled. If it then doesn't return within `limit`, it is abandoned, and the result is `nil`.
     package static func run(
         stoppedWithin limit: Duration, on clock: MonotonicClock,
         _ body: @escaping @Sendable (_ stop: @escaping @Sendable () -> Void) async -> Value
@@ -56,15 +58,15 @@ package final class AbandonableCall<Value: Sendable>: Sendable {
             defer { ended.finish() }
             return await body { ended.finish() }
         }
-        for await _ in end {}  // until the body ends or calls `stop`, or this task is cancelled
+        for await _ in end {}  // ends when `body` returns or calls `stop`, or when this task is cancelled
         calling.cancel()
         return await Self().run(within: limit, on: clock) { await calling.value }
     }
 
-    /// Ends the caller's wait without the body's result.
+    /// Abandons the call: the caller continues with `nil` instead of the result of `body`.
     package func abandon() { end(with: nil) }
 
-    /// Ends the call, unless it has already ended.
+    /// Ends the call with the result `value`, unless it has already ended.
     private func end(with value: Value?) {
         let before = state.withLock { state in
             let before = state

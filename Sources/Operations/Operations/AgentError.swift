@@ -1,12 +1,12 @@
-/// The reason why an agent can't start or continue. The agent retries after any other fault.
+/// An error that prevents an agent from starting or continuing. After any other failure, the agent tries again.
 public struct AgentError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of error, which determines the command's exit status.
     public enum Code: String, Sendable, Hashable, CaseIterable {
-        /// The configuration contains or refers to something that can't be used.
+        /// The configuration, or something that it refers to, can't be used.
         case configuration
-        /// A file isn't a recorded log.
+        /// The input isn't a recorded log, or contains no usable fix.
         case inputData
-        /// Something is unavailable, such as an outbox in use, a port in use or a broken disk.
+        /// A resource is unavailable, such as an outbox or a port that another process uses, or a broken disk.
         case unavailable
     }
 
@@ -15,7 +15,7 @@ public struct AgentError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The problem and the remedy, on one line.
     public let detail: String
 
-    /// Creates an error with its message for the operator.
+    /// Creates an error. `detail` is the message for the operator.
     public init(_ code: Code, _ detail: String) {
         self.code = code
         self.detail = detail

@@ -7,11 +7,11 @@ import ReportedText
 package import Operations
 package import Reporting
 
-/// Decides whether every stage makes progress.
+/// Detects stages that stall.
 ///
-/// A stage that has something to do must report progress within its timeout, unless it has a reason to wait. Time
-/// passes only with `tick`, by at most `maximumTick` at once, so that no stage is overdue after the machine slept or
-/// the process was stopped.
+/// A stage that has work to do must report progress within its timeout. It may announce a wait, which extends the
+/// deadline. Time advances only in `tick`, by at most `maximumTick` per call. Without this limit, every stage would be
+/// overdue after the machine has slept or the process was stopped.
 package struct ProgressWatch: Sendable {
     private struct Deadline {
         let since: Duration
@@ -20,20 +20,20 @@ package struct ProgressWatch: Sendable {
 
     private static let maximumTick = Duration.seconds(5)
 
-    /// The maximum time without progress of each stage.
+    /// The timeout of each stage: the time after which a stage that hasn't made progress has stalled.
     private let timeouts: [Stage: Duration]
     private var deadlines: [Stage: Deadline] = [:]
     private var now = Duration.zero
 
-    /// Creates a watch. A stage without a timeout isn't watched.
+    /// Creates a watch. Stages that have no entry in `timeouts` aren't watched.
     package init(timeouts: [Stage: Duration]) { self.timeouts = timeouts }
 
-    /// Records that the stage has made progress. After `delay`, it must make progress again within its timeout.
+    /// Records that the stage has made progress. Its timeout starts again after `delay`.
     package mutating func reportProgress(of stage: Stage, nextAfter delay: Duration = .zero) {
         deadlines[stage] = timeouts[stage].map { Deadline(since: now, due: now + delay + $0) }
     }
 
-    /// Records that the stage has nothing to do, so it needn't make progress.
+    /// Records that the stage has nothing to do, so that no deadline applies to it.
     package mutating func markIdle(_ stage: Stage) { deadlines[stage] = nil }
 
     /// Records that an idle stage has something to do.
@@ -41,7 +41,7 @@ package struct ProgressWatch: Sendable {
         if deadlines[stage] == nil { reportProgress(of: stage) }
     }
 
-    /// Advances the time by `elapsed`. Returns a stage that has stalled; `nil` if none has.
+    /// Advances the time by `elapsed`. Returns the first stage found to have stalled; `nil` if none has.
     package mutating func tick(after elapsed: Duration) -> Stall? {
         now += max(.zero, min(elapsed, Self.maximumTick))
         for stage in Stage.allCases {
@@ -54,7 +54,8 @@ package struct ProgressWatch: Sendable {
 }
 
 extension ProgressWatch {
-    /// Records an event, which may show that the intake or the upload loop acts, waits or has nothing to do.
+    /// Derives from an event whether the intake, the upload loop and the exchange make progress, wait or have nothing
+    /// to do.
     package mutating func record(_ event: ReportingEvent) {
         switch event {
         case .fix, .rejected, .withheld: markIdle(.intake)
@@ -68,8 +69,8 @@ extension ProgressWatch {
         case .waiting(let delay): reportProgress(of: .upload, nextAfter: delay)
         case .idle: markIdle(.upload)
         case .accepted, .notStored: markBusy(.upload)
-        // These events don't show progress of the upload loop, because a vehicle's state and the outbox's maintenance
-        // also cause them. The loop waits or acts after each of them, and reports that.
+        // The events from here on don't prove that the upload loop makes progress, because sending the vehicle's state
+        // and maintaining the outbox also cause them. The loop reports separately that it waits or acts.
         case .failed: markIdle(.transport)
         case .outboxFailed, .announced, .internalError: break
         case .receiver, .receiverWarning, .sky, .progress, .privateModeBegan, .privateModeEnded, .tooSoon, .dropped,
@@ -79,7 +80,7 @@ extension ProgressWatch {
     }
 }
 
-/// The progress of the running service, which its stages report and the thread of `Watchdog` checks.
+/// The progress of the running service. Its stages report to this object, and the thread of `Watchdog` checks it.
 package final class StageProgress: ReportingObserver, ReceiverProgress {
     private let watch: Locked<ProgressWatch>
 
@@ -95,23 +96,25 @@ package final class StageProgress: ReportingObserver, ReceiverProgress {
     package func fixMade(_ fix: Fix) { markBusy(.intake) }
     package func ended() {
         markIdle(.receiver)
-        markIdle(.intake)  // nothing consumes the receiver's last fixes
+        markIdle(.intake)  // the receiver's last fixes stay unread
     }
 }
 
 extension Configuration {
-    /// The time for which each stage may stall before the process ends: well above every limit of the stage itself.
+    /// The time without progress after which a stalled stage ends the process. It is well above the stage's own time
+    /// limits.
     package var stageTimeouts: [Stage: Duration] {
         [
             .receiver: ReceiverPace.maximumOpeningTime + ReceiverPace.maximumTurnTime * 3,
             .intake: .seconds(300),
-            // Not urgent, because positions are sent from memory while the outbox hangs.
+            // This timeout can be long, because positions are sent from memory while the outbox hangs.
             .store: .seconds(330),
-            // Without a token, updates are kept and a token is requested again. After an hour, no token in memory is
-            // valid, so a restart loses nothing, and it happens at most once per hour.
+            // While there is no token, updates are kept and the token is requested repeatedly. After an hour, every
+            // token in memory has expired, so a restart loses nothing. Such restarts are at least an hour apart.
             .token: .seconds(3600),
             .transport: upload.timeout + .seconds(30),
-            // Longer than the loop's waits for the outbox, a token and an exchange together, which cause no event.
+            // The loop may wait for the outbox, then a token, then an exchange, without causing an event. This timeout
+            // exceeds the sum of these waits.
             .upload: upload.timeout + tokenTimeout + .seconds(150),
             .tasks: .seconds(60),
         ]

@@ -4,18 +4,19 @@ import ReportedText
 import Reporting
 import SQLiteOutbox
 
-/// An outbox that answers in time, even if its disk hangs.
+/// An outbox whose calls return within a time limit, even if the disk hangs.
 ///
-/// A hanging call is abandoned after `timeLimit`, together with all calls that wait for it. Until it returns, every
-/// call fails at once, so positions are sent from memory. Then the outbox is used again, and its updates are delivered.
+/// A call that hangs is abandoned after `timeLimit`, together with all calls that wait for it. Until the hanging call
+/// returns, every new call fails at once, and positions are sent from memory. After that, the outbox is used again, and
+/// the updates in it are delivered.
 ///
-/// Without `progress`, calls aren't watched and go directly to the outbox.
+/// If `progress` is `nil`, calls have no time limit and go directly to the outbox.
 final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     private struct Calls {
-        /// The calls whose callers wait, each with its deadline and the closure that abandons it.
+        /// The calls in progress, by number. Each has a deadline and a closure that abandons the call.
         var waiting: [Int: (end: Duration, abandon: @Sendable () -> Void)] = [:]
         var isWatched = false
-        /// The abandoned calls that haven't returned yet.
+        /// The numbers of abandoned calls that haven't returned yet.
         var hanging: Set<Int> = []
         var lastNumber = 0
         var isOpening = false
@@ -27,10 +28,10 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
     private let onBypass: @Sendable () -> Void
     private let calls = Locked(Calls())
 
-    /// The time limit of a call. Worn-out flash can take many seconds for an fsync.
+    /// The time limit of a call. It is long because an fsync can take many seconds on worn-out flash memory.
     private static var timeLimit: Duration { .seconds(30) }
 
-    /// Creates an outbox. `onBypass` is called each time calls are abandoned.
+    /// Wraps `outbox`. Calls `onBypass` once whenever calls are abandoned.
     init(
         _ outbox: Store, clock: MonotonicClock, progress: StageProgress?, onBypass: @escaping @Sendable () -> Void = {}
     ) {
@@ -64,7 +65,7 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
         try await call { outbox throws(OutboxError) in try await outbox.ledger() }
     }
 
-    /// Closes the outbox once any hanging call has returned. The caller limits the time.
+    /// Closes the outbox once any hanging call has returned. This call has no time limit, so the caller must set one.
     func close() async throws(OutboxError) { try await outbox.close() }
 
     private func call<Value: Sendable>(
@@ -83,7 +84,8 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
         return try result.get()
     }
 
-    /// Registers a call. Returns its number, or `nil` while another call hangs.
+    /// Registers a call and returns its number. Returns `nil`, and registers nothing, while an abandoned call still
+    /// hangs.
     private func beginCall(
         _ progress: StageProgress, until end: Duration, abandon: @escaping @Sendable () -> Void
     ) -> Int? {
@@ -100,8 +102,8 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
         }
     }
 
-    /// Abandons calls that don't return in time, as long as a caller waits. One timer serves all calls, so that a busy
-    /// service wakes up once per `timeLimit`, not for each call.
+    /// Abandons overdue calls until no call is in progress. One timer serves all calls, so that a busy service wakes up
+    /// once per `timeLimit`, not once per call.
     private func watch() async {
         while let end = firstEnd() {
             await clock.sleep(until: end)
@@ -129,7 +131,7 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
         }
     }
 
-    /// Abandons all calls if one is overdue, because the others wait for it.
+    /// Abandons all calls if one is overdue, because the outbox runs one call at a time and the others wait for it.
     private func abandonCalls(at now: Duration) {
         let left = calls.withLock { calls in
             guard calls.waiting.values.contains(where: { $0.end <= now }) else { return [@Sendable () -> Void]() }
@@ -137,7 +139,7 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
             calls.hanging.formUnion(calls.waiting.keys)
             return calls.waiting.values.map(\.abandon)
         }
-        if !left.isEmpty { onBypass() }  // before the callers continue, so that they find the bypass counted
+        if !left.isEmpty { onBypass() }  // count the bypass before the callers see it
         for abandon in left { abandon() }
     }
 
@@ -147,7 +149,8 @@ final class TimeLimitedOutbox<Store: Outbox>: Outbox {
 }
 
 extension TimeLimitedOutbox<SQLiteOutbox> {
-    /// Opens the outbox. If that takes longer than a start may wait, opening continues in the background.
+    /// Opens the outbox. Throws if that takes more than five seconds; the outbox then continues to open in the
+    /// background.
     func open() async throws(OutboxError) {
         calls.withLock { $0.isOpening = true }
         try await call(within: .seconds(5)) { [calls] outbox throws(OutboxError) in

@@ -2,14 +2,15 @@ import Operations
 package import LinuxPlatform
 import Reporting
 
-/// Checks the stages every second, feeds the service manager's watchdog while every stage makes progress or has a
-/// reason to wait, and ends the process if one has stalled.
+/// Checks every second that no stage has stalled, and feeds the service manager's watchdog. If a stage has stalled,
+/// ends the process.
 ///
-/// It runs on its own thread, `progress`, so that it notices a blocked thread pool. If the whole process is stopped,
-/// the service manager notices that its watchdog isn't fed.
+/// The checks run on their own thread, named `progress`, so that they also detect a blocked thread pool. If the whole
+/// process is stopped, the service manager's watchdog is no longer fed, and the service manager ends the process.
 package struct Watchdog: Sendable {
     private static let interval = Duration.seconds(1)
-    /// The interval at which a task shows that tasks run, much shorter than their time limit.
+    /// The interval at which a task reports that the thread pool still runs tasks. It is much shorter than the timeout
+    /// of `Stage.tasks`.
     private static let taskInterval = Duration.seconds(10)
 
     private let progress: StageProgress
@@ -17,7 +18,8 @@ package struct Watchdog: Sendable {
     private let feed: @Sendable () -> Void
     private let end: @Sendable (Stall) -> Void
 
-    /// Creates a watchdog. Its thread calls `feed` every `feedInterval`, and calls `end` once when a stage stalls.
+    /// Creates a watchdog. Its thread calls `feed` every `feedInterval`. If a stage stalls, it calls `end` once and
+    /// stops.
     package init(
         _ progress: StageProgress, feedInterval: Duration, feed: @escaping @Sendable () -> Void,
         end: @escaping @Sendable (Stall) -> Void
@@ -28,7 +30,7 @@ package struct Watchdog: Sendable {
         self.end = end
     }
 
-    /// Runs until cancelled.
+    /// Runs until the task is cancelled.
     func run(clock: MonotonicClock) async throws(SystemError) {
         let stop = try EventDescriptor()
         await withTaskGroup { group in
@@ -48,7 +50,7 @@ package struct Watchdog: Sendable {
         }
     }
 
-    /// Blocks until `stop` is signalled, or until `end` has been called.
+    /// Checks the stages until `stop` is signalled or a stage stalls. Blocks.
     package func run(unless stop: EventDescriptor) {
         var lastTick = MonotonicTime.now
         var sinceFed = feedInterval

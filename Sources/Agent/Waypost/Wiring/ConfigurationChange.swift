@@ -1,15 +1,17 @@
 import Operations
 import SQLiteOutbox
 
-/// The differences between the active configuration and the next one that affect a reload. Every key can be reloaded.
+/// The differences between the current configuration and the next one that decide how a reload proceeds. Every key can
+/// be reloaded.
 struct ConfigurationChange: Sendable, Hashable {
-    /// Whether the current or the next receiver ends by itself, and the service with it.
+    /// Whether the current or the next receiver is a finite input, such as a file, whose end stops the service.
     let receiverEnds: Bool
-    /// Whether the service must report to Fleet Engine that the current vehicle has stopped.
+    /// Whether the current vehicle is no longer reported after the reload, so that Fleet Engine must be notified that
+    /// it has stopped.
     let leavesVehicle: Bool
-    /// Whether updates that are pending now would be sent for another vehicle.
+    /// Whether the reload would send updates that are pending now under another vehicle's name.
     let renamesPending: Bool
-    /// Whether the next run opens the same outbox.
+    /// Whether both configurations use the same outbox.
     let keepsOutbox: Bool
 
     init(from old: Configuration, to new: Configuration) {
@@ -22,7 +24,7 @@ struct ConfigurationChange: Sendable, Hashable {
 }
 
 extension ReceiverConfiguration {
-    /// Whether the receiver ends by itself.
+    /// Whether the receiver is a finite input: a complete file or standard input.
     fileprivate var ends: Bool {
         switch source {
         case .file(_, follows: false), .standardInput: true

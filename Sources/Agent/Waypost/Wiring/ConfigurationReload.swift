@@ -18,12 +18,13 @@ package struct ReloadSource: Sendable {
     }
 }
 
-/// Waits for a reason to begin the next run of the service: a request to reload, or replaced certificate files.
+/// Waits until the next run of the service should begin, because a reload was requested or certificate files were
+/// replaced.
 ///
-/// The next configuration is validated completely, including everything that could keep the next run from starting. An
-/// unusable configuration changes nothing. The run ends only once every position is stored.
+/// The next configuration is validated first, including everything else that could prevent the next run from starting.
+/// If the configuration is unusable, the current run continues. Otherwise, the run ends once every position is stored.
 struct ConfigurationReload {
-    /// A validated configuration.
+    /// A validated configuration for the next run.
     fileprivate struct Candidate: Sendable {
         let cause: Handover.Cause
         let configuration: Configuration
@@ -37,14 +38,15 @@ struct ConfigurationReload {
     private let agent: VehicleAgent
     private let manager: ServiceManager
     private let report: @Sendable () async -> StatusReport
-    /// The certificate files that the current connections were made with.
+    /// The states of the certificate files with which the current connections were made.
     private let files: CertificateFileStates
-    /// The replaced files that are unusable and have been reported.
+    /// The states of replaced files that turned out to be unusable. The problem with them has been reported and isn't
+    /// reported again.
     private var unusableFiles: CertificateFileStates?
 
-    /// The time between two checks for replaced certificate files.
+    /// The interval at which certificate files are checked for replacement.
     private static let lookInterval = Duration.seconds(10)
-    /// The time between two attempts to end the run while some positions are only in memory.
+    /// The pause before the next attempt to end the run if some positions are only in memory.
     private static let waitInterval = Duration.seconds(1)
 
     init(
@@ -60,7 +62,7 @@ struct ConfigurationReload {
         self.report = report
     }
 
-    /// Waits until a reload can end this run, and returns that reload; `nil` if cancelled.
+    /// Waits for a reload that can end this run now. Returns that reload; `nil` if the task is cancelled.
     mutating func next() async -> Reload? {
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         return await withTaskGroup(of: Void.self) { group in
@@ -101,7 +103,7 @@ struct ConfigurationReload {
         }
     }
 
-    /// Reads the configuration. Returns `nil` if it is rejected.
+    /// Reads and validates the configuration file. Reports a rejected configuration and returns `nil`.
     private func requestedCandidate() async -> Candidate? {
         guard let source else { return nil }
         manager.send(ServiceNotifier.reloading)
@@ -119,7 +121,8 @@ struct ConfigurationReload {
         }
     }
 
-    /// Checks for replaced certificate files. Returns `nil` if no file was replaced, or if a file is unusable.
+    /// Checks whether certificate files have been replaced. Returns `nil` if no file has been, or if a new file is
+    /// unusable.
     private mutating func candidateOfReplacedFiles() async -> Candidate? {
         let configuration = current
         guard !configuration.uploadFiles.isEmpty || !configuration.tokenFiles.isEmpty else { return nil }
@@ -140,7 +143,7 @@ struct ConfigurationReload {
         }
     }
 
-    /// Calls `body` on its own thread, so that a hanging disk doesn't delay updates.
+    /// Calls `body` on a dedicated thread, so that a hanging disk doesn't delay updates.
     private func onThread<Value: Sendable>(
         _ body: @escaping @Sendable () throws(ReloadRejection) -> Value
     ) async -> Result<Value, ReloadRejection> {
@@ -176,7 +179,7 @@ struct ConfigurationReload {
         return Candidate(cause: .request, configuration: configuration, change: change, loadedAt: loadedAt)
     }
 
-    /// Verifies that no update would be sent under another vehicle's name.
+    /// Verifies that the next run wouldn't send pending updates under another vehicle's name.
     fileprivate static func requireNothingPending(
         _ configuration: Configuration, _ ledger: Ledger
     ) throws(ReloadRejection) {
@@ -185,7 +188,7 @@ struct ConfigurationReload {
         } catch { throw ReloadRejection("\(error)") }
     }
 
-    /// Creates everything that the next run needs in addition to this one, and releases it again.
+    /// Verifies that the next run can start, by creating its token provider and transport and discarding them.
     private static func prove(_ configuration: Configuration) throws(ReloadRejection) {
         do throws(AgentError) {
             _ = try configuration.makeProvider()
@@ -202,7 +205,7 @@ struct Reload: Sendable {
     private let agent: VehicleAgent
     private let candidate: ConfigurationReload.Candidate
     private let current: Configuration
-    /// Whether the reload re-executes the process, which keeps the outbox's locks.
+    /// Whether the reload re-executes the process. If so, the process keeps the outbox's locks.
     private let isOfProcess: Bool
 
     fileprivate init(
@@ -214,10 +217,10 @@ struct Reload: Sendable {
         self.isOfProcess = isOfProcess
     }
 
-    /// Ends the run, whose tasks have all ended, and returns the handover to the next one.
+    /// Shuts the agent down after all tasks of the run have ended. Returns the handover to the next run.
     ///
-    /// If an update of the current vehicle is pending at the last moment and would be sent for another vehicle, the
-    /// next run keeps the current configuration.
+    /// If the vehicle's name changes and updates of the current vehicle are still pending, the next run keeps the
+    /// current configuration.
     func end(foundRate: FoundBaudRate?) async -> Handover {
         var cause = candidate.cause
         var next = candidate.configuration
@@ -235,9 +238,9 @@ struct Reload: Sendable {
     }
 }
 
-/// The reason why a reload changes nothing.
+/// The error for a rejected reload. The current configuration stays in use.
 struct ReloadRejection: Error, Sendable, Hashable {
-    /// The problems, without secrets.
+    /// The problems that caused the rejection, without secrets.
     let problems: [ConfigurationProblem]
 
     init(problems: [ConfigurationProblem]) { self.problems = problems }

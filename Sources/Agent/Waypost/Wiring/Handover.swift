@@ -3,12 +3,12 @@ package import GNSSReceiver
 import StrictJSON
 package import TimeAndChance
 
-/// The data that one run of the service passes to the next one in the same process.
+/// The data that one run of the service passes to the next run in the same process.
 package struct Handover: Sendable, Hashable {
-    /// The reason for the next run.
+    /// The reason why the next run begins.
     package enum Cause: String, Sendable, Hashable, Codable {
         case request, certificateFiles
-        /// A reload was rejected at the last moment, so the configuration hasn't changed.
+        /// A reload was rejected after the previous run had ended, so the next run keeps the same configuration.
         case rejected
     }
 
@@ -17,7 +17,7 @@ package struct Handover: Sendable, Hashable {
     package let document: ConfigurationDocument
     /// The time at which the configuration was read.
     package let loadedAt: UTCTime
-    /// The receiver's baud rate; `nil` unless it was searched for and found.
+    /// The receiver's baud rate; `nil` unless a search has found it.
     package let baudRate: FoundBaudRate?
 
     package init(cause: Cause, document: ConfigurationDocument, loadedAt: UTCTime, baudRate: FoundBaudRate?) {
@@ -43,10 +43,11 @@ extension Handover {
         let baudRate: FoundBaudRate?
     }
 
-    /// The version of the message's format. A message with another version is ignored.
+    /// The version of the message's format. Messages with any other version are ignored.
     private static let version = 1
 
-    /// The message to the next image of the program; `nil` if the configuration isn't UTF-8.
+    /// The handover, encoded for the program that replaces this one when the process re-executes itself. `nil` if the
+    /// configuration isn't UTF-8.
     package var message: [UInt8]? {
         guard let text = String(validating: document.json, as: UTF8.self) else { return nil }
         let values = document.values.map { reference, found in
@@ -59,7 +60,7 @@ extension Handover {
         return (try? JSONValue(encoding: message)).map { Array($0.text.utf8) }
     }
 
-    /// Reads a message from the previous image; `nil` if its format is unknown.
+    /// Decodes a handover from the program that this process ran before. The result is `nil` if the format is unknown.
     package init?(message bytes: [UInt8]) {
         guard let message: Message = try? JSONValue(parsing: bytes).decoded(), message.version == Self.version else {
             return nil

@@ -1,12 +1,14 @@
 import LinuxPlatform
 import Operations
 
-/// Sends messages to the service manager. Messages that it couldn't receive are sent again with the next one.
+/// Sends messages to the service manager. Assignments from a message that couldn't be sent are sent again with the next
+/// message.
 final class ServiceManager: Sendable {
     private struct State {
-        /// The assignments that haven't been received. Only the last one of each variable is kept.
+        /// The assignments that couldn't be sent yet. Only the latest value of each variable is kept.
         var unsent: [String] = []
-        /// Whether a failure has been logged. It is logged once until a message is received.
+        /// Whether sending has failed and the failure has been logged. Further failures aren't logged until a message
+        /// is sent.
         var isUnresponsive = false
     }
 
@@ -14,7 +16,7 @@ final class ServiceManager: Sendable {
     private let log: LogWriter
     private let state = Locked(State())
 
-    /// The interval at which the watchdog is fed: at most half the watchdog's limit.
+    /// The interval at which to feed the service manager's watchdog: at most half its timeout.
     let feedInterval: Duration
 
     init(_ notifier: ServiceNotifier, feedInterval: Duration = .seconds(10), log: LogWriter) {
@@ -23,8 +25,8 @@ final class ServiceManager: Sendable {
         self.log = log
     }
 
-    /// Creates the service manager that the variables in this process's `environment` name. Without them, nothing is
-    /// sent.
+    /// Creates a sender for the service manager named by `NOTIFY_SOCKET` and `WATCHDOG_USEC` in `environment`. Without
+    /// `NOTIFY_SOCKET`, nothing is sent.
     convenience init(_ environment: [String: String], log: LogWriter) {
         let limit = environment["WATCHDOG_USEC"].flatMap(Int64.init).map(Duration.microseconds) ?? .seconds(20)
         self.init(
@@ -32,7 +34,8 @@ final class ServiceManager: Sendable {
             feedInterval: min(limit / 2, .seconds(10)), log: log)
     }
 
-    /// Sends `assignments`, such as `["READY=1", "STATUS=receiving"]`, and earlier ones that haven't been received.
+    /// Sends `assignments`, such as `["READY=1", "STATUS=receiving"]`, together with earlier ones that couldn't be
+    /// sent.
     func send(_ assignments: [String]) {
         let unsent = state.withLock { exchange(&$0.unsent, with: []) }
         let all = Self.latest(of: unsent + assignments)
@@ -50,7 +53,7 @@ final class ServiceManager: Sendable {
     }
 
     private static func latest(of assignments: [String]) -> [String] {
-        // A reload begins with RELOADING and ends with READY, so the last of the two applies.
+        // RELOADING begins a reload and READY ends it, so they count as one variable, whose last value applies.
         func variable(_ assignment: String) -> Substring {
             assignment == "RELOADING=1" ? "READY" : assignment.prefix { $0 != "=" }
         }

@@ -7,20 +7,20 @@ import RunRecording
 import TimeAndChance
 import VehicleAuthorization
 
-/// The shared parts of a running service.
+/// The components that a run of the service shares, such as its clock, log and monitor.
 struct ServiceParts: Sendable {
     let clock: MonotonicClock
     let log: LogWriter
     let monitor: AgentMonitor
     let progress: StageProgress
-    /// Records the run; `nil` without `--record`.
+    /// The recorder of the run; `nil` if the run isn't recorded.
     let recorder: RunRecorder?
     let history: HistoryKeeper
-    /// The baud rate that this run or the previous one has found.
+    /// The baud rate that a search in this run or the previous one has found.
     let foundRate: Locked<FoundBaudRate?>
     private let present = ApproximatePresent(release: Release.date) { UTCTime.synchronizedSystem }
 
-    /// Creates the parts for a run. `last` is the handover of the previous run.
+    /// Creates the components for a run. `last` is the handover from the previous run.
     init(_ configuration: Configuration, isRecorded: Bool, after last: Handover?) {
         let clock = MonotonicClock(ContinuousClock())
         let history = HistoryKeeper(clock: clock)
@@ -46,7 +46,7 @@ struct ServiceParts: Sendable {
         self.recorder = recorder
     }
 
-    /// Returns an empty cache for the tokens of `ownProvider`, or, if that is `nil`, of the configured provider.
+    /// Returns an empty token cache in front of `ownProvider`. If that is `nil`, the configured provider is used.
     func makeAuthorization(
         _ configuration: Configuration, ownProvider: (any VehicleAuthorization)?, _ policy: CachePolicy
     ) throws(AgentError) -> CachedAuthorization {

@@ -14,17 +14,17 @@ struct ServiceReporter: Sendable {
 
     private let configuration: Configuration
     private let agent: VehicleAgent
-    /// The name of the token provider.
+    /// The name of the token provider for the status report.
     private let provider: String
     private let configurationHash: String
     private let outboxPath: String
-    /// The last known state of the outbox.
+    /// The last state that the outbox has returned.
     private let last = Locked(Outbox())
 
     /// The maximum time that a report waits for the outbox.
     private static let timeLimit = Duration.seconds(2)
 
-    /// Creates a reporter. `provider` is the name of the token provider; `nil` if it is the configured one.
+    /// Creates a reporter. `provider` is the name of the app's own token provider; `nil` if the configured one is used.
     init(of agent: VehicleAgent, _ configuration: Configuration, provider: String?) {
         self.agent = agent
         self.configuration = configuration
@@ -34,7 +34,7 @@ struct ServiceReporter: Sendable {
     }
 
     func report() async -> StatusReport {
-        let outbox = await outbox()  // may raise a condition
+        let outbox = await outbox()  // first, because it may raise a condition that the snapshot must contain
         return StatusReport(
             vehicle: configuration.vehicle.description, snapshot: agent.monitor.snapshot, outbox: outbox.summary,
             durability: configuration.outbox.durability,
@@ -45,8 +45,8 @@ struct ServiceReporter: Sendable {
             at: agent.clock.now)
     }
 
-    /// Returns the state of the outbox, or its last known state while it fails or hangs. The reason is reported
-    /// elsewhere.
+    /// Returns the state of the outbox. If the outbox fails or hangs, returns its last known state; the failure is
+    /// reported elsewhere.
     private func outbox() async -> Outbox {
         let call = AbandonableCall<(summary: StoreSummary?, extent: StoreExtent?)>()
         let found = await call.run(within: Self.timeLimit, on: agent.clock) { [agent] in

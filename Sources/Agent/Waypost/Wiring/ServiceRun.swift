@@ -7,7 +7,7 @@ import RunRecording
 import SQLiteOutbox
 import VehicleAuthorization
 
-/// A run of the service, from its start to its stop or to a reload.
+/// A run of the service, from its start until it stops or is reloaded.
 struct ServiceRun: Sendable {
     /// The options of a run in addition to its configuration.
     struct Options: Sendable {
@@ -15,18 +15,18 @@ struct ServiceRun: Sendable {
         var cachePolicy = CachePolicy()
         var recordingDirectory: String?
         var reloads: ReloadSource?
-        /// The handover of the previous run.
+        /// The handover from the previous run.
         var last: Handover?
     }
 
     private let configuration: Configuration
     private let options: Options
     private let parts: ServiceParts
-    /// The status address, which listens from the start and answers once the service has started.
+    /// The status address. It accepts connections from the start, and serves reports once the service has started.
     private let status: StatusAddress
-    /// The states of the certificate files that connections are made with.
+    /// The states of the certificate files at the start of the run, to detect when they are replaced.
     private let files: CertificateFileStates
-    /// The token provider in use, with its cache.
+    /// The token cache in front of the provider in use.
     let authorization: CachedAuthorization
     private let agent: VehicleAgent
     private let manager: ServiceManager
@@ -36,7 +36,7 @@ struct ServiceRun: Sendable {
     private var clock: MonotonicClock { parts.clock }
     private var stallPath: String { StallRecord.path(forOutbox: configuration.outbox.path) }
 
-    /// Creates the parts and opens the outbox.
+    /// Creates the components of the run and opens the outbox.
     init(_ configuration: Configuration, _ options: Options) async throws(AgentError) {
         self.configuration = configuration
         self.options = options
@@ -52,8 +52,8 @@ struct ServiceRun: Sendable {
             of: agent, configuration, provider: options.ownProvider == nil ? nil : "the app's own provider")
     }
 
-    /// Reports until the task is cancelled, a recorded log ends or the configuration is reloaded. Returns the handover
-    /// to the next run after a reload, otherwise `nil`.
+    /// Reports positions until the task is cancelled, a recorded log ends or the configuration is reloaded. After a
+    /// reload, returns the handover to the next run, otherwise `nil`.
     func untilItEnds() async throws(AgentError) -> Handover? {
         announceStart()
         let reload = Locked<Reload?>(nil)
@@ -69,7 +69,7 @@ struct ServiceRun: Sendable {
         manager.send(["STOPPING=1", "STATUS=stopping"])
         await agent.shutDown()
         log.write(.info, "stopped")
-        await StandardError.finish()  // an embedding app may exit next
+        await StandardError.finish()  // an embedding app may exit as soon as this returns
         if let failure = failure ?? nil { throw failure }
         if !Task.isCancelled, let reason = parts.monitor.snapshot.reasonForNoFix { try requireFixes(reason) }
         return nil
@@ -89,7 +89,7 @@ struct ServiceRun: Sendable {
         for warning in configuration.warnings { log.write(.warning, "\(warning)") }
     }
 
-    /// Warns about files of the configuration that other users can change.
+    /// Warns if other users can change the configuration file or a file that it names.
     private func reportExposedFiles() async {
         let found = await onThreadIfAny(named: "configuration") { [configuration, file = options.reloads?.file] in
             configuration.exposedFiles(from: file, to: EffectiveUser.current)
@@ -97,7 +97,7 @@ struct ServiceRun: Sendable {
         for exposed in (try? found.get()) ?? [] { log.write(.warning, exposed.text) }
     }
 
-    /// Runs the pipeline and all tasks around it until the pipeline ends. Calls `reload` when the next run should
+    /// Runs the agent and the tasks that support it until the agent ends. Calls `reload` when the next run should
     /// begin.
     private func runTasks(reload: @escaping @Sendable (Reload) -> Void) async -> AgentError? {
         await withTaskGroup(of: Void.self, returning: AgentError?.self) { group in
@@ -114,7 +114,8 @@ struct ServiceRun: Sendable {
                 if let next = await watch.next() { reload(next) }
             }
             group.addTask {
-                // The pages are released after the start, and again after connections and tokens have been set up.
+                // Memory that only the start needed is released at once. It is released again when the first
+                // connections and tokens have been set up.
                 ResidentMemory.releaseStartupPages()
                 await clock.sleep(for: .seconds(30))
                 ResidentMemory.releaseStartupPages()
@@ -129,7 +130,8 @@ struct ServiceRun: Sendable {
         }
     }
 
-    /// Throws an error with `reason` if a log or standard input has ended without a usable fix.
+    /// Throws an error that contains `reason` if the receiver is a file or standard input. Called after the input has
+    /// ended without an accepted fix.
     private func requireFixes(_ reason: String) throws(AgentError) {
         switch configuration.receiver.source {
         case .standardInput:
@@ -147,15 +149,15 @@ struct ServiceRun: Sendable {
     }
 }
 
-/// The tasks around the pipeline.
+/// The tasks that support the agent.
 extension ServiceRun {
-    /// Reports a stall that ended the last run, and removes its record.
+    /// Reports the stall that ended the previous run, if any, and removes the record of it.
     private func reportLastStall() async {
         let path = stallPath
         let record = await onThread(named: "last-stall") {
             guard (try? FileStatus(at: path))?.isOwnFile == true else { return StallRecord?.none }
             let record = StallRecord.read(from: path)
-            try? FileSystem.removeFile(at: path)  // if that fails, the next start reports the stall again
+            try? FileSystem.removeFile(at: path)  // if this fails, the next start reports the stall again
             return record
         }
         guard let record else { return }
@@ -163,7 +165,8 @@ extension ServiceRun {
         parts.monitor.raise(condition, on: .one(.lastRunStalled), for: .seconds(3600))
     }
 
-    /// Notifies the agent of new routes in the kernel. If they can't be watched, delivery relies on its retries.
+    /// Notifies the agent when the kernel reports a new address or route. If the kernel can't be watched, only retries
+    /// notice that the network is back.
     private func watchNetwork() async {
         let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         await withTaskGroup { group in
@@ -190,8 +193,8 @@ extension ServiceRun {
         }
     }
 
-    /// Sends a status line to the service manager and the pending count to the history: every second until the first
-    /// delivery, then every 10 s.
+    /// Sends a status line to the service manager, and records the number of pending updates in the history. Repeats
+    /// this every second until the first delivery, then every 10 s.
     private func reportStatus() async {
         while !Task.isCancelled {
             let report = await reporter.report()

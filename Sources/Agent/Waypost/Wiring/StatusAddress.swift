@@ -5,21 +5,21 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// The status address of a running service, which listens from the start, before there is anything to report. If the
-/// address is taken, listening is retried until the address is free.
+/// The status address of a running service. It accepts connections from the start, before there is anything to report.
+/// If another program uses the address, Waypost tries again until the address is free.
 struct StatusAddress: Sendable {
     /// The routes that answer requests; `nil` until the service has started.
     let routes = Locked<StatusRoutes?>(nil)
     private let configured: LocalAddress
     private let first: Result<HTTPService, ListenError>
 
-    /// The minimum and the maximum pause between attempts to listen.
+    /// The limits of the pause between attempts to listen. The pause doubles after each attempt.
     private static let minimumPause = Duration.seconds(1)
     private static let maximumPause = Duration.seconds(30)
 
-    /// Listens on `configured` if it is free. If it is taken, the service starts anyway, and `run` retries.
+    /// Tries to listen on `configured`. If the address is in use, the service starts anyway, and `run` tries again.
     ///
-    /// - Throws: an error if listening on this address is never allowed.
+    /// - Throws: an error if the system doesn't allow listening on this address, so that retrying is pointless.
     init(_ configured: LocalAddress) throws(AgentError) {
         self.configured = configured
         do throws(ListenError) { first = .success(try Self.listen(on: configured, routes)) } catch {
@@ -28,10 +28,10 @@ struct StatusAddress: Sendable {
         }
     }
 
-    /// The address that the service listens on; `nil` if it doesn't listen yet.
+    /// The address that the service has listened on since its start; `nil` if it was in use at the start.
     var address: LocalAddress? { (try? first.get())?.address }
 
-    /// Serves until cancelled.
+    /// Serves requests until the task is cancelled.
     func run(clock: MonotonicClock, _ monitor: AgentMonitor) async {
         switch first {
         case .success(let service): await service.run()
@@ -45,7 +45,7 @@ struct StatusAddress: Sendable {
         }
     }
 
-    /// Retries until listening succeeds, and returns the HTTP service; `nil` if cancelled.
+    /// Tries to listen until that succeeds, and returns the HTTP service; `nil` if the task is cancelled.
     private func nextService(clock: MonotonicClock) async -> HTTPService? {
         var pause = Self.minimumPause
         while !Task.isCancelled {

@@ -8,16 +8,17 @@ package import VehicleAuthorization
 /// The vehicles of a load test. They share a transport, a token cache, a monitor and a log, and keep their updates in
 /// memory ([decision 49](../../../../docs/decisions/0049-a-test-fleet-keeps-its-updates-in-memory.md)).
 package struct TestFleet: Sendable {
-    /// The maximum number of pending updates per vehicle: about 20 minutes' worth at the default interval, in 16 KiB.
+    /// The maximum number of pending updates per vehicle. They cover about 20 minutes at the default interval and take
+    /// 16 KiB.
     private static let capacity = 128
-    /// The maximum number of connections to Fleet Engine over HTTP/1.1: enough for a thousand requests per second, if
-    /// each takes a quarter of a second.
+    /// The maximum number of HTTP/1.1 connections to Fleet Engine. They carry a thousand requests per second if each
+    /// request takes a quarter of a second.
     package static let connections = 256
-    /// The number of open files that are needed for these connections, connections to the token endpoint, and the
-    /// process itself.
+    /// The number of file descriptors that a load test needs: for connections to Fleet Engine and to the token
+    /// endpoint, and for the process itself.
     private static let descriptors = connections + 128
-    /// The number of tokens that are fetched concurrently before the drives begin, which is the number of streams on
-    /// one HTTP/2 connection.
+    /// The maximum number of tokens that are fetched concurrently before the drives begin. It equals the number of
+    /// streams on one HTTP/2 connection.
     private static let tokensAtOnce = 100
 
     private struct Vehicle: Sendable {
@@ -25,7 +26,7 @@ package struct TestFleet: Sendable {
         let source: any FixSource
         let reporter: Reporter
 
-        /// Runs until the source has ended and everything is delivered.
+        /// Runs until the source has ended and every update is delivered.
         func run() async -> FixSourceError? {
             do throws(FixSourceError) { try await reporter.run(source) } catch { return error }
             return nil
@@ -36,14 +37,14 @@ package struct TestFleet: Sendable {
     private let names: [VehicleName]
     private let authorization: any VehicleAuthorization
 
-    /// Creates the vehicles.
+    /// Creates the fleet.
     ///
     /// - Parameters:
     ///   - configuration: the configuration of all vehicles.
     ///   - names: the vehicles' names.
-    ///   - parts: the parts that the vehicles share; their source is not used.
-    ///   - authorization: provides all tokens before the drives begin.
-    ///   - source: returns the source of the vehicle at an index of `names`.
+    ///   - parts: the parts that all vehicles share. Their `source` isn't used.
+    ///   - authorization: the provider of the tokens that `fetchTokens` fetches before the drives begin.
+    ///   - source: returns the source of fixes for the vehicle at the given index of `names`.
     package init(
         _ configuration: Configuration, names: [VehicleName], _ parts: VehicleAgent.Parts,
         authorization: any VehicleAuthorization,
@@ -63,7 +64,7 @@ package struct TestFleet: Sendable {
         }
     }
 
-    /// Raises the limit of open files if necessary.
+    /// Raises the process's limit of open files to what a load test needs, unless it is already high enough.
     ///
     /// - Throws: an error if the hard limit is too low.
     package static func requireDescriptors() throws(AgentError) {
@@ -75,10 +76,12 @@ package struct TestFleet: Sendable {
                 + "raise the limit (ulimit -Hn, LimitNOFILE=)")
     }
 
-    /// Fetches the tokens of all vehicles in advance. Fetching them with the first updates would delay those updates.
+    /// Fetches the tokens of all vehicles before the drives begin, because fetching them later would delay the first
+    /// updates.
     package func fetchTokens() async { await Self.fetchTokens(of: names, from: authorization) }
 
-    /// Fetches tokens until one is unavailable. The vehicles then request it again and report the reason.
+    /// Fetches tokens until all are fetched or one fetch fails. After a failure, each vehicle requests its token again
+    /// and reports the reason.
     static func fetchTokens(of names: [VehicleName], from authorization: any VehicleAuthorization) async {
         await withTaskGroup(of: Bool.self) { group in
             for (index, name) in names.enumerated() {
@@ -93,7 +96,7 @@ package struct TestFleet: Sendable {
         }
     }
 
-    /// Runs until every source has ended and everything is delivered, or until cancelled.
+    /// Runs until every source has ended and every update is delivered, or until the task is cancelled.
     package func run() async throws(AgentError) {
         let failure = await withTaskGroup(of: FixSourceError?.self) { group in
             for vehicle in vehicles { group.addTask { await vehicle.run() } }
@@ -102,13 +105,13 @@ package struct TestFleet: Sendable {
         if let failure { throw AgentError(.inputData, "\(failure)") }
     }
 
-    /// Returns the combined ledger of all vehicles, and the maximum time that an update waited for its delivery or has
-    /// been waiting.
+    /// Returns the combined ledger of all vehicles, and the longest time that any update has waited for delivery.
+    /// Pending updates count too.
     package func totals() async -> (ledger: Ledger, longestWait: Duration) {
         var ledger = Ledger()
         var longestWait = Duration.zero
         for vehicle in vehicles {
-            // An outbox in memory never fails.
+            // An outbox in memory never fails, so no vehicle is left out.
             if let own = try? await vehicle.outbox.ledger() { ledger = ledger + own }
             longestWait = max(longestWait, await vehicle.outbox.longestWait)
         }

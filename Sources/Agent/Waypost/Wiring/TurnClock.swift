@@ -2,9 +2,9 @@ import Operations
 import LinuxPlatform
 import Reporting
 
-/// A clock that wakes its sleepers in turns of 10 ms: never early, and at most one turn late.
+/// A clock that wakes its sleepers together, every 10 ms. A sleeper never wakes early, and at most 10 ms late.
 ///
-/// Otherwise, with ten thousand vehicles, each fix would need its own timer and wake a thread.
+/// With an ordinary clock and ten thousand vehicles, each fix would need its own timer and wake a thread.
 package final class TurnClock: Clock, Sendable {
     package struct Instant: InstantProtocol {
         fileprivate var offset: Duration
@@ -17,12 +17,12 @@ package final class TurnClock: Clock, Sendable {
     private typealias Sleeper = CheckedContinuation<Void, Never>
 
     private struct State {
-        /// The sleepers by number.
+        /// The sleeping tasks, by number.
         var sleepers: [Int: Sleeper] = [:]
-        /// The numbers of the sleepers to wake, by turn.
+        /// The numbers of the sleepers to wake in each turn, by turn number.
         var numbers: [Int: [Int]] = [:]
         var lastNumber = 0
-        /// The last turn; `nil` while there are no sleepers.
+        /// The number of the last turn; `nil` while there are no sleepers.
         var turn: Int?
     }
 
@@ -54,7 +54,8 @@ package final class TurnClock: Clock, Sendable {
     private func add(_ sleeper: Sleeper, _ number: Int, until deadline: Duration) {
         let now = base.now
         let isFirst: Bool? = state.withLock { state in
-            // The cancellation handler can't find a task that was cancelled before it became a sleeper.
+            // If the task was cancelled before this call, the cancellation handler has already run and found no sleeper
+            // to resume.
             guard deadline > now, !Task.isCancelled else { return nil }
             let isFirst = state.turn == nil
             let turn = state.turn ?? Int(now / Self.length)
@@ -67,14 +68,14 @@ package final class TurnClock: Clock, Sendable {
         if isFirst { Task { await runTurns() } }
     }
 
-    /// Runs one turn after another until there are no sleepers.
+    /// Wakes sleepers every 10 ms until none is left.
     private func runTurns() async {
         repeat {
             await base.sleep(until: Self.length * (Int(base.now / Self.length) + 1))
         } while runTurn(Int(base.now / Self.length))
     }
 
-    /// Wakes the sleepers that are due. Returns whether any sleepers are left.
+    /// Wakes the sleepers that are due by `turn`. Returns whether any sleepers are left.
     private func runTurn(_ turn: Int) -> Bool {
         let (due, hasSleepers) = state.withLock { state in
             let last = state.turn ?? turn

@@ -7,30 +7,31 @@ package import Reporting
 package import SQLiteOutbox
 package import TimeAndChance
 
-/// The outbox and the reporter of one vehicle, connected to real adapters.
+/// The outbox and the reporter of one vehicle, connected to the receiver, the disk and Fleet Engine.
 package struct VehicleAgent: Sendable {
-    /// The parts that differ between the service, a replay and the demo.
+    /// The components of an agent that differ between the service, a replay and the demo.
     package struct Parts: Sendable {
         package var source: any FixSource
-        /// Creates the delivery for the configuration's vehicle.
+        /// Creates the delivery to Fleet Engine for the configuration's vehicle.
         package var makeDelivery: @Sendable (Configuration) -> any Delivery
-        /// The approximate present, by a clock that may be wrong; `nil` for recorded logs, which keep their dates. If
-        /// it isn't `nil`, fixes from before the release are rejected.
+        /// The approximate present, from a clock that may be wrong. Fixes from before the release of Waypost are
+        /// rejected. For recorded logs, which keep their dates, this is `nil`, and no date is rejected as too early.
         package var expectedFix: UTCTime?
-        /// The spacing of requests, which is live or as in a recorded log.
+        /// The rule for spacing requests: as for a live vehicle, or as for a recorded log.
         package var spacing: RequestSpacing
-        /// The latest time of fix that can be true; `nil` while the present is unknown.
+        /// Returns the latest time that a fix can correctly have; `nil` for recorded logs.
         package var latestFix: @Sendable () -> UTCTime?
         package var clock: MonotonicClock
         package var log: LogWriter
         package var monitor: AgentMonitor
         package var observers: [any ReportingObserver]
-        /// Receives the last good time of fix from the outbox; `nil` for recorded logs.
+        /// The estimate of the present, which starts from the time of the outbox's newest update; `nil` for recorded
+        /// logs.
         package var present: ApproximatePresent?
-        /// Watches the progress of the service; `nil` outside the service. With it, the outbox answers within a time
-        /// limit and may be opened late, so that a driving vehicle is always visible.
+        /// The progress of the service's stages; `nil` outside the service. If it isn't `nil`, calls to the outbox have
+        /// a time limit. The agent then also starts without the outbox, so that a driving vehicle is always visible.
         package var progress: StageProgress?
-        /// Called each time the outbox doesn't answer in time and is bypassed.
+        /// Called each time the outbox exceeds its time limit and is bypassed.
         package var onStoreBypass: @Sendable () -> Void = {}
 
         package init(
@@ -59,7 +60,7 @@ package struct VehicleAgent: Sendable {
     private let vehicle: VehicleName
     private let presenceOnStop: Presence
     private let outbox: TimeLimitedOutbox<SQLiteOutbox>
-    /// Whether the outbox could not be opened at first.
+    /// Whether the outbox couldn't be opened at the start.
     private let couldNotOpen: Bool
     private let pendingState: PendingState
     let reporter: Reporter
@@ -68,7 +69,7 @@ package struct VehicleAgent: Sendable {
     private let observer: any ReportingObserver
     private let progress: StageProgress?
 
-    /// Opens the outbox and connects the parts, which start in `run`.
+    /// Opens the outbox and connects the components. They start working in `run`.
     package init(_ configuration: Configuration, _ parts: Parts) async throws(AgentError) {
         log = parts.log
         monitor = parts.monitor
@@ -84,7 +85,7 @@ package struct VehicleAgent: Sendable {
             try await outbox.open()
             couldNotOpen = false
         } catch {
-            // A recorded log can be reported later, because no vehicle needs to be visible.
+            // A replay can be repeated later, so it fails here. Only a live vehicle must be visible without the outbox.
             guard parts.progress != nil, !configuration.readsRecording, error.code != .locked else {
                 throw AgentError(.unavailable, error.description)
             }
@@ -92,7 +93,7 @@ package struct VehicleAgent: Sendable {
             monitor.raise(Condition(error, isStoring: true), on: .storing)
         }
         pendingState = PendingState(of: configuration.vehicle, forOutbox: configuration.outbox.path)
-        // A failure here is reported at the first use of the outbox.
+        // A failure is ignored here, because the next use of the outbox reports it.
         let newest = try? await outbox.next(BatchRequest(maximumPastLocations: 0, withBacklog: false)).newest?.update
         if let newest { parts.present?.note(lastGood: newest.timeOfFix) }
         observer = ReportingObservers(
@@ -103,7 +104,7 @@ package struct VehicleAgent: Sendable {
         reporter = Self.makeReporter(configuration, parts, outbox: outbox, newest: newest, observer: observer)
     }
 
-    /// Returns the reporter for `outbox`, whose newest update is `newest`.
+    /// Returns a reporter that uses `outbox`. `newest` is the newest update in the outbox.
     static func makeReporter(
         _ configuration: Configuration, _ parts: Parts, outbox: any Outbox, newest: LocationUpdate?,
         observer: any ReportingObserver
@@ -112,7 +113,7 @@ package struct VehicleAgent: Sendable {
         let settings = ReportingSettings(
             plausibility: Plausibility(
                 earliest: parts.expectedFix.map { _ in Release.date }, expected: parts.expectedFix,
-                newest: parts.expectedFix.flatMap { _ in newest }),  // a recorded log may be older
+                newest: parts.expectedFix.flatMap { _ in newest }),  // a recorded log may predate it
             shape: ShapePoints(meters: reporting.trackToleranceMeters),
             policy: ReportingPolicy(reporting.policy, heartbeat: reporting.heartbeat), spacing: parts.spacing,
             privateMode: PrivateMode(zones: reporting.privateZones), upload: configuration.uploadSettings)
@@ -122,11 +123,11 @@ package struct VehicleAgent: Sendable {
             jitter: { Double.random(in: 0...1) }, observer: observer)
     }
 
-    /// Runs until the source has ended and everything is delivered, or until cancelled.
+    /// Runs until the source has ended and every update is delivered, or until the task is cancelled.
     package func run() async throws(AgentError) {
         let failure = await withDiscardingTaskGroup(returning: FixSourceError?.self) { group in
             group.addTask { await maintainOutbox() }
-            await reporter.readPrivateSwitch()  // pending updates may be sent before the first fix
+            await reporter.readPrivateSwitch()  // because pending updates may be sent before the first fix
             if progress != nil {
                 if hasPrivateSwitch { group.addTask { await watchPrivateSwitch() } }
                 group.addTask { await announcePendingState() }
@@ -139,8 +140,7 @@ package struct VehicleAgent: Sendable {
         if let failure { throw AgentError(.inputData, "\(failure)") }
     }
 
-    /// Reads the private switch every second. The switch is also read at each fix, but there may be no fix for a long
-    /// time.
+    /// Reads the private switch every second. It is also read at each fix, but fixes may be absent for a long time.
     private func watchPrivateSwitch() async {
         while !Task.isCancelled {
             await reporter.readPrivateSwitch(isPolled: true)
@@ -148,7 +148,8 @@ package struct VehicleAgent: Sendable {
         }
     }
 
-    /// Runs the outbox's periodic work: writes delayed updates and carries out the requests of tools.
+    /// Maintains the outbox periodically: it writes delayed updates and carries out requests from tools such as
+    /// `waypost outbox`.
     private func maintainOutbox() async {
         var watch: EvictionWatch?
         var waitsForOpening = couldNotOpen
@@ -176,14 +177,14 @@ package struct VehicleAgent: Sendable {
         }
     }
 
-    /// Empties the outbox's log once in each private period, because delivered positions would stay in the log. Returns
-    /// whether the log has been emptied in the current private period.
+    /// Truncates the outbox's write-ahead log once in each private period, because the log would keep positions that
+    /// have already been delivered. Returns whether that has been done in the current private period.
     func truncateLogIfPrivate(unless isDone: Bool) async throws(OutboxError) -> Bool {
         guard monitor.snapshot.privateSince != nil else { return false }
         return isDone ? true : try await outbox.truncateLog()
     }
 
-    /// Returns a summary of the outbox: the ledger, with the reasons and times of evictions and quarantine.
+    /// Returns a summary of the outbox: its ledger, its evictions and its quarantined updates.
     package func summary() async throws(AgentError) -> StoreSummary {
         do { return try await outbox.summary() } catch { throw AgentError(.unavailable, error.description) }
     }
@@ -193,22 +194,23 @@ package struct VehicleAgent: Sendable {
         do { return try await outbox.extent() } catch { throw AgentError(.unavailable, error.description) }
     }
 
-    /// Tries to store every update. Returns the reason why some are only in memory; `nil` if all are stored.
+    /// Tries to store the updates that are only in memory. Returns the reason if some couldn't be stored; `nil` if all
+    /// are stored.
     func reasonForUnstoredUpdates() async -> String? {
         await reporter.retryStoring()
         do { _ = try await outbox.summary() } catch { return "\(error)" }
         return await reporter.hasStoredAll ? nil : "the outbox has not accepted them yet"
     }
 
-    /// Reports to Fleet Engine that the vehicle has stopped, and closes the outbox. Both have a time limit
-    /// (`StopTimeout`).
+    /// Reports to Fleet Engine that the vehicle has stopped, and closes the outbox. `StopTimeout` limits the time for
+    /// each step.
     ///
-    /// A state that could not be sent stays pending. The next start sends it, unless an update reports a newer one
+    /// If the report fails, the state stays pending. The next start sends it, unless an update reports a newer state
     /// first.
     ///
     /// - Parameters:
-    ///   - isSilent: whether to skip the report.
-    ///   - keepsLocks: whether the outbox's locks stay held until the next run takes them.
+    ///   - isSilent: whether to skip the report to Fleet Engine.
+    ///   - keepsLocks: whether this process keeps the outbox's locks for the next run.
     func shutDown(isSilent: Bool = false, keepsLocks: Bool = false) async {
         var isPending: Bool?
         if vehicle.service == .onDemandTrips, !isSilent {
@@ -229,14 +231,14 @@ package struct VehicleAgent: Sendable {
         if closing == nil { log.write(Condition(OutboxError(.silent))) }
     }
 
-    /// Notifies the reporter that this machine has a route to the network again.
+    /// Notifies the reporter that the machine has a new address or route, so that delivery may work again.
     package func networkReturned() async {
         log.write(.debug, "the network has a new address or route")
         await reporter.networkReturned()
     }
 
-    /// Sends the state that has been pending since the last stop, until that succeeds or a delivery has reported a
-    /// newer state.
+    /// Sends the state that has been pending since the last stop. Retries until Fleet Engine accepts it or a delivered
+    /// update has reported a newer state.
     func announcePendingState() async {
         guard vehicle.service == .onDemandTrips, await pendingState.isPending else { return }
         var pause = Duration.seconds(30)
@@ -252,12 +254,13 @@ package struct VehicleAgent: Sendable {
         await pendingState.set(false, log: log)
     }
 
-    /// The presence at a stop: a private vehicle is always offline.
+    /// The presence to report when the agent stops: the configured one, or offline if the vehicle is private.
     private var presenceAtEnd: Presence {
         monitor.snapshot.privateSince == nil ? presenceOnStop : .offline
     }
 
-    /// Reports the presence. Returns the condition of a state that the service hasn't accepted; `nil` if it has.
+    /// Reports the presence to Fleet Engine. Returns `nil` if Fleet Engine accepts it, otherwise a condition with the
+    /// cause.
     private func announce(_ presence: Presence) async -> Condition? {
         let failure: Condition
         do throws(DeliveryFault) {
@@ -267,16 +270,16 @@ package struct VehicleAgent: Sendable {
         return Condition(unsent: presence, of: "\(vehicle)", because: failure)
     }
 
-    /// Stores the updates in memory and closes the outbox.
+    /// Stores the updates that are only in memory, and closes the outbox.
     package func close() async {
-        await reporter.retryStoring()  // closing reports any failure
+        await reporter.retryStoring()  // if this fails, closing the outbox reports it
         do { try await outbox.close() } catch { log.write(Condition(error)) }
     }
 }
 
 extension Configuration {
-    /// Returns the outbox's configuration. The outbox reports to the log and the monitor, and accepts the updates of
-    /// only one vehicle.
+    /// Returns the outbox's configuration, which makes the outbox report to the log and the monitor, and accept only
+    /// this vehicle's updates.
     fileprivate func outbox(reportingTo parts: VehicleAgent.Parts) -> OutboxConfiguration {
         var outbox = outbox
         outbox.reportRecovery = {

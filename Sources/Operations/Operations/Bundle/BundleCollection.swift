@@ -7,9 +7,9 @@ import SQLiteOutbox
 import StrictJSON
 package import TimeAndChance
 
-/// Collects the parts of a support bundle concurrently, each within a time limit.
+/// Collects the parts of a support bundle. The parts are collected concurrently, and each has a time limit.
 package struct BundleCollection: Sendable {
-    /// The contents of a part, or the reason why they are missing.
+    /// The contents of a part, or the reason why the part is missing.
     private typealias Contents = Result<[UInt8], Absence>
 
     private struct Absence: Error {
@@ -17,9 +17,9 @@ package struct BundleCollection: Sendable {
         init(_ reason: String) { self.reason = reason }
     }
 
-    /// The time limit for one part. The checks wait half a minute just for a fix.
+    /// The time limit for collecting one part. The checks alone may wait 30 seconds for a fix.
     private static let timeLimit = Duration.seconds(60)
-    /// The limits of the journal; the newest lines are kept.
+    /// The maximum size of the journal in a bundle. Older lines are left out.
     private static let maximumJournalLines = 5000
     private static let maximumJournalBytes = 1 << 20
 
@@ -28,7 +28,8 @@ package struct BundleCollection: Sendable {
     private let configurationFile: String?
     private let clock: MonotonicClock
 
-    /// Creates a collection. `configuration` is `nil` if it is unreadable or wrong, which `problems` explains.
+    /// Creates a collection. `configuration` is `nil` if it is unreadable or invalid; `problems` then contains the
+    /// reasons.
     package init(_ configuration: Configuration?, problems: [String] = [], file: String?, clock: MonotonicClock) {
         self.configuration = configuration
         self.problems = problems
@@ -38,7 +39,7 @@ package struct BundleCollection: Sendable {
 
     package func run(at time: UTCTime) async -> SupportBundle {
         let file = await limited { await self.file() }
-        // A configuration with errors may still contain the service's address.
+        // Even an invalid configuration may contain the service's address and the vehicle's id.
         let members = (try? file.get()).flatMap { try? JSONValue(parsing: $0) }
         let address = members?["status"]?["listen"]?.stringValue.flatMap { try? LocalAddress($0) }
         let vehicleID = members?["vehicle"]?["vehicleId"]?.stringValue.map { ReportedText($0, limit: 64).description }
@@ -73,7 +74,8 @@ package struct BundleCollection: Sendable {
         return SupportBundle(parts, of: vehicle, at: time)
     }
 
-    /// Returns a part. `isText` says whether the contents still need redaction. JSON and metrics need none.
+    /// Returns a part. `contents` are redacted if `isText` is `true`. JSON has already been redacted, and metrics
+    /// contain nothing to redact.
     private static func part(_ name: String, _ about: String, _ contents: Contents, isText: Bool = true)
         -> SupportBundle.Part
     {
@@ -89,7 +91,7 @@ package struct BundleCollection: Sendable {
 
     private func limited(_ body: @escaping @Sendable () async -> Contents) async -> Contents {
         let call = AbandonableCall<Contents>()
-        // If the user stops the command, it doesn't wait for a silent receiver.
+        // If the user interrupts the command, it ends without waiting for a silent receiver.
         let result = await withTaskCancellationHandler {
             await call.run(within: Self.timeLimit, on: clock, body)
         } onCancel: {
@@ -103,7 +105,7 @@ package struct BundleCollection: Sendable {
     }
 }
 
-/// The parts about the service and its configuration.
+/// The parts that describe the service and its configuration.
 extension BundleCollection {
     private static func serviceReport(
         for configuration: Configuration?, at address: LocalAddress?
@@ -129,7 +131,7 @@ extension BundleCollection {
         return .success(lines.map { "\($0.verdict.rawValue)  \($0.name)  \($0.text)\n" }.joined().bytes)
     }
 
-    /// The lines that `waypost config` prints, one per key.
+    /// The settings as `waypost config` prints them, one line per key.
     private var settings: Contents {
         guard let configuration else {
             return .failure(
@@ -163,10 +165,10 @@ extension BundleCollection {
 
 }
 
-/// The parts about the machine.
+/// The parts that describe the machine.
 extension BundleCollection {
     private static func journalLines() async -> Contents {
-        // Only lines at debug level contain coordinates.
+        // Debug messages aren't included, because only they contain coordinates.
         let output = await output(
             of: [
                 "/usr/bin/journalctl", "--unit=waypost", "--since=-24h", "--lines=\(maximumJournalLines)",
@@ -202,8 +204,8 @@ extension BundleCollection {
         }
     }
 
-    /// Returns the names and sizes of the outbox's files. No file is opened, so links that the outbox's
-    /// owner made aren't followed.
+    /// Returns the names and sizes of the outbox's files. No file is opened, because the outbox's owner may have placed
+    /// a link to another file there.
     private static func store(_ configuration: Configuration?) -> [UInt8] {
         let path = configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite"
         let directory = FileSystem.parent(of: path)
@@ -231,7 +233,8 @@ extension BundleCollection {
         return text
     }
 
-    /// The devices without serial numbers, because a modem's serial number may be its IMEI.
+    /// The machine's serial ports, USB devices and networks. Serial numbers are left out, because a modem's may be its
+    /// IMEI.
     private static var devices: [UInt8] {
         var lines: [String] = []
         let ports = "/dev/serial/by-path"

@@ -1,12 +1,13 @@
 import ReportedText
 import StrictJSON
 
-/// Redacts text and JSON that leave the machine in a support bundle: no secrets, coordinates or serial numbers.
+/// Redacts the text and JSON in a support bundle, which leaves the machine. Secrets, coordinates and serial numbers are
+/// removed.
 enum BundledText {
     private static let maximumLineLength = 4000
     private static let redacted = "…"
 
-    /// Returns the lines of text, redacted.
+    /// Returns the lines of `bytes`, redacted.
     static func lines(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
@@ -16,8 +17,8 @@ enum BundledText {
         return text
     }
 
-    /// Returns `text` without serial numbers and coordinates. A useful coordinate has at least four decimals, in
-    /// degrees or in NMEA's minutes.
+    /// Returns `text` without serial numbers and coordinates. A number counts as a coordinate if it has at least four
+    /// decimals, or if a hemisphere follows it.
     static func line(_ text: String) -> String {
         let text = withoutSerialNumber(text)
         guard text.utf8.contains(UInt8(ascii: ".")) else { return text }
@@ -34,8 +35,8 @@ enum BundledText {
         return shown + Substring(rest)
     }
 
-    /// Returns `text` without serial numbers in udev's names of serial ports, such as `usb-VENDOR_MODEL_SERIAL-if00`. A
-    /// modem's serial number may be its IMEI.
+    /// Returns `text` without the serial numbers in udev's names for serial ports, such as
+    /// `usb-VENDOR_MODEL_SERIAL-if00`. The serial number of a modem may be its IMEI.
     private static func withoutSerialNumber(_ text: String) -> String {
         guard let start = text.firstRange(of: "/dev/serial/by-id/") else { return text }
         let name = text[start.upperBound...].prefix { !$0.isWhitespace && !"\",;:".contains($0) }
@@ -44,8 +45,8 @@ enum BundledText {
         return text[...serial] + redacted + withoutSerialNumber(String(text[end...]))
     }
 
-    /// Returns the end of the coordinate at the start of `text`, such as `48.1371` or, with a hemisphere, `4808.2,N`;
-    /// `nil` if `text` doesn't begin with one.
+    /// Returns the end of the coordinate with which `text` begins; `nil` if it doesn't begin with one. A coordinate has
+    /// at least four decimals, such as `48.1371`, or is followed by its hemisphere, such as `4808.2,N`.
     private static func endOfCoordinate(_ text: Substring.UTF8View) -> String.Index? {
         let whole = text.prefix(while: \.isDigit).count
         var rest = text.dropFirst(whole)
@@ -59,7 +60,8 @@ enum BundledText {
         return rest.startIndex
     }
 
-    /// Returns the service's state, redacted. The directions of satellites are removed, because they reveal the region.
+    /// Returns the service's status, redacted. The directions to satellites are removed, because they reveal the
+    /// vehicle's region.
     static func status(_ value: JSONValue) -> JSONValue {
         switch value {
         case .string(let text): .string(line(text))
@@ -72,8 +74,8 @@ enum BundledText {
         }
     }
 
-    /// The keys whose values are shown. The value of any other key, such as a misspelt one, may be a secret or a
-    /// private zone.
+    /// The keys whose values are shown in full. Under any other key, such as a misspelt one, the value may be a secret
+    /// or a private zone.
     private static let plainKeys = Set(ConfigurationKey.all.filter(\.isNumber).map(\.name)).union([
         "caFile", "clientCertificateFile", "clientKeyFile", "credential", "device", "durability", "environment",
         "expirationFormat", "expirationKey", "file", "format", "host", "level", "listen", "method", "path", "policy",
@@ -81,10 +83,10 @@ enum BundledText {
         "tokenShape",
         "type", "vehicleId",
     ])
-    /// The keys whose URLs are reduced to host and path.
+    /// The keys whose values are URLs, which are shown without credentials and without anything after the path.
     private static let addresses: Set = ["endpoint", "url"]
 
-    /// Returns a configuration, redacted.
+    /// Returns the configuration `value`, redacted.
     static func configuration(_ value: JSONValue, under key: String = "") -> JSONValue {
         if key == "privateZones" { return .string(redacted) }
         switch value {
@@ -93,13 +95,13 @@ enum BundledText {
             let shown = addresses.contains(key) ? ConfigurationSection.withoutSecrets(text) : text
             return .string(line(ReportedText(shown, limit: maximumLineLength).description))
         case .array(let values):
-            // The arguments of a command may contain a key, so only its program is shown.
+            // Only the program of a command is shown, because its arguments may contain a secret.
             return .array(
                 values.enumerated().map { index, value in
                     configuration(value, under: key == "command" && index == 0 ? "path" : "")
                 })
         case .object(let members):
-            let named = key == "headers" || key == "environment"  // the names of their members aren't keys
+            let named = key == "headers" || key == "environment"  // their members have arbitrary names
             return .object(
                 Dictionary(
                     uniqueKeysWithValues: members.filter { $0.key != "$schema" }.map { member in

@@ -2,23 +2,22 @@ import ReportedText
 import StrictJSON
 import TimeAndChance
 
-/// A text file with everything that a help desk needs to know about a vehicle's service, without secrets or
-/// coordinates.
+/// A text file that describes a vehicle's service to a help desk, without secrets or coordinates.
 ///
-/// A part that is unavailable, such as the status of a service that doesn't answer, is listed with the reason. A
-/// missing part never makes a bundle fail.
+/// A part may be unavailable, for example because the service doesn't respond. The bundle is made anyway, and lists
+/// each missing part with the reason.
 package struct SupportBundle: Sendable {
     package struct Part: Sendable, Hashable {
         package let name: String
         /// A description of the contents.
         package let about: String
         package let contents: [UInt8]
-        /// The reason why the contents are missing; `nil` if they aren't.
+        /// The reason why the contents are missing; `nil` if they are available.
         package let absence: String?
     }
 
     package let parts: [Part]
-    /// The vehicle's name; `nil` if neither the configuration nor the service contains it.
+    /// The vehicle's name; `nil` if neither the configuration nor the service provides it.
     private let vehicle: String?
     private let time: UTCTime
 
@@ -30,7 +29,7 @@ package struct SupportBundle: Sendable {
         self.time = time
     }
 
-    /// A file name with the vehicle and the time.
+    /// The name of the bundle's file, which contains the vehicle's id and the time.
     package var name: String {
         let id = vehicle?.split(separator: "/").last ?? "unknown"
         let plain = id.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
@@ -39,10 +38,10 @@ package struct SupportBundle: Sendable {
         return "waypost-\(String(short))-\(second)Z.txt"
     }
 
-    /// Returns whether a file that begins with `bytes` is a bundle.
+    /// Returns whether a file that begins with `bytes` is a support bundle.
     package static func isBundle(startingWith bytes: [UInt8]) -> Bool { bytes.starts(with: heading.utf8) }
 
-    /// The list of parts, with the reason for each missing one.
+    /// The heading and a list of all parts, with the reason why a part is missing.
     package var summary: String {
         let width = parts.map(\.name.count).max() ?? 0
         let lines = parts.map { part in
@@ -59,7 +58,7 @@ package struct SupportBundle: Sendable {
             """
     }
 
-    /// The whole file.
+    /// The contents of the bundle's file.
     package var text: [UInt8] {
         parts.filter { $0.absence == nil }.reduce(into: Array(summary.utf8)) { text, part in
             text += "\n======== \(part.name): \(part.about)\n".utf8

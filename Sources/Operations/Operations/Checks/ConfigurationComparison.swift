@@ -3,19 +3,19 @@ import LinuxPlatform
 import ReportedText
 import TimeAndChance
 
-/// Compares the file that is checked with the configuration that the running service uses.
+/// Compares the configuration file that is checked with the one that the running service uses.
 package enum ConfigurationComparison {
-    /// The tolerated difference between a file's time and the clock, in seconds.
+    /// The tolerance in seconds when the file's time of change is compared with the time at which the service read it.
     private static let tolerance = 1.0
 
-    /// Compares the file that is checked with the file that the service uses.
+    /// Returns the difference between `file` and the configuration that the service uses.
     ///
     /// - Parameters:
-    ///   - report: the service's state.
-    ///   - file: the file that is checked.
-    ///   - isSame: returns whether a path leads to `file`.
+    ///   - report: the service's status.
+    ///   - file: the configuration file that is checked.
+    ///   - isSame: returns whether a path leads to the same file as `file`.
     ///   - changedAt: the time at which `file` was last changed, in seconds since 1970.
-    /// - Returns: the reason why the service doesn't use the file; `nil` if it does, as far as is known.
+    /// - Returns: the reason why the service doesn't use the contents of `file`; `nil` if no difference is known.
     package static func difference(
         _ report: StatusReport, file: String, isSame: (String) -> Bool, changedAt: Double?
     ) -> OnlineFinding.OtherConfiguration? {
@@ -31,8 +31,8 @@ package enum ConfigurationComparison {
         return .changedSince(file, loadedAt: loaded.loadedAt)
     }
 
-    /// Compares a file on this machine with the file that the service uses. Blocks, so it must not run on the shared
-    /// pool.
+    /// Returns the difference between `file` on this machine and the configuration that the service uses. Blocks, so it
+    /// must not run on the shared thread pool.
     static func difference(_ report: StatusReport, file: String) -> OnlineFinding.OtherConfiguration? {
         difference(
             report, file: file,

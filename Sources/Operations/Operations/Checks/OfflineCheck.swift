@@ -8,19 +8,19 @@ import SQLiteOutbox
 package import TimeAndChance
 import VehicleAuthorization
 
-/// A line of `waypost check`: the subject and the result.
+/// One line in the output of `waypost check`: the subject and the result of a check.
 package struct CheckLine: Sendable, Hashable {
     package enum Verdict: String, Sendable, Hashable {
         case ok
-        /// A fact that is worth knowing.
+        /// A fact that isn't a problem but is worth knowing.
         case note
-        /// The check was skipped because of another check's result.
+        /// The check wasn't made, because of the result of another check.
         case skip
         case fail = "FAIL"
     }
 
     package let verdict: Verdict
-    /// The subject, such as `receiver`.
+    /// The subject of the check, such as `receiver`.
     package let name: String
     package let text: String
 
@@ -39,13 +39,14 @@ package struct CheckLine: Sendable, Hashable {
     }
 }
 
-/// Finds problems in a configuration that can be read, as far as they show on this machine without the network.
+/// Finds problems with a valid configuration that can be found on this machine without the network.
 ///
-/// Creates a directory next to the outbox and removes it, and listens on the status port for a moment.
+/// To do so, it briefly creates a directory next to the outbox and listens on the status port.
 package enum OfflineCheck {
-    /// Returns all findings at the time `now` for this user. `file` is the file that the configuration was read from.
+    /// Returns the result lines for `configuration` at the time `now`, as seen by the current user. `file` is the file
+    /// that the configuration was read from.
     ///
-    /// Blocks, so it must not run on the shared pool.
+    /// Blocks, so it must not run on the shared thread pool.
     package static func lines(
         _ configuration: Configuration, from file: String? = nil, at now: UTCTime = .system
     ) -> [CheckLine] {
@@ -67,7 +68,7 @@ package enum OfflineCheck {
         return lines
     }
 
-    /// Returns a line for each secret in the configuration's text, if every user can read that file.
+    /// Returns a line for each secret in the text of `file`, if every user can read the file.
     private static func openSecrets(_ configuration: Configuration, _ file: String) -> [CheckLine] {
         guard let status = try? FileStatus(behind: file), status.permissions & 0o004 != 0 else { return [] }
         return configuration.settings.compactMap { setting in
@@ -77,12 +78,13 @@ package enum OfflineCheck {
         }
     }
 
-    /// Creates the parts of a service, which is the only way to check certificate files and placeholders. Writes
-    /// nothing.
+    /// Creates the components of a service, because only that reveals problems with certificate files and placeholders.
+    /// Writes nothing.
     private static func proofs(_ configuration: Configuration, _ now: UTCTime) -> [CheckLine] {
         var lines: [CheckLine] = []
         func prove(_ name: String, _ files: CertificateFiles? = nil, _ body: () throws(AgentError) -> Void) {
-            // `body` would stop at the first problem, so all problems with the files are collected first.
+            // `body` throws at the first problem. The files are checked first, so that all problems with them are
+            // reported.
             var problems = files?.problems ?? []
             if problems.isEmpty, let problem = files?.problemOfPair { problems = [problem] }
             lines += problems.map { CheckLine(.fail, name, $0) }
@@ -134,8 +136,8 @@ package enum OfflineCheck {
         }
     }
 
-    /// Returns the reason why the service's user can't open `device`; `nil` if it can, or if another user runs this
-    /// check. The device isn't opened, because that would disturb its reader.
+    /// Returns the reason why the service's user can't open `device`; `nil` if it can, or if this process runs as
+    /// another user. The device itself isn't opened, because that would disturb the process that reads it.
     private static func obstacle(toDevice device: String, _ configuration: Configuration) -> CheckFinding? {
         guard configuration.expectedUser == EffectiveUser.current,
             let obstacle = FileSystem.obstacle(to: .write, at: device)
@@ -144,8 +146,8 @@ package enum OfflineCheck {
         return .deviceDeniedToUser(device, user: FileStatus.name(ofUser: EffectiveUser.current))
     }
 
-    /// Checks that the directory of the private switch exists and that the service can access it, because a switch that
-    /// the service can't see is treated as on.
+    /// Checks that the directory of the private switch exists and is accessible to the service. A switch that the
+    /// service can't access counts as on.
     private static func privateSwitch(_ configuration: Configuration) -> [CheckLine] {
         guard let path = configuration.privateModeFile else { return [] }
         let directory = FileSystem.parent(of: path)
@@ -159,7 +161,7 @@ package enum OfflineCheck {
         }
         guard kind(behind: directory) == .directory else {
             if path.hasPrefix("/run/waypost/") { return line(.note, .inRuntimeDirectory) }
-            // Other directories in /run are created at each start of the system.
+            // A directory in /run may be missing now, because it is created again each time the system starts.
             return line(path.hasPrefix("/run/") ? .note : .fail, .withoutDirectory)
         }
         switch kind(behind: path) {
@@ -169,8 +171,8 @@ package enum OfflineCheck {
         }
     }
 
-    /// Returns whether `directory` or a directory above it is closed to `user`. Access for a group is treated as access
-    /// for the user, whose groups aren't known.
+    /// Returns whether `user` has no access to `directory` or to one of its parents. The user's groups aren't known, so
+    /// access for any group counts as access for the user.
     private static func isClosed(_ directory: String, to user: UInt32) -> Bool {
         guard user != 0 else { return false }
         var directory = FileSystem.resolved(directory) ?? directory
@@ -184,10 +186,10 @@ package enum OfflineCheck {
         }
     }
 
-    /// Returns the kind of file that `path` leads to, following links; `nil` if this user sees no file there.
+    /// Returns the kind of file at `path`, after following links; `nil` if the current user can't see a file there.
     private static func kind(behind path: String) -> FileStatus.Kind? { (try? FileStatus(behind: path))?.kind }
 
-    /// Returns whether `path` is in a directory that is closed to this user.
+    /// Returns whether the current user has no access to a directory on the way to `path`.
     private static func isHidden(_ path: String) -> Bool {
         do throws(SystemError) { _ = try FileStatus(behind: path) } catch { return error.number == EACCES }
         return false
@@ -203,7 +205,8 @@ package enum OfflineCheck {
         return CheckLine(.fail, section, .hidden(key: key, path: path, user: user))
     }
 
-    /// Checks that the service's user can create or write the outbox. `verifyOutbox` checks the file itself.
+    /// Checks that the service's user can create the outbox or write to it. `verifyOutbox` checks the outbox's file
+    /// itself.
     private static func outbox(_ configuration: Configuration) -> [CheckLine] {
         let path = configuration.outbox.path
         let directory = existingDirectory(above: path)
@@ -215,7 +218,7 @@ package enum OfflineCheck {
             guard SandboxedCheck.inside != nil else { return fault(.readOnly(path: path, directory: directory)) }
             return fault(.notAllowed(path: path, directory: directory, unit: SandboxedCheck.unit))
         }
-        // An existing outbox already has its reserve.
+        // An existing outbox needs no further space, because its reserve file exists.
         if (try? FileSystem.entry(at: path)) == .some(nil), let shortage = shortage(at: directory) {
             return [shortage]
         }
@@ -227,8 +230,8 @@ package enum OfflineCheck {
         return unwritableLine(path, as: user).map { [$0] } ?? []
     }
 
-    /// Tries to write in the directory of the outbox at `path`. Returns a line if `user` can't write there; `nil` if it
-    /// can, or if that can't be tried.
+    /// Tries to create a directory next to the outbox at `path`, with the rights of `user`. Returns a line if that
+    /// fails; `nil` if it works or can't be tried.
     private static func unwritableLine(_ path: String, as user: UInt32) -> CheckLine? {
         let directory = FileSystem.parent(of: FileSystem.destination(of: path))
         guard let status = try? FileStatus(behind: directory), status.kind == .directory else { return nil }
@@ -241,13 +244,14 @@ package enum OfflineCheck {
         return CheckLine(.fail, "outbox", .outbox(finding))
     }
 
-    /// The number of bytes that must be free, for the reserve for a full disk and a log of a few updates.
+    /// The number of bytes that must be free for a new outbox. They hold its reserve against a full disk, and a
+    /// write-ahead log with a few updates.
     private static let neededBytes: Int64 = 1_000_000
-    /// The number of files that must still fit: the database with its log, index and lock, the reserve, and the records
-    /// next to them.
+    /// The number of files that a new outbox needs: the database, its log, index and lock, the reserve, and the records
+    /// next to the database.
     private static let neededFiles: Int64 = 8
 
-    /// Returns a line if `directory` has too little space for an outbox; otherwise `nil`.
+    /// Returns a line if `directory` has too little space for a new outbox; otherwise `nil`.
     static func shortage(at directory: String) -> CheckLine? {
         if let left = FileSystem.freeFiles(at: directory), left < neededFiles {
             let finding = CheckFinding.Outbox.tooFewInodes(directory: directory, left: left, needed: neededFiles)
@@ -259,7 +263,7 @@ package enum OfflineCheck {
         return CheckLine(.fail, "outbox", .outbox(finding))
     }
 
-    /// Returns the nearest existing directory above `path`.
+    /// Returns the nearest parent directory of `path` that exists.
     private static func existingDirectory(above path: String) -> String {
         var directory = FileSystem.parent(of: path)
         while kind(behind: directory) == nil, directory != "/", directory != "." {
@@ -268,14 +272,15 @@ package enum OfflineCheck {
         return directory
     }
 
-    /// Checks everything that token requests need: files, variables and a program.
+    /// Checks the files, variables and programs that are needed to request a token.
     private static func tokens(
         _ provider: AuthorizationConfiguration?, _ section: String, _ configuration: Configuration
     ) -> [CheckLine] {
         var lines: [CheckLine] = []
         func prove(_ body: () throws(AuthorizationError) -> Void) {
             do { try body() } catch {
-                // A variable or a credential may exist only for the service.
+                // A missing variable or credential is only worth a note, because the service may have it although this
+                // process doesn't.
                 var isNote = false
                 if case .sourceUnusable(let fault) = error.fault { isNote = fault.mayConcernThisProcessAlone }
                 lines.append(CheckLine(isNote ? .note : .fail, section, "\(error)"))
@@ -302,7 +307,7 @@ package enum OfflineCheck {
             }
         case .file(let template, _):
             let path = configuration.expanded(template)
-            // The path of a trip's token is known only once there is a trip.
+            // A path that still contains a placeholder can't be checked, because the trip isn't known yet.
             if !path.contains("{") {
                 prove { () throws(AuthorizationError) in try SecretFile.requireProtected(path, for: "the token") }
             }
@@ -311,7 +316,7 @@ package enum OfflineCheck {
         return lines
     }
 
-    /// Returns facts that are worth knowing although nothing is wrong.
+    /// Returns a line for each fact that isn't a problem but is worth knowing.
     private static func notes(_ configuration: Configuration) -> [CheckLine] {
         var lines: [CheckLine] = []
         func note(_ finding: CheckFinding, on section: String) { lines.append(CheckLine(.note, section, finding)) }

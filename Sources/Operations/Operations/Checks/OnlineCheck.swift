@@ -11,27 +11,28 @@ import SQLiteOutbox
 package import TimeAndChance
 import VehicleAuthorization
 
-/// Tries everything in a configuration with the code that the service uses: the outbox first, then the rest
-/// concurrently.
+/// Tries out a configuration with the service's own code: first the outbox, then the receiver, the token and Fleet
+/// Engine concurrently.
 ///
-/// A running service has the receiver and the outbox open, so it is queried about them.
+/// If the service is running, it has the receiver and the outbox open. The check then asks the service about them
+/// instead of opening them.
 package enum OnlineCheck {
-    /// Returns the names of the checks, in order.
+    /// Returns the names of the checks, in the order of their results.
     package static func names(_ configuration: Configuration) -> [String] {
         ["outbox", "receiver", "token", "Fleet Engine"] + (hasTripTokens(configuration) ? ["trip token"] : [])
     }
 
-    /// Runs all checks, which takes half a minute, plus the time to find an unknown baud rate, plus ten seconds if a
-    /// service doesn't answer.
+    /// Runs all checks. They take half a minute. Finding an unknown baud rate takes longer, and a service that doesn't
+    /// respond takes ten seconds more.
     ///
     /// - Parameters:
     ///   - configuration: the configuration.
     ///   - file: the file that the configuration was read from.
     ///   - failed: the names of the offline checks that failed.
-    ///   - waits: called with a description of each wait.
-    ///   - found: called with the line of each check, always in the same order. If the task is cancelled, it is called
-    ///     only for the checks that had ended.
-    /// - Throws: the error of `found`.
+    ///   - waits: called before each wait, with a description of it.
+    ///   - found: called with the result line of each check, always in the same order. If the task is cancelled, it
+    ///     receives only the results of checks that had already ended.
+    /// - Throws: any error that `found` throws.
     package static func run(
         _ configuration: Configuration, from file: String? = nil, failed: Set<String> = [],
         waits: (String) -> Void, found: (CheckLine) throws -> Void
@@ -55,7 +56,8 @@ package enum OnlineCheck {
         case .report, .notRunning: break
         }
         waits("outbox: waiting for it to open")
-        // This check isn't concurrent with others, because root acts as the outbox's owner meanwhile.
+        // No other check may run at the same time, because root takes on the rights of the outbox's owner during this
+        // one.
         let store = await unlessCancelled {
             hasOutbox
                 ? outbox(of: service, configuration)
@@ -87,8 +89,8 @@ package enum OnlineCheck {
         if let line = await trip ?? nil { try found(line) }
     }
 
-    /// Returns the result of `check`; `nil` if the task was cancelled meanwhile, because the cancellation may have
-    /// caused the result.
+    /// Returns the result of `check`. Returns `nil` if the task was cancelled during the check, because the
+    /// cancellation may have affected the result.
     private static func unlessCancelled<Finding: Sendable>(
         _ check: @Sendable () async -> Finding
     ) async -> Finding? {
@@ -118,7 +120,7 @@ extension OnlineCheck {
         if hasFailed {
             return CheckLine(.skip, "outbox", "\(path) was not opened, because it can't be used (see above)")
         }
-        // An outbox may exist that this user can't see.
+        // An error doesn't prove that the outbox is missing, because this user may not be able to see it.
         let isMissing: Bool
         do throws(SystemError) { isMissing = try FileSystem.entry(at: path) == nil } catch { isMissing = false }
         if isMissing { return CheckLine(.skip, "outbox", "\(path) does not exist yet; the service creates it") }
@@ -137,7 +139,7 @@ extension OnlineCheck {
         }
         if let shortage = OfflineCheck.shortage(at: FileSystem.parent(of: path)) { return shortage }
         do {
-            // The outbox is opened without its lock, so that the service may start meanwhile.
+            // The check doesn't take the outbox's lock, so that the service can start during the check.
             let ledger = try OutboxReader(path: path).summary().ledger
             try OutboxVehicle(forOutbox: path).require(configuration.vehicle, ledger)
             return CheckLine(.ok, "outbox", "\(path) can be opened, \(pending(ledger))")
@@ -146,8 +148,8 @@ extension OnlineCheck {
         }
     }
 
-    /// Returns whether the service's outbox is the one at `path`, as far as the service reports it. The service may use
-    /// another configuration.
+    /// Returns whether the service uses the outbox at `path`, rather than the outbox of another configuration. A
+    /// service that doesn't report its outbox is assumed to use this one.
     private static func isOutboxUsed(at path: String, by service: StatusReport?) -> Bool {
         guard let other = service?.outbox.path else { return true }
         return other == FileSystem.destination(of: path) || FileSystem.isSameFile(other, path)
@@ -177,14 +179,14 @@ extension OnlineCheck {
         return timeLimits.fix
     }
 
-    /// Returns the line about the receiver, according to the service that has it open.
+    /// Returns the line about the receiver, based on the status of the service that has the receiver open.
     package static func receiver(of service: StatusReport?) -> CheckLine {
         guard let service else { return CheckLine(.skip, "receiver", "the service does not answer") }
         let receiver = service.receiver
         if let problem = service.conditions.first(where: { $0.stage == .receiver && $0.severity != .info }) {
             return CheckLine(.fail, "receiver", "\(receiver.state); \(problem.line)")
         }
-        // A working receiver sends a fix about every second.
+        // A working receiver sends about one fix per second, so an old fix is a problem.
         guard receiver.kind == ReceiverState.Kind.receiving.rawValue, let age = receiver.secondsSinceFix,
             age <= Int(timeLimits.fix / .seconds(1))
         else {
@@ -198,13 +200,13 @@ extension OnlineCheck {
             .ok, "receiver", "\(receiver.state); the service had its last fix \(age) s ago, \(quality)")
     }
 
-    /// Returns whether sentences arrive in a state of this kind.
+    /// Returns whether the receiver sends sentences while its state is of this kind.
     private static func sendsSentences(_ kind: String?) -> Bool {
         [ReceiverState.Kind.receiving, .noPosition].contains { $0.rawValue == kind }
     }
 
-    /// Returns a line about programs other than `service` that have the receiver's serial port open; `nil` if there are
-    /// none.
+    /// Returns a line about other programs than `service` that have opened the receiver's serial port; `nil` if there
+    /// are none.
     private static func otherReaders(_ configuration: Configuration, beside service: StatusReport?) -> CheckLine? {
         guard case .serial(let device, _) = configuration.receiver.source else { return nil }
         var others = HoldingProcess.others(withDevice: device)
@@ -236,7 +238,7 @@ extension OnlineCheck {
             group.addTask {
                 let clock = MonotonicClock(ContinuousClock())
                 await clock.sleep(for: timeLimits.sentence)
-                // The check doesn't wait longer for a receiver that is missing or silent.
+                // If no sentence has arrived by now, waiting longer for a fix is pointless.
                 if last.withLock({ $0.state?.kind }) != .waiting {
                     await clock.sleep(for: longest - timeLimits.sentence)
                 }
@@ -261,16 +263,19 @@ extension OnlineCheck {
         }
     }
 
-    /// The line about the receiver, and the fix that no clock has judged, if any.
+    /// The result of checking the receiver.
     private struct ReceiverFinding: Sendable {
         let line: CheckLine
-        /// Whether sentences arrive. If not, the line already names the programs that have the receiver open.
+        /// Whether the receiver sends sentences. If it doesn't, `line` already names the programs that have the
+        /// receiver open.
         let sendsSentences: Bool
-        /// A fix and this host's time at its arrival, if this host's clock isn't synchronized.
+        /// A fix whose time still has to be checked, and this host's time at its arrival; `nil` unless this host's
+        /// clock is unsynchronized.
         var unjudged: (fix: Fix, at: UTCTime, detail: String)?
 
-        /// Returns the line according to Fleet Engine's clock, which is ahead of this host's by `fleetEngineAhead`. If
-        /// that is `nil`, this host's clock is used.
+        /// Returns the line, after comparing the time of an unchecked fix with Fleet Engine's clock. That clock is
+        /// ahead of this host's clock by `fleetEngineAhead`. If that is `nil`, the fix is compared with this host's
+        /// clock.
         func line(by fleetEngineAhead: Duration?) -> CheckLine {
             guard let unjudged else { return line }
             return OnlineCheck.verdict(
@@ -279,7 +284,7 @@ extension OnlineCheck {
         }
     }
 
-    /// Returns the line about a fix that has just arrived. `present` is the time according to `clock`.
+    /// Returns the line about a fix that has just arrived. `present` is the present according to `clock`.
     package static func verdict(
         on fix: Fix, present: UTCTime?, by clock: OnlineFinding.Clock = .ownSynchronized, detail: String = ""
     ) -> CheckLine {
@@ -300,7 +305,7 @@ extension OnlineCheck {
         return nil
     }
 
-    /// Returns a clause about the baud rate, if it had to be searched for; otherwise an empty text.
+    /// Returns a clause about the baud rate if a search has found it; otherwise an empty string.
     private static func discovery(_ state: ReceiverState?) -> String {
         guard let state, case .receiving(_, .some) = state else { return "" }
         return ", \(state.wording().cause)"
@@ -310,7 +315,7 @@ extension OnlineCheck {
 /// The state of a receiver during the wait for its first fix.
 package struct FirstFixWait: Sendable {
     fileprivate private(set) var state: ReceiverState?
-    /// A warning that explains why there is no fix.
+    /// A receiver's warning that explains why there is no fix.
     private var cause: ReceiverWarning?
 
     package init() {}
@@ -323,7 +328,7 @@ package struct FirstFixWait: Sendable {
         }
     }
 
-    /// Returns the finding that there was no fix within `limit`.
+    /// Returns the finding for a receiver that hasn't sent a fix within `limit`.
     package func absence(within limit: Duration) -> OnlineFinding {
         guard let state else { return .noAnswer(within: limit) }
         let isExplained = [.receiving, .noPosition, .ended].contains(state.kind)
@@ -331,9 +336,10 @@ package struct FirstFixWait: Sendable {
     }
 }
 
-/// The checks of the token and of Fleet Engine, which requires the token.
+/// The checks of the token and of Fleet Engine. The second one needs the token.
 extension OnlineCheck {
-    /// Returns the lines, and how far Fleet Engine's clock is ahead of this host's; `nil` if that isn't known.
+    /// Returns the lines of both checks, and the time by which Fleet Engine's clock is ahead of this host's. The time
+    /// is `nil` if it isn't known.
     private static func tokenAndFleetEngine(
         _ configuration: Configuration
     ) async -> (lines: [CheckLine], ahead: Duration?) {
@@ -348,7 +354,8 @@ extension OnlineCheck {
 
     private static let notQueried = CheckLine(.skip, "Fleet Engine", "not queried: there is no suitable token")
 
-    /// Returns the line, and how far Fleet Engine's clock is ahead of this host's; `nil` if that isn't known.
+    /// Returns the line about Fleet Engine, and the time by which Fleet Engine's clock is ahead of this host's. The
+    /// time is `nil` if it isn't known.
     private static func vehicle(
         _ configuration: Configuration, token: String
     ) async -> (line: CheckLine, ahead: Duration?) {
@@ -359,12 +366,13 @@ extension OnlineCheck {
                 limits: HTTPLimits(total: configuration.upload.timeout))
             let response = try await configuration.makeTransport().send(request)
             let outcome = DeliveryOutcome(of: response, to: request, for: configuration.vehicle)
-            // A captive portal that answers instead doesn't send Fleet Engine's time.
+            // The time of any other response is ignored, because it may come from a captive portal rather than from
+            // Fleet Engine.
             guard outcome == .delivered else { return (CheckLine(.fail, "Fleet Engine", reason(outcome)), nil) }
             let route = configuration.upload.proxy.map { " through the proxy \($0.origin)" } ?? ""
             let line = CheckLine(
                 .ok, "Fleet Engine", "\(configuration.upload.endpoint.origin) knows \(configuration.vehicle)\(route)")
-            // A simulator on this machine has this machine's clock.
+            // The time of a simulator on this machine says nothing new, because it comes from this host's clock.
             let isHere = HTTPURL.isLoopback(configuration.upload.endpoint.host)
             let time = isHere ? nil : response.headers["Date"].flatMap(UTCTime.init(httpDate:))
             return (line, time.map { UTCTime.system.duration(to: $0) })
@@ -374,7 +382,7 @@ extension OnlineCheck {
         } catch { return (CheckLine(.fail, "Fleet Engine", "\(error)"), nil) }
     }
 
-    /// Returns the problem with the answer about the vehicle, and the remedy.
+    /// Returns the problem and the remedy if the request for the vehicle has failed; otherwise an empty string.
     package static func reason(_ outcome: DeliveryOutcome) -> String {
         guard let condition = Condition(outcome) else { return "" }
         guard case .rejected = outcome else { return condition.line.description }
@@ -388,10 +396,11 @@ extension OnlineCheck {
         configuration.consumerAuthorization != nil && configuration.vehicle.service == .onDemandTrips
     }
 
-    /// Checks that `consumerAuthorization` provides tokens. Returns `nil` if there is nothing to try.
+    /// Checks that `consumerAuthorization` provides tokens. Returns `nil` if it isn't configured, or if the vehicle has
+    /// no trips.
     ///
-    /// The configuration contains no trip, so the check requests a token for a trip that doesn't exist. A backend that
-    /// looks trips up rejects the request, which proves only that it answers.
+    /// The configuration doesn't name a trip, so the check requests a token for a trip that doesn't exist. If the
+    /// backend looks up trips, it rejects the request, which proves only that it responds.
     private static func tripToken(_ configuration: Configuration) async -> CheckLine? {
         guard hasTripTokens(configuration) else { return nil }
         func line(_ verdict: CheckLine.Verdict, _ text: String) -> CheckLine { CheckLine(verdict, "trip token", text) }

@@ -1,23 +1,23 @@
 import Conditions
 import LinuxPlatform
 
-/// Runs `waypost check` in the service's sandbox, with systemd-run and the properties that systemd reports for the
-/// unit.
+/// Runs `waypost check` in the service's sandbox. The sandbox is created by systemd-run from the properties that
+/// systemd reports for the service's unit.
 package enum SandboxedCheck {
     static let unit = "waypost.service"
 
-    /// The place where the checks run.
+    /// The process in which the checks run.
     package enum Place: Sendable, Hashable {
-        /// This process, which is in the sandbox.
+        /// This process, which already runs in the sandbox.
         case here
-        /// This process, which is outside the sandbox for this reason.
+        /// This process, without a sandbox. The value is the reason why there is none.
         case outside(String)
-        /// Another process, started by this command.
+        /// A new process in the sandbox, which this command starts.
         case sandbox(command: [String])
     }
 
-    /// Returns where to check the configuration `file`; `arguments` are the arguments of `check`. Starts `systemctl`,
-    /// so it must not run on the shared pool.
+    /// Returns where the checks of the configuration `file` should run. `arguments` are the command-line arguments of
+    /// `check`. Starts `systemctl`, so it must not run on the shared thread pool.
     package static func place(for file: String, _ arguments: [String]) async -> Place {
         guard inside == nil else { return .here }
         guard EffectiveUser.current == 0 else { return .outside("run this as root (sudo)") }
@@ -39,17 +39,17 @@ package enum SandboxedCheck {
         return String(decoding: (try? await child.run())?.standardOutput ?? [], as: UTF8.self)
     }
 
-    /// The environment variable that passes the service's user and the directories that the unit hides to the process
-    /// in the sandbox.
+    /// The environment variable that describes the sandbox to the process in it. It contains the service's user, and
+    /// the directories that the unit hides.
     static let variable = "WAYPOST_SANDBOX"
 
-    /// The user and the hidden directories of the sandbox that this process is in; `nil` outside a sandbox.
+    /// The service's user and the hidden directories, if this process runs in the sandbox; otherwise `nil`.
     static let inside: (user: String, hidden: [String])? = {
         let words = (ProcessEnvironment.variables[variable] ?? "").split(separator: " ").map(String.init)
         return words.first.map { ($0, Array(words.dropFirst())) }
     }()
 
-    /// Returns a line for each path of the configuration that the unit hides from the service.
+    /// Returns a line for each configured path that the unit hides from the service.
     static func hiddenPaths(_ paths: [(key: String, path: String)], _ hidden: [String]) -> [CheckLine] {
         paths.compactMap { key, path in
             guard let directory = hidden.first(where: { path == $0 || path.hasPrefix($0 + "/") }),
@@ -60,10 +60,11 @@ package enum SandboxedCheck {
         }
     }
 
-    /// The unit's properties as systemd reports them, with drop-ins applied.
+    /// The properties of the service's unit as systemd reports them, including drop-ins.
     struct Properties {
-        /// The settings that determine what the service can access. `RuntimeDirectory` isn't included, because the end
-        /// of the check would remove the service's directory, nor is anything that hides the service's process.
+        /// The properties to copy because they determine what the service can access. `RuntimeDirectory` is left out,
+        /// because systemd would remove the service's directory after the check. Properties that would hide the
+        /// service's process from the check are left out too.
         private static let copied: Set = [
             "User", "Group", "SupplementaryGroups", "UMask", "Environment", "WorkingDirectory", "RootDirectory",
             "StateDirectory", "StateDirectoryMode", "CacheDirectory", "LogsDirectory", "ProtectSystem", "ProtectHome",
@@ -74,7 +75,8 @@ package enum SandboxedCheck {
             "RestrictAddressFamilies", "RestrictNamespaces", "RestrictSUIDSGID", "NoNewPrivileges", "IPAddressAllow",
             "IPAddressDeny", "MemoryDenyWriteExecute", "CapabilityBoundingSet", "AmbientCapabilities", "KeyringMode",
         ]
-        /// The settings that `systemctl show` doesn't print. Their lines in the unit and its drop-ins apply in order.
+        /// The properties that `systemctl show` doesn't print. They are copied from the lines of the unit and its
+        /// drop-ins, in the same order.
         private static let fromSources: Set = [
             "LoadCredential", "LoadCredentialEncrypted", "SetCredential", "SetCredentialEncrypted", "SystemCallFilter",
             "SystemCallErrorNumber",
@@ -83,7 +85,7 @@ package enum SandboxedCheck {
         private let shown: [(key: String, value: String)]
         private let sources: [(key: String, value: String)]
 
-        /// Creates the properties.
+        /// Parses the properties.
         ///
         /// - Parameters:
         ///   - shown: the output of `systemctl show`.
@@ -99,10 +101,11 @@ package enum SandboxedCheck {
             self.sources = settings(sources)
         }
 
-        /// The last value of a property; empty if it has none.
+        /// The value of the property `key`; empty if it isn't set. If it is listed more than once, the last value
+        /// applies.
         subscript(key: String) -> String { shown.last { $0.key == key }?.value ?? "" }
 
-        /// The file that the service reads.
+        /// The configuration file that the service reads.
         var configurationFile: String {
             let words = self["ExecStart"].split(separator: " ")
             guard let option = words.firstIndex(of: "--config"), option + 1 < words.count else {
@@ -118,7 +121,7 @@ package enum SandboxedCheck {
                 + self["InaccessiblePaths"].split(separator: " ").map { String($0.drop { "-+".contains($0) }) }
         }
 
-        /// The command that runs `program` in the sandbox.
+        /// Returns the systemd-run command that runs `program check` in the sandbox.
         func command(_ program: String, _ arguments: [String]) -> [String] {
             var settings = shown.filter {
                 Self.copied.contains($0.key) && (!$0.value.isEmpty || $0.key == "CapabilityBoundingSet")
@@ -131,7 +134,7 @@ package enum SandboxedCheck {
             let user = self["User"].isEmpty ? "root" : self["User"]
             settings.append(
                 ("Environment", "\"\(SandboxedCheck.variable)=\(([user] + hidden).joined(separator: " "))\""))
-            // The sandbox ends by itself before the caller gives up.
+            // This time limit ends the sandbox before the caller stops waiting for it.
             settings.append(("RuntimeMaxSec", "150"))
             return ["systemd-run", "--quiet", "--pipe", "--wait", "--collect"]
                 + settings.map { "--property=\($0.key)=\($0.value)" } + ["--", program, "check"] + arguments

@@ -7,23 +7,25 @@ import StrictJSON
 package import TimeAndChance
 import VehicleAuthorization
 
-/// A token that was fetched once from the configured provider, described for people.
+/// A report for people on a token that was requested from the configured provider.
 package struct TokenReport: Sendable {
     package let role: TokenRole
     package let verdict: TokenVerdict
     private let answer: TokenAnswer
     private let expirationKey: String
-    /// The name of the vehicle or trip.
+    /// The full name of the vehicle or trip that the token is for.
     private let subject: String
-    /// The host's time when the answer arrived, in seconds since 1970.
+    /// The host's time at the arrival of the provider's response, in seconds since 1970.
     private let hostTime: Double
 
-    /// The text of the token, for Fleet Engine and for `--raw`, but never for a message.
+    /// The token itself. It is only for requests to Fleet Engine and for `--raw`, and must never appear in a message.
     package var rawToken: String { answer.token.value }
 
-    /// Requests a token for the vehicle of `configuration`, or for `trip` if it isn't `nil`. Uses no cache.
+    /// Requests a token without using a cache. The token is for `trip`, or for the configured vehicle if `trip` is
+    /// `nil`.
     ///
-    /// - Throws: an error if there is no token; `.configuration` if only the configuration can be at fault.
+    /// - Throws: an error if no token is returned. Its code is `.configuration` if the configuration is the only
+    ///   possible cause.
     package static func fetch(
         _ configuration: Configuration, trip: String? = nil
     ) async throws(AgentError) -> TokenReport {
@@ -36,7 +38,8 @@ package struct TokenReport: Sendable {
         }
     }
 
-    /// Requests a token. A failure of the provider is returned; a failure to query the provider is thrown.
+    /// Requests a token. Returns the provider's error if it fails to provide one. Throws if the provider couldn't be
+    /// asked at all.
     static func ask(
         _ configuration: Configuration, trip: String?
     ) async throws(AgentError) -> Result<TokenReport, AuthorizationError> {
@@ -51,7 +54,8 @@ package struct TokenReport: Sendable {
         } catch { return .failure(error) }
     }
 
-    /// Creates a report on `answer` for the vehicle of `configuration`, or for `trip` if it isn't `nil`.
+    /// Creates a report on the provider's response `answer`, which is for `trip`, or for the configured vehicle if
+    /// `trip` is `nil`.
     package init(_ answer: TokenAnswer, _ configuration: Configuration, trip: TripName? = nil, hostTime: UTCTime) {
         self.answer = answer
         let context: AuthorizationContext
@@ -64,15 +68,15 @@ package struct TokenReport: Sendable {
         verdict = TokenVerdict(answer, for: context, by: configuration.claimRules)
     }
 
-    /// The reason why Fleet Engine will reject the token, whether the service sends it or not; `nil` if that isn't
-    /// certain.
+    /// The reason why the token can't work: the service wouldn't use it, or Fleet Engine is certain to reject it.
+    /// Otherwise `nil`.
     package var rejectionReason: String? {
         verdict.rejection.map { "the token fits \(subject) and the service sends it, but \($0.sentence)" }
             ?? verdict.problem
     }
 
-    /// The time since a token that the service uses expired by this host's clock, which may be wrong; `nil` if the
-    /// token hasn't expired.
+    /// The time since the token expired according to this host's clock, which may be wrong. `nil` if the token hasn't
+    /// expired, or if the service wouldn't use it.
     private var endedHere: Duration? {
         guard verdict.fits, let end = answer.parsed.expiry, JSONWebToken.isPlausible(end), end <= hostTime else {
             return nil
@@ -80,26 +84,27 @@ package struct TokenReport: Sendable {
         return .seconds(hostTime - end)
     }
 
-    /// The time by which the token's time of issue is ahead of this host's clock; `nil` if Fleet Engine accepts that
-    /// lead.
+    /// The time by which the token's time of issue is ahead of this host's clock; `nil` if the difference is small
+    /// enough for Fleet Engine to accept.
     private var issuedAhead: Duration? {
         let ahead = (answer.parsed.timeOfIssue ?? hostTime) - hostTime
         return ahead > ClaimRules.skew ? .seconds(ahead) : nil
     }
 
-    /// A sentence that says that the token fits, with any doubts about it.
+    /// A clause that says which vehicle or trip the token is suitable for, with any doubts about that.
     private var fitness: String {
         let isByClock = endedHere != nil || issuedAhead != nil
         let words = "fits \(subject)\(isByClock ? ", if it is this host's clock that is wrong" : "")"
         let claims = verdict.doubtfulClaims
         guard let last = claims.last else { return words }
-        // No colon follows the names, because the text after `authorization:` would be redacted.
+        // The names of the claims aren't followed by a colon, because redaction would remove any text after
+        // `authorization:`.
         let all = claims.count == 1 ? last : "\(claims.dropLast().joined(separator: ", ")) and \(last)"
         return "\(words), but Fleet Engine may reject it for its \(all) (see the note"
             + (remarks.count == 1 ? ")" : "s)")
     }
 
-    /// The warnings for the issuer, and the findings by this host's clock.
+    /// Warnings for the token's issuer, and problems that depend on this host's clock.
     private var remarks: [String] {
         let findings: [TokenFinding?] = [
             endedHere.map { .endedByHostClock($0) },
@@ -109,7 +114,7 @@ package struct TokenReport: Sendable {
         return verdict.remarks + findings.compactMap { $0?.sentence.description }
     }
 
-    /// The time before a certificate's expiry by which an automatic renewal would have renewed it.
+    /// The remaining lifetime below which a certificate is reported. Automatic renewal would have replaced it earlier.
     private static let certificateNotice = Duration.seconds(7 * 86_400)
 
     private var certificateFinding: TokenFinding? {
@@ -119,19 +124,19 @@ package struct TokenReport: Sendable {
         return .certificateEnds(date: end.shortestDescription, in: left)
     }
 
-    /// The line of `check --online`.
+    /// The text about the token in the output of `check --online`.
     package var summary: String {
         let life = answer.token.lifetime.map { "\($0.spoken) left" } ?? "no expiry stated"
         let words = verdict.problem ?? "\(role), \(life)"
         return redacted("\(words)\(remarks.map { "; note: \($0)" }.joined())")
     }
 
-    /// Returns a text that may contain the issuer's claims, redacted, because a claim may contain another secret.
+    /// Returns `text` with secrets removed. It may quote the token's claims, and a claim may contain a secret.
     private func redacted(_ text: String) -> String {
         ReportedText(text, without: [rawToken], limit: ReportedText.longestSentence).description
     }
 
-    /// The lines that describe the token, with their names and without the signature.
+    /// The named lines that describe the token, without its signature.
     package var lines: [(name: String, text: String)] {
         let parsed = answer.parsed
         let token = answer.token
@@ -150,7 +155,7 @@ package struct TokenReport: Sendable {
         return lines.map { ($0.name, redacted($0.text)) }
     }
 
-    /// A comparison of the token's own expiry with the expiry that the answer states.
+    /// A comparison of the token's own expiry, `exp`, with the expiry that the provider's response states.
     private var statedExpiry: String {
         guard answer.statedExpiry != nil else {
             let isExpUsable = answer.parsed.expiry.map(JSONWebToken.isPlausible) ?? false
@@ -165,7 +170,8 @@ package struct TokenReport: Sendable {
             return "the issuer sends no time to compare with this host's clock"
         }
         let difference = Duration.milliseconds(Int64((hostTime - issuerTime) * 1000))
-        // A Date header is in whole seconds, and the answer took time to arrive.
+        // A difference of two seconds is accepted, because a Date header has whole seconds and the response took time
+        // to arrive.
         guard abs(difference.components.seconds) > 2 else { return "this host and the issuer agree" }
         return
             "this host is \(difference.spoken) \(difference > .zero ? "ahead of" : "behind") the issuer; one of the clocks is wrong"
@@ -179,9 +185,10 @@ package struct TokenReport: Sendable {
     }
 }
 
-/// Formats a header or claims as lines of key and value, for people at a terminal.
+/// Formats a token's header or claims for a terminal, with one key and its value per line.
 private enum ClaimText {
-    /// Returns the lines, sorted by key. Keys of nested objects are joined with dots, elements of arrays with commas.
+    /// Returns one line per key, sorted by key. The keys of nested objects are joined with dots. The elements of an
+    /// array are joined with commas.
     static func lines(of members: [String: JSONValue], under path: String = "") -> [String] {
         members.sorted { $0.key < $1.key }.flatMap { key, value in
             if let members = value.objectValue {

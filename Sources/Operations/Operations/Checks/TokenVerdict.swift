@@ -3,31 +3,32 @@ package import Conditions
 import ReportedText
 package import VehicleAuthorization
 
-/// The verdict on a token by the service's own rules.
+/// The service's verdict on a token: whether it would use the token, and whether Fleet Engine would accept it.
 package struct TokenVerdict: Sendable, Hashable {
-    /// The reason why the service wouldn't use the token; `nil` if it would.
+    /// The first reason why the service wouldn't use the token; `nil` if it would use it.
     package let fault: TokenFault?
-    /// Further reasons why the service wouldn't use it.
+    /// Any further reasons why the service wouldn't use the token.
     package let otherFaults: [TokenFault]
-    /// Warnings for the issuer.
+    /// Warnings for the token's issuer.
     package let warnings: [AuthorizationWarning]
-    /// The claims that may make Fleet Engine reject a token that the service sends.
+    /// The names of the claims for which Fleet Engine may reject the token although the service uses it.
     package let doubtfulClaims: [String]
-    /// The reason why Fleet Engine is certain to reject a token that the service sends; `nil` if it isn't.
+    /// The reason why Fleet Engine is certain to reject the token although the service uses it; `nil` if a rejection
+    /// isn't certain.
     package let rejection: TokenFinding?
 
     package var fits: Bool { fault == nil }
-    /// The fault with its remedy, in one line.
+    /// The message about `fault` with its remedy, in one line; `nil` if there is no fault.
     package var problem: String? { fault?.wording.sentence.description }
-    /// The further faults and the warnings, each in one line.
+    /// The messages about the further faults and the warnings, each in one line.
     package var remarks: [String] { otherFaults.map { "\($0.wording.sentence)" } + warnings.map { "\($0)" } }
 
-    /// Creates the verdict.
+    /// Judges the token in the provider's response.
     ///
     /// - Parameters:
-    ///   - answer: the provider's answer.
+    ///   - answer: the provider's response.
     ///   - context: the vehicle or trip that the token must be for.
-    ///   - rules: the service's rules.
+    ///   - rules: the service's rules for claims.
     package init(_ answer: TokenAnswer, for context: AuthorizationContext, by rules: ClaimRules) {
         let doubts = rules.warnings(about: answer.parsed, for: context)
         do throws(AuthorizationError) {
@@ -59,16 +60,16 @@ package struct TokenVerdict: Sendable, Hashable {
     }
 }
 
-/// The role of a token according to its private claims (see the table of roles in Fleet Engine's documentation).
+/// The role that a token's private claims grant (see the table of roles in Fleet Engine's documentation).
 package enum TokenRole: Sendable, Hashable, CustomStringConvertible {
     case driver(vehicleID: String)
     case deliveryDriver(vehicleID: String)
     case consumer(tripID: String)
-    /// A consumer of a tracked delivery or its tasks.
+    /// A consumer who tracks a delivery or its tasks.
     case deliveryConsumer(id: String)
-    /// A token with the id `*`, which is valid for every vehicle and trip.
+    /// A server, whose token has the id `*` and is valid for every vehicle and trip.
     case server
-    /// A token without private claims.
+    /// No role, because the token has no private claims.
     case unstated
 
     package init(_ token: JSONWebToken) {

@@ -4,13 +4,13 @@ import ReportedText
 import StrictJSON
 import VehicleAuthorization
 
-/// The configured provider of tokens.
+/// The configured token provider.
 package enum AuthorizationConfiguration: Sendable, Hashable {
     case http(HTTPTokenSettings, TokenEndpointTrust)
     case command(arguments: [String], environment: [String: Secret], format: TokenAnswerFormat, timeout: Duration)
     case file(path: String, format: TokenAnswerFormat)
 
-    /// The format of an answer that contains the token and its expiry.
+    /// The format of the provider's response, which contains the token and its expiry.
     var format: TokenAnswerFormat {
         switch self {
         case .http(let settings, _): settings.format
@@ -18,8 +18,8 @@ package enum AuthorizationConfiguration: Sendable, Hashable {
         }
     }
 
-    /// A description of the source: the origin of a URL, the program of a command, or the path of a file. Other parts,
-    /// and a URL from a credential, aren't included, because they may be secret.
+    /// A description of the provider: the origin of its URL, the program of its command, or the path of its file. The
+    /// rest may be secret and is left out, as is a URL that comes from a credential.
     package var provider: String {
         switch self {
         case .http(let settings, _):
@@ -35,15 +35,15 @@ package enum AuthorizationConfiguration: Sendable, Hashable {
 }
 
 extension AuthorizationConfiguration {
-    /// Reads the section `authorization` or, if `forConsumers`, `consumerAuthorization`, which provides a trip's
-    /// tokens. The result is `nil` if the type is missing or unknown.
+    /// Reads the section `authorization`, or, if `forConsumers` is `true`, `consumerAuthorization`, which configures
+    /// the provider of tokens for trips. The result is `nil` if the type is missing or unknown.
     init?(_ root: inout ConfigurationSection, forConsumers: Bool = false) {
         var section =
             forConsumers
             ? root.section("consumerAuthorization", "the provider of a trip's tokens, for waypost watch --trip")
             : root.section("authorization", isRequired: true, "the provider of the vehicle's tokens")
         if forConsumers { section.placeholders = ["tripId", "providerId"] }
-        // The section is a key file from Google's console.
+        // A type of `service_account` means that the user has pasted a key file from Google's console.
         if section.readMember("type")?.stringValue == "service_account" {
             section.report(
                 "type",
@@ -77,7 +77,7 @@ extension AuthorizationConfiguration {
     }
 }
 
-/// The PEM files and the proxy for the connection to a token endpoint.
+/// The PEM files and the proxy for connections to the token endpoint.
 package struct TokenEndpointTrust: Sendable, Hashable {
     package var caFile: String?
     package var clientCertificateFile: String?
@@ -104,7 +104,7 @@ extension HTTPTokenSettings {
     private enum Method: String, CaseIterable { case get = "GET", post = "POST", put = "PUT" }
 
     init(_ section: inout ConfigurationSection) {
-        // A URL can't contain braces, so placeholders are filled in before it is checked.
+        // Placeholders are filled in for the check, because a URL can't contain their braces.
         let url = section.url(
             "url", ifMissing: "write your token endpoint's address, in quotes",
             "the token endpoint's URL, which may contain placeholders"
@@ -137,7 +137,7 @@ extension HTTPTokenSettings {
 }
 
 extension ConfigurationSection {
-    /// Reports header names that differ only in case, because they name the same header (RFC 9110 section 5.1).
+    /// Reports headers whose names differ only in case, because such names are equal (RFC 9110 section 5.1).
     fileprivate mutating func reportRepeatedHeaders() {
         guard case .object(let headers)? = readMember("headers") else { return }
         let names = Dictionary(grouping: headers.keys.sorted()) { $0.lowercased() }
@@ -146,7 +146,7 @@ extension ConfigurationSection {
         }
     }
 
-    /// Reports a header that no request can carry, or whose credentials aren't filled in or encoded.
+    /// Reports a header that can't be sent, or whose credentials contain an unexpanded variable or aren't encoded.
     fileprivate func reportHeader(_ name: String, _ secret: Secret) {
         let key = "headers.\(name)"
         if name.isEmpty || !name.utf8.allSatisfy(HTTPHeaders.isTokenByte) {
@@ -173,7 +173,7 @@ extension ConfigurationSection {
 }
 
 extension TokenAnswerFormat {
-    /// Reads a preset and the keys that override it.
+    /// Reads the preset `tokenShape` and the keys that override parts of it.
     init(_ section: inout ConfigurationSection) {
         let shape = section.choice(
             "tokenShape", default: Shape.guide,
@@ -192,7 +192,8 @@ extension TokenAnswerFormat {
 }
 
 extension ConfigurationSection {
-    /// Returns the text under `key`, or a reference that is read at each use; `nil` if there is neither.
+    /// Returns the secret under `key`: a text, or a reference that is resolved each time the secret is used. Returns
+    /// `nil` if the key is missing.
     mutating func optionalSecret(_ key: String, _ about: String) -> Secret? {
         declare(key, .secret, isSecret: true, about)
         guard let value = readMember(key) else {
@@ -209,7 +210,8 @@ extension ConfigurationSection {
         return secret(value, key)?.secret
     }
 
-    /// Returns the secrets under `key` with their names. If `schemes` is `true`, each secret may have a scheme.
+    /// Returns the secrets in the object under `key`, with their names. If `schemes` is `true`, each secret may have an
+    /// authentication scheme.
     mutating func secrets(
         _ key: String, schemes: Bool, _ about: String
     ) -> [(name: String, secret: Secret, scheme: HeaderTemplate.Scheme)] {
@@ -238,7 +240,7 @@ extension ConfigurationSection {
             recordValue(key, ConfigurationSetting.redacted, isPresent: true, from: reference)
             return scheme.map { (Secret(reference), $0) }
         }
-        // The value itself isn't shown, because it may be a secret.
+        // The message doesn't quote the value, because it may be a secret.
         report(
             key,
             "is \(value.kind) that cannot be used; use a string, \(ValueReference.forms)"
@@ -246,7 +248,8 @@ extension ConfigurationSection {
         return nil
     }
 
-    /// Returns the URL under `key`, converted. Problems show neither the URL's credentials nor its query.
+    /// Returns the URL under `key`, converted by `convert`. Messages about problems show neither the URL's credentials
+    /// nor its query.
     mutating func url<Value>(
         _ key: String, default fallback: String? = nil, ifMissing advice: String? = nil, _ about: String,
         _ convert: (String) throws(HTTPURL.Problem) -> Value
@@ -254,7 +257,7 @@ extension ConfigurationSection {
         convertedText(key, default: fallback, ifMissing: advice, redactedBy: Self.withoutSecrets, about, convert)
     }
 
-    /// Returns `url`, which may be malformed, without its credentials and without anything after its path.
+    /// Returns `url` without its credentials and without anything after its path. `url` may be malformed.
     static func withoutSecrets(_ url: String) -> String {
         var shown = url
         if let mark = shown.firstIndex(where: { $0 == "?" || $0 == "#" }) { shown.replaceSubrange(mark..., with: "?…") }
@@ -276,10 +279,10 @@ extension Secret {
 }
 
 extension String {
-    /// The text with `x` in place of each placeholder, so that it can be checked as a URL.
+    /// The text with each placeholder replaced by `x`, so that it can be checked as a URL.
     var withPlaceholdersFilled: String { placeholders.rest }
 
-    /// The words in braces, and the text with `x` in place of each placeholder.
+    /// The names of the placeholders, which are in braces, and the text with each placeholder replaced by `x`.
     fileprivate var placeholders: (words: [String], rest: String) {
         var words: [String] = []
         var filled = ""
@@ -294,14 +297,14 @@ extension String {
 }
 
 extension ConfigurationSection {
-    /// Returns a string that may contain the section's placeholders. Any other word in braces is reported.
+    /// Returns the string under `key`, which may contain the section's placeholders. Reports any other word in braces.
     mutating func template(_ key: String, _ about: String) -> String {
         let text = string(key, as: "/run/vehicle-token.jwt", about)
         reportUnknownPlaceholders(in: text, key)
         return text
     }
 
-    /// Reports unmatched braces, and each word in braces that isn't one of the section's placeholders.
+    /// Reports unmatched braces, and words in braces that aren't placeholders of the section.
     func reportUnknownPlaceholders(in text: String, _ key: String) {
         let known = placeholders.map { "{\($0)}" }.joined(separator: " or ")
         let (words, rest) = text.placeholders

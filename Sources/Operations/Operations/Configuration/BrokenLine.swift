@@ -1,17 +1,17 @@
 import StrictJSON
 
-/// The line of a configuration that contains a syntax error, with a caret below the error.
+/// The line of a configuration with a syntax error, followed by a line with a caret that marks the error.
 ///
-/// Only punctuation and Waypost's own words are shown, because any other text may be a secret.
+/// Only punctuation and words known to Waypost are shown, because any other text may be a secret.
 struct BrokenLine {
-    /// The line and the caret, each after a line feed; empty if there is nothing to show.
+    /// The line and the caret's line, each preceded by a line feed; empty if there is nothing to show.
     let lines: String
 
-    /// The words that are shown: the names of all keys, and JSON's literals.
+    /// The words that may be shown: the names of all keys, and JSON's literals.
     static let words = Set(
         ConfigurationKey.all.map(\.name) + ValueReference.keys + ["scheme", "true", "false", "null"])
 
-    /// The maximum number of characters of a line that are shown.
+    /// The maximum number of characters to show of a line.
     private static let width = 100
     private static let quotes: Set<Unicode.Scalar> = ["\"", "'", "`", "“", "”", "„", "‘", "’", "‚", "«", "»"]
 
@@ -45,7 +45,8 @@ struct BrokenLine {
         lines = "\n  \(error.line) | \(text)\n  \(margin) | \(String(repeating: " ", count: mark))^"
     }
 
-    /// Returns the end of the token at `start`, which is a string in double quotes, a sign or a word.
+    /// Returns the end of the token at `start`. A token is a string in double quotes, a punctuation character or a
+    /// word.
     private static func end(ofTokenAt start: Int, in line: [Unicode.Scalar]) -> Int {
         var index = start + 1
         if line[start] == "\"" {
@@ -61,7 +62,7 @@ struct BrokenLine {
         quotes.contains(scalar) || "{}[],:;=/*#".unicodeScalars.contains(scalar) || scalar.properties.isWhitespace
     }
 
-    /// Returns the text to show for a token: the token itself, or `…` in place of a word that may be a secret.
+    /// Returns the text to show for a token: the token itself, or `…` instead of a word that may be a secret.
     private static func visibleText(of token: ArraySlice<Unicode.Scalar>) -> String {
         guard let first = token.first, token.count > 1 || !isSign(first) else {
             return token.first.map { $0.properties.isWhitespace ? " " : String($0) } ?? ""

@@ -5,20 +5,21 @@ import ReportedText
 import TimeAndChance
 import VehicleAuthorization
 
-/// The PEM files that a section of the configuration specifies for its connections.
+/// The PEM files that a section of the configuration names for its connections.
 ///
-/// Waypost checks the files itself, because libcurl would block on a pipe and doesn't report what is wrong with a file.
+/// Waypost checks the files itself. libcurl wouldn't report what is wrong with a file, and would block if it were a
+/// pipe.
 package struct CertificateFiles {
-    /// The expected content of a PEM file.
+    /// The content that a PEM file must have.
     private enum Content: String {
         case certificate = "CERTIFICATE"
         case key = "PRIVATE KEY"
     }
 
-    /// The maximum size of a file in bytes. A file with all common authorities has a fiftieth of this size.
+    /// The maximum size of a file in bytes. It is 50 times the size of a file with all common certificate authorities.
     private static let limit = 16 << 20
 
-    /// The name of the section, such as `authorization`.
+    /// The name of the section that names the files, such as `authorization`.
     let section: String
     var authorities: String?
     var certificate: String?
@@ -27,8 +28,8 @@ package struct CertificateFiles {
     /// Whether the section names no files.
     package var isEmpty: Bool { authorities == nil && certificate == nil && key == nil }
 
-    /// The problem with each unusable file, with the remedy. The getter reads the files and must not run on the
-    /// shared pool.
+    /// The problem and the remedy for each unusable file. The getter reads the files, so it must not be called on the
+    /// shared thread pool.
     var problems: [String] {
         [
             authorities.flatMap { problem(of: $0, "\(section).caFile", .certificate) },
@@ -37,14 +38,14 @@ package struct CertificateFiles {
         ].compactMap { $0 }
     }
 
-    /// The client's certificate with its key; `nil` if one of them isn't configured.
+    /// The files of the client's certificate and its key; `nil` unless both are configured.
     var client: CurlClientCertificate? {
         guard let certificate, let key else { return nil }
         return CurlClientCertificate(certificateFile: certificate, keyFile: key)
     }
 
-    /// The problem if the certificate and the key are each usable but don't belong together; otherwise `nil`. The
-    /// getter reads the files, so it must not run on the shared pool.
+    /// The problem if the client's certificate and key don't belong together; otherwise `nil`. The getter reads the
+    /// files, so it must not be called on the shared thread pool.
     package var problemOfPair: String? {
         guard let client, !client.isUsable else { return nil }
         return "\(section).clientKeyFile \(client.keyFile) does not match \(section).clientCertificateFile "
@@ -52,8 +53,8 @@ package struct CertificateFiles {
             + "openssl pkey -pubout -in \(client.keyFile) with openssl x509 -pubkey -noout -in \(client.certificateFile)"
     }
 
-    /// Returns a message for each certificate that isn't valid at `now` or expires soon. Reads the files, so don't call
-    /// it on the shared pool.
+    /// Returns a message for each certificate that isn't valid at `now` or expires soon. Reads the files, so it must
+    /// not run on the shared thread pool.
     func validityProblems(at now: UTCTime) -> [(isNow: Bool, text: String)] {
         func validityProblem(
             of path: String?, _ key: String, by choose: ([CertificateValidity]) -> CertificateValidity?
@@ -63,7 +64,8 @@ package struct CertificateFiles {
             else { return nil }
             return (isNow, "\(section).\(key) \(path) contains a certificate that \(words)")
         }
-        // One valid authority is enough; the client's own certificate is the first of its chain.
+        // Only the authority that expires last matters, because one valid authority is enough. The client's own
+        // certificate is the first in its file.
         return [
             validityProblem(of: authorities, "caFile") { $0.max { $0.end < $1.end } },
             validityProblem(of: certificate, "clientCertificateFile", by: \.first),
@@ -71,7 +73,8 @@ package struct CertificateFiles {
     }
 
     private func problem(ofKey path: String, _ name: String) -> String? {
-        // If the file holds a certificate by mistake, its permissions don't matter.
+        // If the file contains something other than a key, that is reported first, because its permissions don't matter
+        // then.
         if let labels = try? Self.labels(of: path), !labels.isEmpty, let problem = Self.problem(labels, .key) {
             return "\(name) \(path) \(problem)"
         }
@@ -88,7 +91,7 @@ package struct CertificateFiles {
         return Self.problem(labels, content).map { "\(name) \(path) \($0)" }
     }
 
-    /// Returns the labels of a PEM file, from its lines `-----BEGIN LABEL-----`.
+    /// Returns the labels in a PEM file, which are in its lines `-----BEGIN LABEL-----`.
     private static func labels(of path: String) throws(BoundedFile.Refusal) -> [String] {
         let bytes = try BoundedFile.contents(of: path, limit: limit)
         let begin = Array("-----BEGIN ".utf8)
@@ -114,12 +117,12 @@ package struct CertificateFiles {
     }
 }
 
-/// The states of the files that connections are made with. Replacing a file changes its state.
+/// The states of the certificate files that connections use. If a file is replaced, its state changes.
 package struct CertificateFileStates: Sendable, Hashable {
     package let upload: [FileStatus?]
     package let tokens: [FileStatus?]
 
-    /// Reads the states of the files, so it must not run on the shared pool.
+    /// Reads the current states of the files, so it must not run on the shared thread pool.
     package init(_ configuration: Configuration) {
         func states(_ files: CertificateFiles) -> [FileStatus?] {
             [files.authorities, files.certificate, files.key].map { path in path.flatMap { try? FileStatus(behind: $0) }
@@ -133,7 +136,7 @@ package struct CertificateFileStates: Sendable, Hashable {
 extension Configuration {
     package var uploadFiles: CertificateFiles { CertificateFiles(section: "upload", authorities: upload.caFile) }
 
-    /// The files for the token endpoint; none if tokens don't come from an HTTP endpoint.
+    /// The files for connections to the token endpoint; empty if tokens don't come from an HTTP endpoint.
     package var tokenFiles: CertificateFiles {
         guard case .http(_, let trust) = authorization else { return CertificateFiles(section: authorizationSection) }
         return CertificateFiles(
@@ -143,10 +146,11 @@ extension Configuration {
 }
 
 extension CertificateValidity {
-    /// The time before a certificate's expiry at which its renewal is due.
+    /// The remaining lifetime below which a certificate is reported as due for renewal.
     private static let notice = Duration.seconds(30 * 86_400)
 
-    /// Returns a clause with a remedy if the certificate is invalid at `now` or expires soon; otherwise `nil`.
+    /// Returns a clause with the problem and the remedy if the certificate isn't valid at `now` or expires soon;
+    /// otherwise `nil`. `isNow` is `true` if it isn't valid.
     fileprivate func lapse(at now: UTCTime) -> (isNow: Bool, words: String)? {
         let today = now.description.prefix(10)
         let remedy = "replace it with a valid one, or, if today is not \(today), set this machine's clock"

@@ -1,8 +1,8 @@
-/// A numeric member of a circle, with its range.
+/// A number in the JSON object of a circle, with its allowed range.
 struct CircleMember {
     let name: String
     let range: ClosedRange<Double>
-    /// The range with its unit, such as "degrees from -90 to 90".
+    /// The allowed range with its unit, such as "degrees from -90 to 90".
     let rangeText: String
 
     static let all = [

@@ -11,13 +11,14 @@ package import TimeAndChance
 package import VehicleAuthorization
 
 extension Configuration {
-    /// Returns a transport to Fleet Engine. `connections` is the maximum number of connections; `nil` means the number
-    /// that one vehicle needs.
+    /// Returns a transport to Fleet Engine with at most `connections` connections. If that is `nil`, the limit is what
+    /// one vehicle needs.
     package func makeTransport(connections: Int? = nil) throws(AgentError) -> any HTTPTransport {
         try Self.transport(uploadFiles, upload.proxy, connections: connections)
     }
 
-    /// Returns the delivery of the configured vehicle's updates over `transport`, with tokens from `authorization`.
+    /// Returns a delivery that sends the configured vehicle's updates over `transport`, with tokens from
+    /// `authorization`.
     package func makeDelivery(
         authorization: any VehicleAuthorization, transport: any HTTPTransport
     ) -> any Delivery {
@@ -26,8 +27,8 @@ extension Configuration {
             transport: transport)
     }
 
-    /// The maximum time that an update waits for a token. This time exceeds the provider's own limit, so that the
-    /// provider itself reports a timeout or a killed command.
+    /// The maximum time that an update waits for a token. It is longer than the provider's own time limit, so that the
+    /// provider can report a timeout or a killed command first.
     package var tokenTimeout: Duration {
         let limit: Duration =
             switch authorization {
@@ -38,14 +39,15 @@ extension Configuration {
         return max(limit, .seconds(30)) + .seconds(30)
     }
 
-    /// Creates the configured receiver.
+    /// Creates the source that reads the configured receiver.
     ///
     /// - Parameters:
-    ///   - present: returns the present to within years, to repair week roll-overs.
-    ///   - foundRate: the baud rate that a search starts with; receives the rate that the search finds.
+    ///   - present: returns the present, correct to within years. It is used to repair dates after a roll-over of the
+    ///     GPS week number.
+    ///   - foundRate: the baud rate with which a search starts. After a search, it contains the rate that was found.
     ///   - progress: receives the progress of a live receiver.
-    ///   - tap: receives the bytes of a live receiver.
-    /// - Returns: the source of its fixes.
+    ///   - tap: receives a copy of the bytes of a live receiver.
+    /// - Returns: the source of the receiver's fixes.
     package func makeSource(
         present: @escaping @Sendable () -> UTCTime, foundRate: Locked<FoundBaudRate?> = Locked(nil),
         progress: (any ReceiverProgress)? = nil,
@@ -75,10 +77,10 @@ extension Configuration {
         }
     }
 
-    /// Whether the receiver is a recorded log.
+    /// Whether the receiver is a complete recorded log.
     package var readsRecording: Bool { if case .file(_, follows: false) = receiver.source { true } else { false } }
 
-    /// Returns a cache for the tokens of `provider`. The cache sends its events to `report`.
+    /// Returns a token cache in front of `provider`. `report` receives the cache's events.
     package func cached(
         _ provider: any VehicleAuthorization, clock: any Clock<Duration>, policy: CachePolicy = CachePolicy(),
         jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
@@ -93,8 +95,10 @@ extension Configuration {
         ClaimRules(vehicleClaim: vehicle.service == .onDemandTrips ? .vehicleid : .deliveryvehicleid)
     }
 
-    /// Returns the configured provider, without a cache. If `reportsCertificateEnd`, the provider's answers contain the
-    /// time at which the endpoint's certificate expires. `report` receives warnings about the processes of a command.
+    /// Returns the configured token provider, without a cache.
+    ///
+    /// If `reportsCertificateEnd` is `true`, the provider's responses contain the time at which the endpoint's
+    /// certificate expires. If the provider is a command, `report` receives warnings about its processes.
     package func makeProvider(
         reportsCertificateEnd: Bool = false, report: @escaping @Sendable (TokenEvent) -> Void = { _ in }
     ) throws(AgentError) -> any TokenProvider {
@@ -136,8 +140,8 @@ extension Configuration {
 }
 
 extension Configuration {
-    /// The private switch; `nil` if none is configured. The switch is on if anything exists at its path, or if that
-    /// can't be determined.
+    /// The private switch; `nil` if none is configured. The switch is on if anything exists at its path, or if it isn't
+    /// possible to find that out.
     package var privateSwitch: PrivateSwitch? {
         guard let path = privateModeFile else { return nil }
         return {

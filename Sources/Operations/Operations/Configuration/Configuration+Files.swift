@@ -6,15 +6,15 @@ import ReportedText
 import Reporting
 import SQLiteOutbox
 
-/// The files that a configuration names, and the files that Waypost writes. A written file replaces an existing one, so
-/// no path may be used for both.
+/// The files that a configuration names, and the files that Waypost writes. Waypost replaces the files that it writes,
+/// so they must not be files that it reads.
 extension Configuration {
-    /// The token providers, by the sections that configure them.
+    /// The token providers, each with the section that configures it.
     var providers: [(section: String, provider: AuthorizationConfiguration)] {
         [("authorization", authorization)] + (consumerAuthorization.map { [("consumerAuthorization", $0)] } ?? [])
     }
 
-    /// Reports paths that are used twice. `file` is the configuration's own path.
+    /// Reports paths that the configuration uses for two purposes. `file` is the path of the configuration itself.
     func reportSharedPaths(to reading: ConfigurationReading, file: String) {
         let filesRead =
             [(name: "this configuration", path: file)]
@@ -36,13 +36,13 @@ extension Configuration {
         }
     }
 
-    /// Returns `template` with the ids of the vehicle and its provider filled in.
+    /// Returns `template` with the vehicle's id and its provider's id filled in.
     func expanded(_ template: String) -> String {
         template.replacing("{vehicleId}", with: vehicle.vehicleID)
             .replacing("{providerId}", with: vehicle.providerID)
     }
 
-    /// The files that Waypost only reads, by the keys that name them.
+    /// The files that Waypost reads but never writes, each with the key that names it.
     var filesRead: [(key: String, path: String)] {
         var files = settings.compactMap { setting in
             if case .reference(.file(let path)) = setting.source { (key: setting.path, path: path) } else { nil }
@@ -70,17 +70,18 @@ extension Configuration {
         return files
     }
 
-    /// Every path in the configuration, with its key.
+    /// Every path in the configuration, with the key that contains it.
     var paths: [(key: String, path: String)] {
         var paths = filesRead + [(key: "outbox.path", path: outbox.path)]
         if case .unix(let socket) = statusAddress { paths.append((key: "status.listen", path: socket)) }
         return paths
     }
 
-    /// Checks the files that control Waypost or contain its keys. Returns a problem, with its section, for each file
-    /// that users other than `user` and root can change. `file` is the configuration's own path.
+    /// Returns a problem for each file that can be changed by users other than `user` and root, together with the
+    /// file's section. Only files that control Waypost or contain its keys are checked. `file` is the path of the
+    /// configuration itself.
     ///
-    /// Blocks, so it must not run on the shared pool.
+    /// Blocks, so it must not run on the shared thread pool.
     package func exposedFiles(from file: String?, to user: UInt32) -> [(section: String, text: String)] {
         var files = filesRead.filter { key, path in
             !key.hasPrefix("receiver.") && !key.hasSuffix(".path") && key != "vehicle.privateModeFile"
@@ -88,7 +89,7 @@ extension Configuration {
         }
         for (section, provider) in providers {
             guard case .command(let arguments, _, _, _) = provider else { continue }
-            // A shell or an interpreter may run a file that is passed as an argument.
+            // An argument may be the path of a script that a shell or an interpreter runs.
             for path in arguments.dropFirst() where path.hasPrefix("/") { files.append(("\(section).command", path)) }
         }
         if let file { files.insert(("configuration", file), at: 0) }
@@ -99,7 +100,7 @@ extension Configuration {
         }
     }
 
-    /// Returns whether two paths are equal or lead to the same file.
+    /// Returns whether two paths are equal or refer to the same file.
     private static func isSame(_ one: String, _ other: String) -> Bool {
         func plain(_ path: String) -> [Substring] {
             let path = path.hasPrefix("/") ? path : (FileSystem.resolved(".") ?? "") + "/" + path
@@ -108,13 +109,13 @@ extension Configuration {
         return plain(one) == plain(other) || FileSystem.isSameFile(one, other)
     }
 
-    /// The user that must run the service: in the service's sandbox, this user; elsewhere, the owner of the outbox's
-    /// directory.
+    /// The user that the service is expected to run as: this process's user in the service's sandbox, elsewhere the
+    /// owner of the outbox's directory.
     package var expectedUser: UInt32 {
         SandboxedCheck.inside == nil ? EffectiveUser.expected(at: outbox.path) : EffectiveUser.current
     }
 
-    /// Verifies that the outbox can be created at its path, as far as this user can see. Writes nothing.
+    /// Verifies that the outbox can be created at its path, as far as the current user can find out. Writes nothing.
     package func verifyOutbox() throws(AgentError) {
         do throws(OutboxError) { try outbox.requireOwnFiles(for: expectedUser) } catch {
             if let refusal = error.refusal { throw AgentError(.configuration, "outbox.path: \(refusal.sentence)") }
@@ -126,15 +127,16 @@ extension Configuration {
         guard case .unix(let socket) = statusAddress else { return }
         do throws(SystemError) { try ListeningSocket.require(socket, for: EffectiveUser.expected(at: socket)) } catch {
             if let refusal = error.refusal { throw AgentError(.configuration, "status.listen: \(refusal.sentence)") }
-            // The unit's RuntimeDirectory= and StateDirectory= may create the directory when the service starts.
+            // A missing directory isn't a problem here, because RuntimeDirectory= or StateDirectory= in the unit may
+            // create it when the service starts.
             let isMadeAtStart = ["/run/", "/var/run/", "/var/lib/", "/var/cache/"].contains(where: socket.hasPrefix)
             guard error.number == ENOENT || error.number == ENOTDIR, !isMadeAtStart else { return }
             throw AgentError(.configuration, "status.listen: \(ListenError.system(statusAddress, error))")
         }
     }
 
-    /// Verifies that the status port is free, by listening on it for a moment. Does nothing while the service that owns
-    /// the outbox runs, or if this user can't see whether it runs.
+    /// Verifies that the status port is free, by briefly listening on it. Does nothing if the service that owns the
+    /// outbox is running, or if the current user can't find that out.
     func verifyStatusPort() throws(AgentError) {
         guard case .loopback(_, 1...) = statusAddress, OutboxConfiguration.owner(ofOutboxAt: outbox.path) == nil,
             OutboxConfiguration.accessObstacle(toOwnerOfOutboxAt: outbox.path) == nil
@@ -143,7 +145,8 @@ extension Configuration {
             if case .system(_, let cause) = error, cause.number == EACCES {
                 throw AgentError(.unavailable, "status.listen: \(error)")
             }
-            // The service itself may run the check while its outbox is closed.
+            // The port may belong to this process, because the service also runs this check, even while its outbox is
+            // closed.
             guard case .inUse = error, error.holder?.processID != getpid() else { return }
             throw AgentError(.unavailable, "status.listen: \(error)")
         }

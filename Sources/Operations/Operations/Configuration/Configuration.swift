@@ -9,39 +9,40 @@ import StrictJSON
 
 /// The validated contents of the configuration file.
 ///
-/// Reading is strict: an unknown key, a wrong type or a value out of range is an error. All errors are reported at
-/// once.
+/// Reading is strict: an unknown key, a value of the wrong type and a value out of range are errors. All errors are
+/// reported together.
 public struct Configuration: Sendable {
     package var vehicle: VehicleName
     package var stateWhileRunning: VehicleState
     package var stateOnStop: VehicleState
-    /// The path of the private switch. Private mode is on while anything exists at this path.
+    /// The path of the private switch; `nil` if none is configured. Private mode is on while anything exists at this
+    /// path.
     package var privateModeFile: String?
     package var receiver: ReceiverConfiguration
     package var authorization: AuthorizationConfiguration
-    /// The name of the section that `authorization` was read from, for errors.
+    /// The name of the section that `authorization` was read from, for use in messages.
     private(set) var authorizationSection = "authorization"
-    /// The provider of a trip's tokens, for `waypost watch --trip`.
+    /// The provider of tokens for trips, which `waypost watch --trip` uses.
     package var consumerAuthorization: AuthorizationConfiguration?
     package var reporting: ReportingConfiguration
     package var upload: UploadConfiguration
     package var outbox: OutboxConfiguration
-    /// The address at which the service serves its status.
+    /// The status address: the port or socket on which the service serves its status.
     package var statusAddress: LocalAddress
     package var log: LogConfiguration
-    /// The text that the configuration was read from, with its settings.
+    /// The document that the configuration was read from.
     package private(set) var document = ConfigurationDocument(json: [])
 
-    /// The value and the source of every key that was read, without secrets.
+    /// The value of each key and the source of that value. Secrets are redacted.
     package var settings: [ConfigurationSetting] { document.settings }
 }
 
 extension Configuration {
-    /// The usual path of the configuration in a vehicle.
+    /// The path at which the configuration is expected on a vehicle.
     package static let usualFile = "/etc/waypost/config.json"
 
-    /// The configuration with the provider of consumer tokens instead of driver tokens; `nil` without
-    /// `consumerAuthorization`.
+    /// The same configuration, but with the provider of consumer tokens in place of the provider of driver tokens;
+    /// `nil` without `consumerAuthorization`.
     var forConsumers: Configuration? {
         consumerAuthorization.map { provider in
             var own = self
@@ -60,7 +61,7 @@ extension Configuration {
         try self.init(file: path, ifMissing: "copy config.example.json there and edit it")
     }
 
-    /// Reads a configuration file. If it doesn't exist, the error ends with `remedy`.
+    /// Reads a configuration file. If the file doesn't exist, the error message ends with `remedy`.
     package init(file path: String, ifMissing remedy: String) throws(ConfigurationError) {
         let bytes: [UInt8]
         do throws(BoundedFile.Refusal) { bytes = try BoundedFile.contents(of: path, limit: 1 << 20) } catch {
@@ -80,27 +81,28 @@ extension Configuration {
         try self.init(json: bytes, file: path)
     }
 
-    /// Reads a configuration from its JSON text. Errors name `file`.
+    /// Reads a configuration from the JSON text of `file`. Error messages name that file.
     ///
     /// - Throws: all problems with the text, one per line.
     public init(json: [UInt8], file: String) throws(ConfigurationError) {
         try self.init(json: json, file: file, environment: ProcessEnvironment.variables)
     }
 
-    /// Reads a configuration again, with the same result even if its files have changed.
+    /// Reads a configuration again from `document`. The result is the same as before, even if the files that it was
+    /// read from have changed.
     package init(document: ConfigurationDocument, file: String) throws(ConfigurationError) {
         try self.init(
             json: document.json, file: file, environment: ProcessEnvironment.variables, known: document.values)
     }
 
-    /// Reads `json`. References to the environment and to credentials are resolved from `known`, then from
-    /// `environment`.
+    /// Reads a configuration from `json`. References in it are resolved from `known`. If a reference isn't in `known`,
+    /// it is resolved now; variables are looked up in `environment`.
     package init(
         json: [UInt8], file: String, environment: [String: String],
         known: [ValueReference: ValueReference.Found] = [:]
     ) throws(ConfigurationError) {
         let document: JSONValue
-        // Some editors write a byte order mark, which a reader may ignore (RFC 8259 section 8.1).
+        // Some editors write a byte order mark, which a JSON reader may ignore (RFC 8259 section 8.1).
         let text = json.starts(with: [0xef, 0xbb, 0xbf]) ? Array(json.dropFirst(3)) : json
         do { document = try JSONValue(parsing: text) } catch {
             let first = text.first { !" \t\r\n".utf8.contains($0) }
@@ -127,7 +129,7 @@ extension Configuration {
         self = configuration
     }
 
-    /// All keys, including the keys that are read only for one type of receiver, type of provider or policy.
+    /// All keys. They include keys that apply only to one type of receiver, one type of provider or one policy.
     static let declaredKeys: [ConfigurationKey] = {
         var keys: [ConfigurationKey] = []
         let receivers = ReceiverConfiguration.Kind.allCases.map(\.rawValue)
@@ -146,14 +148,14 @@ extension Configuration {
             _ = Self(&root)
             keys += reading.keys.filter { !keys.contains($0) }
         }
-        // Keys that only a later type has are moved next to the other keys of their section.
+        // The keys have been added type by type. This brings all keys of a section together.
         let sections = keys.filter { !$0.path.contains(".") }.map(\.path)
         return sections.flatMap { section in
             keys.filter { $0.path == section || $0.path.hasPrefix(section + ".") }
         }
     }()
 
-    /// Reads all sections. The result is `nil` only if a value without a default is missing or wrong, which has been
+    /// Reads all sections. The result is `nil` only if a required value is missing or wrong, which has then been
     /// reported.
     private init?(_ root: inout ConfigurationSection) {
         let vehicle = Self.vehicle(&root)
@@ -240,12 +242,12 @@ extension OutboxConfiguration {
     }
 }
 
-/// The settings of uploads: how updates are sent, and to which endpoint.
+/// The settings for uploads: how and where updates are sent.
 package struct UploadConfiguration: Sendable, Hashable {
     package var endpoint: HTTPURL
     package var timeout: Duration
     package var maximumPastLocations: Int
-    /// The maximum rate of a backlog; `nil` means as fast as responses arrive.
+    /// The maximum rate at which a backlog is uploaded; `nil` if only Fleet Engine's responses limit the rate.
     package var backlogUpdatesPerSecond: Double?
     package var retry: RetryPolicy
     package var caFile: String?

@@ -1,9 +1,9 @@
-/// The text of a configuration and the values that the text refers to. Together they are enough
-/// to read the configuration again after its files have changed.
+/// The text of a configuration, with the values of the references in it. Together they are enough to read the
+/// configuration again after its files have changed.
 package struct ConfigurationDocument: Sendable, Hashable {
     package let json: [UInt8]
     package var values: [ValueReference: ValueReference.Found]
-    /// The settings; empty in a document that has been passed on but hasn't been read yet.
+    /// The settings that were read from the text; empty until the text has been read in this process.
     let settings: [ConfigurationSetting]
 
     package init(json: [UInt8], values: [ValueReference: ValueReference.Found] = [:]) {

@@ -1,55 +1,56 @@
 package import StrictJSON
 
-/// A key of the configuration, as its reader declares it. Reading a key declares it, so that the schema, the manual and
-/// `waypost config` can't disagree with the reader.
+/// A key of the configuration. The code that reads a key also declares it, so that the schema, the manual and `waypost
+/// config` always match that code.
 package struct ConfigurationKey: Sendable, Hashable {
-    /// The kind of value.
+    /// The form of a key's value.
     package enum Form: Sendable, Hashable {
-        /// An object with its own keys.
+        /// An object that contains further keys.
         case section
-        /// A string that isn't empty, or a `ValueReference`.
+        /// A non-empty string, or a `ValueReference` to one.
         case string
-        /// One of these words, or a `ValueReference`.
+        /// One of the given words, or a `ValueReference` to one.
         case choice([String])
         case flag
         case integer(ClosedRange<Int>, orWord: String? = nil)
-        /// A number from the list, or the word.
+        /// One of the given numbers, or the given word.
         case number([Int], orWord: String)
-        /// Seconds, which may have a fraction.
+        /// A number of seconds within the range. It may have a fraction.
         case seconds(ClosedRange<Double>)
-        /// A list of at least one string or `ValueReference`.
+        /// A non-empty list, whose elements are strings or `ValueReference`s.
         case strings
-        /// A list of circles with `latitude`, `longitude` and `radiusMeters`.
+        /// A list of circles, which are objects with `latitude`, `longitude` and `radiusMeters`.
         case circles(atMost: Int)
-        /// A string or a `ValueReference`, which is read at each use.
+        /// A string, or a `ValueReference` that is resolved each time the secret is used.
         case secret
-        /// Secrets by name. A header's secret may have a scheme.
+        /// An object of secrets by name. If they are headers, each may have an authentication scheme.
         case secrets(asHeaders: Bool)
     }
 
-    /// The key with its sections, such as `upload.retry.initialDelaySeconds`.
+    /// The path of the key, which includes its sections, such as `upload.retry.initialDelaySeconds`.
     package let path: String
-    /// The `type` of the section for which the key is read; `nil` if it is read for every type.
+    /// The `type` that the section must have for this key to be allowed; `nil` if the key is allowed for every type.
     package let type: String?
     package let form: Form
     package let isRequired: Bool
-    /// The value that is used if the key is missing; `nil` if there is none.
+    /// The default value, which is used if the key is missing; `nil` if there is no default.
     package let fallback: JSONValue?
-    /// Whether the value may be a secret or contain one.
+    /// Whether the value may be or contain a secret.
     package let isSecret: Bool
-    /// A short description without a full stop.
+    /// A short description of the key, without a full stop.
     package let about: String
 
-    /// Every key, in the order in which they are read.
+    /// Every key. The keys of a section are together, in the order in which they are read.
     package static let all = Configuration.declaredKeys
 
-    /// The current names of renamed keys, by old path.
+    /// The current names of keys that have been renamed. They are indexed by the path of the old key.
     static let renamed = [
         "reporting.liveMeters": "liveToleranceMeters", "reporting.longestIntervalSeconds": "maximumIntervalSeconds",
         "reporting.trackMeters": "trackToleranceMeters", "vehicle.privateWhen": "privateModeFile",
     ]
 
-    /// Remedies for keys known from other programs, keyed by the lower-case letters of the name.
+    /// Remedies for keys that other programs have but Waypost doesn't. They are indexed by the letters of the key's
+    /// name, in lower case.
     static let foreignKeyRemedies: [String: String] = {
         let log = "remove it; the log goes to standard error, and thus to the journal (journalctl -u waypost)"
         let verification =
@@ -63,13 +64,14 @@ package struct ConfigurationKey: Sendable, Hashable {
         ]
     }()
 
-    /// Returns the keys whose name or path has the same letters as `word`, ignoring case and other characters.
+    /// Returns the keys whose name or path consists of the same letters as `word`. Case and all other characters are
+    /// ignored.
     static func keys(meantBy word: String) -> [Self] {
         func letters(_ text: String) -> String { text.lowercased().filter(\.isLetter) }
         return all.filter { [letters($0.name), letters($0.path)].contains(letters(word)) }
     }
 
-    /// Returns the paths of the keys that `word` may mean, such as `"a" or "b"`; `nil` if there are none or more than
+    /// Returns a list of the keys that `word` may mean, such as `"a" or "b"`; `nil` if there are none, or more than
     /// four.
     package static func paths(meantBy word: String) -> String? {
         var paths: [String] = []
@@ -77,7 +79,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         return (1...4).contains(paths.count) ? ConfigurationSection.alternatives(paths.map { "\"\($0)\"" }) : nil
     }
 
-    /// The last part of the path.
+    /// The name of the key, which is the last component of its path.
     package var name: String { path.split(separator: ".").last.map(String.init) ?? path }
 
     /// Whether the value may be a number.
@@ -88,7 +90,7 @@ package struct ConfigurationKey: Sendable, Hashable {
         }
     }
 
-    /// A description of the values, such as `5 to 60` or `full, economy`.
+    /// A description of the allowed values, such as `5 to 60` or `full, economy`.
     package var range: String {
         switch form {
         case .section: "section"
@@ -108,29 +110,29 @@ package struct ConfigurationKey: Sendable, Hashable {
     }
 }
 
-/// The value at one path of a configuration, and its source.
+/// The current value of one key of a configuration, and the source of that value.
 package struct ConfigurationSetting: Sendable, Hashable {
     package enum Source: Sendable, Hashable {
         case fallback
-        /// A line of the configuration, counted from 1.
+        /// The configuration file. The value is the line number, counted from 1.
         case line(Int)
         case reference(ValueReference)
     }
 
     package let path: String
-    /// The value with `…` instead of secrets; `nil` if the key has neither value nor default.
+    /// The value, with `…` in place of secrets; `nil` if the key is missing and has no default.
     package let value: JSONValue?
     package let source: Source
-    /// Whether the value may be a secret and comes from a file that every user can read.
+    /// Whether the value may be a secret although every user can read the file that it comes from.
     let isOpenSecret: Bool
 
-    /// The text that is shown instead of a secret.
+    /// The text that replaces a secret.
     static let redacted = JSONValue.string("…")
 }
 
 extension Configuration {
-    /// A hash of the settings (64-bit FNV-1a). Secrets aren't included, and a value from elsewhere is represented by
-    /// its source, so that vehicles with the same configuration file have the same hash.
+    /// A hash of the settings (64-bit FNV-1a). It doesn't include secrets, and includes references instead of their
+    /// values. Vehicles with the same configuration file therefore have the same hash.
     package var hash: String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for setting in settings {

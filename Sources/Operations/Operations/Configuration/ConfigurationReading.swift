@@ -1,17 +1,17 @@
 import StrictJSON
 
-/// The results of reading one configuration: its problems, which are all reported at once, the declared keys, and the
-/// settings.
+/// The state of reading one configuration. It collects the declared keys, the settings, and all problems, which are
+/// reported together.
 final class ConfigurationReading {
     private let file: String
     private let places: JSONPlaces
-    /// The referenced values that were found when the same text was read before.
+    /// The values of references from an earlier reading of the same text.
     private let known: [ValueReference: ValueReference.Found]
-    /// The referenced values that were found.
+    /// The values of the references that have been resolved so far.
     private(set) var values: [ValueReference: ValueReference.Found] = [:]
     private let environment: [String: String]
     private var problems: [(path: String, text: String, isAbsence: Bool)] = []
-    /// The paths of keys that exist under a wrong name.
+    /// The paths of keys that are present, but under a misspelt name.
     private var misnamed: Set<String> = []
     private(set) var keys: [ConfigurationKey] = []
     private(set) var settings: [ConfigurationSetting] = []
@@ -28,7 +28,7 @@ final class ConfigurationReading {
         self.known = known
     }
 
-    /// Returns the value of `reference`, which is read now unless it is already known.
+    /// Returns the value of `reference`: the known value, or, if there is none, the value read now.
     func value(of reference: ValueReference) throws(ValueReference.Problem) -> ValueReference.Found {
         let found: ValueReference.Found
         if let value = known[reference] { found = value } else { found = try reference.fetch(environment: environment) }
@@ -36,14 +36,14 @@ final class ConfigurationReading {
         return found
     }
 
-    /// Adds a problem with the value at `path`, or with its absence if `isAbsence`.
+    /// Adds a problem with the key at `path`. `isAbsence` says whether the problem is that the key is missing.
     func add(_ path: String, _ problem: String, isAbsence: Bool = false) {
         problems.append((path, problem, isAbsence))
     }
 
     func hasProblem(at path: String) -> Bool { misnamed.contains(path) || problems.contains { $0.path == path } }
 
-    /// Removes the problem that `path` is missing, because the key exists under a wrong name.
+    /// Records that the key at `path` is present under a misspelt name. A problem that the key is missing is removed.
     func markMisnamed(_ path: String) {
         misnamed.insert(path)
         problems.removeAll { $0.isAbsence && $0.path == path }
@@ -51,7 +51,8 @@ final class ConfigurationReading {
 
     func declare(_ key: ConfigurationKey) { keys.append(key) }
 
-    /// Records the value at `path`, and its reference if the value isn't in the file itself.
+    /// Records the value of the key at `path`. If the value comes from a reference, records the reference as its
+    /// source.
     func recordValue(
         _ path: String, _ value: JSONValue?, isPresent: Bool, _ reference: ValueReference?, isOpenSecret: Bool = false
     ) {
@@ -62,9 +63,9 @@ final class ConfigurationReading {
     }
 }
 
-/// All problems of a configuration.
+/// An error that contains all problems with a configuration.
 public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The problems. A file that isn't JSON has only one.
+    /// The problems. If the file isn't JSON, there is only one.
     public let problems: [ConfigurationProblem]
 
     package init(problems: [ConfigurationProblem]) { self.problems = problems }
@@ -73,16 +74,16 @@ public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvert
     public var description: String { problems.map(\.description).joined(separator: "\n") }
 }
 
-/// A problem of a configuration.
+/// A problem with a configuration.
 public struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible {
-    /// The file; `nil` if the problem concerns what the current configuration refers to.
+    /// The configuration file; `nil` if the problem is with something that the current configuration refers to.
     public let file: String?
     /// The path of the key, such as `upload.timeoutSeconds`; `nil` if the problem concerns the whole file or several
     /// keys.
     public let key: String?
-    /// The value and the remedy.
+    /// A description of the problem, with the remedy. It continues a sentence that begins with the key.
     public let text: String
-    /// The line of the file that isn't JSON, with a caret below the mistake; otherwise empty.
+    /// The line with the syntax error and a caret below the error, if the file isn't JSON; otherwise empty.
     public let excerpt: String
 
     package init(in file: String? = nil, key: String? = nil, _ text: String, excerpt: String = "") {
@@ -92,9 +93,9 @@ public struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible 
         self.excerpt = excerpt
     }
 
-    /// The place, the value and the remedy, in one line.
+    /// The file, the key, the problem and the remedy, in one line.
     package var sentence: String { (file.map { "\($0): " } ?? "") + (key.map { "\"\($0)\" " } ?? "") + text }
 
-    /// The sentence, followed by the excerpt.
+    /// The sentence, followed by the excerpt if there is one.
     public var description: String { sentence + excerpt }
 }

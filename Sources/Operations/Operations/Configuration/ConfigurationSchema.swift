@@ -1,9 +1,10 @@
 import BackendAuthorization
 package import StrictJSON
 
-/// The JSON schema (draft 2020-12) of a configuration, generated from the declared keys.
+/// The JSON schema (draft 2020-12) of the configuration, generated from the declared keys.
 ///
-/// The schema doesn't check the content of a string, such as a URL, or rules between two keys. The reader does.
+/// The schema describes neither the content of strings, such as URLs, nor rules that involve two keys. Only the code
+/// that reads the configuration checks these.
 package enum ConfigurationSchema {
     package static let document: JSONValue = {
         guard case .object(var schema) = section("", ConfigurationKey.all) else { return .null }
@@ -15,14 +16,14 @@ package enum ConfigurationSchema {
         return .object(schema)
     }()
 
-    /// Returns the schema of the object at `path`.
+    /// Returns the schema of the section at `path`.
     private static func section(_ path: String, _ keys: [ConfigurationKey]) -> JSONValue {
         let own = keys.filter { parent(of: $0.path) == path }
         let common = own.filter { $0.type == nil }
         guard case .choice(let types)? = common.first(where: { $0.name == "type" })?.form else {
             return object(own, keys, isClosed: true)
         }
-        // Editors show the best messages if the type determines which other keys are allowed.
+        // Editors show the best messages if the schema lists the allowed keys separately for each type.
         let cases = types.map { type -> JSONValue in
             let isType = object([
                 "properties": .object(["type": .object(["const": .string(type)])]), "required": list(["type"]),

@@ -2,19 +2,19 @@ import ReportedText
 import Reporting
 import StrictJSON
 
-/// An object of the configuration. Reading a member by its key declares the key; `finish` reports the members that
-/// weren't read.
+/// An object in the configuration. A member is declared as a key when it is read. `finish` reports the members that
+/// haven't been read, because they are unknown.
 struct ConfigurationSection {
     /// The section's path, such as `upload.retry`; empty for the whole document.
     let path: String
-    /// The section's members; `nil` if the section is missing. That is reported once, instead of each missing
-    /// key.
+    /// The section's members; `nil` if the section is missing. A missing section is reported once, and not for each of
+    /// its keys.
     private let members: [String: JSONValue]?
     private let reading: ConfigurationReading
     private var known: Set<String> = []
-    /// The value of `type`, once it has been read. Keys that are read after it belong to that type.
+    /// The value of the key `type`; `nil` until it has been read. All keys that are read later apply only to this type.
     private var type: String?
-    /// The words allowed in braces in a template.
+    /// The names of the placeholders that a template in this section may contain.
     var placeholders = ["vehicleId", "providerId"]
 
     init(path: String, members: [String: JSONValue]?, reading: ConfigurationReading) {
@@ -25,16 +25,17 @@ struct ConfigurationSection {
 
     func has(_ key: String) -> Bool { members?[key] != nil }
 
-    /// Returns the value under `key`; `nil` if it is missing. Marks the key as known, so `finish` doesn't report it.
+    /// Returns the value under `key`; `nil` if it is missing. Marks the key as known, so that `finish` doesn't report
+    /// it.
     mutating func readMember(_ key: String) -> JSONValue? {
         known.insert(key)
         return members?[key]
     }
 
-    /// Returns the section under `key`, or an empty one if it is missing. A missing section is a problem if
-    /// `isRequired`.
+    /// Returns the section under `key`, or an empty section if it is missing. If `isRequired` is `true`, a missing
+    /// section is reported as a problem.
     ///
-    /// `example` is shown if the value isn't an object.
+    /// If the value isn't an object, the message shows `example`.
     mutating func section(
         _ key: String, isRequired: Bool = false, as example: String? = nil, _ about: String
     ) -> ConfigurationSection {
@@ -49,8 +50,8 @@ struct ConfigurationSection {
         return section
     }
 
-    /// Returns a string that isn't empty, or `fallback` if it is missing. If `fallback` is `nil`, a missing string is a
-    /// problem, and `example` is shown as its remedy.
+    /// Returns the non-empty string under `key`, or `fallback` if it is missing. If `fallback` is `nil`, a missing
+    /// string is reported as a problem, with `example` in the remedy.
     mutating func string(
         _ key: String, default fallback: String? = nil, as example: String? = nil, _ about: String
     ) -> String {
@@ -59,14 +60,16 @@ struct ConfigurationSection {
             .text ?? ""
     }
 
-    /// Returns a string that isn't empty; `nil` if it is missing. A secret is never shown.
+    /// Returns the non-empty string under `key`; `nil` if it is missing. If the string is a secret, messages don't show
+    /// it.
     mutating func optionalString(_ key: String, isSecret: Bool = false, _ about: String) -> String? {
         text(key, redactedBy: isSecret ? { _ in "…" } : nil, about)?.text
     }
 
-    /// Returns the converted string under `key`; `nil` if it is missing or the conversion fails. A failure is reported.
+    /// Returns the string under `key`, converted by `convert`. Returns `nil` if it is missing or can't be converted; a
+    /// failed conversion is reported as a problem.
     ///
-    /// `redact` removes secrets from the string before it is shown.
+    /// Messages show the string as `redact` returns it, without secrets.
     mutating func convertedText<Value, Failure: Error & CustomStringConvertible>(
         _ key: String, default fallback: String? = nil, ifMissing advice: String? = nil,
         redactedBy redact: ((String) -> String)? = nil, _ about: String, _ convert: (String) throws(Failure) -> Value
@@ -92,7 +95,7 @@ struct ConfigurationSection {
         return flag
     }
 
-    /// Returns the number of seconds under `key`, which must be within `range` and may have a fraction.
+    /// Returns the duration under `key`, in seconds. It must be within `range`, and may have a fraction.
     mutating func seconds(
         _ key: String, in range: ClosedRange<Double>, default fallback: Double, _ about: String
     ) -> Duration {
@@ -109,14 +112,14 @@ struct ConfigurationSection {
         return .milliseconds(Int64((seconds * 1000).rounded()))
     }
 
-    /// Returns the case of `Choice` whose raw value is under `key`; `fallback` if it is missing.
+    /// Returns the case of `Choice` that the word under `key` names; `fallback` if the key is missing.
     mutating func choice<Choice: RawRepresentable & CaseIterable>(
         _ key: String, default fallback: Choice, _ about: String
     ) -> Choice where Choice.RawValue == String {
         readChoice(key, fallback, about) ?? fallback
     }
 
-    /// Returns the case of `Choice` whose raw value is under `key`, which is required.
+    /// Returns the case of `Choice` that the word under `key` names. The key is required.
     mutating func choice<Choice: RawRepresentable & CaseIterable>(
         _ key: String, _ about: String
     ) -> Choice? where Choice.RawValue == String {
@@ -145,7 +148,7 @@ struct ConfigurationSection {
         return value
     }
 
-    /// Returns a list of at least one string. All strings but the first may be secrets.
+    /// Returns the non-empty list of strings under `key`. Every string except the first may be a secret.
     mutating func strings(_ key: String, _ about: String) -> [String] {
         let advice = "use a list of strings, such as [\"/usr/bin/program\", \"argument\"]"
         let elements = readMember(key)?.arrayValue ?? []
@@ -174,7 +177,7 @@ struct ConfigurationSection {
         return texts
     }
 
-    /// Returns a list of circles, which may be empty. The circles are secrets.
+    /// Returns the list of circles under `key`, which may be empty. The circles are treated as secrets.
     mutating func circles(_ key: String, atMost count: Int, _ about: String) -> [PrivateZone] {
         let value = readMember(key)
         let elements = value?.arrayValue ?? []
@@ -208,7 +211,7 @@ struct ConfigurationSection {
 
     private static let objectAdvice = "use an object in braces"
 
-    /// Returns the members of the object under `key`, sorted by name; empty if it is missing. The values may be
+    /// Returns the members of the object under `key`, sorted by name; empty if the key is missing. Their values may be
     /// secrets.
     mutating func entries(_ key: String) -> [(name: String, value: JSONValue)] {
         guard let value = readMember(key) else { return [] }
@@ -219,12 +222,12 @@ struct ConfigurationSection {
     /// Reports a problem with the value under `key`.
     func report(_ key: String, _ problem: String) { reading.add(keyPath(key), problem) }
 
-    /// Returns whether a problem with the value under `key` has been reported, so that its consequences needn't
-    /// be reported.
+    /// Returns whether a problem with the value under `key` has been reported. If so, problems that follow from it
+    /// needn't be reported.
     func isRejected(_ key: String) -> Bool { reading.hasProblem(at: keyPath(key)) }
 
-    /// Reports the time under `key` if it is shorter than the time under `other`, unless a problem with one of these
-    /// keys has already been reported.
+    /// Reports a problem if the time under `key` is shorter than the time under `other`. Reports nothing if there is
+    /// already a problem with one of the two.
     func require(_ key: String, _ time: Duration, notBelow other: String, _ minimum: Duration) {
         guard time < minimum, !isRejected(key), !isRejected(other) else { return }
         let seconds = [time, minimum].map { Self.plain($0 / .seconds(1)) }
@@ -235,13 +238,13 @@ struct ConfigurationSection {
 // MARK: - Whole numbers
 
 extension ConfigurationSection {
-    /// Returns a whole number within `range`.
+    /// Returns the whole number under `key`, which must be within `range`.
     mutating func integer(_ key: String, in range: ClosedRange<Int>, default fallback: Int, _ about: String) -> Int {
         let advice = "use a whole number from \(range.lowerBound) to \(range.upperBound)"
         return integer(key, .integer(range), where: range.contains, default: fallback, advice, about) ?? fallback
     }
 
-    /// Returns one of `choices`; `nil` for `word`.
+    /// Returns the number under `key`, which must be one of `choices`. Returns `nil` if the value is `word` instead.
     mutating func integer(
         _ key: String, among choices: [Int], or word: String, default fallback: Int, _ about: String
     ) -> Int? {
@@ -250,7 +253,8 @@ extension ConfigurationSection {
             key, .number(choices, orWord: word), where: choices.contains, or: word, default: fallback, advice, about)
     }
 
-    /// Returns a whole number within `range`; `nil` for `word`.
+    /// Returns the whole number under `key`, which must be within `range`. Returns `nil` if the value is `word`
+    /// instead.
     mutating func integer(
         _ key: String, in range: ClosedRange<Int>, default fallback: Int?, or word: String, _ about: String
     ) -> Int? {
@@ -280,8 +284,8 @@ extension ConfigurationSection {
 // MARK: - Unknown keys
 
 extension ConfigurationSection {
-    /// Reports every member that wasn't read, and suggests the nearest known key that isn't used. A suggested key isn't
-    /// also reported as missing.
+    /// Reports each member that wasn't read. If a known key has a similar name and is missing, suggests that key, and
+    /// doesn't report it as missing as well.
     func finish() {
         var owner = "Waypost"
         if known.contains("type"), case .string(let type)? = members?["type"] {
@@ -301,7 +305,7 @@ extension ConfigurationSection {
             for path in [keyPath(key), keyPath(String(key[..<dot]))] { reading.markMisnamed(path) }
             return "write it as \"\(key[dot...].dropFirst())\" within \"\(key[..<dot])\""
         }
-        // A key of another section isn't a misspelled key of this section.
+        // A key that belongs in another section isn't treated as a misspelling of a key of this section.
         let isElsewhere = ConfigurationKey.keys(meantBy: key).contains {
             path.isEmpty ? $0.path.contains(".") : $0.name == key && $0.path != path
         }
@@ -322,15 +326,16 @@ extension ConfigurationSection {
 // MARK: - Strings
 
 extension ConfigurationSection {
-    /// A string and its source.
+    /// A string, with the reference that it comes from.
     private struct FoundText {
         let text: String
-        /// The source of the string; `nil` if it is in the configuration itself.
+        /// The reference that the string comes from; `nil` if the string is in the configuration itself.
         var reference: ValueReference?
         var isOpenToAll = false
     }
 
-    /// Returns the string under `key`. A missing string is a problem if there is no `fallback`.
+    /// Returns the string under `key`, or `fallback` if it is missing. If `fallback` is `nil`, a missing string is
+    /// reported as a problem.
     private mutating func requiredText(
         _ key: String, default fallback: String?, ifMissing advice: String?,
         redactedBy redact: ((String) -> String)? = nil, _ about: String
@@ -355,7 +360,8 @@ extension ConfigurationSection {
         return text ?? fallback.map { FoundText(text: $0) }
     }
 
-    /// Returns the string under `key`, which may be empty; `nil` if it is missing. Any other value is a problem.
+    /// Returns the string under `key`, which may be empty; `nil` if it is missing. A value that is neither a string nor
+    /// a reference is reported as a problem.
     private mutating func readText(_ key: String, _ advice: String) -> FoundText? {
         switch readMember(key) {
         case .string(let text)?: return FoundText(text: text)
@@ -385,7 +391,7 @@ extension ConfigurationSection {
 // MARK: - Declarations and problems
 
 extension ConfigurationSection {
-    /// Declares a key that is read, with its properties.
+    /// Declares that this section has the key `key`, with the given properties.
     func declare(
         _ key: String, _ form: ConfigurationKey.Form, default fallback: JSONValue? = nil, isRequired: Bool = false,
         isSecret: Bool = false, _ about: String
@@ -396,7 +402,7 @@ extension ConfigurationSection {
                 isSecret: isSecret, about: about))
     }
 
-    /// Records the value under `key`. A value from a credential is a secret.
+    /// Records the value under `key`. If the value comes from a credential, it is redacted as a secret.
     func recordValue(
         _ key: String, _ value: JSONValue?, isPresent: Bool, from reference: ValueReference? = nil,
         isOpenSecret: Bool = false
@@ -420,12 +426,12 @@ extension ConfigurationSection {
         if members != nil { reading.add(keyPath(key), "is missing; \(advice)", isAbsence: true) }
     }
 
-    /// Reports a value of the wrong kind without showing it, because it may be a secret.
+    /// Reports that the value has the wrong type. The message doesn't quote the value, because it may be a secret.
     private func reportWrongKind(_ key: String, _ value: JSONValue, _ advice: String) {
         report(key, "is \(value.kind); \(advice)")
     }
 
-    /// Reports that `value` can't be used, with the remedy.
+    /// Reports that `value` can't be used under `key`, with `advice` as the remedy.
     func reportWrong(_ key: String, _ value: JSONValue, _ advice: String) {
         var shown = value.kind
         var hint = ""
@@ -444,13 +450,14 @@ extension ConfigurationSection {
 
     private func keyPath(_ key: String) -> String { path.isEmpty ? key : path + "." + key }
 
-    /// Returns the words as a list such as `a, b or c`.
+    /// Returns the words joined in a list such as `a, b or c`.
     static func alternatives(_ words: [String]) -> String {
         guard let last = words.last, words.count > 1 else { return words.first ?? "" }
         return words.dropLast().joined(separator: ", ") + " or " + last
     }
 
-    /// Returns the end of a sentence that asks whether the nearest of `words` was meant; empty if no word is near.
+    /// Returns a question that suggests the word of `words` most similar to `word`, to be added to a sentence. Returns
+    /// an empty string if none is similar.
     static func question(_ word: String, among words: [String]) -> String {
         Spelling.nearest(to: word, among: words).map { "; did you mean \"\($0)\"?" } ?? ""
     }

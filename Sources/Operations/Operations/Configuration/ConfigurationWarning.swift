@@ -3,16 +3,16 @@ import FleetEngine
 import HTTPMessages
 import ReportedText
 
-/// A warning about a value that can be read but is probably wrong, with its key and the remedy.
+/// A warning about a value that is valid but probably not intended, with its key and the remedy.
 ///
-/// `waypost check` fails because of the value, or only notes it if it may be right. The service logs the warning and
-/// starts anyway.
+/// The service logs the warning and starts anyway. `waypost check` fails, unless the value may be intended; it then
+/// only prints a note.
 package struct ConfigurationWarning: Sendable, Hashable, CustomStringConvertible {
-    /// The first part of the key's path.
+    /// The name of the top-level section that contains the key.
     package let section: String
-    /// The key, the value and the remedy.
+    /// The key, the problem with its value, and the remedy.
     package let description: String
-    /// Whether the value may be right, so that `waypost check` only notes it.
+    /// Whether the value may be intended, so that `waypost check` doesn't fail.
     package let mayBeRight: Bool
 
     init(_ key: String, _ problem: String, mayBeRight: Bool = false) {
@@ -23,7 +23,7 @@ package struct ConfigurationWarning: Sendable, Hashable, CustomStringConvertible
 }
 
 extension Configuration {
-    /// All warnings that follow from the values alone.
+    /// All warnings that can be derived from the configuration's values, without any further check.
     package var warnings: [ConfigurationWarning] {
         [("vehicle.providerId", vehicle.providerID), ("vehicle.vehicleId", vehicle.vehicleID)]
             .compactMap(Self.idWarning) + exampleWarnings + pathWarnings + urlWarnings + headerWarnings
@@ -54,7 +54,8 @@ extension Configuration {
                 + "my-project-4711 (gcloud projects list)", mayBeRight: true)
     }
 
-    /// The warnings about a project or a host that is still the example's. A simulator accepts any project.
+    /// The warnings about a project or a host that is still the one from the example configuration. If updates go to a
+    /// simulator, the project doesn't matter.
     private var exampleWarnings: [ConfigurationWarning] {
         var warnings: [ConfigurationWarning] = []
         if vehicle.providerID == "my-cloud-project" {
@@ -74,7 +75,7 @@ extension Configuration {
             }
     }
 
-    /// Returns whether `host` is reserved for documentation, so it never exists (RFC 2606).
+    /// Returns whether the domain of `host` is reserved for documentation, so that the host can't exist (RFC 2606).
     private static func isReserved(_ host: String) -> Bool {
         let host = "." + host.lowercased()
         return [".example.com", ".example.net", ".example.org", ".example", ".invalid"].contains { host.hasSuffix($0) }
@@ -89,9 +90,10 @@ extension Configuration {
     private var pathWarnings: [ConfigurationWarning] {
         paths.compactMap { key, path in
             let isProgram = key.hasSuffix(".command")
-            // This is a program in PATH, or a command line, which is reported when the program isn't found.
+            // Without a slash, this is the name of a program in PATH, or a whole command line. If no such program is
+            // found, that is reported elsewhere.
             if isProgram, !path.prefix(while: { $0 != " " }).contains("/") { return nil }
-            // Waypost has already filled in its own placeholders, except the trip's.
+            // All of Waypost's own placeholders have been filled in by now, except the trip's.
             if Placeholder.hasSyntax(path.replacing("{tripId}", with: "")) {
                 return ConfigurationWarning(
                     key, "is \"\(path)\", with a placeholder that nothing has filled in; write the path")
@@ -107,15 +109,15 @@ extension Configuration {
         }
     }
 
-    /// The URLs of the token endpoints, which contain placeholders, with their keys.
+    /// The URLs of the token endpoints, each with its key. The URLs still contain their placeholders.
     private var tokenURLs: [(key: String, url: String)] {
         providers.compactMap { section, provider in
             if case .http(let settings, _) = provider { ("\(section).url", settings.url) } else { nil }
         }
     }
 
-    /// The warnings about other programs' placeholders in token URLs, which aren't shown, because they may contain a
-    /// key, and about a path in the upload URL, because requests add their own path.
+    /// The warnings about URLs. A token URL may contain a placeholder in the syntax of another program. It isn't shown,
+    /// because it may contain a secret. The upload URL should have no path, because each request adds its own.
     private var urlWarnings: [ConfigurationWarning] {
         var warnings = tokenURLs.compactMap { key, url -> ConfigurationWarning? in
             if url.contains("${") {
@@ -138,8 +140,8 @@ extension Configuration {
         return warnings
     }
 
-    /// The warnings about headers with a placeholder, which is sent unchanged. The values aren't shown, because they
-    /// may be secrets.
+    /// The warnings about headers that contain a placeholder, which would be sent as it is. The headers' values aren't
+    /// shown, because they may be secrets.
     private var headerWarnings: [ConfigurationWarning] {
         providers.flatMap { section, provider in
             guard case .http(let settings, _) = provider else { return [ConfigurationWarning]() }
@@ -155,8 +157,8 @@ extension Configuration {
         }
     }
 
-    /// The warnings about files that every user can read and that may contain a secret. A key file that other users may
-    /// read is rejected when it is read.
+    /// The warnings about values that may be secrets although every user can read their files. The file of a private
+    /// key isn't included, because Waypost rejects it if other users can read it.
     private var openSecretWarnings: [ConfigurationWarning] {
         settings.filter(\.isOpenSecret).map { setting in
             ConfigurationWarning(
@@ -167,10 +169,10 @@ extension Configuration {
     }
 }
 
-/// Recognises text that should have been replaced by a value.
+/// Recognises placeholders that should have been replaced by values.
 private enum Placeholder {
-    /// Returns whether `text` contains a shell's or a template's placeholder, such as `${VAN}`, `$VAN`, `{{ van }}` or
-    /// `<van>`.
+    /// Returns whether `text` contains a placeholder in the syntax of a shell or a template, such as `${VAN}`, `$VAN`,
+    /// `{{ van }}` or `<van>`.
     static func hasSyntax(_ text: String) -> Bool {
         let hasVariable = zip(text.utf8, text.utf8.dropFirst()).contains { sign, next in
             sign == UInt8(ascii: "$") && (next.isAlphanumeric && !next.isDigit || "_{(".utf8.contains(next))
@@ -178,7 +180,8 @@ private enum Placeholder {
         return hasVariable || text.utf8.contains { "{}<>".utf8.contains($0) }
     }
 
-    /// Returns whether `text` is a placeholder such as `YOUR_API_KEY`, `VAN_ID_HERE` or `changeme`.
+    /// Returns whether `text` is a phrase such as `YOUR_API_KEY`, `VAN_ID_HERE` or `changeme`, which stands for a
+    /// value.
     static func isPhrase(_ text: String) -> Bool {
         let words = text.lowercased().split { !$0.isLetter }
         return words.count > 1 && (words.first == "your" || words.last == "here") || words.joined() == "changeme"

@@ -2,7 +2,7 @@ import HTTPMessages
 import StrictJSON
 
 extension ConfigurationSection {
-    /// Returns the proxy for connections to `endpoint`, if one is configured.
+    /// Returns the proxy for connections to `endpoint`; `nil` if none is configured.
     mutating func proxy(to endpoint: HTTPURL?) -> HTTPProxy? {
         let isConfigured = has("proxy")
         var section = section(
@@ -35,7 +35,8 @@ extension ConfigurationSection {
         return proxy
     }
 
-    /// Returns the secret string under `key`; `nil` if there is none. Any other value isn't shown either.
+    /// Returns the secret string under `key`; `nil` if it is missing. Messages don't show the value, even if it isn't a
+    /// string.
     private mutating func secretText(_ key: String, _ about: String) -> String? {
         guard let value = readMember(key), value.stringValue == nil, value.objectValue == nil else {
             return optionalString(key, isSecret: true, about)

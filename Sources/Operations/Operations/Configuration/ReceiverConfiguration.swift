@@ -1,15 +1,15 @@
 package import GNSSReceiver
 
-/// The source of the receiver's bytes.
+/// The settings for the receiver: where its bytes come from, and which sentences are accepted.
 package struct ReceiverConfiguration: Sendable, Hashable {
     package enum Source: Sendable, Hashable {
         case serial(device: String, baudRate: BaudRate)
-        /// A recorded log, or, if `follows`, a log that another program is still writing.
+        /// A recorded log. If `follows` is `true`, another program is still writing to it.
         case file(path: String, follows: Bool)
         case standardInput
         case tcp(host: String, port: Int)
         case udp(host: String, port: Int)
-        /// gpsd. `device` is gpsd's path of the receiver to read, if gpsd has several.
+        /// The daemon gpsd. If it has several receivers, `device` is the path under which gpsd knows the one to read.
         case gpsd(host: String, port: Int, device: String?)
     }
 
@@ -17,16 +17,16 @@ package struct ReceiverConfiguration: Sendable, Hashable {
     enum Kind: String, CaseIterable { case serial, file, stdin, tcp, udp, gpsd }
 
     package var source: Source
-    /// Whether sentences without a checksum are accepted; old receivers send none.
+    /// Whether sentences without a checksum are accepted, which some old receivers send.
     package var acceptsMissingChecksum: Bool
 
-    /// Reads the section `receiver`; `nil` if the type is missing or unknown.
+    /// Reads the section `receiver`. The result is `nil` if the type is missing or unknown.
     init?(_ root: inout ConfigurationSection) {
         var section = root.section("receiver", isRequired: true, "the source of NMEA sentences")
         guard let kind: Kind = section.choice("type", "the kind of source") else { return nil }
         defer { section.finish() }
         source = Self.source(kind, &section)
-        // gpsd checks the sentences itself.
+        // The key doesn't apply to gpsd, because gpsd checks the sentences itself.
         acceptsMissingChecksum =
             kind == .gpsd
             ? false
@@ -75,12 +75,13 @@ package struct ReceiverConfiguration: Sendable, Hashable {
 }
 
 extension ConfigurationSection {
-    /// Returns the name or address under `host`. Reports anything else in the text, such as a port.
+    /// Returns the host name or address under `host`. If the string contains anything else, such as a port, that is
+    /// reported as a problem.
     fileprivate mutating func host(
         default fallback: String? = nil, as example: String? = nil, _ about: String
     ) -> String {
         let host = string("host", default: fallback, as: example, about)
-        // An IPv6 address has several colons.
+        // A single colon separates a port; an IPv6 address has several colons.
         if host.hasPrefix("[") || host.contains("/") || host.count(where: { $0 == ":" }) == 1 {
             report("host", "is \"\(host)\"; write only the name or address, and the port as \"port\"")
         }

@@ -1,11 +1,12 @@
 import ReportedText
 package import Reporting
 
-/// The settings of reporting: when updates are made, and what they contain.
+/// The settings for reporting: when updates are made, and what they contain.
 package struct ReportingConfiguration: Sendable, Hashable {
     package var policy: ReportingPolicy.Kind
     package var heartbeat: Duration
-    /// The maximum distance of the reported track from a fix; if `nil`, no points between updates are reported.
+    /// The maximum distance in metres between a fix and the reported track. If it is `nil`, updates contain no
+    /// additional points between their positions.
     package var trackToleranceMeters: Double?
     package var privateZones: [PrivateZone]
 
@@ -60,7 +61,7 @@ package struct ReportingConfiguration: Sendable, Hashable {
 }
 
 extension ReportingConfiguration {
-    /// A description of when updates are made, for the status.
+    /// A description of when updates are made, for the status report.
     package var schedule: String {
         let parked = "every \(heartbeat.spoken) while parked"
         return switch policy {

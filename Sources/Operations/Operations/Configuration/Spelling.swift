@@ -1,13 +1,13 @@
-/// Finds the intended word for a misspelled one.
+/// Finds the word that was probably intended by a misspelt one.
 package enum Spelling {
-    /// Returns the candidate that is nearest to `word`, or the only one that `word` abbreviates or extends; `nil` if no
-    /// candidate is near enough to suggest.
+    /// Returns the candidate that is most similar to `word`. If none is similar enough, returns the only candidate that
+    /// `word` abbreviates or extends; `nil` if there isn't exactly one.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         let nearest = candidates.map { (word: $0, distance: distance(word.lowercased(), $0.lowercased())) }
             .min { $0.distance < $1.distance }
         if let nearest {
             let length = min(word.count, nearest.word.count)
-            // Two short words that share only one letter aren't related.
+            // Short words may differ in one letter only, because otherwise unrelated words would match.
             if nearest.distance <= (length > 3 ? length / 3 + 1 : 1) { return nearest.word }
         }
         let related = candidates.filter { candidate in
@@ -18,8 +18,8 @@ package enum Spelling {
         return related.count == 1 ? related.first : nil
     }
 
-    /// Returns the minimum number of insertions, deletions, replacements and swaps of neighbours that turn one word
-    /// into the other.
+    /// Returns the minimum number of edits that turn one word into the other. An edit inserts, deletes or replaces a
+    /// letter, or swaps two neighbours.
     private static func distance(_ one: String, _ other: String) -> Int {
         let first = Array(one)
         let second = Array(other)

@@ -2,23 +2,23 @@ import Glibc
 import LinuxPlatform
 package import StrictJSON
 
-/// The source of a string that isn't in the configuration itself, such as `{"file": PATH}`.
+/// A reference to a string that is stored outside the configuration, such as `{"file": PATH}`.
 ///
-/// References let one configuration serve many vehicles, and keep secrets out of it.
+/// With references, many vehicles can share one configuration, and secrets needn't be in it.
 package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
-    /// A file with one line.
+    /// A file that contains one line.
     case file(String)
-    /// A variable of this process's environment.
+    /// A variable in this process's environment.
     case environment(String)
     /// A credential that systemd passes to the service.
     case credential(String)
 
-    /// The possible keys of a reference, which has exactly one of them.
+    /// The keys that a reference may have. Each reference has exactly one of them.
     static let keys = ["file", "environment", "credential"]
-    /// The three forms, for error messages.
+    /// The three forms of a reference, for use in error messages.
     static let forms = #"{"file": PATH}, {"environment": NAME} or, from systemd, {"credential": NAME}"#
 
-    /// Creates the reference that the members of an object form; `nil` if they don't form one.
+    /// Creates a reference from the members of a JSON object; `nil` if they don't form a reference.
     package init?(_ members: [String: JSONValue]) {
         guard members.count == 1, let (key, value) = members.first, case .string(let name) = value, !name.isEmpty else {
             return nil
@@ -31,7 +31,7 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The reference's key and its value.
+    /// The only key of the reference's JSON object, and the value of that key.
     package var parts: (key: String, name: String) {
         switch self {
         case .file(let path): ("file", path)
@@ -49,16 +49,16 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The reason why there is no text. Its description continues a sentence that begins with the reference's
-    /// description, and quotes nothing from the content.
+    /// The reason why the reference can't be resolved. Its description continues a sentence that begins with the
+    /// reference's description. It quotes nothing from the file or variable.
     struct Problem: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// A text that was found, without its line ending.
+    /// The string that a reference refers to, without its line ending.
     package struct Found: Sendable, Hashable {
         package let text: String
-        /// Whether every user of the machine can read the text's file.
+        /// Whether the string comes from a file that every user of the machine can read.
         package let isOpenToAll: Bool
 
         package init(text: String, isOpenToAll: Bool) {
@@ -67,11 +67,13 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Returns the text, which is one line and isn't empty. May read a small file.
+    /// Returns the string that this reference refers to, which is a single, non-empty line. If the reference is to a
+    /// file or a credential, reads that file.
     func fetch(environment: [String: String]) throws(Problem) -> Found {
         switch self {
         case .environment(let name):
-            // POSIX.1-2017 section 8.1, plus lower-case letters, which shells also accept.
+            // These characters are allowed by POSIX.1-2017 section 8.1, except for lower-case letters, which shells
+            // also accept.
             guard name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) || $0 == "_" }),
                 name.first?.isNumber == false
             else {
@@ -116,7 +118,8 @@ package enum ValueReference: Sendable, Hashable, CustomStringConvertible {
         return try line(text)
     }
 
-    /// Returns `text` without a byte order mark and without its line ending.
+    /// Returns `text` without a byte order mark and without its line ending. Throws if it is empty or has several
+    /// lines.
     private static func line(_ text: String) throws(Problem) -> String {
         var line = text.unicodeScalars[...]
         if line.first == "\u{FEFF}" { line.removeFirst() }

@@ -3,25 +3,25 @@ import ReportedText
 package import Reporting
 package import VehicleAuthorization
 
-/// Decides after each answer what a follower reports, and when the follower sends its next request. Times are
+/// Decides, after each response, which events a follower reports and when it sends its next request. Times are
 /// monotonic.
 package struct FollowDecisions: Sendable {
-    /// The follower's next step.
+    /// The next thing that the follower must do.
     package enum Step: Sendable, Hashable {
         /// Send the next request after a pause.
         case read(after: Duration)
-        /// Discard the token and send the request again at once with a new one.
+        /// Discard the token, and immediately send the request again with a new one.
         case renewToken
-        /// The trip has ended.
+        /// Stop, because the trip has ended.
         case end
     }
 
-    /// The events to report, and the next step.
+    /// The events to report, and what to do next.
     package typealias Decision = (events: [FollowEvent], next: Step)
 
-    /// The time between two requests, the same as in the consumer SDKs.
+    /// The mean time between two requests. The consumer SDKs use the same time.
     private static let interval = Duration.seconds(5)
-    /// The time without change after which a vehicle is reported as silent. An active vehicle reports at least once
+    /// The time after which an unchanged vehicle is reported as silent. An active vehicle sends an update at least once
     /// per minute (Fleet Engine guide).
     private static let maximumSilence = Duration.seconds(60)
 
@@ -30,16 +30,17 @@ package struct FollowDecisions: Sendable {
     private var hasRenewedToken = false
     private var last: FollowedSnapshot?
     private var lastChange: Duration = .zero
-    /// The time without change after which silence is reported next; it doubles with each report.
+    /// The time after the last change at which silence is reported next. It doubles with each report.
     private var nextSilence = maximumSilence
     private var trouble: ReportedText?
 
     package init(retry: RetryPolicy) { self.retry = retry }
 
-    /// The version of the known route. The next request states it, so that the answer needn't repeat the route.
+    /// The version of the route that the follower already has. The next request contains it, so that the response
+    /// needn't repeat the route.
     package var routeVersion: String? { last?.routeVersion }
 
-    /// Returns the decision after an answer. `jitter` is drawn from 0...1.
+    /// Returns the decision after a response with this outcome. `jitter` is a random number from 0...1.
     package mutating func receive(_ outcome: ReadOutcome, at now: Duration, jitter: Double) -> Decision {
         switch outcome {
         case .seen(let snapshot): return decide(after: snapshot, at: now, jitter: jitter)
@@ -49,7 +50,8 @@ package struct FollowDecisions: Sendable {
                 hasRenewedToken = true
                 return ([], .renewToken)
             }
-            // The next request also gets a new token, because the issuer may have been corrected.
+            // After the pause, a new token is requested again, because the token's issuer may have been corrected by
+            // then.
             hasRenewedToken = false
             return (complain(reason), .read(after: retry.holdDelay(jitter: jitter)))
         case .hold(let reason):
@@ -59,7 +61,7 @@ package struct FollowDecisions: Sendable {
         }
     }
 
-    /// Returns the decision after the provider has failed to return a token.
+    /// Returns the decision after the token provider has failed.
     package mutating func receive(tokenError error: AuthorizationError, jitter: Double) -> Decision {
         fail("\(error)", after: error.retryAfter, jitter: jitter)
     }
@@ -77,7 +79,7 @@ package struct FollowDecisions: Sendable {
             events.append(.silent(now - lastChange))
             nextSilence *= 2
         }
-        // An answer may omit the version of an unchanged route.
+        // A response may omit the route's version if the route hasn't changed.
         let version = snapshot.routeVersion ?? last?.routeVersion
         last = snapshot
         last?.routeVersion = version
@@ -90,7 +92,8 @@ package struct FollowDecisions: Sendable {
         return (complain(reason), .read(after: max(pause(jitter), backoff)))
     }
 
-    /// Returns the pause before the next request: the interval ± 10 %, so that followers don't send in step.
+    /// Returns the pause before the next request. It varies by ± 10 %, so that followers don't all send at the same
+    /// time.
     private func pause(_ jitter: Double) -> Duration { Self.interval * (0.9 + 0.2 * jitter) }
 
     private mutating func complain(_ reason: ReportedText) -> [FollowEvent] {

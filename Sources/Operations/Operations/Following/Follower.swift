@@ -5,18 +5,18 @@ import ReportedText
 package import Reporting
 public import VehicleAuthorization
 
-/// A consumer of positions: follows one trip or vehicle with a request to Fleet Engine every 5 seconds.
+/// A consumer of positions. It follows one trip or vehicle by sending a request to Fleet Engine every 5 seconds.
 ///
 /// ```swift
 /// let follower = try Follower(configuration, .trip("trip-7"))
 /// try await follower.run { event in print(event) }
 /// ```
 public struct Follower: Sendable {
-    /// The trip or vehicle to follow, by its id in Fleet Engine.
+    /// The trip or vehicle to follow, identified by its id in Fleet Engine.
     public enum Subject: Sendable, Hashable {
-        /// A trip of the on-demand service, which requires a consumer token.
+        /// A trip of the on-demand service. Following it requires a consumer token.
         case trip(String)
-        /// A vehicle of the configured service, which requires a driver token.
+        /// A vehicle of the configured service. Following it requires a driver token.
         case vehicle(String)
     }
 
@@ -45,7 +45,7 @@ public struct Follower: Sendable {
     private let clock: MonotonicClock
     private let jitter: @Sendable () -> Double
 
-    /// Creates a follower. `jitter` draws from 0...1.
+    /// Creates a follower. `jitter` returns a random number from 0...1.
     package init(
         _ settings: Settings, authorization: any VehicleAuthorization, transport: any HTTPTransport,
         clock: MonotonicClock, jitter: @escaping @Sendable () -> Double
@@ -57,20 +57,20 @@ public struct Follower: Sendable {
         self.jitter = jitter
     }
 
-    /// Follows a trip until it is complete or cancelled, or a vehicle indefinitely. Returns earlier if the task
-    /// is cancelled.
+    /// Follows a trip until it is complete or cancelled, or a vehicle indefinitely. Returns early if the task is
+    /// cancelled.
     ///
-    /// A fault that may resolve itself is reported as trouble, and the request is retried.
+    /// If a request fails, the failure is reported as trouble, and the request is sent again later.
     ///
     /// - Parameter report: receives every event.
-    /// - Throws: the error that `report` throws.
+    /// - Throws: any error that `report` throws.
     public func run<Failure: Error>(
         reporting report: (FollowEvent) async throws(Failure) -> Void
     ) async throws(Failure) {
         var decisions = FollowDecisions(retry: settings.retry)
         while !Task.isCancelled {
             let (events, step) = await ask(&decisions)
-            guard !Task.isCancelled else { return }  // an aborted exchange isn't reported
+            guard !Task.isCancelled else { return }  // the cancellation may have aborted the request
             for event in events { try await report(event) }
             switch step {
             case .read(let pause): await clock.sleep(for: pause)
@@ -102,27 +102,28 @@ public struct Follower: Sendable {
     }
 }
 
-/// An event of a followed trip or vehicle.
+/// An event that a follower reports about its trip or vehicle.
 public enum FollowEvent: Sendable, Hashable {
-    /// The first snapshot, or one whose position, status or distance differs from the previous one.
+    /// The first snapshot, or a snapshot whose position, status or distance differs from that of the previous one.
     case changed(FollowedSnapshot)
-    /// Nothing has changed for this duration, although an active vehicle reports at least once per minute.
+    /// Nothing has changed for this time, although an active vehicle sends an update at least once per minute.
     case silent(Duration)
-    /// Reading fails for this reason, which is reported once.
+    /// Requests fail for this reason. The same reason is reported only once in a row.
     case trouble(String)
-    /// Reading works again.
+    /// Requests succeed again.
     case recovered
 }
 
 extension Follower {
-    /// Creates a follower of `subject` at the configured Fleet Engine.
+    /// Creates a follower of `subject` that sends its requests to the configured Fleet Engine.
     ///
     /// - Parameters:
-    ///   - configuration: the configuration. Its `consumerAuthorization` provides a trip's tokens, and its
-    ///     `authorization` provides a vehicle's tokens.
-    ///   - subject: the trip or vehicle.
-    ///   - authorization: the provider to use instead of the configured one; `nil` for the configured one.
-    /// - Throws: an error if the id isn't valid, or if no provider for a trip's tokens is configured.
+    ///   - configuration: the configuration. Its `consumerAuthorization` provides the tokens for a trip, and its
+    ///     `authorization` provides the tokens for a vehicle.
+    ///   - subject: the trip or vehicle to follow.
+    ///   - authorization: a token provider to use instead of the configured one; `nil` uses the configured one.
+    /// - Throws: an error if the id isn't valid, or if a trip should be followed but no provider for its tokens is
+    ///   configured.
     public init(
         _ configuration: Configuration, _ subject: Subject, authorization: (any VehicleAuthorization)? = nil
     ) throws(AgentError) {
@@ -154,7 +155,8 @@ extension AuthorizationContext {
 }
 
 extension Configuration {
-    /// Returns the configuration with the provider of tokens for `subject`.
+    /// Returns the configuration with the token provider that following `subject` requires. Throws if none is
+    /// configured.
     func withProvider(for subject: Follower.Subject) throws(AgentError) -> Configuration {
         guard case .trip = subject else { return self }
         if let forConsumers { return forConsumers }
@@ -165,7 +167,7 @@ extension Configuration {
                 + "\"tokenKey\": \"TRIP_TOKEN_KEY\" }")
     }
 
-    /// Returns the name of the trip or vehicle.
+    /// Returns the full name of the trip or vehicle in Fleet Engine.
     func resource(of subject: Follower.Subject) throws(AgentError) -> FollowedResource {
         switch subject {
         case .trip(let id):

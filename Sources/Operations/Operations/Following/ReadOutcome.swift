@@ -6,17 +6,18 @@ package import ReportedText
 import Reporting
 import StrictJSON
 
-/// The meaning of an answer for a follower of a trip or vehicle, by the same rules as `DeliveryOutcome`.
+/// The meaning of a response for a follower. Responses are classified by the same rules as in `DeliveryOutcome`.
 package enum ReadOutcome: Sendable, Hashable {
     case seen(FollowedSnapshot)
-    /// The token was rejected. The follower tries once with a new one, then holds.
+    /// The token was rejected. The follower tries once with a new token. If that fails too, it waits longer before the
+    /// next attempt.
     case tokenRejected(reason: ReportedText)
-    /// The fault is temporary. The follower retries after a backoff, but not earlier than `after`.
+    /// The failure is temporary. The follower tries again after a backoff of at least `after`.
     case retry(reason: ReportedText, after: Duration?)
-    /// Waypost can't resolve the fault, such as an unknown trip or a disabled API.
+    /// The failure lasts until somebody corrects its cause, such as an unknown trip or a disabled API.
     case hold(reason: ReportedText)
 
-    /// Creates the outcome of an answer to the request for `resource`.
+    /// Creates the outcome of the request for `resource` from its response.
     package init(of response: HTTPResponse, to request: HTTPRequest, for resource: FollowedResource) {
         let outcome = DeliveryOutcome(of: response, to: request, naming: resource.description, account: "")
         self.init(outcome) {
@@ -29,7 +30,7 @@ package enum ReadOutcome: Sendable, Hashable {
         }
     }
 
-    /// Creates the outcome of an exchange without an answer.
+    /// Creates the outcome of a request that has received no response.
     package init(of error: HTTPTransportError) {
         self.init(DeliveryOutcome(of: error, from: "")) { nil }
     }
@@ -40,7 +41,7 @@ package enum ReadOutcome: Sendable, Hashable {
             self =
                 snapshot().map(Self.seen)
                 ?? .retry(reason: "200 with a body that is not valid JSON", after: nil)
-        // Only the cause is reported, because the remedies are about updates.
+        // Only the cause is used, because the remedies apply to sending updates, not to following.
         case .prepareAgain(let fault): self = .tokenRejected(reason: Condition(fault).cause)
         case .retry(let fault, let after), .throttled(let fault, let after):
             self = .retry(reason: Condition(fault).cause, after: after)

@@ -4,24 +4,25 @@ import ReportedText
 package import Reporting
 import TimeAndChance
 
-/// Logs normal events: the receiver's states, the first delivery, and at debug level every update. Faults are
-/// conditions, which `AgentMonitor` logs.
+/// Logs normal events: the receiver's states, the first delivery and, at debug level, every update. Faults aren't
+/// logged here, because they are conditions, which `AgentMonitor` logs.
 package final class EventLog: ReportingObserver {
     private struct State {
         var first: FirstDelivery
         var receiver: ReceiverState?
-        /// The times at which states of the receiver were logged recently.
+        /// The times within the last `span` at which a state of the receiver was logged.
         var changes: [Duration] = []
     }
 
-    /// The maximum number of receiver states that are logged within `span`, in case the receiver is intermittent.
+    /// The maximum number of receiver states that are logged within `span`. It keeps an intermittent receiver from
+    /// filling the log.
     private static let maximumChanges = 6
     private static let span = Duration.seconds(600)
 
     private let log: LogWriter
     private let clock: MonotonicClock
     private let state: Locked<State>
-    /// The level at which events of a single vehicle are logged.
+    /// The level at which an event that concerns one vehicle is logged.
     private let levelOfOneVehicle: LogLevel
 
     /// Creates a log of events.
@@ -29,8 +30,9 @@ package final class EventLog: ReportingObserver {
     /// - Parameters:
     ///   - log: receives the lines.
     ///   - clock: the clock.
-    ///   - logsFirstDelivery: whether the first delivery is logged, which shows that a service works.
-    ///   - isOfMany: whether the events come from many vehicles, so that a single vehicle's events are routine.
+    ///   - logsFirstDelivery: whether to log the first delivery, which shows that a service works.
+    ///   - isOfMany: whether the events come from many vehicles. If so, the events of one vehicle are logged at debug
+    ///     level.
     package init(
         log: LogWriter, clock: MonotonicClock, logsFirstDelivery: Bool = false, isOfMany: Bool = false
     ) {
@@ -61,7 +63,7 @@ package final class EventLog: ReportingObserver {
         if let line = state.withLock({ $0.first.line(after: event, at: now) }) { log.write(.info, line) }
     }
 
-    /// Logs a new state of the receiver. A fault isn't logged here, because it is a condition.
+    /// Logs a new state of the receiver. A state that is a fault isn't logged here, because it is also a condition.
     private func note(_ receiver: ReceiverState) {
         let now = clock.now
         let isLogged = state.withLock { state in
@@ -77,13 +79,13 @@ package final class EventLog: ReportingObserver {
 }
 
 extension Presence {
-    /// The state in upper case, as Fleet Engine's documentation writes it.
+    /// The state in upper case, as it appears in Fleet Engine's documentation.
     package var words: String { rawValue.uppercased() }
 }
 
-/// The first delivery of a run, with the time from its fix to the acknowledgement.
+/// Recognises the first delivery of a run, and describes it with the time from the fix to its acknowledgement.
 private struct FirstDelivery {
-    /// The time of a fix, and the time at which it arrived.
+    /// The time that a fix states, and the monotonic time at which it arrived.
     private struct Moment {
         let time: UTCTime
         let at: Duration
@@ -91,7 +93,7 @@ private struct FirstDelivery {
 
     var isLogged: Bool
     private var fix: Moment?
-    /// The first and the last fix that became an update, and the fix whose update is being sent.
+    /// The fixes from which the first and the latest update were made, and the fix of the update that is being sent.
     private var firstUpdate, update, sent: Moment?
 
     init(isLogged: Bool) { self.isLogged = isLogged }
@@ -106,7 +108,8 @@ private struct FirstDelivery {
         case .uploading(let batch): sent = update?.time == batch.last.timeOfFix ? update : nil
         case .delivered(let batch, _, _):
             isLogged = true
-            // An update may belong to this run even if a newer one has overtaken it.
+            // The delivered update belongs to this run if it isn't older than the run's first update, even if newer
+            // updates exist.
             let isOfThisRun = firstUpdate.map { $0.time <= batch.last.timeOfFix } ?? false
             let origin = isOfThisRun ? "" : ", from the previous run"
             let delay = sent.map { ", \(Self.text(now - $0.at)) after its fix" } ?? origin

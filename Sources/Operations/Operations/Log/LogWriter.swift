@@ -4,10 +4,10 @@ import ReportedText
 import StrictJSON
 import TimeAndChance
 
-/// Writes log lines to standard error as text or JSON, with a priority prefix for the text if journald reads it
-/// (sd-daemon(3)).
+/// Writes log lines to standard error, as text or JSON. If journald reads standard error, each line of text begins with
+/// a priority prefix (sd-daemon(3)).
 ///
-/// Writing never blocks on the reader: a journal that hangs must not hold up delivery.
+/// Writing never blocks, because a journal that hangs must not delay deliveries.
 package final class LogWriter: Sendable {
     private let level: LogLevel
     private let format: LogFormat
@@ -16,8 +16,11 @@ package final class LogWriter: Sendable {
     private let listensToDebug: Bool
     private let output: (@Sendable ([UInt8]) -> Void)?
 
-    /// Creates a writer. `output` receives whole lines; if it is `nil`, they go to standard error. `listener` receives
-    /// messages regardless of the level that is logged, but debug messages only if `listensToDebug` is `true`.
+    /// Creates a writer.
+    ///
+    /// `output` receives complete lines; if it is `nil`, they are written to standard error. `listener` receives every
+    /// message except debug messages, whatever `level` is. If `listensToDebug` is `true`, it receives debug messages
+    /// too.
     package init(
         level: LogLevel, format: LogFormat,
         isReadByJournal: Bool = ProcessEnvironment.variables["JOURNAL_STREAM"] != nil,
@@ -32,19 +35,20 @@ package final class LogWriter: Sendable {
         self.listener = listener
     }
 
-    /// Writes one line about a condition.
+    /// Writes a line about an active condition.
     package func write(_ line: ActiveConditions.Line) {
         write(LogLevel(line.severity), line.text.description, code: line.code)
     }
 
-    /// Writes one line for each cause of a condition that is only logged and never becomes active.
+    /// Writes a line for each cause of a condition that is only logged, without becoming active.
     package func write(_ condition: Condition) {
         for line in condition.lines {
             write(LogLevel(condition.code.severity), line.description, code: condition.code)
         }
     }
 
-    /// Writes one line if `level` is logged. `code` is the condition that the line is about.
+    /// Writes one line, if messages of `level` are logged. `code` is the code of the condition that the message is
+    /// about.
     package func write(_ level: LogLevel, _ message: @autoclosure () -> String, code: ConditionCode? = nil) {
         if let listener, listensToDebug || level < .debug { listener(level, message().printable) }
         guard level <= self.level else { return }
@@ -53,7 +57,7 @@ package final class LogWriter: Sendable {
         StandardError.write(line, notice: notice(ofDropped:))
     }
 
-    /// Returns a line that replaces `count` dropped lines.
+    /// Returns a line to be written in place of `count` lines that were dropped.
     package func notice(ofDropped count: Int) -> [UInt8] {
         line(.warning, "\(count.counted("log line")) dropped: standard error was not read")
     }
@@ -77,7 +81,7 @@ package final class LogWriter: Sendable {
 
 package enum LogFormat: String, Sendable, Hashable, CaseIterable { case text, json }
 
-/// The level up to which messages are logged; each level includes the previous ones.
+/// The severity of a message. If a level is configured, messages of that level and of all levels before it are logged.
 package enum LogLevel: String, Sendable, Hashable, CaseIterable, Comparable {
     case error, warning, info, debug
 
@@ -93,7 +97,7 @@ package enum LogLevel: String, Sendable, Hashable, CaseIterable, Comparable {
 
     package static func < (one: Self, other: Self) -> Bool { one.journalPriority < other.journalPriority }
 
-    /// The priorities of syslog(3).
+    /// The priority of this level in syslog(3).
     fileprivate var journalPriority: Int {
         switch self {
         case .error: 3

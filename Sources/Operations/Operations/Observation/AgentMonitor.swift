@@ -8,7 +8,7 @@ package import SQLiteOutbox
 package import TimeAndChance
 package import VehicleAuthorization
 
-/// Keeps the state of one agent for status, metrics and summaries, and logs its conditions.
+/// Keeps the state of one agent for the status, metrics and summaries, and logs the agent's conditions.
 package final class AgentMonitor: ReportingObserver {
     package struct Snapshot: Sendable {
         package var counts = DeliveryCounts()
@@ -17,33 +17,34 @@ package final class AgentMonitor: ReportingObserver {
         package var delivery = Delivery()
         package var token = Token()
         package var clocks = Clocks()
-        /// The time at which private mode began; `nil` while it is off.
+        /// The time at which private mode began; `nil` while private mode is off.
         package var privateSince: Duration?
-        /// The number of times that the outbox didn't answer and was bypassed.
+        /// The number of times that the outbox exceeded its time limit and was bypassed.
         package var storeBypasses = 0
         package var configuration = Loaded()
-        /// A replay's position in its logs, their total length, and the time at which the replay began.
+        /// The progress of a replay: how far into its logs it has got, their total length, and the time at which it
+        /// began.
         package var progress: (reached: Duration, of: Duration, since: Duration)?
     }
 
-    /// The receiver and its last fixes.
+    /// The state of the receiver, and its last fixes.
     package struct Receiver: Sendable {
         package var state: ReceiverState?
-        /// The time at which the receiver reported `state`.
+        /// The time at which `state` was reported.
         package var stateAt = Duration.zero
-        /// The satellites that the receiver last reported.
+        /// The satellites in the receiver's last report of them.
         package var sky: (sky: Sky, at: Duration)?
         package var lastFix: (fix: Fix, at: Duration)?
-        /// The time of the last fix that private mode withheld.
+        /// The time at which private mode last withheld a fix.
         package var withheldAt: Duration?
-        /// The time of the last fix, withheld or not.
+        /// The time of the last fix, including withheld ones.
         package var lastFixAt: Duration? { [lastFix?.at, withheldAt].compactMap(\.self).max() }
-        /// The last fix that was rejected.
+        /// The reason why the last rejected fix was rejected.
         package var lastRejection: FixRejection?
-        /// The last warning about a problem that prevents fixes.
+        /// The receiver's last warning about a problem that prevents fixes.
         package var obstacle: ReceiverWarning?
 
-        /// Returns the present, derived from the time of the last fix; `nil` before the first fix.
+        /// Returns the present according to the receiver, calculated from its last fix; `nil` before the first fix.
         package func present(at now: Duration) -> UTCTime? {
             lastFix.map { $0.fix.timeOfFix.advanced(by: now - $0.at) }
         }
@@ -51,45 +52,45 @@ package final class AgentMonitor: ReportingObserver {
 
     /// The deliveries to Fleet Engine.
     package struct Delivery: Sendable {
-        /// The time of fix of the last delivered position, and the time at which Fleet Engine acknowledged it.
+        /// The last delivered position: the time of its fix, and the time at which Fleet Engine acknowledged it.
         package var last: (timeOfFix: UTCTime, at: Duration)?
-        /// The time of the next attempt, if the upload loop is waiting for it.
+        /// The time of the upload loop's next attempt; `nil` unless the loop is waiting for one.
         package var waitsUntil: Duration?
-        /// The delays from the arrival of a fix to the acknowledgement.
+        /// The times from the arrival of a fix to its acknowledgement.
         package var delays = DeliveryDelays()
     }
 
     package struct Token: Sendable {
-        /// The time until which the token is used; `nil` while there is no token.
+        /// The time at which Waypost stops using the current token; `nil` while there is no token.
         package var usedUntil: Duration?
-        /// The condition that last prevented a token or rejected one, and its time.
+        /// The last condition that explains why a token was missing or rejected, and the time at which it was raised.
         package var lastRejection: (code: ConditionCode, at: Duration)?
-        /// The time of the last warning about tokens.
+        /// The time of the last warning about the token provider.
         fileprivate var warnedAt: Duration?
     }
 
-    /// The readings of other clocks.
+    /// The times of other clocks, with which the host's clock is compared.
     package struct Clocks: Sendable {
-        /// The offset of the host's clock from Fleet Engine's, or from the receiver's if Fleet Engine hasn't sent its
-        /// time within ten minutes.
+        /// The offset of the host's clock from Fleet Engine's clock. If Fleet Engine hasn't sent its time within ten
+        /// minutes, it is the offset from the receiver's clock.
         package var offset: (offset: Duration, isServers: Bool, at: Duration)?
-        /// Fleet Engine's time in the last answer that contained it.
+        /// Fleet Engine's time in the last response that contained it, and the time at which the response arrived.
         package var server: (time: UTCTime, at: Duration)?
 
-        /// Returns Fleet Engine's time at `now`; `nil` if no answer has contained it.
+        /// Returns Fleet Engine's time at the moment `now`; `nil` if no response has contained its time.
         func server(at now: Duration) -> UTCTime? { server.map { $0.time.advanced(by: now - $0.at) } }
 
-        /// Compares the host's clock with `time`. Fleet Engine's time takes precedence, although it is in whole
-        /// seconds, because a receiver may send a wrong date.
+        /// Compares the host's time `system` with `time`. Fleet Engine's time takes precedence over the receiver's,
+        /// although it has only whole seconds, because a receiver may send a wrong date.
         fileprivate mutating func compare(_ time: UTCTime, isServers: Bool, with system: UTCTime, at now: Duration) {
             if !isServers, let offset, offset.isServers, now - offset.at < .seconds(600) { return }
             offset = (time.duration(to: system), isServers, now)
         }
     }
 
-    /// The current configuration.
+    /// The source of the current configuration.
     package struct Loaded: Sendable {
-        /// The time at which the configuration was read; `nil` if it is never reloaded.
+        /// The time at which the configuration was read; `nil` if this agent never reloads it.
         package var loadedAt: UTCTime?
         package var file: String?
     }
@@ -106,10 +107,10 @@ package final class AgentMonitor: ReportingObserver {
     /// - Parameters:
     ///   - clock: the clock.
     ///   - log: receives a line when a condition begins, changes or ends.
-    ///   - isOfMany: whether the agent serves many vehicles.
-    ///   - systemTime: returns the host's time, to compare it with other clocks; `nil` for recorded logs, which keep
-    ///     their dates and may pause.
-    ///   - synchronizedTime: returns the host's time while it is synchronized, otherwise `nil`.
+    ///   - isOfMany: whether the agent serves many vehicles, as in a load test.
+    ///   - systemTime: returns the host's time, which is compared with other clocks. It is `nil` for recorded logs,
+    ///     because their dates are in the past and a replay may pause.
+    ///   - synchronizedTime: returns the host's time if the host's clock is synchronized, otherwise `nil`.
     package init(
         clock: MonotonicClock, log: LogWriter? = nil, isOfMany: Bool = false,
         systemTime: (@Sendable () -> UTCTime)? = nil,
@@ -127,28 +128,29 @@ package final class AgentMonitor: ReportingObserver {
 
     package var snapshot: Snapshot { state.withLock { $0 } }
 
-    /// The time since the start.
+    /// The time since the agent started.
     package var uptime: Duration { clock.now }
 
-    /// Records a condition, which ends after `life` or when `clear` is called.
+    /// Records that a condition has occurred. It stays active until `clear` is called or, if `life` isn't `nil`, until
+    /// that time has passed.
     package func raise(_ condition: Condition, on topic: ActiveConditions.Topic, for life: Duration? = nil) {
         change { state, now in state.conditions.raise(condition, on: topic, at: now, until: life.map { now + $0 }) }
     }
 
-    /// Records that a condition still lasts. This isn't counted as a repetition.
+    /// Records that a condition is still active, without counting it as another occurrence.
     package func hold(_ condition: Condition, on topic: ActiveConditions.Topic) {
         change { state, now in state.conditions.hold(condition, on: topic, at: now) }
     }
 
-    /// Records the end of a condition.
+    /// Records that a condition is no longer active.
     package func clear(_ topic: ActiveConditions.Topic) {
         change { state, now in state.conditions.clear(topic, at: now) }
     }
 
-    /// Counts a bypass of the outbox, which didn't answer.
+    /// Counts that the outbox exceeded its time limit and was bypassed.
     package func countStoreBypass() { state.withLock { $0.storeBypasses += 1 } }
 
-    /// Counts requests for tokens, and records warnings and the outcome of renewals.
+    /// Counts token requests, and records the provider's warnings and the results of token renewals.
     package func note(_ event: TokenEvent) {
         switch event {
         case .asked: state.withLock { $0.counts.tokenFetches += 1 }
@@ -168,7 +170,7 @@ package final class AgentMonitor: ReportingObserver {
             case .working(let remaining):
                 state.token.usedUntil = now + remaining
                 state.conditions.clear(.renewal, at: now)
-                // A warning that still applies is repeated with the first token after ten minutes.
+                // If the warning still applied after ten minutes, this token would have repeated it.
                 if let warnedAt = state.token.warnedAt, now - warnedAt >= TokenCache.reminderInterval {
                     state.conditions.clear(.one(.tokenSupplyAtRisk), at: now)
                 }
@@ -185,7 +187,7 @@ package final class AgentMonitor: ReportingObserver {
         }
     }
 
-    /// Records how many updates are in quarantine.
+    /// Records the number of updates in quarantine.
     package func note(quarantined count: Int64) {
         change { state, now in
             let topic = ActiveConditions.Topic.one(.updatesQuarantined)
@@ -202,7 +204,7 @@ package final class AgentMonitor: ReportingObserver {
         change { state, now in
             let topic = ActiveConditions.Topic.one(.outboxNearlyFull)
             let share = extent.usedBytes * 100 / max(1, extent.maximumBytes)
-            // The condition ends at a slightly lower share, so that it doesn't flap.
+            // The condition begins at 80 % but ends below 75 %, so that it doesn't flap.
             let limit = state.conditions.active(topic) == nil ? 80 : 75
             guard share >= limit else { return state.conditions.clear(topic, at: now) }
             let condition = Condition(outboxFilledTo: share, ofBytes: extent.maximumBytes)
@@ -210,7 +212,7 @@ package final class AgentMonitor: ReportingObserver {
         }
     }
 
-    /// Records which file the configuration is read from.
+    /// Records the file from which the configuration was read.
     package func note(loadedFrom file: String) { state.withLock { $0.configuration.file = file } }
 
     /// Records that the current configuration was read at `time`.
@@ -278,21 +280,22 @@ package final class AgentMonitor: ReportingObserver {
             return state.conditions.takeLines(at: now)
         }
         guard let log else { return }
-        // With many vehicles, the line wouldn't say which one is private.
+        // With many vehicles, a line about private mode is useless, because it doesn't name the vehicle.
         for line in lines where line.code != .privateMode || !isOfMany { log.write(line) }
     }
 }
 
 extension AgentMonitor.Snapshot {
-    /// The maximum offset of a correct host clock; it leaves room for a slow serial port or a slow answer.
+    /// The maximum tolerated offset of the host's clock. It allows for a slow serial port or a slow response.
     private static let clockTolerance = Duration.seconds(30)
-    /// The maximum time by which a fix may be ahead of the present; it leaves room for whole seconds and a slow answer.
+    /// The maximum tolerated time by which a fix is ahead of the present. It allows for clocks with whole seconds and a
+    /// slow response.
     private static let maximumLead = Duration.seconds(60)
-    /// The maximum age of a fix; it leaves room for a slow serial port and for a receiver that is waking up.
+    /// The maximum tolerated age of a fix. It allows for a slow serial port, and for a receiver that is waking up.
     private static let maximumLag = Duration.seconds(3600)
 
-    /// The reason why no fix was accepted, if the receiver's output shows it; `nil` if a fix was accepted or none
-    /// arrived.
+    /// The reason why the receiver's output contained no usable fix; `nil` if a fix was accepted or withheld, or if the
+    /// reason isn't known.
     package var reasonForNoFix: String? {
         guard receiver.lastFixAt == nil else { return nil }
         if let rejection = receiver.lastRejection {
@@ -309,7 +312,8 @@ extension AgentMonitor.Snapshot {
         delivery.last = (batch.last.timeOfFix, now)
     }
 
-    /// Checks the time of a fix. If no other source knows the present, checks the host's clock against the fix instead.
+    /// Compares the time of a fix with the present. If neither Fleet Engine nor a synchronized clock provides the
+    /// present, compares the host's clock with the fix instead.
     fileprivate mutating func compare(
         _ fix: Fix, with system: UTCTime, _ synchronized: UTCTime?, at now: Duration
     ) {
@@ -337,10 +341,10 @@ extension AgentMonitor.Snapshot {
     }
 }
 
-/// Counts of events since the agent started, for summaries, status and metrics.
+/// The numbers of events since the agent started, for summaries, status and metrics.
 package struct DeliveryCounts: Sendable, Hashable {
     package var fixes = 0
-    /// The number of fixes that were withheld because the vehicle was private.
+    /// The number of fixes that private mode has withheld.
     package var withheld = 0
     package var accepted = 0
     package var delivered = 0
@@ -351,12 +355,12 @@ package struct DeliveryCounts: Sendable, Hashable {
     package var rejectedFixes: [String: Int] = [:]
     package var receiverWarnings: [String: Int] = [:]
     package var notStored = 0
-    /// The number of updates that were never stored, because memory was full.
+    /// The number of updates that were lost before they could be stored, because the memory for them was full.
     package var dropped = 0
 
     package init() {}
 
-    /// The number of all fixes that arrived, used or not.
+    /// The number of all fixes from the receiver, including withheld and rejected ones.
     package var fixesRead: Int { fixes + withheld + rejectedFixes.values.reduce(0, +) }
 
     package mutating func count(_ event: ReportingEvent) {
@@ -396,23 +400,22 @@ package struct ReportingObservers: ReportingObserver {
     }
 }
 
-/// The delays of live positions since the start, from the arrival of the fix to Fleet Engine's acknowledgement.
-/// Backlogs and shape points, which wait for their update, aren't counted, because they would outnumber the live
-/// positions.
+/// The delivery delays of live positions since the start. A delay lasts from the arrival of a fix to Fleet Engine's
+/// acknowledgement. Backlogs and shape points aren't counted. They wait before they are sent, and would outnumber the
+/// live positions.
 package struct DeliveryDelays: Sendable, Hashable, Codable {
-    /// The upper bounds in seconds of all `counts` but the last. They range from the delay of a passenger's map to an
-    /// outage and a night without a network.
+    /// The upper bounds of the delays in `counts`, in seconds. The last element of `counts` has no bound. The bounds
+    /// range from delays that a passenger notices on a map to a night without a network.
     package static let bounds = [1, 2, 5, 10, 30, 60, 300, 900, 3600, 14_400, 86_400]
 
-    /// The number of deliveries by delay. Each element counts the delays above the previous bound and up to its own
-    /// bound; the last element counts the rest.
+    /// The numbers of deliveries by delay. Each element counts the delays that are greater than the previous bound and
+    /// not greater than its own bound. The last element counts all greater delays.
     package private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
-    /// The sum of all delays.
     package private(set) var sumMilliseconds: Int64 = 0
 
     package init() {}
 
-    /// Counts a delay. A negative delay, which occurs after a clock was set back, is counted as zero.
+    /// Counts a delay. A delay is negative if a clock was set back meanwhile; it is then counted as zero.
     package mutating func add(_ delay: Duration) {
         let delay = max(.zero, delay)
         counts[Self.bounds.firstIndex { delay <= .seconds($0) } ?? Self.bounds.count] += 1

@@ -2,18 +2,20 @@ import LinuxPlatform
 package import Reporting
 package import TimeAndChance
 
-/// Estimates the present to within years, which is enough to resolve a receiver's ambiguous week number.
+/// Estimates the present to within years. That is enough to resolve the ambiguous week number of a receiver.
 ///
-/// Fleet Engine's clock comes first, then a synchronized host clock, then the release date or the last good time of
-/// fix, whichever is later. An unsynchronized host clock isn't used, nor is a server's clock that is long before the
-/// release or decades after it.
+/// The estimate is Fleet Engine's time, if that is known. Otherwise, it is the host's time while the host's clock is
+/// synchronized. Otherwise, it is the release date or the time of the last accepted fix, whichever is later.
+///
+/// A server's time is ignored if it is long before the release or decades after it, and an unsynchronized host clock is
+/// never used.
 package final class ApproximatePresent: ReportingObserver {
     private struct Sources {
         var lastGood: UTCTime
         var server: UTCTime?
     }
 
-    /// The times at which a release may be in use, relative to its date.
+    /// The period in which a release may be in use, relative to the release date.
     private static let useOfRelease = Duration.seconds(-365 * 86_400)...Duration.seconds(25 * 365 * 86_400)
 
     private let release: UTCTime
@@ -32,7 +34,7 @@ package final class ApproximatePresent: ReportingObserver {
         return sources.server ?? synchronizedClock() ?? sources.lastGood
     }
 
-    /// Records an accepted time of fix, which the outbox keeps across restarts.
+    /// Records the time of an accepted fix. The outbox keeps that time across restarts.
     package func note(lastGood time: UTCTime) {
         sources.withLock { $0.lastGood = max($0.lastGood, time) }
     }

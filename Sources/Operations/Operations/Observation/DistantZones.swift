@@ -2,16 +2,17 @@ import Conditions
 import LinuxPlatform
 package import Reporting
 
-/// Reports private zones that are implausibly far from every fix of a run, because their coordinates are probably
-/// swapped.
+/// Reports private zones that are implausibly far from every fix of the run. The latitude and longitude of such a zone
+/// are probably swapped.
 package final class DistantZones: ReportingObserver {
     private struct State {
-        /// The indices of the configured zones that have been far from all fixes so far.
+        /// The indices of the private zones that have been far from every fix so far.
         var distant: [Int]
         var hasFix = false
     }
 
-    /// The time for which the condition is shown. It is limited, because a whole trip may be far from all zones.
+    /// The time for which the condition stays active. It is limited, because a whole trip may correctly be far from all
+    /// zones.
     private static let life = Duration.seconds(3600)
 
     private let state: Locked<State>

@@ -1,17 +1,19 @@
 import Glibc
 
-/// A distribution of values, in bounded memory and with a relative precision.
+/// A histogram of values with exponentially growing buckets. Its memory is bounded, and its relative precision is
+/// constant.
 package struct Distribution: Sendable, Hashable {
     private let minimum: Double
     private let limit: Double
     private let step: Double
-    /// The number of values in each size class.
+    /// The number of values in each bucket.
     private var counts: [Int] = []
     package private(set) var count = 0
-    /// The exact maximum; 0 if there are no values.
+    /// The exact maximum of all values; 0 if there are none.
     package private(set) var maximum = 0.0
 
-    /// Creates a distribution that distinguishes values between `minimum` and `limit` by a factor of `step`.
+    /// Creates a histogram for values from `minimum` to `limit`. The upper bound of each bucket is `step` times that of
+    /// the previous one.
     package init(from minimum: Double, to limit: Double, step: Double) {
         self.minimum = minimum
         self.limit = limit
@@ -27,7 +29,7 @@ package struct Distribution: Sendable, Hashable {
         maximum = max(maximum, value)
     }
 
-    /// Returns the value that `share` of all values don't exceed; `nil` if there are no values.
+    /// Returns the value that isn't exceeded by the fraction `share` of all values; `nil` if there are none.
     package func quantile(_ share: Double) -> Double? {
         guard count > 0 else { return nil }
         var rest = (Double(count) * share).rounded(.up)

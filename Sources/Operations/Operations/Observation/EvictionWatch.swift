@@ -1,23 +1,25 @@
 package import Conditions
 package import SQLiteOutbox
 
-/// Decides which evictions of pending updates an operator should know about.
+/// Decides which evictions of pending updates are reported to the operator.
 ///
-/// Updates that an operator discards, and updates lost to damage, are reported elsewhere.
+/// Updates that the operator has discarded and updates that were lost to damage aren't included, because they are
+/// reported elsewhere.
 package struct EvictionWatch: Sendable {
-    /// The time for which evictions are shown after the last one.
+    /// The time for which a condition about evictions stays active after the last eviction.
     package static let displayTime = Duration.seconds(3600)
 
     private let start: Evictions
     private var last: Evictions
 
-    /// Creates a watch for the evictions after `start`.
+    /// Creates a watch. Evictions that are already counted in `start` aren't reported.
     package init(since start: Evictions) {
         self.start = start
         last = start
     }
 
-    /// Returns the conditions for new evictions.
+    /// Returns the conditions for evictions that have occurred since the last call. The numbers in them count from
+    /// `start`.
     package mutating func conditions(of evictions: Evictions) -> [Condition] {
         defer { last = evictions }
         func count(_ reasons: EvictionReason..., since before: Evictions) -> Int64 {

@@ -3,7 +3,8 @@ import LinuxPlatform
 package import Reporting
 import TimeAndChance
 
-/// Measures the errors of a follower of one vehicle by comparing the vehicle's fixes with the updates made from them.
+/// Measures how far a follower's view of one vehicle is from the vehicle's fixes. The follower's view is calculated
+/// from the updates.
 package final class FollowerMeter: ReportingObserver {
     private let state = Locked(FollowerErrors())
 
@@ -22,38 +23,39 @@ package final class FollowerMeter: ReportingObserver {
     }
 }
 
-/// The errors of a follower that receives each update at once: those of the live position and of the reported track.
+/// The position errors of a follower that receives each update at once: the error of the live position, and the error
+/// of the reported track.
 ///
-/// The first fix after a gap or a jump isn't measured, nor is the reported track across the gap, because Waypost
-/// doesn't limit the error there. The track from the last update before private mode to the first one after it isn't
-/// measured either.
+/// Waypost doesn't limit the error across a gap or a jump. Therefore, neither the first fix after it nor the track
+/// across it is measured. The track across a private period isn't measured either.
 package struct FollowerErrors: Sendable {
-    /// The maximum number of fixes that wait for the update that reports their track. If there are more, the waiting
-    /// fixes aren't measured.
+    /// The maximum number of fixes that wait for an update that reports their track. If there are more, the waiting
+    /// fixes are discarded without being measured.
     private static let maximumWaiting = 4096
 
-    /// The live error in metres at each fix, after the update that is made from the fix, if any.
+    /// The errors of the live position in metres, one for each fix. If an update is made from a fix, the error is
+    /// measured after it.
     package private(set) var live = Distribution(from: 0.01, to: 1e7, step: 1.01)
-    /// The error of the reported track in metres at each fix.
+    /// The errors of the reported track in metres, one for each fix.
     package private(set) var track = Distribution(from: 0.01, to: 1e7, step: 1.01)
 
     private struct Moment {
         let fix: Fix
-        /// Whether the track breaks between the previous fix and this one.
+        /// Whether there is a gap or a jump between the previous fix and this one.
         let isAfterBreak: Bool
     }
 
-    /// The last position that was reported.
+    /// The last reported position.
     private var reported: Fix?
-    /// The last fix, from which an update may still be made.
+    /// The latest fix. It hasn't been measured yet, because an update may still be made from it.
     private var latest: Moment?
-    /// The fixes since the last position that was reported.
+    /// The fixes since the last reported position, whose track hasn't been reported yet.
     private var waiting: [Moment] = []
     private var continuity = TrackContinuity()
 
     package init() {}
 
-    /// Adds the next fix that was accepted.
+    /// Adds the next accepted fix.
     package mutating func addFix(_ fix: Fix) {
         if let latest, let reported, !latest.isAfterBreak {
             live.add(reported.extrapolated(to: latest.fix.timeOfFix).distance(to: latest.fix))
@@ -66,7 +68,7 @@ package struct FollowerErrors: Sendable {
         waiting.append(moment)
     }
 
-    /// Starts over with a new track when private mode begins or ends. Measured errors are kept.
+    /// Begins a new track, because private mode has begun or ended. The errors measured so far are kept.
     package mutating func startOver() {
         reported = nil
         latest = nil
@@ -74,8 +76,8 @@ package struct FollowerErrors: Sendable {
         continuity = TrackContinuity()
     }
 
-    /// Adds the next reported position, which is live or a shape point. A position that was sent from memory adds
-    /// nothing when it is stored later, nor does an older position.
+    /// Adds the next reported position, which is live or a shape point. A position that has already been added is
+    /// ignored, because a position is first sent from memory and then stored. Older positions are ignored too.
     package mutating func addUpdate(_ update: LocationUpdate) {
         let next = Fix(update)
         let isPassed = waiting.first.map { next.timeOfFix < $0.fix.timeOfFix } ?? true

@@ -3,13 +3,13 @@ import LinuxPlatform
 package import Reporting
 package import TimeAndChance
 
-/// Measures the requests of a replay's vehicles: their durations and their failures.
+/// Measures the requests of a replay: how long they take, and how many fail.
 package final class RequestMeter: ReportingObserver {
     private let systemTime: (@Sendable () -> UTCTime)?
     private let state = Locked(RequestFigures())
 
     /// Creates a meter. Pass `systemTime`, which returns the host's time, only if each fix carries the time at which it
-    /// is due; with `nil`, no lag is measured.
+    /// is due: the difference shows how late the fix is read. If it is `nil`, that isn't measured.
     package init(systemTime: (@Sendable () -> UTCTime)? = nil) { self.systemTime = systemTime }
 
     package var figures: RequestFigures { state.withLock { $0 } }
@@ -34,7 +34,8 @@ package final class RequestMeter: ReportingObserver {
 }
 
 extension DeliveryFault {
-    /// The key under which a replay counts the fault: the status of an answer, or the reason for a missing answer.
+    /// The name under which failures of this kind are counted: the status of the response, or the reason why there was
+    /// no response.
     fileprivate var key: String {
         switch self {
         case .noPermit: "noToken"
@@ -55,13 +56,14 @@ extension LostExchange.Cause {
     }
 }
 
-/// The durations of requests, and the counts of failures by reason.
+/// The durations of requests, and the number of failures for each reason.
 package struct RequestFigures: Sendable, Hashable {
-    /// The durations in seconds, to within 5 %; the requests' time limits bound them.
+    /// The durations in seconds, with a precision of 5 %. They can't exceed the time limit of a request.
     private var seconds = Distribution(from: 0.0001, to: 600, step: 1.05)
-    /// Failures by status, or by the reason why there was no answer; `noToken` if there was no token.
+    /// The number of failures by the status of the response, or by the reason why there was no response. The key
+    /// `noToken` means that there was no token.
     package private(set) var failures: [String: Int] = [:]
-    /// The maximum delay in reading a fix; `nil` if it isn't measured.
+    /// The maximum delay with which a fix was read; `nil` if that isn't measured.
     package fileprivate(set) var longestLag: Duration?
 
     package init() {}
@@ -69,16 +71,17 @@ package struct RequestFigures: Sendable, Hashable {
     package var answers: Int { seconds.count }
     package var longestAnswer: Duration { .seconds(seconds.maximum) }
 
-    /// Counts an answer that arrived after `duration`.
+    /// Counts a request whose response arrived after `duration`.
     package mutating func countAnswer(after duration: Duration) { seconds.add(duration / .seconds(1)) }
 
-    /// Counts a request that failed for `reason`.
+    /// Counts a request that has failed for `reason`.
     package mutating func countFailure(_ reason: String) { failures[reason, default: 0] += 1 }
 
-    /// Returns the time within which `share` of all answers arrived, to within 5 %; `nil` before the first answer.
+    /// Returns the time within which the fraction `share` of all responses arrived, with a precision of 5 %; `nil`
+    /// before the first response.
     package func time(of share: Double) -> Duration? { seconds.quantile(share).map { .seconds($0) } }
 
-    /// A list of failures, the most frequent first, such as `12 x 503, 3 x timedOut`; `nil` if there are none.
+    /// The failures as text, the most frequent reason first, such as `12 x 503, 3 x timedOut`; `nil` if there are none.
     package var failureList: String? { Self.list(of: failures) }
 
     package static func list(of failures: [String: Int]) -> String? {

@@ -4,26 +4,28 @@ import ReportedText
 import SQLiteOutbox
 import StrictJSON
 
-/// The service that runs on this machine, queried at its status address, which requires no secret.
+/// A client of the service that runs on this machine. It sends requests to the service's status address, which requires
+/// no secret.
 package struct RunningService: Sendable {
     private let address: LocalAddress
     private let outboxPath: String
 
-    /// The time limit for an answer in seconds.
+    /// The time limit for a response, in seconds.
     private static let timeout = 10
-    /// The maximum size of an answer in bytes.
+    /// The maximum size of a response in bytes.
     private static let maximumAnswerBytes = 1 << 20
 
-    /// Creates a client of the service with `configuration`. If that is `nil`, the client queries `address` or, if that
-    /// is also `nil`, the default address.
+    /// Creates a client of the service with `configuration`. If that is `nil`, the client uses `address`, or the
+    /// default address if `address` is also `nil`.
     package init(_ configuration: Configuration?, at address: LocalAddress? = nil) {
         self.address = configuration?.statusAddress ?? address ?? .loopback(host: "127.0.0.1", port: 9464)
         outboxPath = configuration?.outbox.path ?? "/var/lib/waypost/outbox.sqlite"
     }
 
-    /// Returns the state of the service, and the JSON text that it was decoded from.
+    /// Returns the service's status, and the JSON text from which it was decoded.
     ///
-    /// - Throws: `.unavailable` if the service doesn't answer, with the reason why the last run ended and the remedy.
+    /// - Throws: `.unavailable` if the service doesn't respond. The message contains the remedy, and the reason why the
+    ///   previous run ended if it ended itself.
     package func report() async throws(AgentError) -> (report: StatusReport, json: [UInt8]) {
         switch await ask() {
         case .report(let report, let json): return (report, json)
@@ -32,13 +34,13 @@ package struct RunningService: Sendable {
         }
     }
 
-    /// The result of a query: a report, or the reason for its absence with the remedy.
+    /// The result of a request for the status: a report, or the reason why there is none, with the remedy.
     enum Answer: Sendable {
         case report(StatusReport, json: [UInt8])
         case notRunning(String)
-        /// Another program listens at the address.
+        /// The program that listens on the address isn't Waypost.
         case otherProgram(String)
-        /// The service seems to run but doesn't answer.
+        /// The service seems to be running but doesn't respond.
         case unresponsive(String)
     }
 
@@ -84,7 +86,7 @@ package struct RunningService: Sendable {
         }
     }
 
-    /// The service's process that has the outbox open, whether it answers or not; `nil` if there is none.
+    /// The service's process, recognised by its lock on the outbox, whether it responds or not; `nil` if there is none.
     private var owner: HoldingProcess? {
         get async {
             await onThread(named: "owner") { [outboxPath] in
@@ -94,7 +96,8 @@ package struct RunningService: Sendable {
         }
     }
 
-    /// Returns the reason why a running service doesn't answer, with the remedy; `nil` if the error says enough.
+    /// Returns the reason why the service doesn't respond although it is running, with the remedy. Returns `nil` if the
+    /// error itself is clear enough.
     package static func reasonForSilence(
         at address: LocalAddress, of owner: HoldingProcess, _ outboxPath: String, _ error: SystemError
     ) -> String? {
@@ -115,7 +118,7 @@ package struct RunningService: Sendable {
         return "\(owner) has the outbox \(outboxPath), but \(fact): \(remedy)"
     }
 
-    /// Returns the reason why this user can't find out whether a service runs; `nil` if this user can.
+    /// Returns the reason why this user can't find out whether a service is running; `nil` if the user can find out.
     private static func accessObstacle(toOutboxAt outboxPath: String, at address: LocalAddress, _ error: SystemError)
         -> String?
     {
@@ -131,21 +134,23 @@ package struct RunningService: Sendable {
     private static func reasonForSilence(at address: LocalAddress, _ error: SystemError) -> String {
         switch error.number {
         case ECONNREFUSED, ENOENT: "the service is not running: nothing listens on \(address)"
-        // A call on the socket exceeded its time limit.
+        // These errors mean that sending or receiving has exceeded the time limit.
         case EAGAIN, ETIMEDOUT:
             "the service does not answer within \(timeout) s, although something listens on \(address)"
         default: "the service does not answer: \(error)"
         }
     }
 
-    /// Returns a hint on how to query the first of `services`, which listen elsewhere; empty if there are none.
+    /// Returns a hint on how to query `services`, which run with other configurations. The hint names only the first of
+    /// them, and is empty if there are none.
     package static func hint(atOthers services: [HoldingProcess]) -> String {
         guard let service = services.first else { return "" }
         let rest = services.count == 1 ? "runs" : "and \(services.count - 1) more run"
         return "; \(service) \(rest) with another configuration: to query it, specify that file with --config"
     }
 
-    /// Returns a hint at where to look for the cause, preceded by the reason if the last run ended itself.
+    /// Returns a hint on where to look for the cause. If the previous run ended itself, the hint begins with the
+    /// reason.
     private static func hint(_ outboxPath: String, _ error: SystemError) -> String {
         let verb = error.number == EAGAIN || error.number == ETIMEDOUT ? "restart" : "start"
         let look = "\(verb) it (systemctl \(verb) waypost), and see systemctl status waypost, journalctl -u waypost"
@@ -168,7 +173,7 @@ package struct RunningService: Sendable {
         return answer
     }
 
-    /// Returns the status code and the body.
+    /// Returns the status code and the body of an HTTP response. The status code is `nil` if `answer` isn't one.
     private static func parts(of answer: [UInt8]) -> (status: Int?, body: [UInt8]) {
         let end = Array("\r\n\r\n".utf8)
         guard answer.starts(with: Array("HTTP/1.".utf8)),

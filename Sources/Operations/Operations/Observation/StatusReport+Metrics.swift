@@ -3,19 +3,20 @@ import HTTPService
 import ReportedText
 import Reporting
 
-/// The set of metrics that a scrape returns.
+/// A named selection of metrics. A request states which one to return.
 package enum MetricsProfile: String, Sendable {
     case full
-    /// At most 12 series, for a metered connection: `GET /metrics?profile=fleet`.
+    /// At most 12 time series, for a metered connection. The request is `GET /metrics?profile=fleet`.
     case fleet
 
-    /// Creates the profile that `request` names, or the full one without a name; `nil` if no profile has that name.
+    /// Creates the profile that `request` names, or the full profile if it names none. The result is `nil` if the name
+    /// is unknown.
     init?(_ request: ServedRequest) {
         let name = request.queryItems?.last { $0.name == "profile" }?.value
         self.init(rawValue: name ?? "full")
     }
 
-    /// The families that a fleet's alerts use.
+    /// The metric families that a fleet's alerts need.
     private static let fleetFamilies: Set = [
         "build_info", "uptime_seconds", "seconds_since_fix", "seconds_since_delivery", "private_mode", "updates",
         "oldest_pending_seconds", "token_seconds_left", "condition",
@@ -24,9 +25,9 @@ package enum MetricsProfile: String, Sendable {
     fileprivate func includes(_ family: String) -> Bool { self == .full || Self.fleetFamilies.contains(family) }
 }
 
-/// A family of metrics with its samples.
+/// A metric family with its samples.
 private struct MetricFamily {
-    /// A value with its labels, such as `state="pending"`.
+    /// A value with the labels that identify it, such as `state="pending"`.
     struct Sample {
         var labels = ""
         let value: any Numeric
@@ -38,7 +39,7 @@ private struct MetricFamily {
     let kind: Kind
     let help: String
     let samples: [Sample]
-    /// Whether the family has a single sample without labels.
+    /// Whether the family has at most one sample, which has no labels.
     let isSingle: Bool
 
     init(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample], isSingle: Bool = false) {
@@ -53,20 +54,20 @@ private struct MetricFamily {
         Self(name, .counter, help, [Sample(value: value)], isSingle: true)
     }
 
-    /// Returns a gauge, which is absent while its figure isn't known.
+    /// Returns a gauge without labels. If `value` is `nil`, the gauge isn't exported.
     static func gauge(_ name: String, _ help: String, _ value: (any Numeric)?) -> Self {
         Self(name, .gauge, help, value.map { [Sample(value: $0)] } ?? [], isSingle: true)
     }
 
-    /// Returns a counter with a sample for each value of `label`.
+    /// Returns a counter with one sample for each key of `counts`, which is the value of `label`.
     static func counts(_ name: String, _ help: String, by label: String, _ counts: [String: some Numeric]) -> Self {
         let samples = counts.sorted { $0.key < $1.key }
             .map { Sample(labels: "\(label)=\"\($0.key)\"", value: $0.value) }
         return Self(name, .counter, help, samples)
     }
 
-    /// Whether the family is left out, because its figure isn't known. A family with labels is declared even if it has
-    /// no sample yet.
+    /// Whether the family isn't exported, because its only value is unknown. A family with labels is always exported,
+    /// even without samples.
     var isAbsent: Bool { isSingle && samples.isEmpty }
 
     func text(_ profile: MetricsProfile) -> String {
@@ -88,12 +89,13 @@ extension StatusReport {
     }
 
     private var serviceMetrics: [MetricFamily] {
-        // The last part of the name in Fleet Engine; the other parts are the same for the whole fleet.
+        // Only the last component of the vehicle's name is exported, because the others are the same for the whole
+        // fleet.
         let vehicleID = vehicle.split(separator: "/").last.map(String.init) ?? vehicle
         let build = "version=\"\(version.labelValue)\",vehicle=\"\(vehicleID.labelValue)\""
         let hash = configuration?.hash ?? ""
-        // A condition is absent while it isn't active: a series per code would cost more on a metered SIM than all the
-        // other series.
+        // Only active conditions are exported. A series for each condition code would cost more on a metered SIM than
+        // all other series together.
         let active = conditions.map { condition in
             let severity = condition.severity.rawValue
             return MetricFamily.Sample(
@@ -184,7 +186,7 @@ extension StatusReport {
 }
 
 extension DeliveryDelays {
-    /// The delays as a Prometheus histogram, whose buckets are cumulative.
+    /// The delays as a Prometheus histogram. Its buckets are cumulative.
     fileprivate var metrics: String {
         let name = "waypost_delivery_delay_seconds"
         var text =
@@ -200,7 +202,7 @@ extension DeliveryDelays {
 }
 
 extension String {
-    /// The text, escaped for the quotes after a label.
+    /// The text, escaped for use in the quotes of a label's value.
     fileprivate var labelValue: String {
         replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
     }

@@ -3,16 +3,16 @@ import ReportedText
 import Reporting
 package import TimeAndChance
 
-/// The summary at the beginning of `waypost why`, the page and the screen.
+/// The verdict on the service's health, which `waypost why`, the technician's page and the screen show first.
 package struct Verdict: Sendable, Hashable {
     package enum Kind: String, Sendable, CaseIterable {
         case well
-        /// Positions arrive, but earlier ones are still pending.
+        /// Current positions are delivered, but older ones are still pending.
         case catchingUp
         case trouble
     }
 
-    /// A line of the verdict with its role.
+    /// A line of the verdict, and its role in the verdict.
     package struct Line: Sendable, Hashable {
         package enum Part: String, Sendable, Hashable { case title, cause, remedy, safety }
 
@@ -21,31 +21,33 @@ package struct Verdict: Sendable, Hashable {
     }
 
     package let kind: Kind
-    /// The lines of each condition. If no condition needs attention, a summary of normal operation comes first.
+    /// The paragraphs of the verdict, one for each condition. If no condition needs attention, a summary of normal
+    /// operation comes first.
     package let paragraphs: [[Line]]
 
-    /// All lines, with an empty line between paragraphs.
+    /// The paragraphs as text, separated by empty lines.
     package var text: String {
         paragraphs.map { $0.map(\.text).joined(separator: "\n") }.joined(separator: "\n\n")
     }
 }
 
 extension StatusReport {
-    /// The minimum number of pending updates in a backlog, which takes more than one upload.
+    /// The minimum number of pending updates that the verdict calls a backlog. They don't fit into one upload.
     private static let backlog = 50
-    /// The minimum wait in seconds for which the summary mentions the next attempt.
+    /// The minimum time until the next attempt, in seconds, for which the verdict mentions the attempt.
     private static let minimumWait = 60
-    /// The maximum number of seconds without a delivery: a heartbeat is sent every minute, and may fail twice.
+    /// The maximum time without a delivery in normal operation, in seconds. A heartbeat is sent every minute, and two
+    /// may fail.
     private static let maximumSilence = 180
 
-    /// Whether no condition needs attention.
+    /// Whether no active condition needs attention.
     package var isWell: Bool { conditions.allSatisfy { $0.severity == .info } }
 
-    /// Returns the summary for people. `now` is the present, for the times in the summary.
+    /// Returns the verdict. `now` is the host's time, from which the times of day in the verdict are calculated.
     package func verdict(at now: UTCTime) -> Verdict {
         var paragraphs = conditions.map { lines(of: $0, at: now) }
         if isWell {
-            // A private vehicle sends nothing, so its last delivery says nothing about its health.
+            // A private vehicle delivers nothing, so the time of its last delivery would be misleading.
             let isPrivate = conditions.contains { $0.code == ConditionCode.privateMode.rawValue }
             if !isPrivate { paragraphs.insert(healthySummary, at: 0) }
             return Verdict(kind: isCatchingUp ? .catchingUp : .well, paragraphs: paragraphs)
@@ -62,7 +64,7 @@ extension StatusReport {
         var lines = [Verdict.Line(part: .title, text: "\(condition.title.capitalizedSentence), since \(since)")]
         for (index, cause) in condition.causes.enumerated() {
             lines.append(Verdict.Line(part: .cause, text: cause.cause))
-            // Consecutive causes may have the same remedy.
+            // If the next cause has the same remedy, the remedy is written only once, after that cause.
             if condition.causes.dropFirst(index + 1).first?.remedy != cause.remedy {
                 lines.append(Verdict.Line(part: .remedy, text: "\(cause.remedy.capitalizedSentence)."))
             }
@@ -92,12 +94,13 @@ extension StatusReport {
         return lines("Catching up", "\(last) The newest position goes first; the earlier ones follow by themselves.")
     }
 
-    /// Returns the beginning of a sentence, such as `1 update is` or `12 updates are`.
+    /// Returns the start of a sentence about updates, such as `1 update is` or `12 updates are`.
     static func subject(_ updates: Int64) -> String {
         "\(updates.counted("update")) \(updates == 1 ? "is" : "are")"
     }
 
-    /// Returns a time such as `09:14 UTC`, with the date if it isn't today's.
+    /// Returns the time of day `seconds` before `now`, such as `09:14 UTC`. If that isn't today, the result includes
+    /// the date.
     private static func moment(_ seconds: Int, before now: UTCTime) -> String {
         let time = now.advanced(by: .zero - .seconds(seconds))
         let text = time.description
@@ -108,6 +111,6 @@ extension StatusReport {
 }
 
 extension String {
-    /// The text with its first letter capitalised.
+    /// The text with its first letter in upper case.
     fileprivate var capitalizedSentence: String { prefix(1).uppercased() + dropFirst() }
 }

@@ -5,20 +5,21 @@ package import Reporting
 package import SQLiteOutbox
 package import TimeAndChance
 
-/// The state of the running service, which `GET /status` returns. `/healthz` and `/metrics` are derived from it.
+/// The status of the running service, which `GET /status` returns. The responses to `/healthz` and `/metrics` are
+/// derived from it.
 ///
-/// Figures that aren't known are absent.
+/// Members whose value isn't known are absent.
 package struct StatusReport: Sendable, Hashable, Codable {
     package var version: String
     package var vehicle: String
-    /// The current configuration; absent if it can't be reloaded, such as in a replay.
+    /// The source of the current configuration; absent if the configuration can't be reloaded, such as in a replay.
     package var configuration: Loaded?
-    /// A description of when the service reports, such as at a fixed interval.
+    /// A description of when the service makes updates, such as at a fixed interval.
     package var reporting: String?
     package var uptimeSeconds: Int
-    /// The active conditions. A condition that may have caused others comes before them.
+    /// The active conditions. A condition that may have caused another one comes before it.
     package var conditions: [ReportedCondition]
-    /// Seconds since the vehicle became private; absent while it isn't private.
+    /// The time since private mode began, in seconds; absent while private mode is off.
     package var privateSeconds: Int?
     package var receiver: Receiver
     package var token: Token?
@@ -28,13 +29,13 @@ package struct StatusReport: Sendable, Hashable, Codable {
     package var counts: Counts
     package var host: Host
 
-    /// Facts about the service that the agent's snapshot doesn't contain.
+    /// Facts about the service that aren't in the monitor's snapshot.
     package struct Surroundings: Sendable {
         package var tokenProvider = ""
         package var reporting: String?
         package var configurationHash: String?
         package var outboxPath: String?
-        /// The extent of the outbox's files, as last known.
+        /// The last known extent of the outbox's files.
         package var extent: StoreExtent?
         package var residentBytes: Int64?
         package var systemTime: UTCTime?
@@ -86,7 +87,8 @@ package struct StatusReport: Sendable, Hashable, Codable {
             clockOffsetSeconds: offset.map { Int($0.components.seconds) })
     }
 
-    /// Returns a clause about the updates that are safe while a condition is active; `nil` if there is nothing to say.
+    /// Returns a clause that says which updates are safe although a condition with `code` is active; `nil` if there is
+    /// nothing to say.
     private static func safety(while code: ConditionCode, pending: Int64) -> String? {
         switch (code.stage, code.severity) {
         case (.outbox, .error) where code != .updatesLost: "the last positions are kept in memory"
@@ -96,7 +98,7 @@ package struct StatusReport: Sendable, Hashable, Codable {
         }
     }
 
-    /// Whether positions arrive and are stored: nothing has prevented that for five minutes.
+    /// Whether positions arrive and are stored. An interruption counts only once it has lasted five minutes.
     package var isHealthy: Bool {
         let isBlocked = conditions.contains { condition in
             let blocks =
@@ -111,13 +113,13 @@ package struct StatusReport: Sendable, Hashable, Codable {
             || conditions.contains { $0.stage == .receiver && $0.severity != .info }
     }
 
-    /// The interval at which the line for `systemctl status` should be updated. It is shorter between a start and the
-    /// first delivery, for which somebody may be waiting.
+    /// The interval at which to update the status line in `systemctl status`. It is shorter until the first delivery,
+    /// because somebody may be waiting for it.
     package var headlineInterval: Duration {
         delivery.secondsSinceDelivery == nil && uptimeSeconds < 300 ? .seconds(1) : .seconds(10)
     }
 
-    /// The line for `systemctl status`.
+    /// The status line in `systemctl status`.
     package var headline: String {
         let fix = receiver.secondsSinceFix.map { "last fix \($0) s ago" } ?? "no fix yet"
         let why = fixIsExpected ? "" : " (\(receiver.state))"
@@ -131,20 +133,21 @@ package struct StatusReport: Sendable, Hashable, Codable {
 extension StatusReport {
     package struct Receiver: Sendable, Hashable, Codable {
         package var state: String
-        /// The kind of the state: `starting`, `receiving`, `no_position`, `waiting` or `ended`.
+        /// The kind of `state`: `starting`, `receiving`, `no_position`, `waiting` or `ended`.
         package var kind: String
-        /// Seconds since the last fix that was not rejected; absent before the first one.
+        /// The time since the last accepted fix, in seconds; absent before the first one.
         package var secondsSinceFix: Int?
         package var timeOfFix: String?
-        /// The quality of the last fix; `estimated` is dead reckoning.
+        /// The quality of the last fix. `estimated` means dead reckoning.
         package var quality: String?
-        /// The accuracy of the last fix in metres. This and the following members are absent once they are 30 s old.
+        /// The accuracy of the last fix in metres. This member and those below it are absent if they are older than 30
+        /// s.
         package var accuracyMeters: Double?
         package var hdop: Double?
         package var satellitesUsed: Int?
         /// The number of satellites in `sky`.
         package var satellitesInView: Int?
-        /// The satellites in the receiver's view, by system.
+        /// The satellites that the receiver sees, grouped by satellite system.
         package var sky: [SystemInView]?
     }
 
@@ -153,64 +156,65 @@ extension StatusReport {
             package let number: Int
             package let elevationDegrees: Int?
             package let azimuthDegrees: Int?
-            /// The signal strength (C/N0); absent while the satellite isn't tracked.
+            /// The signal strength (C/N0) in dB-Hz; absent while the receiver isn't tracking the satellite.
             package let signalDecibelHertz: Int?
             package let used: Bool
         }
 
-        /// `GPS`, `GLONASS`, `Galileo`, `BeiDou`, `QZSS`, `NavIC` or `SBAS`.
+        /// The name of the satellite system: `GPS`, `GLONASS`, `Galileo`, `BeiDou`, `QZSS`, `NavIC` or `SBAS`.
         package let system: String
         package let satellites: [SatelliteInView]
     }
 
-    /// Facts about the current token, never its text.
+    /// Facts about the current token, but never the token itself.
     package struct Token: Sendable, Hashable, Codable {
-        /// The name of the provider, without anything that may be a secret.
+        /// A description of the token provider that contains no secrets.
         package var provider: String
         /// The time at which Waypost stops using the current token, shortly before the token expires; absent if
         /// there is no token.
         package var expiresAt: String?
         package var secondsLeft: Int?
-        /// The condition that last prevented a token or rejected one.
+        /// The code of the last condition that explains why a token was missing or rejected.
         package var lastRejection: String?
         package var lastRejectionSecondsAgo: Int?
     }
 
     package struct Delivery: Sendable, Hashable, Codable {
-        /// Seconds since the last delivery of this run.
+        /// The time since the last delivery of this run, in seconds; absent before the first one.
         package var secondsSinceDelivery: Int?
-        /// The time of fix of the newest position that Fleet Engine has received, in this run or an earlier one.
+        /// The time of the fix of the last delivered position. If this run has delivered none, it is from an earlier
+        /// run.
         package var timeOfFix: String?
-        /// Seconds until the next attempt; absent if none is scheduled.
+        /// The time until the next attempt, in seconds; absent if none is scheduled.
         package var nextAttemptSeconds: Int?
     }
 
     package struct ReportedCondition: Sendable, Hashable, Codable {
-        /// A `ConditionCode`.
+        /// The condition's code, which is the raw value of a `ConditionCode`.
         package let code: String
         package let severity: ConditionCode.Severity
         package let stage: ConditionCode.Stage
         package let title: String
-        /// The first cause, and its remedy.
+        /// The first cause of the condition. `remedy` is its remedy.
         package let cause: String
         package let remedy: String
-        /// Further causes; absent if there is only one.
+        /// Further causes with their remedies; absent if there is only one cause.
         package let others: [Cause]?
-        /// Seconds since the condition began.
+        /// The time since the condition began, in seconds.
         package let seconds: Int
-        /// A clause about the updates that are safe; absent if there is nothing to say.
+        /// A clause that says which updates are safe; absent if there is nothing to say.
         package var safe: String?
 
-        /// One of several causes.
+        /// A cause of a condition, with its remedy.
         package struct Cause: Sendable, Hashable, Codable {
             package let cause: String
             package let remedy: String
         }
 
-        /// All causes.
+        /// All causes of the condition, with their remedies.
         package var causes: [Cause] { [Cause(cause: cause, remedy: remedy)] + (others ?? []) }
 
-        /// The condition with its first cause, in one line.
+        /// The title, the first cause and its remedy, in one line.
         package var line: String { "\(title): \(cause); \(remedy)" }
 
         init(_ active: ActiveCondition, at now: Duration) {
@@ -232,34 +236,34 @@ extension StatusReport {
     /// The outbox and its files.
     package struct Outbox: Sendable, Hashable, Codable {
         package var path: String?
-        /// The total size of the outbox's files.
+        /// The total size of the outbox's files in bytes.
         package var bytes: Int64?
-        /// The part of the database in use, which `maximumBytes` limits.
+        /// The number of bytes of the database that are in use. `maximumBytes` is the limit for them.
         package var usedBytes: Int64?
         package var maximumBytes: Int64?
-        /// The age in seconds, by time of fix, of the pending update that was accepted first; absent if none is
-        /// pending.
+        /// The age in seconds of the pending update that was accepted first, measured from the time of its fix; absent
+        /// if none is pending.
         package var oldestPendingSeconds: Int?
-        /// The evicted updates, by reason.
+        /// The number of evicted updates for each reason, with the times of their fixes.
         package var evictions: [String: TallyReport]
         package var quarantine: TallyReport
         package var durability: Durability
     }
 
-    /// The maximum loss that a crash can cause.
+    /// The maximum loss that a power failure or a crash can cause.
     package struct Durability: Sendable, Hashable, Codable {
-        /// `full` or `economy`.
+        /// The name of the durability mode: `full` or `economy`.
         package var mode: String
-        /// The maximum number of updates that a crash loses; 0 with full durability.
+        /// The maximum number of updates that a crash can lose; 0 if the mode is `full`.
         package var updatesAtRisk: Int
-        /// The age in seconds after which an accepted update is safe.
+        /// The time in seconds after which an accepted update can no longer be lost in a crash.
         package var secondsAtRisk: Int
     }
 
-    /// Counts since the start.
+    /// The numbers of events since the service started.
     package struct Counts: Sendable, Hashable, Codable {
         package var fixes: Int
-        /// The rejected fixes, by reason.
+        /// The number of rejected fixes for each reason.
         package var rejectedFixes: [String: Int]
         package var receiverWarnings: [String: Int]
         package var notStored: Int
@@ -269,33 +273,35 @@ extension StatusReport {
         package var retries: Int
         package var bytesSent: Int
         package var bytesReceived: Int
-        /// The number of bypasses of each stalled stage, by stage.
+        /// The number of times that each stage was bypassed because it had stalled, by the stage's name.
         package var stageBypasses: [String: Int]
         package var deliveryDelays: DeliveryDelays
     }
 
     package struct Host: Sendable, Hashable, Codable {
-        /// The resident memory of the service.
+        /// The service's resident memory in bytes.
         package var residentBytes: Int64?
-        /// The free space on the outbox's disk.
+        /// The number of free bytes on the outbox's disk.
         package var freeDiskBytes: Int64?
-        /// The offset of the host's clock in seconds, positive if it is ahead; absent while no other clock is known.
+        /// The offset of the host's clock in seconds. It is positive if the clock is ahead, and absent if no other
+        /// clock is known.
         package var clockOffsetSeconds: Int?
     }
 
-    /// The current configuration.
+    /// The source of the current configuration, and a hash of its settings.
     package struct Loaded: Sendable, Hashable, Codable {
-        /// The time at which the configuration was read, by the host's clock.
+        /// The time at which the configuration was read, according to the host's clock.
         package var loadedAt: String
         /// The file that the configuration was read from.
         package var file: String?
-        /// A hash of the current settings without secrets, to find vehicles that run with another configuration.
+        /// A hash of the current settings without secrets. It shows which vehicles of a fleet run with another
+        /// configuration.
         package var hash: String?
     }
 }
 
 extension StatusReport.Receiver {
-    /// The maximum age of figures that describe only a moment.
+    /// The age at which a momentary value, such as the accuracy, is no longer reported.
     private static let maximumViewAge = Duration.seconds(30)
 
     fileprivate init(_ receiver: AgentMonitor.Receiver, at now: Duration) {
@@ -313,7 +319,8 @@ extension StatusReport.Receiver {
 }
 
 extension StatusReport.Delivery {
-    /// Creates the report. `newest` is the time of fix of the newest delivered update in the outbox.
+    /// Creates the report. `newest` is the time of the fix of the newest delivered update in the outbox; `nil` if there
+    /// is none.
     fileprivate init(_ delivery: AgentMonitor.Delivery, newest: UTCTime?, at now: Duration) {
         self.init(
             secondsSinceDelivery: seconds(from: delivery.last?.at, to: now),
@@ -379,10 +386,10 @@ extension StatusReport.Counts {
     }
 }
 
-/// Returns `value` rounded to one decimal, which is enough for people.
+/// Returns `value` rounded to one decimal, which is precise enough for people.
 private func tenths(_ value: Double) -> Double { (value * 10).rounded() / 10 }
 
-/// Returns the whole seconds between two moments; `nil` if the earlier one is unknown.
+/// Returns the number of whole seconds from `moment` to `later`; `nil` if `moment` is `nil`.
 private func seconds(from moment: Duration?, to later: Duration) -> Int? {
     moment.map { Int((later - $0) / .seconds(1)) }
 }
@@ -396,10 +403,10 @@ extension StatusReport.Durability {
     }
 }
 
-/// A number of updates with the times of their fixes, as status and listings print it.
+/// A number of updates and the times of their fixes, in the form that the status and listings use.
 package struct TallyReport: Sendable, Hashable, Codable {
     package let count: Int64
-    /// The earliest time of fix; absent if none is known.
+    /// The time of the earliest fix; absent if it isn't known.
     package let firstTimeOfFix: String?
     package let lastTimeOfFix: String?
 
@@ -409,7 +416,7 @@ package struct TallyReport: Sendable, Hashable, Codable {
         lastTimeOfFix = tally.timesOfFix?.upperBound.description
     }
 
-    /// Returns a tally for each reason, including those without an update.
+    /// Returns a tally for each reason, including reasons for which no update was evicted.
     package static func byReason(_ evictions: Evictions) -> [String: Self] {
         Dictionary(uniqueKeysWithValues: EvictionReason.allCases.map { ($0.rawValue, Self(evictions[$0])) })
     }

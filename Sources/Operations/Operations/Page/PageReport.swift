@@ -3,13 +3,13 @@ import StrictJSON
 import TimeAndChance
 import TrackDrawing
 
-/// The data of the technician's page at one moment.
+/// The data for one refresh of the technician's page.
 struct PageReport {
     let status: StatusReport
     let history: RecentHistory
-    /// The present by the history's clock.
+    /// The present on the history's monotonic clock.
     let uptime: Duration
-    /// The present by the host's clock.
+    /// The present on the host's clock.
     let now: UTCTime
 
     var json: JSONValue {
@@ -18,7 +18,8 @@ struct PageReport {
             "verdict": verdict,
             "status": (try? JSONValue(encoding: status)) ?? .null, "place": place,
             "minutes": .array(history.minutes(at: uptime).map(Self.json(of:))),
-            // Outages are positions in the list of minutes, so that bars and bands share one grid.
+            // The ends of an outage are positions in the list of minutes, so that the page draws outages and minutes on
+            // the same scale.
             "outages": .array(
                 history.outageMinutes(at: uptime).map { .array([.number($0.lowerBound), .number($0.upperBound)]) }),
             "events": .array(history.lines.reversed().map(event)),
@@ -51,7 +52,7 @@ struct PageReport {
         ])
     }
 
-    /// Returns a minute as `[delivered, failed, pending]`; `null` before the start.
+    /// Returns a minute as `[delivered, failed, pending]`; `null` if the minute was before the service started.
     private static func json(of minute: RecentHistory.Minute?) -> JSONValue {
         guard let minute else { return .null }
         return .array([

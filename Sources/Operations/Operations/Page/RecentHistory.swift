@@ -4,18 +4,18 @@ package import Reporting
 import TimeAndChance
 import TrackDrawing
 
-/// The last hour for the technician's page: positions, deliveries, failures and the last lines of the log. The
-/// history needs at most about 40 KiB.
+/// The events of the last hour that the technician's page shows: positions, deliveries, failures and log lines. They
+/// take at most about 40 KiB.
 ///
-/// Times are monotonic and count from the start, so that setting the host's clock doesn't move anything.
+/// Times are monotonic and begin with the service, so that a change of the host's clock doesn't shift earlier events.
 struct RecentHistory: Sendable {
-    /// The events of one minute.
+    /// The numbers of events in one minute.
     struct Minute: Sendable, Hashable {
         /// The number of delivered updates.
         var delivered = 0
-        /// The number of failed uploads and failed requests for a token.
+        /// The number of uploads and token requests that have failed.
         var failed = 0
-        /// The number of pending updates at the end of the minute; `nil` if it wasn't reported.
+        /// The last reported number of pending updates in the minute; `nil` if none was reported.
         var pending: Int64?
     }
 
@@ -25,18 +25,18 @@ struct RecentHistory: Sendable {
         let text: String
     }
 
-    /// A fix in 24 bytes, precise to about a centimetre.
+    /// A fix compressed to 24 bytes. Its coordinates are precise to about a centimetre.
     private struct Place: Sendable {
         let at: Int32
         let timeOfFix: Int64
         let latitude: Int32
         let longitude: Int32
-        /// The speed in metres per second; not a number if the receiver sends none.
+        /// The speed in metres per second; NaN if the receiver doesn't send it.
         let speed: Float
 
         private static let unitsPerDegree = 1e7
 
-        /// Creates a place; `nil` if the coordinates are out of range.
+        /// Compresses a fix. The result is `nil` if the coordinates are out of range.
         init?(_ fix: Fix, at now: Duration) {
             guard let latitude = Int32(exactly: (fix.latitude * Self.unitsPerDegree).rounded()),
                 let longitude = Int32(exactly: (fix.longitude * Self.unitsPerDegree).rounded())
@@ -58,36 +58,37 @@ struct RecentHistory: Sendable {
     }
 
     static let length = Duration.seconds(3600)
-    /// The number of minutes in the chart.
+    /// The number of minutes that the chart shows.
     static let minuteCount = 60
-    /// The minimum time between two places, so that an hour has at most 900 places, 21 KiB.
+    /// The minimum time between two stored fixes. It limits an hour to 900 fixes, which take 21 KiB.
     private static let spacing = Duration.seconds(4)
     private static let maximumOutages = 100
     private static let maximumLines = 50
     private static let maximumLineLength = 300
-    /// The maximum age of a current position. An older fix is only the last known position.
+    /// The maximum age of a fix that is shown as the current position. An older fix is shown as the last known
+    /// position.
     private static let maximumCurrentAge = Duration.seconds(30)
-    /// The minimum duration of an outage. A shorter one ends with the next attempt.
+    /// The minimum duration of an outage. Shorter interruptions, which end with the next attempt, aren't shown.
     private static let minimumOutage = Duration.seconds(5)
 
-    /// The newest fix that was not rejected.
+    /// The newest accepted fix, and the time at which it arrived.
     private(set) var newest: (fix: Fix, at: Duration)?
     private var isPrivate = false
     private var places: [Place] = []
-    /// The minutes with events, numbered from the start.
+    /// The minutes in which an event has occurred. Each has its number, counted from the start.
     private var minutes: [(number: Int, minute: Minute)] = []
     private var pastOutages: [ClosedRange<Duration>] = []
     private var outageSince: Duration?
-    /// The last lines of the log, the oldest first.
+    /// The latest lines of the log, the oldest first.
     private(set) var lines: [Line] = []
 
-    /// Records an event at `now`.
+    /// Records an event that has occurred at `now`.
     mutating func note(_ event: ReportingEvent, at now: Duration) {
         switch event {
         case .fix(let fix): note(fix, at: now)
         case .privateModeBegan:
             isPrivate = true
-            // The places on the way to the private place would reveal it.
+            // The track is removed, because it leads to the place where private mode began and would reveal it.
             newest = nil
             places = []
         case .privateModeEnded: isPrivate = false
@@ -108,13 +109,13 @@ struct RecentHistory: Sendable {
         lines.append(Line(at: now, level: level, text: String(text.prefix(Self.maximumLineLength))))
     }
 
-    /// Returns the vehicle's places in the last hour, the oldest first.
+    /// Returns the stored fixes of the last hour, the oldest first.
     func track(at now: Duration) -> [Fix] {
         let oldest = (now - Self.length).components.seconds
         return places.lazy.filter { Int64($0.at) >= oldest }.map(\.fix)
     }
 
-    /// Returns the track of the map: the places of the last hour and the newest fix.
+    /// Returns the track that the map shows: the stored fixes of the last hour, and the newest fix.
     func survey(at now: Duration) -> TrackSurvey {
         var survey = TrackSurvey()
         let track = track(at: now)
@@ -123,7 +124,7 @@ struct RecentHistory: Sendable {
         return survey
     }
 
-    /// Returns the map as a section of the page.
+    /// Returns the map as a section of the technician's page.
     func map(at now: Duration) -> Markup {
         guard let newest, now - newest.at <= Self.length,
             let map = TrackMap(survey(at: now), newest: newest.fix, isCurrent: isCurrent(at: now))
@@ -134,11 +135,11 @@ struct RecentHistory: Sendable {
         return map.section
     }
 
-    /// Returns whether the newest fix is recent enough to show as the current position.
+    /// Returns whether the newest fix is recent enough to be shown as the current position.
     func isCurrent(at now: Duration) -> Bool { newest.map { now - $0.at <= Self.maximumCurrentAge } ?? false }
 
-    /// Returns the minutes of the last hour, the oldest first and the current one last. Minutes before the start are
-    /// `nil`.
+    /// Returns the minutes of the last hour. The oldest minute comes first and the current one last. A minute before
+    /// the service started is `nil`.
     func minutes(at now: Duration) -> [Minute?] {
         let last = Self.number(of: now)
         let noted = Dictionary(minutes.map { ($0.number, $0.minute) }) { $1 }
@@ -147,13 +148,13 @@ struct RecentHistory: Sendable {
         }
     }
 
-    /// Returns the position of `moment` in the list of `minutes(at:)`, counted from 0.
+    /// Returns the position of `moment` in the list that `minutes(at:)` returns, counted from 0 with fractions.
     static func minutePosition(of moment: Duration, at now: Duration) -> Double {
         moment / .seconds(60) - Double(number(of: now) - minuteCount + 1)
     }
 
-    /// Returns the outages of the last hour, in which attempts failed and none succeeded. The last one may still
-    /// continue.
+    /// Returns the outages of the last hour: periods in which attempts failed and none succeeded. The last one may
+    /// still be going on.
     func outages(at now: Duration) -> [ClosedRange<Duration>] {
         let start = now - Self.length
         var outages = pastOutages
@@ -161,7 +162,8 @@ struct RecentHistory: Sendable {
         return outages.filter { $0.upperBound >= start }.map { max(start, $0.lowerBound)...$0.upperBound }
     }
 
-    /// Returns the outages as positions in the list of `minutes(at:)`. A current outage extends to the list's end.
+    /// Returns the outages as ranges of positions in the list that `minutes(at:)` returns. An outage that is still
+    /// going on extends to the end of the list.
     func outageMinutes(at now: Duration) -> [ClosedRange<Double>] {
         outages(at: now).map { outage in
             let begin = max(0, Self.minutePosition(of: outage.lowerBound, at: now))
@@ -202,7 +204,7 @@ struct RecentHistory: Sendable {
     private static func number(of moment: Duration) -> Int { Int(moment.components.seconds / 60) }
 }
 
-/// Records the last hour of a running service.
+/// Records the history of a running service.
 package final class HistoryKeeper: ReportingObserver {
     private let clock: MonotonicClock
     private let history = Locked(RecentHistory())
@@ -224,6 +226,6 @@ package final class HistoryKeeper: ReportingObserver {
         history.withLock { $0.note(level, text, at: now) }
     }
 
-    /// The history, and the present by the history's clock.
+    /// The history, and the present on its monotonic clock.
     var current: (history: RecentHistory, now: Duration) { (history.withLock { $0 }, clock.now) }
 }

@@ -5,16 +5,16 @@ import StrictJSON
 package import TimeAndChance
 import TrackDrawing
 
-/// The routes of the status address: the technician's page with the data for its script, `/healthz`, `/metrics` and
-/// `/status`. All are read-only.
+/// The routes of the status address: the technician's page, the data that its script loads, `/healthz`, `/metrics` and
+/// `/status`. All routes are read-only.
 package struct StatusRoutes: Sendable {
     private let report: @Sendable () async -> StatusReport
     private let history: HistoryKeeper
     private let now: @Sendable () -> UTCTime
     private let nonce: @Sendable () -> String
 
-    /// Creates the routes. `now` returns the host's time. `nonce` returns a new secret for each page, which only the
-    /// page's own style and script know.
+    /// Creates the routes. `now` returns the host's time. `nonce` returns a new random value for each page. Browsers
+    /// apply only those styles and scripts of the page that are marked with this value.
     package init(
         report: @escaping @Sendable () async -> StatusReport, history: HistoryKeeper,
         now: @escaping @Sendable () -> UTCTime = { .system },
@@ -76,7 +76,7 @@ package struct StatusRoutes: Sendable {
         }
     }
 
-    /// Returns an answer that caches don't store, frames don't show and other pages can't read.
+    /// Returns a response whose headers keep it out of caches and frames, and hide it from pages of other origins.
     private static func guarded(
         _ contentType: String, _ body: String, policy: String = "default-src 'none'"
     ) -> ServedResponse {

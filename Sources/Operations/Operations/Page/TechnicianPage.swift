@@ -1,9 +1,10 @@
 import TrackDrawing
 
-/// The page at `/` of the status address, for a technician at the vehicle: one document that loads no other file. The
-/// page requests `page.json` every two seconds and the map every ten.
+/// The page at `/` of the status address, for a technician at the vehicle. It is a single document that loads no other
+/// file. Its script requests `page.json` every two seconds, and the map every ten.
 enum TechnicianPage {
-    /// Returns the page's security policy, which allows its own style and script, and requests to its own address.
+    /// Returns the page's content security policy. It allows only the page's own style and script, and requests to the
+    /// page's own address.
     static func policy(nonce: String) -> String {
         "default-src 'none'; style-src 'nonce-\(nonce)'; script-src 'nonce-\(nonce)'; connect-src 'self'; "
             + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -3,24 +3,24 @@ import LinuxPlatform
 import ReportedText
 package import Reporting
 
-/// A record of the vehicle whose updates are in an outbox, in a file next to the outbox.
+/// A record that says which vehicle the updates in an outbox belong to. It is a file next to the outbox.
 ///
-/// Pending updates are sent under the vehicle name that is configured at that time. Without the record, a gateway that
-/// moves to another vehicle would report positions of the old vehicle under the new name.
+/// An update is sent under the vehicle name that is configured when it is sent. If a gateway moved to another vehicle,
+/// it would report the old vehicle's positions under the new name. The record prevents that.
 package struct OutboxVehicle: Sendable {
     private let outbox: String
 
     package init(forOutbox outbox: String) { self.outbox = outbox }
 
-    /// The suffix that follows the outbox's name.
+    /// The suffix of the record's file name, which begins with the outbox's name.
     static let suffix = ".vehicle"
-    /// The record's path, next to the outbox's database even if `outbox` is a symbolic link.
+    /// The path of the record. If `outbox` is a symbolic link, the record is next to the link's target.
     private var path: String { ((try? DirectoryTrust.destination(of: outbox)) ?? outbox) + Self.suffix }
 
-    /// Checks that the pending updates don't belong to another vehicle. Changes nothing. Blocks.
+    /// Verifies that pending updates in the outbox, if any, belong to `vehicle`. Writes nothing. Blocks.
     ///
-    /// - Throws: `ofAnotherVehicle` if the updates belong to another vehicle. An outbox without a record, or without
-    ///   pending updates, fits any vehicle.
+    /// - Throws: `ofAnotherVehicle` if pending updates belong to another vehicle. If there is no record, the updates
+    ///   are assumed to belong to `vehicle`.
     package func require(_ vehicle: VehicleName, _ ledger: Ledger) throws(OutboxError) {
         guard ledger.pending > 0, let earlier, earlier.description != vehicle.description else { return }
         throw OutboxError(
@@ -28,13 +28,13 @@ package struct OutboxVehicle: Sendable {
             .ofVehicle(earlier, pending: ledger.pending, configured: "\(vehicle)"))
     }
 
-    /// Checks the same as `require`, then records `vehicle`. Blocks.
+    /// Verifies the same as `require`, then records that the outbox belongs to `vehicle`. Blocks.
     ///
     /// - Parameters:
     ///   - vehicle: the configured vehicle.
     ///   - ledger: the outbox's ledger.
     ///   - warn: receives a warning if the record can't be written.
-    /// - Throws: `ofAnotherVehicle` if the pending updates belong to another vehicle.
+    /// - Throws: `ofAnotherVehicle` if pending updates belong to another vehicle.
     package func adopt(_ vehicle: VehicleName, _ ledger: Ledger, warn: (String) -> Void) throws(OutboxError) {
         try require(vehicle, ledger)
         guard earlier?.description != vehicle.description else { return }

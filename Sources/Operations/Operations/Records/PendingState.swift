@@ -1,8 +1,8 @@
 package import FleetEngine
 import LinuxPlatform
 
-/// A record that the vehicle's last state hasn't been sent. It is a file next to the outbox, so it survives restarts,
-/// and contains the vehicle's name, so it doesn't apply to another vehicle.
+/// A record that the vehicle's final state hasn't been sent yet. The record is a file next to the outbox, so it
+/// survives restarts. It contains the vehicle's name, so that it doesn't apply to another vehicle.
 package struct PendingState: Sendable {
     private let path: String
     private let record: [UInt8]
@@ -12,18 +12,18 @@ package struct PendingState: Sendable {
         record = Array("\(vehicle)\n".utf8)
     }
 
-    /// The suffix that follows the outbox's name.
+    /// The suffix of the record's file name, which begins with the outbox's name.
     static let suffix = ".pending-state"
 
-    /// Whether a state is waiting to be sent.
+    /// Whether the vehicle's final state still has to be sent.
     package var isPending: Bool { get async { await onDisk { isRecorded } ?? false } }
 
-    /// Records whether the state is pending.
+    /// Records whether the vehicle's final state still has to be sent.
     package func set(_ isPending: Bool, log: LogWriter) async {
         let failure = await onDisk { () -> SystemError? in
             do throws(SystemError) {
                 if isPending, !isRecorded { try FileReplacement(at: path).commit(record) }
-                // This also removes another vehicle's record, which no longer means anything.
+                // A record of another vehicle is also removed, because it is obsolete.
                 if !isPending, try FileStatus(at: path)?.isOwnFile == true { try FileSystem.removeFile(at: path) }
                 return nil
             } catch { return error }
@@ -33,7 +33,7 @@ package struct PendingState: Sendable {
         }
     }
 
-    /// Whether there is a record for this vehicle. Blocks.
+    /// Whether a record for this vehicle exists. Blocks.
     private var isRecorded: Bool {
         (try? FileStatus(at: path))?.isOwnFile == true
             && (try? BoundedFile.contents(of: path, limit: 1024)) == record

@@ -2,23 +2,24 @@ import ReportedText
 
 /// A stage of the service whose progress is watched.
 package enum Stage: String, Sendable, Hashable, CaseIterable, Codable {
-    /// The receiver's thread, which must keep looping. A silent line isn't a stall: the thread itself reopens the line
-    /// and reports the reason.
+    /// The receiver's thread, which must keep running its loop. A receiver that sends nothing isn't a stall, because
+    /// the thread reopens the port and reports the reason.
     case receiver
-    /// The intake, which must accept fixes from the receiver.
+    /// The intake, which must process each fix from the receiver.
     case intake
-    /// The outbox, which must answer.
+    /// The outbox, whose calls must return.
     case store
     /// The token provider, which must return a token or an error.
     case token
-    /// An exchange with Fleet Engine, which must end with an answer or an error.
+    /// An exchange with Fleet Engine, which must end with a response or an error.
     case transport
-    /// The upload loop, which must act or wait for a known time or for something to send.
+    /// The upload loop, which must either send or wait. It may wait for a known time, or until there is something to
+    /// send.
     case upload
-    /// The shared thread pool, which must start new tasks.
+    /// The shared thread pool, which must run new tasks.
     case tasks
 
-    /// A description of the stage's stall, to which its duration is added.
+    /// A clause that describes a stall of this stage, to be followed by its duration.
     fileprivate var stallDescription: String {
         switch self {
         case .receiver: "the receiver's thread has been stuck in a system call"
@@ -32,10 +33,10 @@ package enum Stage: String, Sendable, Hashable, CaseIterable, Codable {
     }
 }
 
-/// A stage that makes no progress and has no reason to wait.
+/// A stage that has made no progress although it has something to do.
 package struct Stall: Sendable, Hashable, CustomStringConvertible {
     package let stage: Stage
-    /// The time without progress.
+    /// The time since the stage last made progress.
     package let duration: Duration
 
     package init(stage: Stage, duration: Duration) {
@@ -43,6 +44,6 @@ package struct Stall: Sendable, Hashable, CustomStringConvertible {
         self.duration = duration
     }
 
-    /// The stage with the problem and its duration.
+    /// A description that contains the stage, the problem and its duration.
     package var description: String { "\(stage.rawValue): \(stage.stallDescription) for \(duration.spoken)" }
 }

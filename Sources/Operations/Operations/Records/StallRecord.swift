@@ -3,15 +3,15 @@ import LinuxPlatform
 import StrictJSON
 package import TimeAndChance
 
-/// The reason why the last run ended itself, in a small file next to the outbox. The file is written at the end of the
-/// run and removed at the next start.
+/// The reason why the previous run ended itself. It is stored in a small file next to the outbox. That run writes the
+/// file when it ends, and the next start removes it.
 package struct StallRecord: Sendable, Hashable, Codable {
-    /// The time at which the run ended, by the host's clock, such as `2026-11-21T12:12:40.000Z`.
+    /// The time at which the run ended, according to the host's clock, such as `2026-11-21T12:12:40.000Z`.
     package var time: String
     package var stage: Stage
-    /// A description for the operator.
+    /// A description of the stall for the operator.
     package var reason: String
-    /// The seconds from the start of the run to its end.
+    /// The duration of the run in seconds.
     package var uptimeSeconds: Int
     package var version: String
 
@@ -23,21 +23,21 @@ package struct StallRecord: Sendable, Hashable, Codable {
         version = Release.version
     }
 
-    /// Returns the path of the record next to the outbox at `outbox`.
+    /// Returns the path of the record for the outbox at the path `outbox`.
     package static func path(forOutbox outbox: String) -> String { outbox + ".stalled" }
 
-    /// The maximum size of a record in bytes. A larger file isn't a record.
+    /// The maximum size of a record in bytes. A larger file can't be a record and is ignored.
     private static let maximumBytes = 4096
 
-    /// Writes the record atomically, readable only by this user.
+    /// Writes the record to a file that only this user can read. Replaces an existing file atomically.
     package func write(to path: String) throws {
         let place = try FileReplacement(at: path)
         try place.commit(Array((JSONValue(encoding: self).text + "\n").utf8))
     }
 
-    /// Returns the record of the last run; `nil` if there is no readable record.
+    /// Returns the record of the previous run; `nil` if there is none, or if it can't be read.
     package static func read(from path: String) -> StallRecord? {
-        // The service has written the record, and the caller may be another user.
+        // The file must belong to the service's user, who may differ from the user of this process.
         guard let status = try? FileStatus(at: path),
             status.doubt(writtenBy: EffectiveUser.expected(at: path)) == nil,
             let file = try? OwnedDescriptor(opening: path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW)
@@ -50,10 +50,10 @@ package struct StallRecord: Sendable, Hashable, Codable {
 }
 
 extension Stall {
-    /// The time limit for writing the record, because a hanging disk must not keep the process from ending.
+    /// The time limit for writing the record. Without it, a hanging disk could keep the process from ending.
     private static let writeTimeout = Duration.seconds(5)
 
-    /// Ends the process with status 1, which loses no accepted update. The reason is logged, and recorded at `path`.
+    /// Ends the process with status 1, after logging the reason and recording it at `path`. No accepted update is lost.
     package func endProcess(recordedAt path: String, uptime: Duration, log: LogWriter) -> Never {
         log.write(.error, "\(self); the service ends itself so that systemd restarts it")
         let record = StallRecord(self, time: .system, uptime: uptime)
