@@ -1,6 +1,6 @@
 package import StrictJSON
 
-/// The readable part of a JSON Web Token (RFC 7519). The signature is left to the server.
+/// The header and the claims of a JSON Web Token (RFC 7519). The signature isn't verified here; the server does that.
 package struct JSONWebToken: Sendable {
     /// The reason why a string isn't a JSON Web Token. It never contains the string.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
@@ -60,7 +60,7 @@ package struct JSONWebToken: Sendable {
         return expiry.map { $0 - issuedAt > Self.maximumLife } == true ? nil : issuedAt
     }
 
-    /// The maximum lifetime of a token in seconds: a year.
+    /// The maximum plausible lifetime of a token in seconds: a year.
     package static let maximumLife = 31_622_400.0
 
     /// Whether `time` can be seconds since 1970 and is safe for arithmetic. Claims may contain any number, including
