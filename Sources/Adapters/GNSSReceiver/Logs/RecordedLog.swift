@@ -14,11 +14,11 @@ package final class RecordedLog {
     private(set) var bytesRead: Int64 = 0
 
     private let descriptor: OwnedDescriptor
-    /// The signal that ends the wait for a pipe. A file never blocks.
+    /// The signal that ends a wait for bytes from a pipe. Files need no wait.
     private let stop: EventDescriptor
     private var archive: GzipStream?
     private var isAtEnd = false
-    /// A buffer whose bytes `taken..<filled` have been read from the file but not returned.
+    /// A buffer whose bytes `taken..<filled` have been read from the file but not returned yet.
     private var input = [UInt8](repeating: 0, count: 1 << 16)
     private var taken = 0
     private var filled = 0
@@ -76,7 +76,7 @@ package final class RecordedLog {
     private func decompress(
         _ archive: GzipStream, into buffer: inout MutableSpan<UInt8>
     ) throws(FixSourceError) -> Int {
-        // Zeros after the last member are padding (tapes, block devices).
+        // Zeros after the last member are padding, as on tapes and block devices.
         if archive.isAtMemberEnd {
             while taken < filled, input[taken] == 0 { taken += 1 }
             if taken < filled, input[taken] != 0x1F {
@@ -193,7 +193,7 @@ enum LogFileKind: Sendable, Hashable {
         ([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], "7-Zip", "7z x"), (Array("Rar!".utf8), "RAR", "unrar x"),
     ]
 
-    /// The reason why text of this kind can't be used; `nil` if it can.
+    /// The reason why text in this format can't be used as a log; `nil` if it can.
     var fault: LogFault? {
         switch self {
         case .plain: nil
@@ -203,7 +203,7 @@ enum LogFileKind: Sendable, Hashable {
         }
     }
 
-    /// Detects UTF-16 by its byte order mark, or by a zero in every second byte, because most text has no mark.
+    /// Detects UTF-16 by its byte order mark or, because the mark is often missing, by a zero in every second byte.
     private static func utf16Encoding(of bytes: Span<UInt8>) -> String? {
         guard bytes.count >= 2 else { return nil }
         if bytes[0] == 0xFF, bytes[1] == 0xFE { return "UTF-16" }
@@ -221,7 +221,7 @@ enum LogFileKind: Sendable, Hashable {
 
 /// Decompresses a stream of gzip data, one member after another (RFC 1952).
 @safe private final class GzipStream {
-    /// The error of damaged gzip data.
+    /// The error that is thrown for damaged gzip data.
     struct Damage: Error {
         /// zlib's message.
         let message: String
@@ -229,9 +229,9 @@ enum LogFileKind: Sendable, Hashable {
 
     /// zlib's state. It is on the heap, because zlib keeps its address.
     private let stream: UnsafeMutablePointer<z_stream>
-    /// Whether the input so far ends at the end of a member, the only place where an archive may end.
+    /// Whether the input so far ends at the end of a member. An archive may end only there.
     private(set) var isAtMemberEnd = false
-    /// The error to throw in the next step, because the output before the damage is returned first.
+    /// The error to throw in the next step. It is kept, because the output before the damage must be returned first.
     private var damage: Damage?
 
     init() {
