@@ -8,7 +8,7 @@ package import VehicleAuthorization
 package enum Secret: Sendable, Hashable {
     /// The configuration itself, for values that aren't secret.
     case literal(String)
-    /// The content of a file, without white space at either end. A file that other users may read is rejected.
+    /// The content of a file, without white space at either end. A file that other users may read or write is rejected.
     case file(String)
     /// An environment variable of this process.
     case environment(String)

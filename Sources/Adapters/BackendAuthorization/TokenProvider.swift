@@ -26,7 +26,7 @@ package struct TokenAnswer: Sendable {
     package let origin: TokenOrigin
     /// The issuer's time when it answered, in seconds since 1970; `nil` if the answer doesn't state it.
     package let issuerTime: Double?
-    /// The time at which the endpoint's certificate expires, if the transport reports it.
+    /// The time at which the endpoint's certificate expires; `nil` if the transport doesn't report it.
     package let certificateEnd: UTCTime?
     /// The expiry that the answer states next to the token; `nil` if it states none.
     package let statedExpiry: StatedExpiry?

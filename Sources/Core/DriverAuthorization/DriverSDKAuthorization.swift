@@ -1,8 +1,8 @@
 public import Foundation
 public import VehicleAuthorization
 
-// Re-exported as Google's modules do, so that a provider's file needs no other import. On Linux, `URLSession` is in
-// FoundationNetworking.
+// These modules are re-exported, as in Google's modules, so that a file with a provider needs no other import. On
+// Linux, `URLSession` is in FoundationNetworking.
 @_exported public import Foundation
 @_exported public import FoundationNetworking
 

@@ -155,7 +155,7 @@ public enum ProviderContractError: Error, Sendable, Hashable, CustomStringConver
     /// The provider called back with neither token nor error.
     case emptyAnswer
 
-    /// The violation and its remedy.
+    /// A description of the violation and its remedy.
     public var description: String {
         switch self {
         case .noCompletionForm: "the provider has no fetchToken(with:completion:); implement it, or the async form"

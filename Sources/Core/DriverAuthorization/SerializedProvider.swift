@@ -127,7 +127,7 @@ actor QueuedProvider {
 
     init(_ forms: sending ProviderVariants) { self.forms = forms }
 
-    /// Asks the provider, and passes its answer to `call` whenever the answer arrives.
+    /// Asks the provider. Its answer is passed to `call`, even if it arrives late.
     func ask(_ context: AuthorizationContext, _ call: ProviderCall) async {
         // The caller may have stopped waiting while an earlier call was blocking the queue.
         defer { call.leave() }

@@ -4,7 +4,7 @@
 /// copy of this value is released.
 public struct AuthorizationToken: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible {
     let secret: SecretText
-    /// The lifetime left when the token was handed over; `nil` if neither the token nor its issuer specified it.
+    /// The lifetime left when the token was handed out; `nil` if neither the token nor its issuer specified it.
     public let lifetime: Duration?
     /// The maximum time until renewal, if a doubt about the expiry requires renewal before half of the lifetime;
     /// otherwise `nil`.

@@ -55,7 +55,7 @@ public struct TokenWarning: Sendable, Hashable {
         Self(fact: .expiry(warning, origin))
     }
 
-    /// This warning without numbers.
+    /// This warning without the numbers that change from token to token.
     fileprivate var topic: Self {
         switch fact {
         case .claims(.noTime(let claim, _), let context): .claims(.noTime(claim: claim, 0), context)

@@ -197,7 +197,7 @@ struct TokenSlot: Sendable {
         let until: Duration
     }
 
-    /// The resolution of lifetimes. Tokens and answers contain whole seconds, so a token may expire up to a second
+    /// The precision of lifetimes. Tokens and answers contain whole seconds, so a token may expire up to a second
     /// sooner than calculated.
     private static let resolution = Duration.seconds(1)
 

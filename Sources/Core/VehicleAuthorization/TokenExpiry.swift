@@ -12,7 +12,7 @@ package import StrictJSON
 package struct TokenExpiry: Sendable, Hashable {
     /// The lifetime left when the fetch began; `nil` if unknown. Zero or less means that the token has expired.
     package let lifetime: Duration?
-    /// The maximum time until renewal; `nil` if the lifetime decides that.
+    /// The maximum time until renewal; `nil` if only the lifetime decides when the token is renewed.
     package let reuse: Duration?
     /// The warning about an expiry next to the token that differs from `exp` or can't be used; otherwise `nil`.
     package let statedWarning: ExpiryWarning?
@@ -57,7 +57,7 @@ package struct TokenExpiry: Sendable, Hashable {
         lifetime = (claimed?.seconds ?? reading).map { .milliseconds(Int64($0 * 1000)) }
         self.reuse = reuse.map { .milliseconds(Int64($0 * 1000)) }
         statedWarning = warning
-        // If the lifetime is unknown although there is an expiry, no clock can judge it. That is worth a warning.
+        // If there is an expiry but the lifetime is unknown, no clock could judge the expiry. That is worth a warning.
         let isUnjudged = lifetime == nil && warning == nil && (end != nil || stated != nil)
         clockWarning = claimed?.warning ?? (isUnjudged ? .unjudged : nil)
     }
@@ -94,7 +94,7 @@ package struct TokenExpiry: Sendable, Hashable {
             self.present = present
         }
 
-        /// Whether one of the clocks is the issuer's.
+        /// Whether a time of the issuer's clock is known.
         var isCertain: Bool { issued != nil || issuers != nil }
 
         func left(until end: Double) -> Left {
@@ -179,7 +179,7 @@ package struct StatedExpiry: Sendable, Hashable {
     }
 
     fileprivate var isUnreadable: Bool { meaning == .unreadable }
-    /// This expiry without its value.
+    /// This expiry without its value, which changes from token to token.
     fileprivate var topic: Self { Self(key: key, text: "", meaning: .unreadable) }
 
     /// Returns a warning if the expiry differs from the token's own `exp` by more than a minute.
@@ -202,7 +202,7 @@ package struct StatedExpiry: Sendable, Hashable {
 package enum ExpiryWarning: Sendable, Hashable {
     /// The issuer's `Date` is this long before the token's own `iat`, and is ignored.
     case dateBeforeIssue(Duration)
-    /// The issuer's `Date` is after the token's own `exp`, but this machine's clock isn't.
+    /// The issuer's `Date` is after the token's own `exp`, but this machine's time isn't.
     case dateAfterExpiry(seconds: Int)
     /// No clock can determine when the token expires.
     case unjudged
@@ -215,7 +215,7 @@ package enum ExpiryWarning: Sendable, Hashable {
     /// The token's file seems to be older than the token's lifetime, or this machine's clock is wrong.
     case oldFile
 
-    /// This warning without numbers.
+    /// This warning without the numbers that change from token to token.
     var topic: Self {
         switch self {
         case .dateBeforeIssue: .dateBeforeIssue(.zero)

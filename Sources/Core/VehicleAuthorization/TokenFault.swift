@@ -9,7 +9,7 @@ package enum TokenFault: Sendable, Hashable {
     case unsuitableContext(AuthorizationContext?)
     /// The endpoint gave no complete answer. The text is the transport's message.
     case unanswered(TokenOrigin, ExchangeFault, ReportedText)
-    /// The endpoint answered with a status other than success.
+    /// The endpoint answered with a status other than 2xx.
     case rejected(TokenOrigin, EndpointRejection)
     /// The endpoint's answer, the command's output or the file contains no usable token.
     case unusableAnswer(TokenOrigin, AnswerFault)
@@ -25,7 +25,7 @@ package enum TokenFault: Sendable, Hashable {
     case providerFailed(ProviderFault)
     /// A provider outside Waypost has reported the failure.
     case reported(AuthorizationError.Code, ReportedText)
-    /// The system has no resources for a process or thread. The string names the configuration keys that need one.
+    /// The system has no resources left for a process or a thread. The string names the settings that need it.
     case noResources(String, ReportedText)
     case cancelled
 
@@ -172,7 +172,7 @@ package enum ExchangeFault: Sendable, Hashable {
     }
 }
 
-/// An endpoint's answer with a status other than success.
+/// An endpoint's answer with a status other than 2xx.
 package struct EndpointRejection: Sendable, Hashable {
     /// Details of the answer in addition to its status.
     package enum Detail: Sendable, Hashable {
@@ -219,7 +219,7 @@ package struct EndpointRejection: Sendable, Hashable {
 package enum ExpiryFault: Sendable, Hashable {
     /// The token's `exp` isn't after its `iat`.
     case endsBeforeIssue
-    /// The token had already expired when the issuer returned it, according to the given source.
+    /// The token had already expired when the issuer returned it. The value says which clock or statement shows that.
     case overWhenGiven(Judge)
     /// The token expired while it was being fetched.
     case overWhenReceived(AuthorizationContext)
@@ -289,7 +289,7 @@ package enum ProgramFault: Sendable, Hashable {
     case interpreterNotFound(String, firstLine: ReportedText, name: ReportedText, directories: String)
     /// `/dev/null` is missing.
     case noNullDevice
-    /// The program wasn't started, for the reason that the kernel gives.
+    /// The kernel didn't start the program, for the given reason.
     case notStarted(String, ReportedText)
 }
 

@@ -80,7 +80,7 @@ public struct AuthorizationContext: Sendable, Hashable, CustomStringConvertible 
         }
     }
 
-    /// The reason why no token can be requested; `nil` if the context is complete.
+    /// The reason why no token can be requested for this context; `nil` if the context is complete.
     package var problem: AuthorizationError? {
         let id =
             switch subject {

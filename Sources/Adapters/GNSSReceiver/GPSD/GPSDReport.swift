@@ -20,7 +20,8 @@ enum GPSDReport: Sendable, Hashable {
     /// Any other report from a device, such as the vehicle's attitude or the position of a ship (AIS).
     case other(device: String)
 
-    /// Parses a line; `nil` if it isn't a JSON object (a sentence, a truncated line) or doesn't concern a device.
+    /// Parses a line; `nil` if it isn't a JSON object, for example a sentence or a truncated line, or if it isn't about
+    /// a device.
     init?(_ line: [UInt8]) {
         guard line.first == UInt8(ascii: "{"), let object = try? JSONValue(parsing: line) else { return nil }
         // gpsd may omit the device's name if there is only one device.

@@ -47,7 +47,7 @@ struct LineFindings {
     var statistics: DecoderStatistics?
 }
 
-/// Decodes NMEA 0183 from a live receiver.
+/// A decoder of NMEA 0183 from a live receiver.
 struct SentenceDecoder: LineDecoder {
     private var decoder: NMEADecoder
     private var sentences = 0

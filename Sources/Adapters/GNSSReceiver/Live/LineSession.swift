@@ -84,7 +84,7 @@ struct LineSession: Sendable {
         return newest
     }
 
-    /// Returns the next time after `now` at which there is something to do even if nothing arrives.
+    /// Returns the next time after `now` at which the session must be called even if nothing arrives.
     func wakeUp(after now: Duration) -> Duration {
         let nextChange = watch.nextChange(after: now)
         guard let deadline = decoder.idleDeadline, deadline != passedDeadline else { return nextChange }

@@ -19,14 +19,15 @@ struct ReadPace: Sendable, Hashable {
     /// next periods.
     private var taken = 0
     private var hasFix = false
-    /// Whether the previous period had a fix; true at first, because the line may have a backlog when it is opened.
+    /// Whether a fix arrived in the previous period. It is true at first, because the line may have a backlog when it
+    /// is opened.
     private var hadFix = true
 
     init(openedAt now: Duration) { periodBegan = now }
 
     private var portion: Int { hasFix || hadFix ? Self.generousPortion : Self.smallPortion }
 
-    /// Whether some of this period's portion is left.
+    /// Whether more may be read in this period.
     var mayRead: Bool { taken < portion }
 
     mutating func recordRead(of count: Int, withFix: Bool) {

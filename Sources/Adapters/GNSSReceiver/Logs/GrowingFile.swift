@@ -159,7 +159,7 @@ struct GrowthPause: Sendable {
     private(set) var time = Duration.zero
     private var isAtLineEnd = true
 
-    /// Records bytes that are decoded at `time`.
+    /// Records the bytes that are decoded next, to know whether they end with a complete line.
     mutating func recordBytes(_ bytes: Span<UInt8>) {
         guard let last = bytes.indices.last else { return }
         isAtLineEnd = bytes[last] == UInt8(ascii: "\n") || bytes[last] == UInt8(ascii: "\r")

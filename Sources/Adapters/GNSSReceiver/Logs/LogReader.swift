@@ -8,7 +8,7 @@ import TimeAndChance
 /// Decodes logs one after another, each to its end. If the last log is followed, it has no end.
 ///
 /// It has its own thread, because the disk is slow and decoding takes time. Each log has its own decoder, so that no
-/// date is carried over.
+/// date is carried over from one log to the next.
 package actor LogReader {
     /// The fixes and warnings from one part of a log.
     package struct Chunk: Sendable {
@@ -230,7 +230,7 @@ package actor LogReader {
         notify("\(logName) is gone; waiting for it")
     }
 
-    /// Waits for bytes of a growing file, or for a pause. Returns whether the pause has completed an epoch.
+    /// Waits for more bytes of a growing file, or for a pause. Returns whether a pause has completed an epoch.
     private func waitForMore(_ emit: (Fix) -> Void) throws(FixSourceError) -> Bool {
         let maximum = growing == nil ? GrowingFile.interval : .seconds(60)
         let start = MonotonicTime.now

@@ -3,7 +3,7 @@ import ReportedText
 package import Reporting
 package import TimeAndChance
 
-/// Replays recorded logs as if the vehicle were driving now.
+/// A source of fixes that replays recorded logs as if the vehicle were driving now.
 ///
 /// The logs are read twice: first quickly, to find out how long they last, then at the requested speed. For many
 /// vehicles, they are read only once, into memory (`loaded`). `ReplayTimeline` determines when each fix is due, and

@@ -4,7 +4,7 @@ package import LinuxPlatform
 import ReportedText
 package import Reporting
 
-/// The bytes of a recorded log, plain or gzip, from its beginning. Reading blocks.
+/// The bytes of a recorded log, plain or gzip, from its beginning. Reading blocks the calling thread.
 package final class RecordedLog {
     /// The name to show operators.
     package let name: String
@@ -25,7 +25,8 @@ package final class RecordedLog {
     /// Whether the format of the decompressed text has been checked.
     private var isTextChecked = false
 
-    /// Opens `path`, or standard input for `-`, and checks its format. `stop` ends the wait for a quiet pipe.
+    /// Opens `path`, or standard input for `-`, and checks the format of its content. `stop` ends a wait for bytes from
+    /// a pipe.
     ///
     /// - Throws: `cannotOpen` or `notALog`.
     package init(path: String, stop: EventDescriptor) throws(FixSourceError) {
@@ -129,7 +130,7 @@ package final class RecordedLog {
     }
 }
 
-/// Facts about a log that can be found by its path.
+/// Facts about a log that can be determined from its path.
 extension RecordedLog {
     /// Returns the name to show operators.
     static func name(of path: String) -> String { path == "-" ? "standard input" : path }
@@ -166,9 +167,9 @@ extension RecordedLog {
 /// The format of a file, recognised by its first bytes.
 enum LogFileKind: Sendable, Hashable {
     case plain, gzip
-    /// UTF-16 text, as some Windows tools save it, with the encoding's name for `iconv`.
+    /// UTF-16 text, as some Windows tools save it. The value is the encoding's name for `iconv`.
     case utf16(encoding: String)
-    /// A compressed format that Waypost can't decompress, with the command that can.
+    /// A compressed format that Waypost can't read, and the command that decompresses it.
     case compressed(with: String, command: String)
 
     /// Detects the format of a file by its first bytes; 64 are enough.
