@@ -3,7 +3,7 @@ import StrictJSON
 import VehicleAuthorization
 
 extension AnswerFault {
-    /// Creates the fault for the object `members`, which has no token under the key in `origin`.
+    /// Creates the fault for the JSON object `members`, which has no token under the configured key.
     init(missingIn members: [String: JSONValue], _ origin: TokenAnswer.Origin) {
         let keys = members.keys.sorted().map { ReportedText($0, without: origin.secrets, limit: 40) }
         let shape = TokenAnswerFormat.Shape.allCases.first { shape in
@@ -16,7 +16,7 @@ extension AnswerFault {
 }
 
 extension AnswerFault.Members {
-    /// Classifies the object `members`, which has no token under the expected key.
+    /// Classifies the JSON object `members`, which has no token under the configured key.
     init(_ members: [String: JSONValue], _ origin: TokenAnswer.Origin) {
         let answer = JSONValue.object(members)
         func reportedText(_ path: String) -> ReportedText { ReportedText(path, without: origin.secrets, limit: 100) }
@@ -38,7 +38,8 @@ extension AnswerFault.Members {
             }
     }
 
-    /// Returns the case for a driver's token where a trip's was expected, or the reverse; otherwise `nil`.
+    /// Returns the case for a consumer's token that was returned for a vehicle, or a driver's token that was returned
+    /// for a trip; otherwise `nil`.
     private static func otherSubjectsToken(_ token: String?, _ subject: AuthorizationContext.Subject?) -> Self? {
         guard let claims = token.flatMap({ try? JSONWebToken($0) })?.authorization else { return nil }
         let isDrivers = claims.vehicleID != nil || claims.deliveryVehicleID != nil

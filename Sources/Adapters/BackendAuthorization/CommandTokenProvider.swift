@@ -4,11 +4,12 @@ import ReportedText
 import TimeAndChance
 package import VehicleAuthorization
 
-/// A provider that runs a program, which prints the bare token, or JSON like an endpoint's answer.
+/// A provider that gets each token from a program. The program prints the bare token, or JSON in the form of an
+/// endpoint's answer.
 ///
-/// The program runs without a shell, in a small environment: `PATH`, `HOME`, `LANG`, the configured variables (for
-/// example a proxy), and `WAYPOST_PROVIDER_ID`. `WAYPOST_VEHICLE_ID`, `WAYPOST_TASK_ID`, `WAYPOST_TRIP_ID` and
-/// `WAYPOST_TRACKING_ID` are set if the context has a value for them.
+/// The program runs without a shell. Its environment contains only `PATH`, `HOME`, `LANG`, the configured variables
+/// (for example a proxy), and `WAYPOST_PROVIDER_ID`. `WAYPOST_VEHICLE_ID`, `WAYPOST_TASK_ID`, `WAYPOST_TRIP_ID` and
+/// `WAYPOST_TRACKING_ID` are added if the context has a value for them.
 package final class CommandTokenProvider: TokenProvider {
     private let arguments: [String]
     private let section: String
@@ -20,22 +21,25 @@ package final class CommandTokenProvider: TokenProvider {
     private let wallClock: @Sendable () -> Double
     private let present: @Sendable () -> Double?
     private let report: @Sendable (AuthorizationWarning) -> Void
-    /// Whether processes that a run left behind have been reported. Processes of later runs are reported when they
-    /// prevent a start.
+    /// Whether a warning about processes that the program left running has been reported. Later ones are reported only
+    /// as an error, if they prevent the next start.
     private let hasReportedStrays = Locked(false)
 
     /// - Parameters:
-    ///   - arguments: program and arguments, in which `{vehicleId}` and the other placeholders are replaced unchanged.
-    ///   - section: the section of the configuration, for errors.
-    ///   - environment: variables to add. Their values are removed from the program's messages.
-    ///   - processEnvironment: the source of values that are kept in variables.
-    ///   - providerID: the value of `{providerId}`.
-    ///   - format: the place of the token in JSON output.
-    ///   - timeLimit: the time after which the program and its group are killed.
-    ///   - wallClock: returns the time in seconds since 1970, which may shorten a token's lifetime.
-    ///   - present: returns the same time if something keeps the clock right, otherwise `nil`. It can show that a token
-    ///     has expired.
-    ///   - report: called once if a run leaves a process behind, and once if `/proc` hides processes.
+    ///   - arguments: the program and its arguments. `{vehicleId}` and the other placeholders are replaced by their
+    ///     values, without any encoding.
+    ///   - section: the section of the configuration that errors name.
+    ///   - environment: the configured variables. Their values are removed from messages that quote the program.
+    ///   - processEnvironment: Waypost's own environment, for configured values that come from its variables.
+    ///   - providerID: the value for the placeholder `{providerId}`.
+    ///   - format: the keys of the token and its expiry in JSON output.
+    ///   - timeLimit: the time after which the program and its process group are killed.
+    ///   - wallClock: returns this machine's time in seconds since 1970, from which a token's remaining lifetime is
+    ///     estimated.
+    ///   - present: returns the same time if the clock is synchronized, otherwise `nil`. Unlike `wallClock`, it can
+    ///     show that a token has expired.
+    ///   - report: called once if the program leaves processes running, and once if `/proc` doesn't show such
+    ///     processes.
     /// - Throws: `.misconfigured` if no program is specified.
     package init(
         arguments: [String], section: String = "authorization", environment: [String: Secret] = [:],
@@ -93,7 +97,8 @@ package final class CommandTokenProvider: TokenProvider {
         if error.number == EAGAIN || error.number == ENOMEM {
             return AuthorizationError(.noResources(key, "\(error.reason)"))
         }
-        // The error names no file. The missing file may be the program, or `/dev/null`, which is its standard input.
+        // The system's error doesn't say which file is missing. It may be the program, or `/dev/null`, which is the
+        // program's standard input.
         if error.number == ENOENT, !ChildProcess.hasNullDevice {
             return AuthorizationError(.programUnusable(key: key, .noNullDevice))
         }
@@ -154,8 +159,8 @@ package final class CommandTokenProvider: TokenProvider {
         }
     }
 
-    /// Returns up to two lines of standard error, shortened and free of secrets: the last line that mentions an error
-    /// and the last line, or, if no line mentions an error, the last line and the first.
+    /// Returns up to two lines of standard error, shortened and without secrets. They are the last line that mentions
+    /// an error, and the last line of all. If no line mentions an error, they are the last line and the first.
     private static func informativeLines(_ outcome: ChildProcess.Outcome, _ secrets: [String]) -> [ReportedText] {
         let lines = outcome.standardError.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
             .filter { !$0.allSatisfy { $0 == 0x20 || $0 == 0x09 } }
@@ -169,7 +174,8 @@ package final class CommandTokenProvider: TokenProvider {
         return lines.count > 1 ? [last, first] : [last]
     }
 
-    /// Whether a word of `line` is, or ends with, one that programs use for failures (`ValueError`).
+    /// Whether `line` contains a word that programs use for failures, such as `denied`, or one that ends with such a
+    /// word, such as `ValueError`.
     private static func mentionsError(_ line: ReportedText) -> Bool {
         line.description.lowercased().split { !$0.isLetter }.contains { word in
             ["error", "errors", "fatal", "failed", "denied"].contains(word) || word.hasSuffix("error")

@@ -2,12 +2,12 @@ import LinuxPlatform
 import TimeAndChance
 package import VehicleAuthorization
 
-/// A provider that reads a file, which another program replaces. The file contains the bare token, or JSON like an
-/// endpoint's answer.
+/// A provider that reads the token from a file, which another program keeps up to date. The file contains the bare
+/// token, or JSON in the form of an endpoint's answer.
 ///
-/// The file is read at each request, so that a new file is noticed. A half-written file is rejected, and read again at
-/// the next request; the writer can avoid that by renaming a complete file. The file's time of modification serves as
-/// the time of issue, so that a token never seems younger than it is.
+/// The file is read at each request, so that a new token is used at once. A half-written file is rejected, and read
+/// again at the next request. A program can avoid that by writing a temporary file and renaming it. The token counts as
+/// issued when the file was last modified, so that its remaining lifetime isn't overestimated.
 package final class FileTokenProvider: TokenProvider {
     private let pathTemplate: String
     private let section: String
@@ -16,9 +16,9 @@ package final class FileTokenProvider: TokenProvider {
     private let wallClock: @Sendable () -> Double
     private let present: @Sendable () -> Double?
 
-    /// Creates a provider that reads the file at `path`, which may contain placeholders such as `{vehicleId}` and
-    /// `{tripId}`; their values are percent-encoded. Errors name the `section` of the configuration. `present` returns
-    /// the time if something keeps the clock right, otherwise `nil`.
+    /// Creates a provider that reads the file at `path`. The path may contain placeholders such as `{vehicleId}` and
+    /// `{tripId}`, whose values are percent-encoded. Errors name `section`, the section of the configuration. `present`
+    /// returns the time if the clock is synchronized, otherwise `nil`.
     package init(
         path: String, section: String = "authorization", providerID: String,
         format: TokenAnswerFormat = TokenAnswerFormat(),
@@ -51,10 +51,11 @@ package final class FileTokenProvider: TokenProvider {
         return answer.withLifetime(left, warning: life != nil && left == nil ? .oldFile : nil)
     }
 
-    /// Returns the remaining part of `lifetime`, which began when the file was written.
+    /// Returns how much of `lifetime` is left at `now`. The lifetime began when the file was written.
     ///
-    /// If the token seems to have expired since, or the file seems to come from the future, the system's clock is
-    /// probably wrong. In that case the remaining lifetime is unknown, and Fleet Engine decides.
+    /// If the token seems to have expired since then, or the file seems to have been written in the future, this
+    /// machine's clock is probably wrong. In that case the remaining lifetime is unknown, so the result is `nil`. Fleet
+    /// Engine then decides whether the token is still valid.
     static func lifetime(_ lifetime: Duration?, writtenAt: Double, now: Double) -> Duration? {
         guard let lifetime, lifetime > .zero else { return lifetime }
         let age = now - writtenAt

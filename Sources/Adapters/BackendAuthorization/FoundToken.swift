@@ -3,12 +3,12 @@ import StrictJSON
 import TimeAndChance
 import VehicleAuthorization
 
-/// The token in an issuer's answer: a JSON Web Token, either under its key in JSON or as the whole answer.
+/// A JSON Web Token in an issuer's answer: either under its key in a JSON object, or as the whole answer.
 struct FoundToken: Sendable {
     /// The token, without white space at either end.
     let text: String
     let place: AnswerFault.Place
-    /// The token's expiry according to the answer.
+    /// The expiry that a JSON answer states next to the token; `nil` if it states none.
     private(set) var statedEnd: JSONValue?
 
     init(in bytes: [UInt8], _ format: TokenAnswerFormat, from origin: TokenAnswer.Origin) throws(AnswerFault) {
@@ -20,7 +20,7 @@ struct FoundToken: Sendable {
         case .text(let content):
             text = Self.stripped(content)
             place = .bareText
-            guard text.hasPrefix("ey") else {  // `{"` in base64url
+            guard text.hasPrefix("ey") else {  // `{"` in base64url, with which every token begins
                 if let lookalike = AnswerFault.Lookalike(text) { throw .lookalike(lookalike, place) }
                 let hasLines = text.utf8.contains(UInt8(ascii: "\n"))
                 throw .otherText(bytes: bytes.count, mediaType: origin.reportedMediaType, hasLines: hasLines)
@@ -65,14 +65,15 @@ struct FoundToken: Sendable {
         let signature = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).last
         let bytes = (signature?.count ?? 0) * 3 / 4
         let algorithm = token.header["alg"]?.stringValue
-        // The claim rules judge a token whose header says that it has no signature.
+        // A token whose header states the algorithm `none` is rejected later, by `ClaimRules`.
         if bytes == 0, algorithm != "none" { throw .unsigned(place) }
         // RS256 requires keys of at least 2048 bits (RFC 7518, section 3.3).
         if bytes < 256, algorithm == "RS256" { throw .shortSignature(bytes: bytes, place) }
         return token
     }
 
-    /// Removes white space at either end, and the scheme `Bearer`, which precedes a token in a header.
+    /// Returns the text without white space at either end, and without a leading `Bearer`, which precedes a token in a
+    /// header.
     static func stripped(_ text: String) -> String {
         let token = text.trimmingWhitespace()
         let scheme = "Bearer "
@@ -98,9 +99,9 @@ enum AnswerKind: Sendable, Hashable {
     case page
     case gzip
     case utf16
-    /// The document, from its first brace or quote on.
+    /// JSON, from its first brace, bracket or quotation mark on.
     case json([UInt8])
-    /// The text, without white space at either end.
+    /// Any other text, without white space at either end.
     case text(String)
 
     init(_ bytes: [UInt8]) {
@@ -108,7 +109,7 @@ enum AnswerKind: Sendable, Hashable {
             self = .gzip
             return
         }
-        // A byte order mark, or an ASCII character and a zero byte in either order.
+        // UTF-16 begins with a byte order mark, or with an ASCII character and a zero byte in either order.
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
             || bytes.count > 1 && (bytes[0] == 0) != (bytes[1] == 0) && max(bytes[0], bytes[1]) >= 0x20
         {
@@ -131,7 +132,7 @@ enum AnswerKind: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// The value under `path`: a whole key, or keys separated by dots, such as `data.token.jwt`.
+    /// The value under `path`, which is either one key or several keys separated by dots, such as `data.token.jwt`.
     subscript(path path: String) -> JSONValue? {
         if let value = self[path] { return value }
         guard let dot = path.firstIndex(of: ".") else { return nil }

@@ -16,16 +16,16 @@ package final class HTTPTokenProvider: TokenProvider {
     private let present: @Sendable () -> Double?
 
     /// - Parameters:
-    ///   - settings: the endpoint.
-    ///   - section: the section of the configuration, for errors.
-    ///   - providerID: the value of `{providerId}`.
-    ///   - transport: the transport that sends the requests, with the certificate authorities for the endpoint.
-    ///   - sendsCertificate: whether the transport sends a client certificate, for errors.
-    ///   - environment: the source of secrets that are kept in variables.
-    ///   - wallClock: returns the time in seconds since 1970, which may shorten a token's lifetime. It is used if
-    ///     the endpoint states no time.
-    ///   - present: returns the same time if something keeps the clock right, otherwise `nil`. It can show that a token
-    ///     has expired.
+    ///   - settings: the endpoint, and the request to send to it.
+    ///   - section: the section of the configuration that errors name.
+    ///   - providerID: the value for the placeholder `{providerId}`.
+    ///   - transport: sends the requests. It must trust the certificate authorities that the endpoint needs.
+    ///   - sendsCertificate: whether the transport sends a client certificate; used only to explain errors.
+    ///   - environment: the environment variables from which secrets are read.
+    ///   - wallClock: returns this machine's time in seconds since 1970. It is used if the endpoint's `Date` header is
+    ///     missing or implausible.
+    ///   - present: returns the same time if the clock is synchronized, otherwise `nil`. Unlike `wallClock`, it can
+    ///     show that a token has expired.
     /// - Throws: `.misconfigured` if the endpoint's address isn't a URL.
     package init(
         _ settings: HTTPTokenSettings, section: String = "authorization", providerID: String,
@@ -68,7 +68,7 @@ package final class HTTPTokenProvider: TokenProvider {
             format: settings.format)
     }
 
-    /// Stops using idle connections, because their network may be gone.
+    /// Stops using idle connections, because the network that they belong to may be gone.
     package func networkReturned() async { transport.networkChanged() }
 
     private func url(for context: AuthorizationContext) throws(AuthorizationError) -> HTTPURL {
@@ -79,7 +79,7 @@ package final class HTTPTokenProvider: TokenProvider {
         }
     }
 
-    /// Returns the request and its secrets.
+    /// Returns the request, and the secrets in it, which must not appear in any error.
     private func request(
         for context: AuthorizationContext
     ) async throws(AuthorizationError) -> (request: HTTPRequest, secrets: [String]) {
@@ -96,7 +96,8 @@ package final class HTTPTokenProvider: TokenProvider {
             let text = try Placeholders(providerID: providerID, context: context)
                 .expanding(template, isForm ? .form : .json, name: "\(section).body")
             body = Array(text.utf8)
-            // A body in the configuration contains ordinary words as names and keys, which an answer may also contain.
+            // A body from the configuration isn't secret as a whole. Its names and keys are ordinary words, which an
+            // answer may also contain.
             if case .literal? = settings.body {} else { secrets += [template, text] }
             secrets += text.split { !$0.isLetter && !$0.isNumber && !"-_+=/.~".contains($0) }
                 .filter { $0.contains { !$0.isLetter && $0 != "_" } }.map(String.init)
@@ -105,7 +106,7 @@ package final class HTTPTokenProvider: TokenProvider {
         return (request, secrets)
     }
 
-    /// Returns the values of the headers and the body from their sources.
+    /// Reads the values of the headers and the body, which may be in files, variables or credentials.
     private func texts() async throws(AuthorizationError) -> RequestTexts {
         try await readOnThread(named: "waypost-secret", for: "\(section)") {
             [settings, environment] () throws(AuthorizationError) in
@@ -114,7 +115,7 @@ package final class HTTPTokenProvider: TokenProvider {
     }
 }
 
-/// The parts of a request after its secrets have been read.
+/// The header values and the body of a request, after they have been read from their sources.
 private struct RequestTexts: Sendable {
     var headers: [(value: String, secret: String)] = []
     var body: String?
@@ -125,17 +126,18 @@ private struct RequestTexts: Sendable {
     }
 }
 
-/// A backend's token endpoint, and the request to it.
+/// A backend's token endpoint, and the request that fetches a token from it.
 package struct HTTPTokenSettings: Sendable, Hashable {
-    /// The endpoint's URL. `{providerId}` is replaced anywhere in it, percent-encoded, and so are `{vehicleId}`,
-    /// `{taskId}`, `{tripId}` and `{trackingId}` if the context has a value for them.
+    /// The endpoint's URL. It may contain `{providerId}`, `{vehicleId}`, `{taskId}`, `{tripId}` and `{trackingId}`,
+    /// which are replaced by their percent-encoded values. A request fails if the context has no value for one of them.
     package var url: String
-    /// A description of the credential that contains the URL, shown in place of the URL; `nil` if the URL isn't from a
-    /// credential.
+    /// A description of the credential that the URL was read from. Messages show it in place of the URL. `nil` if the
+    /// URL wasn't read from a credential.
     package var urlSource: String?
     package var method: HTTPMethod
     package var headers: [HeaderTemplate]
-    /// The body, in which the same placeholders are replaced: percent-encoded in a form, otherwise escaped for JSON.
+    /// The body, with the same placeholders as `url`. Their values are percent-encoded in a form, and escaped for JSON
+    /// in any other body.
     package var body: Secret?
     package var format: TokenAnswerFormat
     package var limits: HTTPLimits
@@ -152,7 +154,7 @@ package struct HTTPTokenSettings: Sendable, Hashable {
         self.limits = limits
     }
 
-    /// The keys whose values may identify the caller.
+    /// The configuration keys whose values may be credentials.
     fileprivate var credentials: [String] {
         var keys = headers.isEmpty ? [] : ["headers"]
         if url.firstIndex(of: "?").map({ Self.holdsValue(url[$0...]) }) == true { keys.append("url") }
@@ -164,7 +166,7 @@ package struct HTTPTokenSettings: Sendable, Hashable {
         return keys
     }
 
-    /// Whether a query, a form or JSON contains a value in addition to placeholders.
+    /// Whether a query, a form or JSON contains a literal value, not only placeholders.
     private static func holdsValue(_ text: Substring) -> Bool {
         text.split(omittingEmptySubsequences: false) { $0 == ":" || $0 == "=" }.dropFirst().contains { part in
             var value = part.drop(while: \.isWhitespace)

@@ -5,12 +5,12 @@ package import VehicleAuthorization
 
 /// A request header whose value may be a secret.
 package struct HeaderTemplate: Sendable, Hashable {
-    /// The form of the value that contains the secret.
+    /// The format of the header's value, which contains the secret.
     package enum Scheme: String, Sendable, Hashable, CaseIterable {
         case verbatim
         /// `Bearer` followed by the secret.
         case bearer
-        /// `Basic` followed by the encoded secret, which is `user:password`.
+        /// `Basic` followed by the secret in base64. The secret is `user:password`.
         case basic
     }
 
@@ -24,13 +24,13 @@ package struct HeaderTemplate: Sendable, Hashable {
         self.scheme = scheme
     }
 
-    /// Checks that the value can be formed; see `value`.
+    /// Checks that the header's value can be read and is valid. Throws the same errors as `value`.
     package func prove() throws(AuthorizationError) {
         _ = try value(environment: ProcessEnvironment.variables)
     }
 
-    /// A likely error in a value that is sent unchanged: quotes around the value, copied from a settings file; `nil` if
-    /// there is none.
+    /// A warning about a value that is sent unchanged but has quotes around it, which were probably copied from a
+    /// settings file; otherwise `nil`.
     package var doubt: String? {
         guard scheme == .verbatim, let text = try? value(environment: ProcessEnvironment.variables).value,
             [text[...], text.split(separator: " ").last ?? ""].contains(where: \.isInQuotes)
@@ -40,9 +40,10 @@ package struct HeaderTemplate: Sendable, Hashable {
             + "they belong to the value"
     }
 
-    /// Returns the value to send, and the secret in it. May read a file, so don't call it on the shared pool.
+    /// Returns the value to send, and the secret in it. May read a file, so don't call it on the cooperative thread
+    /// pool.
     ///
-    /// - Throws: `.misconfigured`, naming the header and the source but never the value.
+    /// - Throws: `.misconfigured`. The error names the header and the secret's source, but never contains the value.
     func value(environment: [String: String]) throws(AuthorizationError) -> (value: String, secret: String) {
         let secret = try secret.text(for: "header \(name)", environment: environment)
         func fault(_ problem: SourceFault.Problem) -> AuthorizationError {
@@ -56,7 +57,7 @@ package struct HeaderTemplate: Sendable, Hashable {
         switch scheme {
         case .verbatim: return (secret, secret)
         case .bearer:
-            // Some users store the scheme with the key.
+            // Some users store `Bearer` together with the key.
             let key = FoundToken.stripped(secret)
             guard !key.contains(where: { $0.isWhitespace || $0 == "\"" }) else { throw fault(.invalidKey) }
             return ("Bearer \(key)", key)
@@ -66,8 +67,8 @@ package struct HeaderTemplate: Sendable, Hashable {
         }
     }
 
-    /// Returns the reason why `text` can't be the credentials in the header `name`; `nil` if it can, and for any other
-    /// header.
+    /// Returns the reason why `text` can't be the value of the header `name`, if that is `Authorization` or
+    /// `Proxy-Authorization`. Returns `nil` if `text` can be, and for any other header.
     package static func problem(ofCredentials text: String, in name: String) -> SourceFault.Problem? {
         guard ["authorization", "proxy-authorization"].contains(name.lowercased()) else { return nil }
         if text.contains("${") { return .unfilledVariable }
@@ -78,27 +79,28 @@ package struct HeaderTemplate: Sendable, Hashable {
     private static func problem(of text: String) -> SourceFault.Problem? {
         if text.contains("\"private_key\"") { return .serviceAccountKey }
         let scalars = text.unicodeScalars
-        // Zeros indicate UTF-16; U+FFFD replaces anything that isn't UTF-8.
+        // A zero character indicates UTF-16. U+FFFD stands for bytes that weren't UTF-8.
         if scalars.contains(where: { $0.value == 0 || $0 == "\u{FFFD}" }) { return .notUTF8 }
         return scalars.contains { $0 == "\n" || $0 == "\r" } ? .severalLines : nil
     }
 }
 
 extension StringProtocol {
-    /// Whether the text is in quotes, like values in settings files and shells.
+    /// Whether the text is enclosed in quotes, as values in settings files and shell scripts often are.
     package var isInQuotes: Bool { count > 1 && first == last && (first == "\"" || first == "'") }
 }
 
-/// The placeholders `{vehicleId}`, `{providerId}`, `{taskId}`, `{tripId}` and `{trackingId}` in a string of the
-/// configuration.
+/// The values of the placeholders `{vehicleId}`, `{providerId}`, `{taskId}`, `{tripId}` and `{trackingId}` in strings
+/// of the configuration.
 struct Placeholders {
-    /// The encoding of a value, which keeps it from changing the text around it.
+    /// The encoding of a placeholder's value. It prevents the value from changing the meaning of the text around it.
     enum Encoding {
-        /// Percent-encoding for an address, in which braces have no other meaning.
+        /// Percent-encoding for a URL or a path. Unknown placeholders are rejected, because braces have no other
+        /// meaning there.
         case percent
         /// Percent-encoding for the body of a form.
         case form
-        /// JSON escapes for any other body.
+        /// JSON escapes for a body that isn't a form.
         case json
         case verbatim
     }
@@ -108,7 +110,8 @@ struct Placeholders {
 
     /// Returns `template` with every placeholder replaced.
     ///
-    /// - Throws: `.misconfigured` for an unknown placeholder, `.missingContext` for an id that the context lacks.
+    /// - Throws: `.misconfigured` for an unknown placeholder in a URL or a path, `.missingContext` for a placeholder
+    ///   that has no value in the context.
     func expanding(_ template: String, _ encoding: Encoding, name: String) throws(AuthorizationError) -> String {
         var result = ""
         var rest = template[...]
@@ -122,7 +125,7 @@ struct Placeholders {
             case "tripId": value = context.tripID
             case "trackingId": value = context.trackingID
             default:
-                // A body may be JSON, which has its own braces.
+                // A body may be JSON, in which a brace needn't begin a placeholder.
                 guard encoding != .percent else {
                     throw AuthorizationError(.invalidSetting(key: name, .unknownPlaceholder(String(key))))
                 }

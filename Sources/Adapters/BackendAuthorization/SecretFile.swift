@@ -8,22 +8,23 @@ package import VehicleAuthorization
 package enum Secret: Sendable, Hashable {
     /// The configuration itself, for values that aren't secret.
     case literal(String)
-    /// The content of a file, without white space at either end. A file that other users may read is rejected.
+    /// The content of a file, without white space at either end. A file that other users may read or write is rejected.
     case file(String)
     /// An environment variable of this process.
     case environment(String)
-    /// A credential that systemd passes to this process, read like a file.
+    /// A credential that systemd passes to this process as a file.
     case credential(String)
 
-    /// Checks that the text can be read; see `text`.
+    /// Checks that the secret can be read. Throws the same errors as `text`.
     package func prove(for use: String) throws(AuthorizationError) {
         _ = try text(for: use, environment: ProcessEnvironment.variables)
     }
 
-    /// Returns the text from a file, `environment`, a credential or the configuration. May read a file, so don't call
-    /// it on the shared pool.
+    /// Returns the secret from its source. `environment` contains the variables of this process. May read a file, so
+    /// don't call it on the cooperative thread pool.
     ///
-    /// - Throws: `.misconfigured`, naming the source and `use` (such as `header Authorization`) but never the text.
+    /// - Throws: `.misconfigured`. The error names the source and `use`, such as `header Authorization`, but never
+    ///   contains the secret.
     func text(for use: String, environment: [String: String]) throws(AuthorizationError) -> String {
         switch self {
         case .literal(let text): return text
@@ -40,7 +41,7 @@ package enum Secret: Sendable, Hashable {
         }
     }
 
-    /// The source, for use in an error.
+    /// The source, as a `SourceFault` names it.
     var source: SourceFault.Source {
         switch self {
         case .literal: .literal
@@ -50,7 +51,7 @@ package enum Secret: Sendable, Hashable {
         }
     }
 
-    /// The source, for use in a message about a setting.
+    /// A name for the source in a message, such as `the file /etc/key`.
     var sourceName: String {
         switch self {
         case .literal: "its text"
@@ -83,7 +84,7 @@ extension SourceFault.Problem {
     }
 }
 
-/// Files that hold a secret.
+/// Access to files that contain a secret.
 package enum SecretFile {
     /// The content of a file, and the time at which it was written, in seconds since 1970.
     struct Content {
@@ -91,18 +92,20 @@ package enum SecretFile {
         let modifiedAt: Double
     }
 
-    /// Checks a file that another library reads: it must exist, and be closed to other users.
+    /// Checks that a file exists, and that only its owner and group may read or write it. Another library reads the
+    /// file later.
     ///
-    /// - Throws: `.misconfigured`, naming `use` and the path.
+    /// - Throws: `.misconfigured`. The error names the path and `use`, the purpose of the file.
     package static func requireProtected(_ path: String, for use: String) throws(AuthorizationError) {
         _ = try access(path, .file(path), use) { (_, _) throws(SystemError) in }
     }
 
-    /// Reads a file that only its owner and group may read. Errors name `source`, or the file if `source` is `nil`.
+    /// Reads a file of at most `limit` bytes. Rejects a file that users other than its owner and group may read or
+    /// write. Errors name `source`, or the file if `source` is `nil`.
     ///
-    /// Blocks, so don't call it on the shared pool.
+    /// Blocks, so don't call it on the cooperative thread pool.
     ///
-    /// - Throws: `.misconfigured`, naming `use` and the path.
+    /// - Throws: `.misconfigured`. The error names the source and `use`, the purpose of the file.
     static func read(
         _ path: String, as source: SourceFault.Source? = nil, for use: String, limit: Int
     ) throws(AuthorizationError) -> Content {
@@ -128,7 +131,7 @@ package enum SecretFile {
             if status.st_mode & S_IFMT != S_IFREG {
                 problem = .notAFile
             } else if status.st_mode & (S_IROTH | S_IWOTH) != 0 {
-                // A file that is mounted into a container has the mode that the mount gives it.
+                // The mode of a file that is mounted into a container is set by the mount, so the remedy is different.
                 let isMounted = path.hasPrefix("/run/secrets/") || FileSystem.isReadOnly(at: path)
                 problem = .openToEveryUser(isMounted: isMounted)
             } else {
@@ -159,9 +162,10 @@ extension String {
     }
 }
 
-/// Runs `body`, which reads a token or a secret, on a dedicated thread, because files may hang.
+/// Runs `body`, which reads a token or a secret, on a dedicated thread, because reading a file may block for long.
 ///
-/// - Throws: `.unavailable` if the system has no room for a thread; `keys` are the settings that need the thread.
+/// - Throws: the error of `body`, or `.unavailable` if no thread can be created. The latter names `keys`, the settings
+///   that need the thread.
 func readOnThread<Value: Sendable>(
     named name: String, for keys: String, _ body: @escaping @Sendable () throws(AuthorizationError) -> Value
 ) async throws(AuthorizationError) -> Value {

@@ -4,7 +4,8 @@ import TimeAndChance
 import VehicleAuthorization
 
 extension StatedExpiry {
-    /// Reads a number, a numeric string, RFC 3339, or seconds in protobuf's form (`3600s`); `nil` for null.
+    /// Reads a number, a numeric string, an RFC 3339 time or a protobuf duration such as `3600s`; `nil` for null. Any
+    /// other value is marked as unreadable.
     init?(_ value: JSONValue, key: String, without secrets: [String]) {
         if value.isNull { return nil }
         let shown: String

@@ -3,7 +3,7 @@ import ReportedText
 import StrictJSON
 import VehicleAuthorization
 
-/// Interprets the rejections and failures of a token endpoint.
+/// A classifier that turns a token endpoint's rejections and connection failures into errors.
 struct TokenFaultClassifier {
     let origin: TokenOrigin
     private let url: HTTPURL
@@ -11,7 +11,7 @@ struct TokenFaultClassifier {
     private var isEncrypted: Bool { !url.origin.hasPrefix("http:") }
 
     /// - Parameters:
-    ///   - origin: the endpoint, as messages name it.
+    ///   - origin: the description of the endpoint in errors.
     ///   - url: the endpoint's URL.
     ///   - secrets: the secrets in the request, which must not appear in any error.
     init(_ origin: TokenOrigin, url: HTTPURL, secrets: [String]) {
@@ -20,7 +20,7 @@ struct TokenFaultClassifier {
         self.secrets = secrets
     }
 
-    /// Returns the error for an answer; `nil` if its status is a success.
+    /// Returns the error for an answer with a status other than 2xx; otherwise `nil`.
     func rejection(_ response: HTTPResponse) -> AuthorizationError? {
         guard !(200..<300).contains(response.status) else { return nil }
         return AuthorizationError(
@@ -49,8 +49,8 @@ struct TokenFaultClassifier {
         }
     }
 
-    /// Returns the destination of a redirect for a message. The query is omitted, because it may be a secret. The path
-    /// on another host is also omitted, because it may be secret and differ at each attempt.
+    /// Returns a redirect's destination in a form that may be shown. The query is omitted, because it may be secret.
+    /// The path on another host is omitted too, because it may be secret or differ at each attempt.
     private func redactedDestination(of location: String) -> String? {
         let shown = location.prefix { !"?#".contains($0) }
         guard let scheme = ["https://", "http://"].first(where: shown.lowercased().hasPrefix) else {
@@ -63,39 +63,41 @@ struct TokenFaultClassifier {
         return "\(scheme)\(place)\(isOurs && path != "/" ? path : "")"
     }
 
-    /// Whether an OAuth server (RFC 6749, section 5.2) rejects the grant that was sent, such as a refresh token.
+    /// Whether the body is an OAuth error (RFC 6749, section 5.2) that rejects the grant in the request, such as a
+    /// refresh token.
     private static func rejectsGrant(_ body: [UInt8]) -> Bool {
         (try? JSONValue(parsing: body))?["error"]?.stringValue == "invalid_grant"
     }
 
-    /// Returns the methods in an `Allow` header; none if it contains anything else.
+    /// Returns the methods in an `Allow` header; empty if the header contains anything else.
     private static func methods(in header: String?) -> [String] {
         let names = (header ?? "").split { $0 == "," || $0.isWhitespace }.map(String.init)
         let areMethods = names.allSatisfy { $0.count < 10 && $0.allSatisfy { $0.isASCII && $0.isUppercase } }
         return areMethods && names.count < 10 ? names : []
     }
 
-    /// Whether the body is the message of nginx, Apache, Go or Tomcat for a request without TLS.
+    /// Whether the body is the message with which nginx, Apache, Go or Tomcat rejects plain HTTP on an HTTPS port.
     private static func requiresHTTPS(_ body: [UInt8]) -> Bool {
         let text = ReportedText(bytes: body.prefix(1000), limit: 1000).description.lowercased()
         return ["plain http", "to an https server", "requires tls"].contains(where: text.contains)
     }
 
-    /// Whether the body is nginx's message for a missing or untrusted client certificate.
+    /// Whether the body is nginx's message about a missing or untrusted client certificate.
     private static func isAboutCertificate(_ body: [UInt8]) -> Bool {
         ReportedText(bytes: body.prefix(1000), limit: 1000).description.lowercased().contains("ssl certificate")
     }
 
-    /// Whether another server may have answered: a backend rejects requests with JSON. But a page with status 400 may
-    /// come from the backend's own front end, which requires a client certificate, and a page with status 500 from the
-    /// backend itself. 502 and 504 are unambiguous.
+    /// Whether the answer is a page that another server may have sent, because backends usually reject requests with
+    /// JSON. Status 400 is excluded, because it may come from the backend's own front end, which requires a client
+    /// certificate. Status 500 is excluded, because it may come from the backend itself. 502 and 504 are excluded,
+    /// because they are clear anyway.
     private func isPage(_ response: HTTPResponse) -> Bool {
         response.status > 400 && ![500, 502, 504].contains(response.status) && AnswerKind(response.body) == .page
     }
 
-    /// Returns the backend's own message in JSON, in the form of RFC 6749 (section 5.2), RFC 9457 or Google's servers.
-    /// A message with a number other than the requested id may differ each time, and would be logged at each try, so it
-    /// is dropped.
+    /// Returns the backend's message from JSON in the form of RFC 6749 (section 5.2), RFC 9457 or Google's servers.
+    /// Returns `nil` if the message contains a number outside the requested id. Such a message may differ at each
+    /// attempt, and would then be logged at each attempt.
     private func message(in response: HTTPResponse) -> ReportedText? {
         guard case .json(let text) = AnswerKind(response.body), let answer = try? JSONValue(parsing: text) else {
             return nil
@@ -116,10 +118,10 @@ struct TokenFaultClassifier {
         }
     }
 
-    /// Returns the error of an exchange without an answer.
+    /// Returns the error for a request that received no complete answer.
     func failure(_ failure: HTTPTransportError) -> AuthorizationError {
         guard failure.code != .cancelled else { return AuthorizationError(.cancelled) }
-        // The description already contains the address.
+        // The message may begin with the endpoint's address, which `origin` already contains.
         let text = failure.detail.description
         let cause = text.hasPrefix("\(url.origin): ") ? text.dropFirst(url.origin.count + 2) : text[...]
         let message = ReportedText(cause, without: secrets, limit: ReportedText.longestSentence)
@@ -148,7 +150,8 @@ extension ExchangeFault {
             }
     }
 
-    /// Interprets a lost connection, or a failed TLS set-up: TLS 1.3 sends its alerts after the handshake.
+    /// Classifies a lost connection or a failed TLS handshake. A TLS alert may cause either of them, because a TLS 1.3
+    /// server may send it after the handshake.
     private static func broken(_ error: HTTPTransportError, _ isEncrypted: Bool, _ sendsCertificate: Bool) -> Self {
         if error.demandsCertificate { return .certificateRequired }
         if error.rejectsCertificate, sendsCertificate { return .certificateRejected }
@@ -170,28 +173,29 @@ extension ExchangeFault.CertificateFault {
 }
 
 extension HTTPTransportError {
-    /// Whether the server sent the TLS alert `certificate_required`, which TLS 1.3 sends after the handshake.
+    /// Whether the server demands a client certificate with the TLS alert `certificate_required`, which TLS 1.3 sends
+    /// after the handshake.
     fileprivate var demandsCertificate: Bool { detail.description.lowercased().contains("certificate required") }
 
-    /// Whether the server sent a TLS alert that rejects the client's certificate (RFC 8446, section 6.2), recognised by
-    /// OpenSSL's name for it.
+    /// Whether the server sent a TLS alert that rejects the client's certificate (RFC 8446, section 6.2). OpenSSL's
+    /// message contains the name of the alert.
     fileprivate var rejectsCertificate: Bool {
         let words = detail.description.lowercased()
         return ["certificate expired", "bad certificate", "certificate revoked", "certificate unknown", "unknown ca"]
             .contains { words.contains("alert \($0)") }
     }
 
-    /// Whether OpenSSL reports a mismatch of TLS versions, with or without an alert from the server.
+    /// Whether OpenSSL reports that both sides have no TLS version in common, with or without an alert from the server.
     fileprivate var isOfOldTLS: Bool {
         ["protocol version", "unsupported protocol"].contains(where: detail.description.lowercased().contains)
     }
 
-    /// Whether the connection ended within an answer, according to libcurl's message.
+    /// Whether the connection ended in the middle of an answer, according to libcurl's message.
     fileprivate var brokeOff: Bool { detail.description.contains("remaining") }
 }
 
 extension HTTPURL {
-    /// The URL for messages, without the values of its query, which may be secrets.
+    /// The URL in a form that may be shown: without the values in its query, which may be secrets.
     var withoutQueryValues: String {
         guard let mark = target.firstIndex(of: "?") else { return origin + target }
         let names = target[target.index(after: mark)...].split(separator: "&").map { part in

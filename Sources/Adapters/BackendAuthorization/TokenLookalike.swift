@@ -2,7 +2,8 @@ import StrictJSON
 import VehicleAuthorization
 
 extension AnswerFault.Lookalike {
-    /// Recognises text that isn't a token. Returns `nil` if its kind is unknown.
+    /// Recognises text that was found in place of a token, such as an API key. Returns `nil` if the text is of no known
+    /// kind.
     ///
     /// - Parameter text: the text, without white space at either end.
     init?(_ text: String) {
@@ -32,12 +33,12 @@ extension AnswerFault.Lookalike {
         }
     }
 
-    /// Returns the tokens in `answer`, each as a path that `tokenKey` accepts.
+    /// Returns the paths of the JSON Web Tokens in `answer`, in the form that the setting `tokenKey` accepts.
     static func tokenPaths(in answer: JSONValue) -> [String] {
         paths(in: answer) { isToken($0) }.filter { answer[path: $0]?.stringValue != nil }
     }
 
-    /// Returns an OAuth access token or API key of Google's in `answer`, as its path and kind; `nil` if there is none.
+    /// Returns the path and the kind of the first Google access token or API key in `answer`; `nil` if there is none.
     static func googleCredential(in answer: JSONValue) -> (path: String, kind: AnswerFault.Lookalike)? {
         let kinds: [AnswerFault.Lookalike] = [.accessToken, .apiKey]
         func kind(_ text: String) -> AnswerFault.Lookalike? {
@@ -48,8 +49,8 @@ extension AnswerFault.Lookalike {
         }
     }
 
-    /// Returns the paths of strings that `isMatch` accepts, down to the depth that real answers have. Elements of an
-    /// array have no path.
+    /// Returns the paths of the strings that `isMatch` accepts, down to a depth that is enough for real answers. Arrays
+    /// aren't searched, because a path can't name their elements.
     private static func paths(in answer: JSONValue, depth: Int = 4, isMatch: (String) -> Bool) -> [String] {
         guard depth > 0, let members = answer.objectValue else { return [] }
         return members.sorted { $0.key < $1.key }.flatMap { key, value in

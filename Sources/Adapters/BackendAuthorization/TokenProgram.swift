@@ -3,15 +3,16 @@ import LinuxPlatform
 import ReportedText
 package import VehicleAuthorization
 
-/// The program of a token command. Finds out why the system doesn't start it, if the system's message ("No such file or
-/// directory", "Exec format error") isn't enough.
+/// A diagnosis of why a token command's program can't be started. It is more precise than the system's message ("No
+/// such file or directory", "Exec format error").
 package enum TokenProgram {
-    /// The kernel's interpretation of a file by its first line.
+    /// The kind of a program file, recognised by its first line as the kernel does.
     enum Opening: Sendable, Hashable {
         /// An ELF executable.
         case machineCode
         case script(interpreter: String, argument: String?)
-        /// A script with Windows line ends: the carriage return is part of the interpreter's name.
+        /// A script with Windows line endings. The kernel takes the carriage return for a part of the interpreter's
+        /// name.
         case carriageReturn
         case byteOrderMark
         case noInterpreter
@@ -32,7 +33,7 @@ package enum TokenProgram {
             } else {
                 let words = line.dropFirst(2).split(maxSplits: 1) { $0 == 0x20 || $0 == 0x09 }
                     .map { String(decoding: $0, as: UTF8.self) }
-                // The kernel skips blanks before the interpreter.
+                // The kernel skips blanks between `#!` and the interpreter.
                 let all = words.flatMap { $0.split(separator: " ").map(String.init) }
                 guard let interpreter = all.first else {
                     self = .noInterpreter
@@ -47,9 +48,9 @@ package enum TokenProgram {
     package static let directories = ["/usr/local/bin", "/usr/bin", "/bin"]
 
     /// Returns the reason why `program` can't be started; `nil` if none is found. Reads the file, so don't call it on
-    /// the shared pool.
+    /// the cooperative thread pool.
     ///
-    /// `refusal` is the system's error number from an attempt to start the program.
+    /// `refusal` is the error number of a failed attempt to start the program; `nil` if there was no attempt.
     package static func problem(of program: String, refusal: CInt? = nil) -> ProgramFault? {
         let path: String
         if program.contains(where: { $0 == "/" }) {
@@ -73,8 +74,8 @@ package enum TokenProgram {
         return problem(of: path, Opening(beginning), refusal) { FileSystem.isAllowed(.execute, at: $0) }
     }
 
-    /// Checks for a shell command: a program and its arguments in one string. Returns `nil` if the first word isn't a
-    /// program.
+    /// Returns a fault if `line` is a program and its arguments in one string, as in a shell. Returns `nil` if the
+    /// first word isn't a program.
     private static func problem(ofWholeLine line: String) -> ProgramFault? {
         guard let blank = line.firstIndex(of: " ") else { return nil }
         let program = String(line[..<blank])
@@ -86,7 +87,7 @@ package enum TokenProgram {
     }
 
     /// Returns the reason why a program with this `opening` can't be started; `nil` if none is found. `isProgram`
-    /// returns whether a path is a program.
+    /// returns whether there is an executable file at a path.
     static func problem(
         of path: String, _ opening: Opening, _ refusal: CInt?, isProgram: (String) -> Bool
     ) -> ProgramFault? {

@@ -3,51 +3,53 @@ import StrictJSON
 package import TimeAndChance
 package import VehicleAuthorization
 
-/// A provider that also returns the issuer's statements about the token.
+/// A provider that returns each token together with what the issuer says about it, such as its expiry.
 package protocol TokenProvider: VehicleAuthorization {
-    /// Fetches a token now. Accepts even an expired token.
+    /// Fetches a token from the issuer. Returns even an expired token.
     func ask(for context: AuthorizationContext) async throws(AuthorizationError) -> TokenAnswer
 }
 
 extension TokenProvider {
-    /// Fetches a token. Rejects an expired token.
+    /// Fetches a token from the issuer. Throws if the token has expired.
     package func token(for context: AuthorizationContext) async throws(AuthorizationError) -> AuthorizationToken {
         try await ask(for: context).unexpiredToken()
     }
 }
 
-/// An issuer's answer: a token, in JSON under its key or bare, and the issuer's statements about it.
+/// An issuer's answer: a token, and what the issuer says about it. The answer is either JSON with the token under a
+/// key, or the bare token.
 package struct TokenAnswer: Sendable {
     package private(set) var token: AuthorizationToken
-    /// The contents of the token.
+    /// The header and the claims of the token.
     package let parsed: JSONWebToken
     /// The source of the answer.
     package let origin: TokenOrigin
-    /// The time of the issuer's clock when it answered, in seconds since 1970; `nil` if it stated none.
+    /// The issuer's time when it answered, in seconds since 1970; `nil` if the answer doesn't state it.
     package let issuerTime: Double?
-    /// The time at which the endpoint's certificate expires, if the transport reports it.
+    /// The time at which the endpoint's certificate expires; `nil` if the transport doesn't report it.
     package let certificateEnd: UTCTime?
-    /// The token's expiry according to the answer.
+    /// The expiry that the answer states next to the token; `nil` if it states none.
     package let statedExpiry: StatedExpiry?
     /// Whether `statedExpiry` is consistent with the token's own `exp`.
     package let statedFits: Bool
-    /// Whether the token has expired only according to this machine's clock, which something keeps right.
+    /// Whether the token has expired according to this machine's synchronized clock, and the answer states no time of
+    /// the issuer.
     private let isOverHere: Bool
 
-    /// The facts about an answer that are known before it is read.
+    /// The facts about an answer that aren't in its body.
     package struct Origin {
         var from: TokenOrigin
         /// The answer's media type, without parameters.
         var mediaType: String?
-        /// The time of the issuer's clock, in seconds since 1970.
+        /// The issuer's time, in seconds since 1970; `nil` if the answer doesn't state it.
         var issuerTime: Double?
         /// The time at which the endpoint's certificate expires.
         var certificateEnd: UTCTime?
-        /// The time of this machine's clock, in seconds since 1970.
+        /// This machine's time when the answer arrived or, for a file, was written, in seconds since 1970.
         var localTime: Double
-        /// The current time of this machine's clock, if something keeps the clock right.
+        /// This machine's current time, in seconds since 1970; `nil` unless its clock is synchronized.
         var present: Double?
-        /// The secrets sent to the issuer, which must not be shown.
+        /// The secrets that were sent to the issuer, which must not appear in any error.
         var secrets: [String] = []
 
         var reportedMediaType: ReportedText? { mediaType.map { ReportedText($0, without: secrets, limit: 40) } }
@@ -55,9 +57,9 @@ package struct TokenAnswer: Sendable {
 
     /// - Parameters:
     ///   - bytes: the whole answer.
-    ///   - origin: the source and the time of the answer.
-    ///   - format: the place of the token.
-    /// - Throws: `.unusableAnswer`, without any part of the answer except the names of its keys.
+    ///   - origin: the facts about the answer that aren't in its body.
+    ///   - format: the keys of the token and its expiry.
+    /// - Throws: `.unusableAnswer`. The error quotes nothing from the answer except the names of its keys.
     package init(_ bytes: [UInt8], from origin: Origin, format: TokenAnswerFormat) throws(AuthorizationError) {
         let found: FoundToken
         do throws(AnswerFault) {
@@ -94,7 +96,7 @@ package struct TokenAnswer: Sendable {
 
     /// Returns the token if it hasn't expired.
     ///
-    /// - Throws: `.unusableAnswer`, with the clock or the statement that shows the expiry.
+    /// - Throws: `.unusableAnswer` if it has. The error says whether a clock or the stated expiry shows that.
     package func unexpiredToken() throws(AuthorizationError) -> AuthorizationToken {
         guard let lifetime = token.lifetime, lifetime <= .zero else { return token }
         if let end = parsed.expiry, let issued = parsed.timeOfIssue, end <= issued {
@@ -106,11 +108,12 @@ package struct TokenAnswer: Sendable {
     }
 }
 
-/// The places of the token and its expiry in an issuer's JSON answer.
+/// The keys of the token and its expiry in an issuer's JSON answer.
 package struct TokenAnswerFormat: Sendable, Hashable {
-    /// The token's key, or a path of keys with dots, such as `data.token.jwt`.
+    /// The token's key, or several keys separated by dots, such as `data.token.jwt`.
     package var tokenKey: String
-    /// The expiry's key or path. It isn't required if the token is a JSON Web Token with `exp`.
+    /// The expiry's key, or several keys separated by dots. The answer needn't contain it if the token is a JSON Web
+    /// Token with `exp`.
     package var expirationKey: String
     package var expirationFormat: ExpirationFormat
 
@@ -123,15 +126,15 @@ package struct TokenAnswerFormat: Sendable, Hashable {
         self.expirationFormat = expirationFormat
     }
 
-    /// The answer of the on-demand sample provider: `jwt` and `expirationTimestamp`.
+    /// The format of Google's on-demand sample provider, with the keys `jwt` and `expirationTimestamp`.
     package static let onDemandSample = TokenAnswerFormat(
         tokenKey: "jwt", expirationKey: "expirationTimestamp", expirationFormat: .epochMilliseconds)
-    /// The answer of the scheduled-tasks sample backend: `token` and `expiration_timestamp_ms`.
+    /// The format of Google's scheduled-tasks sample backend, with the keys `token` and `expiration_timestamp_ms`.
     package static let scheduledSample = TokenAnswerFormat(
         tokenKey: "token", expirationKey: "expiration_timestamp_ms", expirationFormat: .epochMilliseconds)
 
-    /// The answers of Google's samples, by their names in `authorization.tokenShape` and `waypost simulator
-    /// --token-shape`.
+    /// The answer formats of Google's samples. The raw values are the names for `authorization.tokenShape` and `waypost
+    /// simulator --token-shape`.
     package enum Shape: String, CaseIterable {
         case guide, onDemandSample, scheduledSample
 

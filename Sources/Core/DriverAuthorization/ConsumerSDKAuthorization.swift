@@ -4,11 +4,12 @@ public import VehicleAuthorization
 /// The handler for the result of one fetch. Call it once, from any thread, with either the token or the error.
 public typealias GMTCAuthTokenFetchCompletionHandler = (String?, (any Error)?) -> Void
 
-/// A consumer's token provider in the Consumer SDK's shape, for following a trip. Implement one of the two forms.
+/// A provider of tokens for following a trip, with the interface that the Consumer SDK defines. Implement one of the
+/// two forms of `fetchToken`.
 public protocol GMTCAuthorization: NSObjectProtocol {
     /// Fetches a token for the context's trip and calls `completion` exactly once, from any thread.
     ///
-    /// A class may declare the handler as `GMTCAuthTokenFetchCompletionHandler`.
+    /// A class may declare the type of `completion` as `GMTCAuthTokenFetchCompletionHandler`.
     @preconcurrency
     func fetchToken(
         with authorizationContext: GMTCAuthorizationContext?,
@@ -19,7 +20,7 @@ public protocol GMTCAuthorization: NSObjectProtocol {
 }
 
 extension GMTCAuthorization {
-    /// Fails, because the provider has only the `async` form, which the agent calls.
+    /// Fails, because the provider implements only the `async` form. The agent calls that form instead.
     @preconcurrency
     public func fetchToken(
         with authorizationContext: GMTCAuthorizationContext?,
@@ -28,7 +29,7 @@ extension GMTCAuthorization {
         completion(nil, ProviderContractError.noCompletionForm)
     }
 
-    /// Calls the completion form and returns the first answer. Cancelling the task ends the wait.
+    /// Calls the completion form and returns its first answer. Cancelling the task ends the wait.
     public func fetchToken(with authorizationContext: GMTCAuthorizationContext?) async throws -> String {
         let answer = FirstAnswer()
         fetchToken(with: authorizationContext) { token, error in answer.accept(token, error) }
@@ -36,7 +37,7 @@ extension GMTCAuthorization {
     }
 }
 
-/// The purpose of a consumer's token: the Consumer SDK's class, created by the agent.
+/// The trip that a consumer's token is for. This is the counterpart of the Consumer SDK's class; the agent creates it.
 public final class GMTCAuthorizationContext: NSObject, Sendable {
     /// The trip's id in Fleet Engine.
     public let tripID: String
@@ -48,17 +49,19 @@ public final class GMTCAuthorizationContext: NSObject, Sendable {
     public override var description: String { "GMTCAuthorizationContext(tripID: \(tripID))" }
 }
 
-/// Adapts a provider in the Consumer SDK's shape to `VehicleAuthorization`, with tokens for following a trip.
+/// An adapter that makes a provider for the Consumer SDK usable as `VehicleAuthorization`. Its tokens are for following
+/// a trip.
 ///
-/// Like `DriverSDKAuthorization`, it enforces the contract and doesn't cache tokens.
+/// Like `DriverSDKAuthorization`, it enforces the provider's contract and doesn't cache tokens.
 public struct ConsumerSDKAuthorization: VehicleAuthorization {
     private let provider: SerializedProvider
 
     /// - Parameters:
-    ///   - provider: the provider, which the caller must not use any longer, because it needn't be `Sendable`.
-    ///   - timeLimit: the maximum time for the provider's answer.
+    ///   - provider: the provider. Don't use it elsewhere afterwards, because it needn't be `Sendable`.
+    ///   - timeLimit: the maximum time that the provider may take to answer.
     ///   - clock: measures the time limit.
-    ///   - report: receives each kind of contract violation once; `nil` writes to standard error.
+    ///   - report: receives each kind of contract violation once. If it is `nil`, violations are written to standard
+    ///     error.
     public init(
         _ provider: sending any GMTCAuthorization, timeLimit: Duration = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock(), report: (@Sendable (AuthorizationWarning) -> Void)? = nil
@@ -86,7 +89,7 @@ extension GMTCAuthorizationContext {
     fileprivate convenience init(_ context: AuthorizationContext) { self.init(tripID: context.tripID ?? "") }
 }
 
-/// Adapts `VehicleAuthorization` to a provider in the Consumer SDK's shape, for code that requires such a provider.
+/// An adapter that makes `VehicleAuthorization` usable in code that requires a provider for the Consumer SDK.
 public final class AgentTripTokenProvider: NSObject, GMTCAuthorization, Sendable {
     private let authorization: any VehicleAuthorization
 
@@ -99,7 +102,7 @@ public final class AgentTripTokenProvider: NSObject, GMTCAuthorization, Sendable
         with authorizationContext: GMTCAuthorizationContext?,
         completion: @escaping @Sendable (String?, (any Error)?) -> Void
     ) {
-        // The completion form has no task to wait in.
+        // This function can't wait for the token, because it isn't `async`.
         Task {
             do { completion(try await fetchToken(with: authorizationContext), nil) } catch {
                 completion(nil, error)

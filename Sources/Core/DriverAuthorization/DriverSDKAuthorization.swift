@@ -1,24 +1,24 @@
 public import Foundation
 public import VehicleAuthorization
 
-// Re-exported as Google's modules do, so that a provider's file needs no other import. On Linux, `URLSession` is in
-// FoundationNetworking.
+// These modules are re-exported, as in Google's modules, so that a file with a provider needs no other import. On
+// Linux, `URLSession` is in FoundationNetworking.
 @_exported public import Foundation
 @_exported public import FoundationNetworking
 
 /// The handler for the result of one fetch. Call it once, from any thread, with either the token or the error.
 public typealias GMTDAuthTokenFetchCompletionHandler = (String?, (any Error)?) -> Void
 
-/// A token provider in the Driver SDK's shape. A provider class of an iOS driver app compiles here once its import is
-/// changed.
+/// A token provider with the interface that the Driver SDK defines. A provider class from an iOS driver app compiles
+/// here once its import is changed.
 ///
-/// Implement one of the two forms. `DriverSDKAuthorization` adapts a provider to `VehicleAuthorization`, and asks the
-/// provider for each request. Wrap the adapter in `CachedAuthorization` to cache tokens.
+/// Implement one of the two forms of `fetchToken`. `DriverSDKAuthorization` adapts a provider to `VehicleAuthorization`
+/// and asks it for a token at each request. Wrap the adapter in `CachedAuthorization` to cache tokens.
 public protocol GMTDAuthorization: NSObjectProtocol {
     /// Fetches a token for the context's vehicle and calls `completion` exactly once, from any thread.
     ///
-    /// The handler is `@Sendable`, so it may be called on any thread in Swift 6 mode. A class may declare the handler
-    /// as `GMTDAuthTokenFetchCompletionHandler`.
+    /// The handler is `@Sendable`, so it may be called on any thread in Swift 6 mode. A class may declare the type of
+    /// `completion` as `GMTDAuthTokenFetchCompletionHandler`.
     @preconcurrency
     func fetchToken(
         with authorizationContext: GMTDAuthorizationContext?,
@@ -29,7 +29,7 @@ public protocol GMTDAuthorization: NSObjectProtocol {
 }
 
 extension GMTDAuthorization {
-    /// Fails, because the provider has only the `async` form, which the agent calls.
+    /// Fails, because the provider implements only the `async` form. The agent calls that form instead.
     @preconcurrency
     public func fetchToken(
         with authorizationContext: GMTDAuthorizationContext?,
@@ -38,7 +38,7 @@ extension GMTDAuthorization {
         completion(nil, ProviderContractError.noCompletionForm)
     }
 
-    /// Calls the completion form and returns the first answer. Cancelling the task ends the wait.
+    /// Calls the completion form and returns its first answer. Cancelling the task ends the wait.
     public func fetchToken(with authorizationContext: GMTDAuthorizationContext?) async throws -> String {
         let answer = FirstAnswer()
         fetchToken(with: authorizationContext) { token, error in answer.accept(token, error) }
@@ -46,7 +46,8 @@ extension GMTDAuthorization {
     }
 }
 
-/// The purpose of a driver's token: the Driver SDK's class, created by the agent.
+/// The vehicle and task that a driver's token is for. This is the counterpart of the Driver SDK's class; the agent
+/// creates it.
 public final class GMTDAuthorizationContext: NSObject, Sendable {
     /// The vehicle's id in Fleet Engine.
     public let vehicleID: String
@@ -65,20 +66,21 @@ public final class GMTDAuthorizationContext: NSObject, Sendable {
     }
 }
 
-/// Adapts a provider in the Driver SDK's shape to `VehicleAuthorization`.
+/// An adapter that makes a provider for the Driver SDK usable as `VehicleAuthorization`.
 ///
-/// The adapter enforces the contract. Calls are made one at a time, on a dedicated queue. The first answer is used if
-/// it arrives within the time limit; any other is ignored. A cancelled caller doesn't wait. Each kind of contract
-/// violation is reported once, as `AuthorizationWarning.brokenContract`. The adapter doesn't cache tokens; wrap it in
-/// `CachedAuthorization`, as `Agent` does.
+/// The adapter enforces the provider's contract. Calls are made one at a time, on a dedicated queue. The first answer
+/// is used if it arrives within the time limit; any other is ignored. A caller that is cancelled stops waiting at once.
+/// Each kind of contract violation is reported once, as `AuthorizationWarning.brokenContract`. The adapter doesn't
+/// cache tokens; wrap it in `CachedAuthorization`, as `Agent` does.
 public struct DriverSDKAuthorization: VehicleAuthorization {
     private let provider: SerializedProvider
 
     /// - Parameters:
-    ///   - provider: the provider, which the caller must not use any longer, because it needn't be `Sendable`.
-    ///   - timeLimit: the maximum time for the provider's answer.
+    ///   - provider: the provider. Don't use it elsewhere afterwards, because it needn't be `Sendable`.
+    ///   - timeLimit: the maximum time that the provider may take to answer.
     ///   - clock: measures the time limit.
-    ///   - report: receives each kind of contract violation once; `nil` writes to standard error.
+    ///   - report: receives each kind of contract violation once. If it is `nil`, violations are written to standard
+    ///     error.
     public init(
         _ provider: sending any GMTDAuthorization, timeLimit: Duration = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock(), report: (@Sendable (AuthorizationWarning) -> Void)? = nil
@@ -108,7 +110,7 @@ extension GMTDAuthorizationContext {
     }
 }
 
-/// Adapts `VehicleAuthorization` to a provider in the Driver SDK's shape, for code that requires such a provider.
+/// An adapter that makes `VehicleAuthorization` usable in code that requires a provider for the Driver SDK.
 public final class AgentTokenProvider: NSObject, GMTDAuthorization, Sendable {
     private let authorization: any VehicleAuthorization
 
@@ -121,7 +123,7 @@ public final class AgentTokenProvider: NSObject, GMTDAuthorization, Sendable {
         with authorizationContext: GMTDAuthorizationContext?,
         completion: @escaping @Sendable (String?, (any Error)?) -> Void
     ) {
-        // The completion form has no task to wait in.
+        // This function can't wait for the token, because it isn't `async`.
         Task {
             do { completion(try await fetchToken(with: authorizationContext), nil) } catch {
                 completion(nil, error)

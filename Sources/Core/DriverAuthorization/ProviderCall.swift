@@ -3,16 +3,16 @@ import ReportedText
 import Synchronization
 import VehicleAuthorization
 
-/// A single call of a provider. Accepts the provider's first answer, from any thread, and reports contract violations.
+/// One call of a provider. Accepts the provider's first answer, from any thread, and reports contract violations.
 final class ProviderCall: Sendable {
     private let first = FirstAnswer()
     private let breaches: ContractBreaches
     private let callbacks = Atomic(0)
-    /// Whether the caller has stopped waiting.
+    /// Whether the call needs no answer, because it has been answered or the caller has stopped waiting.
     private let isOver = Atomic(false)
     private let hasBegun = Atomic(false)
     private let hasEnded = Atomic(false)
-    /// The thread on which the completion form is being called; 0 if there is none.
+    /// The id of the thread on which the completion form is being called; 0 if it isn't being called.
     private let thread = Atomic(0)
     private let lacksCompletionForm = Atomic(false)
 
@@ -34,7 +34,7 @@ final class ProviderCall: Sendable {
         return true
     }
 
-    /// Records that the completion form has returned. Returns `false` if the provider doesn't implement it.
+    /// Records that the completion form has returned. Returns `false` if the provider doesn't implement that form.
     func didReturn() -> Bool {
         thread.store(0, ordering: .releasing)
         return !lacksCompletionForm.load(ordering: .acquiring)
@@ -45,7 +45,8 @@ final class ProviderCall: Sendable {
 
     /// Accepts the provider's answer.
     ///
-    /// `isFinal`: whether this form is the last one to try.
+    /// `isFinal` says whether the form that answers is the last one to try. If it isn't, and the provider doesn't
+    /// implement it, there will be another answer.
     func callBack(_ token: String?, _ error: (any Error)?, isFinal: Bool = false) {
         if !isFinal, error as? ProviderContractError == .noCompletionForm {
             lacksCompletionForm.store(true, ordering: .releasing)
@@ -54,7 +55,8 @@ final class ProviderCall: Sendable {
         let earlier = callbacks.add(1, ordering: .acquiringAndReleasing).oldValue
         guard earlier == 0 else { return breaches.note(.calledBackTwice) }
         if thread.load(ordering: .acquiring) == Self.currentThread { breaches.note(.calledBackAtOnce) }
-        // The token is checked like any other, by its claims and its lifetime, so that a valid token isn't lost.
+        // If the provider passes both a token and an error, the token is used, so that a valid one isn't lost. Its
+        // claims and its lifetime are checked as usual.
         if token != nil, error != nil { breaches.note(.gaveTokenAndError) }
         isOver.store(true, ordering: .releasing)
         first.accept(token, error)
@@ -73,7 +75,7 @@ final class ProviderCall: Sendable {
     private static var currentThread: Int { ObjectIdentifier(Thread.current).hashValue | 1 }
 }
 
-/// The first answer to a completion handler. All others are ignored.
+/// The first answer that a completion handler receives. All others are ignored.
 final class FirstAnswer: Sendable {
     private let answers: AsyncStream<Result<String, any Error>>
     private let taker: AsyncStream<Result<String, any Error>>.Continuation
@@ -99,7 +101,7 @@ final class FirstAnswer: Sendable {
 
 /// Reports each kind of contract violation once.
 final class ContractBreaches: Sendable {
-    /// A broken rule.
+    /// A rule of the contract that a provider has broken.
     enum Breach: UInt8 {
         case calledBackTwice = 1
         case calledBackAtOnce = 2
@@ -131,7 +133,7 @@ final class ContractBreaches: Sendable {
     private let reported = Atomic<UInt8>(0)
     private let report: @Sendable (AuthorizationWarning) -> Void
 
-    /// `report` receives each kind of violation once; `nil` writes to standard error.
+    /// `report` receives each kind of violation once. If it is `nil`, violations are written to standard error.
     init(report: (@Sendable (AuthorizationWarning) -> Void)?) {
         self.report =
             report ?? { warning in
@@ -153,7 +155,7 @@ public enum ProviderContractError: Error, Sendable, Hashable, CustomStringConver
     /// The provider called back with neither token nor error.
     case emptyAnswer
 
-    /// The violation and its remedy.
+    /// A description of the violation and its remedy.
     public var description: String {
         switch self {
         case .noCompletionForm: "the provider has no fetchToken(with:completion:); implement it, or the async form"
@@ -176,7 +178,8 @@ struct ProviderFailure {
         }
         let mirror = Mirror(reflecting: error)
         if mirror.displayStyle == .enum {
-            // A case without values prints its name; for a case with values the name is a label.
+            // An enum case without associated values prints as its name. For a case with associated values, the
+            // mirror's label is the name.
             let name = mirror.children.first.map { $0.label ?? "" } ?? "\(error)"
             message = ReportedText("\(type(of: error)).\(name)")
         } else {

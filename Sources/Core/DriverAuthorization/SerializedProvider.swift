@@ -1,8 +1,9 @@
 import Foundation
 import VehicleAuthorization
 
-/// A provider whose contract is enforced. One call is made at a time, for any context. The first answer is used if it
-/// arrives within the time limit; any other is ignored. A cancelled caller doesn't wait.
+/// An actor that calls a provider and enforces its contract. Only one call is made at a time, whatever its context. The
+/// first answer is used if it arrives within the time limit; any other is ignored. A caller that is cancelled stops
+/// waiting at once.
 actor SerializedProvider {
     private typealias Outcome = Result<AuthorizationToken, AuthorizationError>
 
@@ -10,9 +11,9 @@ actor SerializedProvider {
     private let breaches: ContractBreaches
     private let timeLimit: Duration
     private let clock: any Clock<Duration>
-    /// The callers that wait for a call that is in progress or queued.
+    /// The waiting callers of each call that is in progress or queued.
     private var waiters: [ObjectIdentifier: [AsyncStream<Outcome>.Continuation]] = [:]
-    /// The call that the next caller for a context joins.
+    /// The call, in progress or queued, that the next caller for a context joins.
     private var current: [AuthorizationContext: ProviderCall] = [:]
     /// The latest call. It completes when the provider has returned and answered, or when the call has timed out.
     private var last: Task<Void, Never>?
@@ -39,11 +40,12 @@ actor SerializedProvider {
         throw AuthorizationError(.cancelled)
     }
 
-    /// Prevents later callers from joining calls that have been made. A queued call may still be joined, because it
-    /// asks the provider later.
+    /// Prevents later callers from joining calls that the provider has already received. A queued call may still be
+    /// joined, because it asks the provider later.
     func forgetTokens() { current = current.filter { !$0.value.wasMade } }
 
-    /// Calls the provider in unstructured tasks, so that it can't delay the caller.
+    /// Starts a call of the provider in unstructured tasks, so that a caller can stop waiting while the provider is
+    /// still running.
     private func begin(_ context: AuthorizationContext) throws(AuthorizationError) -> ProviderCall {
         if stuck?.isPending == true { throw AuthorizationError(.providerFailed(.busy)) }
         let call = ProviderCall(breaches)
@@ -58,7 +60,8 @@ actor SerializedProvider {
         current[context] = call
         let waiting = Task { [clock, timeLimit] in
             try await clock.sleep(for: timeLimit)
-            // The time in the queue belonged to another call, so the time limit starts again.
+            // Some of this time was spent in the queue, waiting for another call, so the call gets the whole limit
+            // again.
             if isQueued, call.wasMade { try await clock.sleep(for: timeLimit) }
             expire(call)
         }
@@ -124,7 +127,7 @@ actor QueuedProvider {
 
     init(_ forms: sending ProviderVariants) { self.forms = forms }
 
-    /// Asks the provider, and passes its answer to `call` whenever the answer arrives.
+    /// Asks the provider. Its answer is passed to `call`, even if it arrives late.
     func ask(_ context: AuthorizationContext, _ call: ProviderCall) async {
         // The caller may have stopped waiting while an earlier call was blocking the queue.
         defer { call.leave() }

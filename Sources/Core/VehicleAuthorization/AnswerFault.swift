@@ -1,22 +1,22 @@
 package import ReportedText
 
-/// The reason why an answer, a file or a command's output contains no usable token. Keeps none of the contents except
-/// the names of keys.
+/// The reason why an answer, a file or a command's output contains no usable token. It quotes nothing from the contents
+/// except the names of keys.
 package enum AnswerFault: Error, Sendable, Hashable {
-    /// The place of a token.
+    /// The place in an answer where a token was expected.
     package enum Place: Sendable, Hashable { case underKey, jsonString, bareText }
 
-    /// The reason why a text isn't JSON.
+    /// The reason why a text isn't valid JSON.
     package enum Mistake: Sendable, Hashable { case singleQuotes, encoding, other }
 
-    /// A text that was found in place of a token, recognised by its form.
+    /// The kind of a text that was found in place of a token, recognised by its form.
     package enum Lookalike: Sendable, Hashable {
         /// An OAuth 2 access token, such as one from Google's servers.
         case accessToken
         case apiKey
-        /// A key or a certificate.
+        /// A key or a certificate in PEM format.
         case pem
-        /// JSON inside a string.
+        /// JSON that was encoded as a string.
         case writtenJSON
         /// A token with white space or line breaks inside it.
         case broken
@@ -24,22 +24,22 @@ package enum AnswerFault: Error, Sendable, Hashable {
         case surrounded
         /// A token with five parts (JWE, RFC 7516).
         case encrypted
-        /// A token that uses the alphabet of plain base64.
+        /// A token in plain base64 instead of base64url.
         case plainBase64
-        /// A token encoded in base64 as a whole, as Kubernetes stores its secrets.
+        /// A token that is encoded in base64 again, as Kubernetes stores its secrets.
         case encoded
     }
 
-    /// The contents of an object without a token under the expected key.
+    /// The kind of contents in a JSON object that has no token under the expected key.
     package enum Members: Sendable, Hashable {
-        /// An answer in the format of one of Google's samples, with its name in `tokenShape`.
+        /// The format of one of Google's samples, by its name in the setting `tokenShape`.
         case shape(String)
-        /// The token is under this key.
+        /// A token is under this key instead.
         case tokenUnder(ReportedText)
         case consumerToken
         case driverToken
         case serviceAccountKey
-        /// The answer to an OAuth login.
+        /// The answer to an OAuth login, which contains a refresh token.
         case login
         case lookalike(Lookalike, under: ReportedText)
         case reportedError
@@ -50,7 +50,7 @@ package enum AnswerFault: Error, Sendable, Hashable {
     case nothing(isNull: Bool)
     /// A command printed nothing to standard output and these lines to standard error.
     case nothingPrinted(said: [ReportedText])
-    /// HTML or XML.
+    /// The answer is HTML or XML.
     case page
     case gzip
     case utf16
@@ -68,7 +68,7 @@ package enum AnswerFault: Error, Sendable, Hashable {
     case unsigned(Place)
     case shortSignature(bytes: Int, Place)
 
-    /// This fault without the details that may change from answer to answer.
+    /// This fault without the details that may change from answer to answer, used to log a fault once.
     var topic: Self {
         switch self {
         case .nothingPrinted: .nothingPrinted(said: [])

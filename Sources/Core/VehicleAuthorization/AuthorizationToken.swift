@@ -1,12 +1,13 @@
 /// A JSON Web Token for one vehicle or trip, and its remaining lifetime.
 ///
-/// The text is a secret: printing the value doesn't show it, and its bytes are overwritten when the last copy of this
-/// value is released.
+/// The token's text is a secret. It isn't shown when this value is printed, and its bytes are overwritten when the last
+/// copy of this value is released.
 public struct AuthorizationToken: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible {
     let secret: SecretText
-    /// The lifetime left when the token was handed over; `nil` if neither the token nor its issuer specified it.
+    /// The lifetime left when the token was handed out; `nil` if neither the token nor its issuer specified it.
     public let lifetime: Duration?
-    /// The maximum time until renewal, if a warning requires less than half of the lifetime; otherwise `nil`.
+    /// The maximum time until renewal, if a doubt about the expiry requires renewal before half of the lifetime;
+    /// otherwise `nil`.
     package let reuse: Duration?
     /// Problems that an operator should correct. The token is used anyway.
     package let warnings: [TokenWarning]
@@ -34,13 +35,13 @@ public struct AuthorizationToken: Sendable, Hashable, CustomStringConvertible, C
         Self(secret, lifetime: lifetime, reuse: reuse, warnings: warnings + more)
     }
 
-    /// Returns the same token with `lifetime` left and without warnings, as it is handed out.
+    /// Returns the same token with `lifetime` left and without warnings, ready to be handed out.
     func withLifetime(_ lifetime: Duration?) -> Self { Self(secret, lifetime: lifetime) }
 
     /// Whether both tokens have the same text, whatever their lifetimes.
     func isSame(as other: AuthorizationToken) -> Bool { secret == other.secret }
 
-    /// A hash that distinguishes tokens within this process, so that the tokens themselves needn't be kept.
+    /// A hash that identifies the token within this process, so that the token itself needn't be kept.
     var fingerprint: Int { secret.hashValue }
 
     /// A description without the token.

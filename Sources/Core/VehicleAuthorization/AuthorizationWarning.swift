@@ -1,13 +1,14 @@
 /// A problem with tokens that an operator should correct, although it does no harm yet. Each problem is reported at
 /// most once in ten minutes. `description`, which the library `Waypost` adds, says what was found and what to change.
 public enum AuthorizationWarning: Sendable, Hashable {
-    /// The issuer's tokens don't live longer than the lifetime that a token must have left when it is handed out.
+    /// The issuer's tokens live no longer than `minimumLife`, the lifetime that a token should have left when it is
+    /// handed out.
     case shortLivedTokens(AuthorizationContext, lifetime: Duration, minimumLife: Duration)
     /// The issuer's tokens live longer than Fleet Engine accepts.
     case longLivedTokens(AuthorizationContext, lifetime: Duration, maximumLife: Duration)
     /// Neither the token nor its issuer specifies the token's lifetime.
     case unknownLifetime(AuthorizationContext, assumed: Duration)
-    /// The issuer has returned the same token that Fleet Engine had rejected.
+    /// The issuer has returned a token again that Fleet Engine had rejected.
     case rejectedTokenAgain(AuthorizationContext)
     /// The issuer has returned an earlier token again, with less lifetime left than required.
     case oldTokenAgain(AuthorizationContext, minimumLife: Duration)
@@ -17,7 +18,8 @@ public enum AuthorizationWarning: Sendable, Hashable {
     /// what to change.
     case brokenContract(String)
     /// A token command has left processes running, and isn't started again before they have ended. `count` is the
-    /// number of processes that are being killed; `unendable` is the id of one that belongs to another user.
+    /// number of processes that are being killed. `unendable` is the id of a process that can't be killed, because it
+    /// belongs to another user; `nil` if there is none.
     case processesLeft(command: String, count: Int, unendable: Int?)
     /// `/proc` doesn't show the processes that a token command leaves running.
     case processesHidden(command: String)
@@ -53,7 +55,7 @@ public struct TokenWarning: Sendable, Hashable {
         Self(fact: .expiry(warning, origin))
     }
 
-    /// This warning without numbers.
+    /// This warning without the numbers that change from token to token.
     fileprivate var topic: Self {
         switch fact {
         case .claims(.noTime(let claim, _), let context): .claims(.noTime(claim: claim, 0), context)

@@ -1,14 +1,16 @@
-/// A cache that adds the rules of token reuse to any provider.
+/// A cache in front of any token provider. It decides when a token is reused.
 ///
-/// - A token is reused only for its own vehicle. The next token is fetched after half of the current token's lifetime,
-///   so that no update has to wait. If the fetch fails or hangs, the current token is used until it expires.
+/// - A token is reused only for the vehicle or trip that it was fetched for. The next token is fetched after half of
+///   the current token's lifetime, so that no update has to wait. If the fetch fails or hangs, the current token is
+///   used until it expires.
 /// - At most one fetch per context is in progress, and all callers get its outcome. Cancelling one caller doesn't
 ///   affect the others. When the last caller is cancelled, so is the fetch.
-/// - After a failure the provider isn't asked again for a while, or for the time that it demands.
+/// - After a failure, the provider isn't asked again for a while, or for as long as its error demands.
 /// - A token that names another vehicle, or that isn't meant for Fleet Engine, is rejected.
-/// - A token that Fleet Engine has rejected is dropped and fetched again once, however many requests have failed.
+/// - A token that Fleet Engine has rejected is dropped. One fetch replaces it, however many requests have failed with
+///   it.
 ///
-/// Lifetimes are measured on the given clock, which should be monotonic and include time in suspend
+/// Lifetimes are measured on the given clock, which should be monotonic and keep running while the machine is suspended
 /// (`ContinuousClock`). Tokens are kept in memory only. Safe to use from any task.
 public actor CachedAuthorization: VehicleAuthorization {
     private typealias Outcome = TokenCache.Outcome
@@ -19,7 +21,7 @@ public actor CachedAuthorization: VehicleAuthorization {
         var waiters: Waiters = [:]
         /// Whether the last waiter has left and the task has been cancelled.
         var isAbandoned = false
-        /// Whether the fetch began before `forgetTokens`. If so, its token must not be used.
+        /// Whether the fetch began before a call of `forgetTokens`. If so, its token must not be used.
         var isOutdated = false
     }
 
@@ -39,10 +41,11 @@ public actor CachedAuthorization: VehicleAuthorization {
     /// - Parameters:
     ///   - provider: the provider to ask if no cached token is usable.
     ///   - clock: measures the lifetimes of tokens and the waits after failures.
-    ///   - policy: the parameters of the rules.
+    ///   - policy: how long tokens are reused, and how often a failing provider is asked.
     ///   - claims: the claims that a JSON Web Token must have; `nil` accepts any.
-    ///   - timeout: the time that a caller waits. A provider that hangs is asked again once its call has returned.
-    ///   - jitter: draws from 0...1, so that the vehicles of a fleet don't ask at the same time.
+    ///   - timeout: the maximum time that a caller waits; `nil` for no limit. A provider that hangs isn't asked again
+    ///     before its call has returned.
+    ///   - jitter: returns a random number from 0...1, so that the vehicles of a fleet don't ask at the same time.
     ///   - report: receives every event, from any task. Must return at once.
     public init(
         _ provider: any VehicleAuthorization, clock: any Clock<Duration>, policy: CachePolicy = CachePolicy(),
@@ -133,7 +136,8 @@ public actor CachedAuthorization: VehicleAuthorization {
         return .failure(AuthorizationError(.cancelled))
     }
 
-    /// Starts a fetch in an unstructured task, because it outlives its first caller while others are waiting.
+    /// Starts a fetch. It runs in an unstructured task, because it must continue for other waiting callers if the first
+    /// caller is cancelled.
     private func startFetch(for context: AuthorizationContext, waiters: Waiters = [:]) {
         let task = Task { [provider, claims, elapsed, report] in
             let begun = elapsed()
@@ -196,7 +200,8 @@ public actor CachedAuthorization: VehicleAuthorization {
 }
 
 extension AuthorizationError {
-    /// The error for a waiting caller. A cancellation that the provider reports is a failure like any other.
+    /// The error for a waiting caller. A cancellation that the provider reports is a failure like any other, because
+    /// the caller itself wasn't cancelled.
     fileprivate var forWaitingCaller: Self {
         code == .cancelled ? Self(.providerFailed(.gaveUp), retryAfter: retryAfter) : self
     }

@@ -3,8 +3,9 @@ import StrictJSON
 
 /// The claims that a JSON Web Token must have before it is sent to Fleet Engine.
 ///
-/// The rules prove nothing, because signatures aren't checked here. They detect a wrong set-up, so that the remedy is
-/// known before the server answers 401 or 403. A token that isn't a JSON Web Token is left to the server.
+/// The rules don't prove that a token is genuine, because signatures aren't checked here. They detect a wrong set-up,
+/// so that the remedy is known before the server answers 401 or 403. A token that isn't a JSON Web Token is left to the
+/// server.
 public struct ClaimRules: Sendable, Hashable {
     /// The claim that names a driver's vehicle.
     public enum VehicleClaim: String, Sendable, Hashable, CaseIterable {
@@ -31,7 +32,8 @@ public struct ClaimRules: Sendable, Hashable {
 
     /// Returns the token with warnings about its claims.
     ///
-    /// - Throws: `.unusableAnswer` if the token is for another vehicle or trip, another audience or another time.
+    /// - Throws: `.unusableAnswer` if there is a reason not to send the token, such as another vehicle, trip or
+    ///   audience.
     package func checked(
         _ token: AuthorizationToken, for context: AuthorizationContext
     ) throws(AuthorizationError) -> AuthorizationToken {
@@ -121,8 +123,8 @@ public struct ClaimRules: Sendable, Hashable {
         return .audience(Self.texts(of: token.audience), expected: audience)
     }
 
-    /// Returns the fault of a token whose `nbf` is too late. `nbf` is compared with the token's own `iat`, because this
-    /// machine's clock may be wrong, but the issuer's clock is consistent with itself.
+    /// Returns the fault of a token whose `nbf` is too late. `nbf` is compared with the token's own `iat`, because both
+    /// are from the issuer's clock. This machine's clock may be wrong.
     private static func problemOfBeginning(_ token: JSONWebToken) -> ClaimFault? {
         guard let notBefore = token.notBefore, let issuedAt = token.timeOfIssue else { return nil }
         let wait = notBefore - issuedAt
@@ -141,7 +143,7 @@ public struct ClaimRules: Sendable, Hashable {
 
     /// Returns the fault of a claim that isn't a string, such as a list of vehicles.
     private static func problemOfKind(_ claim: String, in token: JSONWebToken) -> ClaimFault? {
-        // Many serializers write null for a missing value.
+        // Many serializers write null for a missing value, so null isn't a fault here.
         guard let value = token.claims["authorization"]?.objectValue?[claim], value.stringValue == nil, !value.isNull
         else { return nil }
         return .notAString(claim: claim, kind: value.arrayValue == nil ? value.kind : "a list")
@@ -196,7 +198,8 @@ public struct ClaimRules: Sendable, Hashable {
         return ReportedText(String(issuer.dropFirst("https://".count).prefix { $0 != "/" }), limit: 100)
     }
 
-    /// Returns the first four claims for a message. Fleet Engine's ids have at most 64 characters.
+    /// Returns the first four of `claims` in a form that may be shown. None is shortened if it is an id, because Fleet
+    /// Engine's ids have at most 64 characters.
     private static func texts(of claims: [String]) -> [ReportedText] {
         claims.prefix(4).map { ReportedText($0, limit: 100) }
     }
@@ -217,12 +220,13 @@ package enum ClaimFault: Sendable, Hashable {
     case algorithm(ReportedText?)
     case noAudience(expected: String)
     case audience([ReportedText], expected: String)
-    /// An identity token, which isn't for Fleet Engine.
+    /// The token is an OpenID Connect identity token, which Fleet Engine doesn't accept.
     case identityToken(issuer: ReportedText, expected: String)
     /// The token's `nbf` is this long after its `iat`.
     case notYetValid(seconds: Int)
     case notAString(claim: String, kind: String)
-    /// The vehicle is in the claim of the other service.
+    /// The vehicle is named in the claim of the other service: scheduled tasks instead of on-demand trips, or the
+    /// reverse.
     case otherService(has: ClaimRules.VehicleClaim)
     /// The claim's name is misspelled.
     case misspelled(ReportedText, claim: String)
@@ -246,7 +250,7 @@ package enum ClaimWarning: Sendable, Hashable {
     /// `aud` lacks the trailing slash.
     case noSlash(expected: String)
     case authorizationNotAnObject(kind: String, claim: String)
-    /// The claim is outside `authorization`.
+    /// The claim for the vehicle, trip or shipment is outside the object `authorization`.
     case outsideAuthorization(claim: String)
     case noAuthorization(claim: String)
     /// The token is valid for every vehicle.
@@ -259,7 +263,7 @@ package enum ClaimWarning: Sendable, Hashable {
     /// The value is a number in quotes.
     case quoted(claim: String)
 
-    /// The claim or header field that may make Fleet Engine reject the token; `nil` if it accepts the token.
+    /// The claim or header field that may make Fleet Engine reject the token; `nil` if Fleet Engine accepts it anyway.
     package var claim: String? {
         switch self {
         case .noKeyID: "kid"

@@ -1,6 +1,6 @@
 package import StrictJSON
 
-/// The readable part of a JSON Web Token (RFC 7519). The signature is left to the server.
+/// The header and the claims of a JSON Web Token (RFC 7519). The signature isn't verified here; the server does that.
 package struct JSONWebToken: Sendable {
     /// The reason why a string isn't a JSON Web Token. It never contains the string.
     package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
@@ -53,21 +53,21 @@ package struct JSONWebToken: Sendable {
     /// The value of `nbf`, in seconds since 1970 by the issuer's clock.
     package var notBefore: Double? { claims["nbf"]?.numericValue }
 
-    /// The value of `iat`; `nil` if that can't be the time of issue, for example because it is zero or otherwise more
-    /// than a year before `exp`.
+    /// The value of `iat`; `nil` if it can't be the time of issue, for example because it is zero or more than a year
+    /// before `exp`.
     package var timeOfIssue: Double? {
         guard let issuedAt, Self.isPlausible(issuedAt) else { return nil }
         return expiry.map { $0 - issuedAt > Self.maximumLife } == true ? nil : issuedAt
     }
 
-    /// The maximum lifetime of a token in seconds: a year.
+    /// The maximum plausible lifetime of a token in seconds: a year.
     package static let maximumLife = 31_622_400.0
 
-    /// Whether `time` can be seconds since 1970 and is safe for arithmetic. Claims may contain any number, including
-    /// milliseconds.
+    /// Whether `time` is small enough to be a number of seconds since 1970 and to calculate with. A claim may contain
+    /// any number, even milliseconds.
     package static func isPlausible(_ time: Double) -> Bool { time.isFinite && abs(time) < 1e12 }
 
-    /// Whether `time` can be milliseconds since 1970, in the years 2001 to 2286.
+    /// Whether `time` can be a number of milliseconds since 1970, for a time in the years 2001 to 2286.
     package static func isInMilliseconds(_ time: Double) -> Bool { (1e12..<1e13).contains(time) }
 
     /// The values of `aud`, which may be a string or a list.

@@ -1,12 +1,12 @@
-/// The rules of token reuse, without clocks, tasks or issuers. Decides the action for a caller and handles the outcome
-/// of a fetch.
+/// The state and the rules of a token cache, without clocks, tasks or issuers. It decides what a caller must do, and
+/// records the outcomes of fetches.
 ///
-/// Times are monotonic, counted from any fixed moment.
+/// All times are counted from the same moment on a monotonic clock.
 package struct TokenCache: Sendable {
     /// The outcome of a fetch.
     package typealias Outcome = Result<AuthorizationToken, AuthorizationError>
 
-    /// The action for a caller.
+    /// The action that a caller must take.
     package enum Answer: Sendable, Hashable {
         case use(AuthorizationToken)
         /// Hand this token out, and fetch the next one in the background.
@@ -23,7 +23,7 @@ package struct TokenCache: Sendable {
     private var slots: [AuthorizationContext: TokenSlot] = [:]
     /// The number of requests, used to find the least recently used slot.
     private var uses: UInt64 = 0
-    /// The time at which each warning was last reported, by topic.
+    /// The time at which each warning was last reported, keyed by the warning's `topic`.
     private var lastReported: [AuthorizationWarning: Duration] = [:]
     /// The minimum time before a warning is reported again.
     package static let reminderInterval = Duration.seconds(600)
@@ -33,8 +33,8 @@ package struct TokenCache: Sendable {
     /// The number of contexts in the cache.
     package var count: Int { slots.count }
 
-    /// Returns the action for a caller. After `.fetch` and `.useAndRefresh`, a fetch is in progress until `didFetch` or
-    /// `didAbandonFetch` is called.
+    /// Returns the action that a caller must take. After `.fetch` and `.useAndRefresh`, a fetch is in progress until
+    /// `didFetch` or `didAbandonFetch` is called.
     package mutating func request(_ context: AuthorizationContext, now: Duration) -> Answer {
         if let problem = context.problem { return .fail(problem) }
         uses += 1
@@ -45,7 +45,7 @@ package struct TokenCache: Sendable {
     /// Records the outcome of a fetch that began at `begun`. Returns the answer for its waiters and new warnings for
     /// the operator.
     ///
-    /// `jitter` is drawn from 0...1.
+    /// `jitter` is a random number from 0...1.
     package mutating func didFetch(
         _ result: Outcome, for context: AuthorizationContext, begun: Duration, now: Duration, jitter: Double
     ) -> (answer: Outcome, warnings: [AuthorizationWarning]) {
@@ -61,8 +61,8 @@ package struct TokenCache: Sendable {
         }
     }
 
-    /// Records that a fetch was abandoned because no caller is waiting for it, which is neither a success nor a
-    /// failure.
+    /// Records that the outcome of a fetch isn't used, for example because no caller is waiting for it. That is neither
+    /// a success nor a failure.
     package mutating func didAbandonFetch(_ context: AuthorizationContext) { slots[context]?.isFetching = false }
 
     /// Drops `token`, which Fleet Engine has rejected, unless a newer token has replaced it.
@@ -104,8 +104,9 @@ package struct TokenCache: Sendable {
 
 /// The rules for how long tokens are reused and how often a failing issuer is asked.
 public struct CachePolicy: Sendable, Hashable {
-    /// The minimum lifetime that an issuer's tokens should have, and the remaining lifetime at which a token is renewed
-    /// at the latest (the Driver SDK requires five minutes). A token that can't be renewed is used until it expires.
+    /// The lifetime that an issuer's tokens should exceed. It is also the remaining lifetime at which a token is
+    /// renewed at the latest; the Driver SDK requires five minutes. A token that can't be renewed is used until it
+    /// expires.
     public var minimumLife: Duration = .seconds(300)
     /// Whether a token may be handed out more than once. If not, the provider is asked for a token at every update.
     public var reusesTokens = true
@@ -116,14 +117,14 @@ public struct CachePolicy: Sendable, Hashable {
     public var maximumLife: Duration = .seconds(3600)
     /// The maximum number of contexts in the cache. The least recently used one is evicted first.
     public var maximumContexts: Int = 4096
-    /// The maximum wait after the first failed fetch. The maximum doubles with each further failure. The wait is drawn
-    /// from the upper half of the range, so that the vehicles of a fleet don't ask at the same time.
+    /// The maximum wait after the first failed fetch. The maximum doubles with each further failure. The actual wait is
+    /// random, between half of the maximum and the maximum, so that the vehicles of a fleet don't ask at the same time.
     public var initialFailureDelay: Duration = .seconds(2)
     /// The maximum wait after a failure. Also the minimum time between two fetches if the issuer returns a rejected
     /// token again.
     public var maximumFailureDelay: Duration = .seconds(60)
-    /// The time for which a rejected token is kept if the issuer returns it again. It is shorter than the wait between
-    /// two probes of a delivery on hold, so that each probe uses a new token if there is one.
+    /// The time for which a rejected token is used again if the issuer keeps returning it. It is shorter than the wait
+    /// between two attempts of a delivery on hold, so that each attempt uses a new token if there is one.
     public var repeatedTokenDelay: Duration = .seconds(20)
     /// The maximum wait that an issuer can demand with `retryAfter`.
     public var maximumRetryAfter: Duration = .seconds(600)
@@ -139,15 +140,16 @@ public struct CachePolicy: Sendable, Hashable {
         return policy
     }
 
-    /// Returns the age at which a token with the lifetime `left` is renewed: half of the lifetime, so that an issuer
-    /// may fail during the other half without delaying an update, or less if fewer than five minutes would be left.
+    /// Returns the age at which a token with the lifetime `left` is renewed. It is half of the lifetime, so that the
+    /// issuer may fail during the other half without delaying an update. It is less if fewer than five minutes would
+    /// then be left.
     func renewalAge(left: Duration) -> Duration {
         guard left > minimumLife else { return left / 2 }
         // At least a tenth, so that a lifetime just over five minutes doesn't cost a fetch for every update.
         return max(left / 10, min(left / 2, left - minimumLife))
     }
 
-    /// Returns the time before expiry at which a token stops being used: clocks differ, and an upload takes time.
+    /// Returns how long before its expiry a token is no longer used, because clocks differ and an upload takes time.
     func margin(left: Duration) -> Duration { max(.seconds(1), min(left / 10, .seconds(10))) }
 }
 
@@ -165,9 +167,9 @@ public enum TokenEvent: Sendable, Hashable {
 
 /// The state of a token's renewal.
 public enum TokenRenewal: Sendable, Hashable {
-    /// The last fetch has returned the current token, which is usable for `remaining`.
+    /// The last fetch succeeded. The current token is usable for `remaining`.
     case working(remaining: Duration)
-    /// Fetches fail, but the current token is usable for `remaining`.
+    /// Fetches fail, but the current token is still usable for `remaining`.
     case failing(AuthorizationError, remaining: Duration)
     /// There is no current token.
     case lapsed
@@ -195,7 +197,7 @@ struct TokenSlot: Sendable {
         let until: Duration
     }
 
-    /// The resolution of lifetimes. Tokens and answers contain whole seconds, so a token may expire up to a second
+    /// The precision of lifetimes. Tokens and answers contain whole seconds, so a token may expire up to a second
     /// sooner than calculated.
     private static let resolution = Duration.seconds(1)
 
@@ -232,7 +234,7 @@ struct TokenSlot: Sendable {
     ) throws(AuthorizationError) -> (token: AuthorizationToken, warnings: [AuthorizationWarning]) {
         let isRepeated = held?.token.isSame(as: token) ?? false
         // The lifetime counts from the start of the fetch, so a slow answer only shortens it. A token that is returned
-        // again keeps its earlier end.
+        // again keeps its earlier expiry.
         let end = [token.lifetime.map { begun + $0 }, isRepeated ? held?.end : nil].compactMap { $0 }.min()
         if let end, end - Self.resolution <= now {
             throw AuthorizationError(.expired(nil, .expiredDuringFetch(context)))
@@ -265,7 +267,8 @@ struct TokenSlot: Sendable {
         // The shift is bounded so that years of failures can't overflow.
         let ceiling = min(policy.initialFailureDelay * (1 << min(count - 1, 20)), policy.maximumFailureDelay)
         let asked = min(error.retryAfter ?? .zero, policy.maximumRetryAfter)
-        // The fetch is retried at the end of the current token at the latest, before an update has to wait.
+        // The fetch is retried at the latest when the current token is no longer usable, because an update would then
+        // have to wait.
         let left = held.map { $0.usableUntil - now }.flatMap { $0 > .zero ? $0 : nil } ?? ceiling
         failure = Failure(
             error: error, count: count, until: now + max(min(ceiling * (0.5 + 0.5 * jitter), left), asked))
@@ -286,7 +289,8 @@ struct TokenSlot: Sendable {
         let isHeld = held?.token.isSame(as: token) ?? false
         if rejected?.fingerprint != token.fingerprint { rejected = (token.fingerprint, isHeld ? held?.fetchedAt : nil) }
         guard isHeld, let held else { return }
-        // If the issuer keeps returning the rejected token, it isn't asked after every rejection.
+        // If the issuer keeps returning a rejected token, it isn't asked again after every rejection. The token is used
+        // for `repeatedTokenDelay` instead.
         self.held?.usableUntil = min(held.usableUntil, held.fetchedAt + policy.repeatedTokenDelay)
         if !held.wasRejected { self.held = nil }
     }

@@ -2,26 +2,26 @@ package import StrictJSON
 
 /// The remaining lifetime of a token, from everything that is known about it.
 ///
-/// The `exp` of the JSON Web Token itself decides, because Fleet Engine reads nothing else. The time left until then
-/// follows from the issuer's clock (`iat`, the answer's `Date`). This machine's clock shortens the lifetime if its time
-/// is between `iat` and `exp`. Otherwise it is ignored, because it may be wrong by years. If the kernel reports that
-/// the clock is synchronized, it also ends a token that arrived without a `Date`.
+/// The `exp` of the JSON Web Token itself decides, because Fleet Engine reads nothing else. The time left until `exp`
+/// is measured by the issuer's clock (`iat`, or the `Date` of the answer). This machine's clock may be wrong by years,
+/// so it shortens the lifetime only if its time is between `iat` and `exp`. If the kernel reports that this machine's
+/// clock is synchronized, it can also show that a token without a `Date` has expired.
 ///
-/// If the token has no `exp`, the expiry that the issuer reports next to the token is used. If the two differ, the
-/// earlier one decides when the token is renewed, but only `exp` ends its lifetime.
+/// If the token has no `exp`, the expiry that the issuer reports next to the token is used. If both exist and differ,
+/// the earlier one decides when the token is renewed, but only `exp` ends its lifetime.
 package struct TokenExpiry: Sendable, Hashable {
     /// The lifetime left when the fetch began; `nil` if unknown. Zero or less means that the token has expired.
     package let lifetime: Duration?
-    /// The maximum time until renewal; `nil` if the lifetime decides that.
+    /// The maximum time until renewal; `nil` if only the lifetime decides when the token is renewed.
     package let reuse: Duration?
-    /// The warning if the expiry next to the token differs from `exp`.
+    /// The warning about an expiry next to the token that differs from `exp` or can't be used; otherwise `nil`.
     package let statedWarning: ExpiryWarning?
-    /// The warning if clocks are inconsistent.
+    /// The warning about clocks that contradict each other or can't determine the lifetime; otherwise `nil`.
     package let clockWarning: ExpiryWarning?
 
     package var warnings: [ExpiryWarning] { [statedWarning, clockWarning].compactMap { $0 } }
 
-    /// The time in seconds until renewal of a token that has expired according to one of the sources.
+    /// The number of seconds until renewal if a token has expired according to one source but not to another.
     private static let earlyRenewal = 300.0
     /// The maximum difference in seconds between clocks (Google tolerates ten minutes for `iat`).
     private static let skew = 600.0
@@ -31,7 +31,7 @@ package struct TokenExpiry: Sendable, Hashable {
     ///   - stated: the expiry that the issuer reports next to the token.
     ///   - format: the meaning of `stated` if it is a number.
     ///   - issuerTime: the issuer's clock when it answered (the `Date` header), in seconds since 1970.
-    ///   - localTime: this machine's clock when the token was written.
+    ///   - localTime: this machine's time when the token arrived or, for a file, was written.
     ///   - present: this machine's clock, if it is synchronized.
     package init(
         token: JSONWebToken?, stated: StatedExpiry?, format: ExpirationFormat, issuerTime: Double?, localTime: Double,
@@ -57,7 +57,7 @@ package struct TokenExpiry: Sendable, Hashable {
         lifetime = (claimed?.seconds ?? reading).map { .milliseconds(Int64($0 * 1000)) }
         self.reuse = reuse.map { .milliseconds(Int64($0 * 1000)) }
         statedWarning = warning
-        // If the lifetime is unknown although there is an expiry, no clock can judge it. That is worth a warning.
+        // If there is an expiry but the lifetime is unknown, no clock could judge the expiry. That is worth a warning.
         let isUnjudged = lifetime == nil && warning == nil && (end != nil || stated != nil)
         clockWarning = claimed?.warning ?? (isUnjudged ? .unjudged : nil)
     }
@@ -69,18 +69,18 @@ package struct TokenExpiry: Sendable, Hashable {
             .lifetime
     }
 
-    /// The time left until an end.
+    /// The time left until an expiry.
     private struct Left {
         /// The seconds left; `nil` if no clock can tell.
         var seconds: Double?
         var warning: ExpiryWarning?
-        /// Whether the end has passed according to some of the clocks, but not to others.
+        /// Whether the clocks disagree about whether the expiry has passed.
         var isDisputed = false
     }
 
     /// The clocks that may determine a token's age.
     private struct Clocks {
-        /// The value of `iat`, if that can be the time of issue.
+        /// The value of `iat`, if it is a plausible time of issue.
         private let issued: Double?
         private let issuers: Double?
         private let local: Double
@@ -94,7 +94,7 @@ package struct TokenExpiry: Sendable, Hashable {
             self.present = present
         }
 
-        /// Whether one of the clocks is the issuer's.
+        /// Whether a time of the issuer's clock is known.
         var isCertain: Bool { issued != nil || issuers != nil }
 
         func left(until end: Double) -> Left {
@@ -109,13 +109,14 @@ package struct TokenExpiry: Sendable, Hashable {
             if issuers < issued - skew {
                 return Left(seconds: byLocal, warning: .dateBeforeIssue(.seconds(issued - issuers)))
             }
-            // The issuer's clock decides, unless it alone says that the end has passed.
+            // The issuer's clock decides, unless it alone says that the token has expired.
             if issuers < end || local >= end { return Left(seconds: end - max(issuers, issued)) }
             return Left(seconds: byLocal, warning: lateDate(end), isDisputed: true)
         }
 
         private func leftWithoutIssue(_ end: Double) -> Left {
-            // Fleet Engine's tokens live an hour, and clocks commonly differ by ten minutes.
+            // Without a time of issue, this machine's clock is used only if it leaves a plausible lifetime. Fleet
+            // Engine's tokens live an hour, and clocks commonly differ by ten minutes.
             let byLocal = end > local && end - local <= 3600 + skew ? min(end - local, 3600) : nil
             guard let issuers, end - issuers <= JSONWebToken.maximumLife else { return Left(seconds: byLocal) }
             if issuers < end || local >= end { return Left(seconds: end - issuers) }
@@ -131,7 +132,7 @@ package struct TokenExpiry: Sendable, Hashable {
         _ stated: StatedExpiry, _ format: ExpirationFormat, _ clocks: Clocks, end: Double?, claimed: Double?
     ) -> Double? {
         func secondsLeft(until time: Double) -> Double? {
-            // The token's own end is a reference that needs no clock.
+            // If the time left until `exp` is known, the other expiry is measured from `exp`, which needs no clock.
             if let end, let claimed { claimed + (time - end) } else { clocks.left(until: time).seconds }
         }
         let seconds: Double?
@@ -160,12 +161,12 @@ package struct StatedExpiry: Sendable, Hashable {
         case number(Double)
         /// A time in seconds since 1970.
         case time(Double)
-        /// A time in seconds from now.
+        /// A number of seconds from now.
         case span(Double)
         case unreadable
     }
 
-    /// The key of the expiry.
+    /// The JSON key under which the expiry was found.
     package let key: String
     /// The value, in a form that may be shown.
     package let text: String
@@ -178,7 +179,7 @@ package struct StatedExpiry: Sendable, Hashable {
     }
 
     fileprivate var isUnreadable: Bool { meaning == .unreadable }
-    /// This expiry without its value.
+    /// This expiry without its value, which changes from token to token.
     fileprivate var topic: Self { Self(key: key, text: "", meaning: .unreadable) }
 
     /// Returns a warning if the expiry differs from the token's own `exp` by more than a minute.
@@ -187,8 +188,8 @@ package struct StatedExpiry: Sendable, Hashable {
         return .stated(self, seconds: Int(reading), own: Int(own))
     }
 
-    /// Returns the reason why the value isn't a valid expiry. `own` is the time left according to the token's own
-    /// `exp`.
+    /// Returns the warning about a value that isn't a valid expiry. `own` is the number of seconds left until the
+    /// token's own `exp`.
     fileprivate func complaint(_ format: ExpirationFormat, fitsAutomatic: Bool, own: Double?) -> ExpiryWarning {
         if case .number = meaning, fitsAutomatic, format != .automatic {
             return .otherFormat(self, format, hasOwn: own != nil)
@@ -201,20 +202,20 @@ package struct StatedExpiry: Sendable, Hashable {
 package enum ExpiryWarning: Sendable, Hashable {
     /// The issuer's `Date` is this long before the token's own `iat`, and is ignored.
     case dateBeforeIssue(Duration)
-    /// The issuer's `Date` is after the token's own `exp`, but this machine's clock isn't.
+    /// The issuer's `Date` is after the token's own `exp`, but this machine's time isn't.
     case dateAfterExpiry(seconds: Int)
     /// No clock can determine when the token expires.
     case unjudged
-    /// The expiry next to the token leaves `seconds`, but the token's own `exp` leaves `own`. Zero or less means
-    /// expired.
+    /// The expiry next to the token is in `seconds`, but the token's own `exp` is in `own` seconds. Zero or less means
+    /// that the token has expired.
     case stated(StatedExpiry, seconds: Int, own: Int)
     /// The expiry next to the token is in another format than the configured one.
     case otherFormat(StatedExpiry, ExpirationFormat, hasOwn: Bool)
     case unreadable(StatedExpiry, hasOwn: Bool)
-    /// The token's file seems older than the token can be, or this host's clock is wrong.
+    /// The token's file seems to be older than the token's lifetime, or this machine's clock is wrong.
     case oldFile
 
-    /// This warning without numbers.
+    /// This warning without the numbers that change from token to token.
     var topic: Self {
         switch self {
         case .dateBeforeIssue: .dateBeforeIssue(.zero)

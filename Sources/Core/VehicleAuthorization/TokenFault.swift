@@ -1,16 +1,17 @@
 package import ReportedText
 
-/// The reason why there is no token, as typed facts. The program that uses the provider turns them into text.
+/// The reason why there is no token, as values rather than text. The program that uses the provider turns them into a
+/// message.
 package enum TokenFault: Sendable, Hashable {
     /// The context lacks the id of its vehicle, trip or shipment.
     case incompleteContext(AuthorizationContext)
-    /// The provider has no tokens for this context; `nil` if there is no context.
+    /// The provider has no tokens for contexts of this kind; `nil` if it was asked without a context.
     case unsuitableContext(AuthorizationContext?)
     /// The endpoint gave no complete answer. The text is the transport's message.
     case unanswered(TokenOrigin, ExchangeFault, ReportedText)
-    /// The endpoint answered with a status other than success.
+    /// The endpoint answered with a status other than 2xx.
     case rejected(TokenOrigin, EndpointRejection)
-    /// The answer, output or file contains no token.
+    /// The endpoint's answer, the command's output or the file contains no usable token.
     case unusableAnswer(TokenOrigin, AnswerFault)
     case expired(TokenOrigin?, ExpiryFault)
     case wrongClaims(ClaimFault, AuthorizationContext)
@@ -24,14 +25,14 @@ package enum TokenFault: Sendable, Hashable {
     case providerFailed(ProviderFault)
     /// A provider outside Waypost has reported the failure.
     case reported(AuthorizationError.Code, ReportedText)
-    /// The system has no resources for a process or thread. The string names the configuration keys that need one.
+    /// The system has no resources left for a process or a thread. The string names the settings that need it.
     case noResources(String, ReportedText)
     case cancelled
 
-    /// The kinds of failure, by remedy.
+    /// The kinds of failure, grouped by what the operator must do.
     package enum Kind: Sendable, Hashable {
         case endpointUnreachable, endpointTLS, rejected, unusable, wrongClaims
-        /// A command, a file or a provider.
+        /// The command, the file, the provider or the configuration has failed.
         case sourceFailed
     }
 
@@ -86,13 +87,13 @@ package enum TokenFault: Sendable, Hashable {
     }
 }
 
-/// The source of a token.
+/// The source from which a token is requested.
 package struct TokenOrigin: Sendable, Hashable, CustomStringConvertible {
     /// The kinds of source. Each raw value is the configuration key of the source.
     package enum Means: String, Sendable { case endpoint = "url", command, file = "path" }
 
     package let means: Means
-    /// The URL without the values of its query, the program, or the file's path.
+    /// The program, the file's path, or the URL without the values in its query.
     package let place: String
     /// The section of the configuration, such as `authorization`.
     package let section: String
@@ -100,7 +101,7 @@ package struct TokenOrigin: Sendable, Hashable, CustomStringConvertible {
     package let tokenKey: String
     /// The vehicle, trip or shipment that the token was requested for.
     package let subject: AuthorizationContext.Subject?
-    /// The keys of the credentials in the request, such as `authorization.headers`.
+    /// The configuration keys of the credentials in the request, such as `authorization.headers`.
     package let credentials: [String]
 
     package init(
@@ -124,7 +125,7 @@ package struct TokenOrigin: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether a client certificate is sent.
+    /// Whether the request is sent with a client certificate.
     package var sendsCertificate: Bool { credentials.contains("\(section).clientCertificateFile") }
 }
 
@@ -136,7 +137,7 @@ package enum ExchangeFault: Sendable, Hashable {
     case connectionLost(isEncrypted: Bool)
     /// The connection ended before the answer was complete.
     case answerBrokenOff
-    /// A proxy failed; `nil` if no remedy is known.
+    /// The proxy failed; the remedy is `nil` if it isn't known.
     case proxyFailed(remedy: ReportedText?)
     case tlsFailed
     /// The endpoint supports only TLS versions older than 1.2.
@@ -146,11 +147,11 @@ package enum ExchangeFault: Sendable, Hashable {
     case certificateRejected
     /// The endpoint's certificate isn't trusted; `nil` if the reason isn't known.
     case untrustedCertificate(CertificateFault?)
-    /// A failure on this machine.
+    /// The transport failed on this machine.
     case clientFailed
     case answerTooLarge
     case malformedAnswer
-    /// The answer's compression can't be decoded.
+    /// The answer is compressed in a way that can't be decoded.
     case undecodableAnswer
 
     package enum CertificateFault: Sendable, Hashable { case outsideItsTime, ofAnotherName, ofUnknownAuthority }
@@ -171,9 +172,9 @@ package enum ExchangeFault: Sendable, Hashable {
     }
 }
 
-/// An endpoint's answer with a status other than success.
+/// An endpoint's answer with a status other than 2xx.
 package struct EndpointRejection: Sendable, Hashable {
-    /// Details of the answer beyond its status.
+    /// Details of the answer in addition to its status.
     package enum Detail: Sendable, Hashable {
         /// A redirect; `nil` if it has no destination.
         case redirect(to: ReportedText?)
@@ -182,7 +183,7 @@ package struct EndpointRejection: Sendable, Hashable {
         case httpsExpected
         case certificateRequired
         case certificateRejected
-        /// An OAuth grant, such as a refresh token, that has already been used.
+        /// The server rejected the OAuth grant, such as a refresh token, probably because it has already been used.
         case spentGrant
     }
 
@@ -218,7 +219,7 @@ package struct EndpointRejection: Sendable, Hashable {
 package enum ExpiryFault: Sendable, Hashable {
     /// The token's `exp` isn't after its `iat`.
     case endsBeforeIssue
-    /// The token had already expired when the issuer returned it, according to the given source.
+    /// The token had already expired when the issuer returned it. The value says which clock or statement shows that.
     case overWhenGiven(Judge)
     /// The token expired while it was being fetched.
     case expiredDuringFetch(AuthorizationContext)
@@ -267,16 +268,16 @@ package enum CommandFault: Sendable, Hashable {
 package enum ProgramFault: Sendable, Hashable {
     case notInPath(String)
     case missing(String)
-    /// A program and its arguments in one string.
+    /// The setting contains a program and its arguments in one string.
     case commandLine(program: String, line: String)
-    /// A path that begins with `~`.
+    /// The path begins with `~`, which only a shell expands.
     case homePath(String)
     case notAFile(String, kind: String)
     case notExecutable(String)
-    /// This user may not execute the program, or its file system doesn't allow programs.
+    /// This user may not execute the program, or the program is on a file system that is mounted with `noexec`.
     case forbidden(String)
     case otherProcessor(String)
-    /// The program's loader is missing.
+    /// The program's dynamic loader is missing, because the program was built for another system.
     case otherSystem(String)
     case empty(String)
     case byteOrderMark(String)
@@ -288,7 +289,7 @@ package enum ProgramFault: Sendable, Hashable {
     case interpreterNotFound(String, firstLine: ReportedText, name: ReportedText, directories: String)
     /// `/dev/null` is missing.
     case noNullDevice
-    /// The program wasn't started, for the reason that the kernel gives.
+    /// The kernel didn't start the program, for the given reason.
     case notStarted(String, ReportedText)
 }
 
@@ -328,7 +329,7 @@ package struct SourceFault: Sendable, Hashable {
 
     package enum FileFault: Sendable, Hashable { case missing, forbidden, linkLoop, other }
 
-    /// The use of the value, such as `header Authorization` or `the token`.
+    /// The purpose of the value, such as `header Authorization` or `the token`.
     package let use: String
     package let source: Source
     package let problem: Problem
@@ -339,7 +340,7 @@ package struct SourceFault: Sendable, Hashable {
         self.problem = problem
     }
 
-    /// Whether the source may be missing only in this process, while the service has it.
+    /// Whether the source may be missing only in this process, for example in a shell, while the service has it.
     package var mayConcernThisProcessAlone: Bool { problem == .notSet || problem == .noCredentials }
 }
 
@@ -358,7 +359,7 @@ package enum ProviderFault: Sendable, Hashable {
     /// The provider returned neither a token nor an error within this time.
     case silent(Duration)
     case notCalledBack(Duration)
-    /// Another call delayed this one.
+    /// The call timed out before it reached the provider, because an earlier call was still in progress.
     case heldUp(Duration)
     /// The provider hasn't returned from an earlier call.
     case busy

@@ -1,7 +1,7 @@
 import ReportedText
 
-/// Provides the token that authorizes one request to Fleet Engine: to update a vehicle or to read a trip. This port has
-/// the shape of the Driver SDK's `GMTDAuthorization` and the Consumer SDK's `GMTCAuthorization`.
+/// A provider of tokens for requests to Fleet Engine, which update a vehicle or read a trip. This port corresponds to
+/// the Driver SDK's `GMTDAuthorization` and the Consumer SDK's `GMTCAuthorization`.
 ///
 /// A provider may be asked for a token at any request, from any task. It needs no cache, because `CachedAuthorization`
 /// adds caching to every provider.
@@ -32,16 +32,17 @@ extension VehicleAuthorization {
     public func forgetTokens() async {}
 }
 
-/// The purpose of a token: the counterpart of `GMTDAuthorizationContext` and, for a trip, of
-/// `GMTCAuthorizationContext`.
+/// The vehicle, trip or shipment that a token is for. This type is the counterpart of `GMTDAuthorizationContext` and,
+/// for a trip, of `GMTCAuthorizationContext`.
 public struct AuthorizationContext: Sendable, Hashable, CustomStringConvertible {
-    /// The vehicle, trip or shipment that the token is for, by Fleet Engine's ids.
+    /// The vehicle, trip or shipment that the token is for, identified by its id in Fleet Engine.
     public enum Subject: Sendable, Hashable {
-        /// A driver's token, to report one vehicle. `taskID` is used only for scheduled tasks of trusted drivers.
+        /// A vehicle that the token allows a driver to update. `taskID` is used only for scheduled tasks of trusted
+        /// drivers.
         case vehicle(id: String, taskID: String?)
-        /// A consumer's token, to follow one trip.
+        /// A trip that the token allows a consumer to follow.
         case trip(id: String)
-        /// A consumer's token, to follow the tasks of one shipment.
+        /// A shipment whose tasks the token allows a consumer to follow.
         case shipment(trackingID: String)
     }
 
@@ -79,7 +80,7 @@ public struct AuthorizationContext: Sendable, Hashable, CustomStringConvertible 
         }
     }
 
-    /// The reason why no token can be requested; `nil` if the context is complete.
+    /// The reason why no token can be requested for this context; `nil` if the context is complete.
     package var problem: AuthorizationError? {
         let id =
             switch subject {
@@ -110,9 +111,9 @@ public struct AuthorizationError: Error, Sendable, Hashable {
         case cancelled
     }
 
-    /// The typed facts, which never contain a token or a credential.
+    /// The details of the failure as values. They never contain a token or a credential.
     package let fault: TokenFault
-    /// The wait that the issuer demands; `nil` if it demands none.
+    /// The minimum wait before the next request, if the issuer demands one; otherwise `nil`.
     public let retryAfter: Duration?
 
     /// The kind of failure.

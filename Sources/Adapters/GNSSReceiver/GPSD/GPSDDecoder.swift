@@ -3,11 +3,11 @@ import ReportedText
 import Reporting
 import TimeAndChance
 
-/// Decodes gpsd's JSON objects, one per line. Sentences between them are ignored.
+/// A decoder of gpsd's JSON objects, one per line. NMEA sentences between them are ignored.
 struct GPSDDecoder: LineDecoder {
     private var splitter = LineSplitter()
     private var session: GPSDSession
-    /// The program that the first bytes reveal; `nil` if they reveal none.
+    /// The program at the other end, if the first bytes reveal it; otherwise `nil`.
     private var speaker: OtherSpeaker?
     private var hasBegun = false
     private var hasObjects = false
@@ -52,7 +52,7 @@ struct LineSplitter: Sendable {
     private var line: [UInt8] = []
     private var isSkipping = false
 
-    /// Adds the next bytes and calls `deliver` with each line that ends in them, without its line feed.
+    /// Adds the next bytes. Calls `deliver` with each line that they complete, without its line feed.
     mutating func take(_ bytes: Span<UInt8>, _ deliver: ([UInt8]) -> Void) {
         for index in bytes.indices {
             let byte = bytes[index]
@@ -70,33 +70,34 @@ struct LineSplitter: Sendable {
     }
 }
 
-/// Combines gpsd's reports on one connection into fixes, or into the fault that prevents fixes.
+/// The state of one connection to gpsd. It turns gpsd's reports into fixes, or finds the fault that prevents fixes.
 ///
 /// gpsd reports on all of its receivers. The first receiver with a fix is used as long as it has fixes, because
 /// alternating fixes from two antennas would make a vehicle jump.
 struct GPSDSession: Sendable {
-    /// The time without a fix after which another receiver replaces the chosen one.
+    /// The time without a fix after which another receiver may replace the chosen one.
     private static let receiverHoldTime = Duration.seconds(10)
 
-    /// The configured receiver; `nil` if any can be used.
+    /// The path of the configured receiver; `nil` if any receiver may be used.
     private let wantedDevice: String?
     private let dates: NMEADecoderOptions.Dates
     /// Whether gpsd has opened each device, keyed by path; `nil` until gpsd has listed its devices.
     private var devices: [String: Bool]?
     private var chosen: String?
     private var lastFixAt = Duration.zero
-    /// The newest values of the chosen receiver, or of any receiver while none is chosen.
+    /// The newest HDOP and number of satellites used, from the chosen receiver, or from any receiver while none is
+    /// chosen.
     private var sky: (device: String, hdop: Double?, satellitesUsed: Int?)?
-    /// The satellites listed since the last call of `takeSky`; `nil` if none.
+    /// The satellites in view, if gpsd has listed them since the last call of `takeSky`; otherwise `nil`.
     private var newSky: Sky?
     private var errors: (device: String, time: UTCTime, radiusMeters: Double)?
     private var assembler = ReportAssembler()
-    /// The receiver that gpsd has closed or lost, until another one is chosen.
+    /// The path of the chosen receiver if gpsd has closed or lost it; `nil` once it is back or another one is chosen.
     private var lost: String?
     private var rejection: ReportedText?
-    /// The last warning about a date, until it is taken.
+    /// The latest warning about a date that `takeWarning` hasn't returned yet.
     private var warning: ReceiverWarning?
-    /// The receiver that has sent reports without a usable fix, and whether its dates are the reason.
+    /// The receiver whose latest report had no usable fix, and whether a date in the past is the reason.
     private var unfixed: (device: String, hasPastDates: Bool)?
 
     /// Creates a session for the receiver with the path `device`, or for any receiver if `device` is `nil`.
@@ -105,7 +106,7 @@ struct GPSDSession: Sendable {
         self.dates = dates
     }
 
-    /// Adds the next report. Returns whether it proves that there is a receiver.
+    /// Adds the next report. Returns whether it proves that a receiver is connected.
     mutating func take(_ report: GPSDReport, at now: Duration, _ emit: (Fix) -> Void) -> Bool {
         switch report {
         case .devices(let all):
@@ -145,12 +146,13 @@ struct GPSDSession: Sendable {
 
     mutating func takeSky() -> Sky? { newSky.take() }
 
-    /// The time at which a quiet line completes the current epoch; `nil` if no epoch is pending.
+    /// The time at which the current epoch is complete if nothing more arrives; `nil` if no epoch is pending.
     var idleDeadline: Duration? { assembler.idleDeadline }
     mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) { assembler.lineIsIdle(at: now, emit) }
     mutating func finish(_ emit: (Fix) -> Void) { assembler.complete(emit) }
 
-    /// The fault that prevents fixes, as gpsd reports it; `nil` once there is a fix.
+    /// The reason why there are no fixes, according to gpsd's reports; `nil` if there are fixes or the reason isn't
+    /// known.
     var obstacle: GPSDFault? {
         if let rejection { return .requestRejected(rejection) }
         guard chosen == nil, let devices else { return nil }

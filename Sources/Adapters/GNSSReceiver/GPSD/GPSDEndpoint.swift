@@ -3,7 +3,7 @@ import LinuxPlatform
 import Reporting
 
 extension LiveReceiver {
-    /// Creates a source of fixes from gpsd's JSON reports, whatever protocol its receivers use.
+    /// Creates a source of fixes from gpsd's JSON reports. The receivers may use any protocol that gpsd understands.
     ///
     /// `device` is the path by which gpsd knows the receiver; if it is `nil`, the first receiver with a fix is used.
     package static func gpsd(
@@ -17,17 +17,18 @@ extension LiveReceiver {
     }
 }
 
-/// The endpoint of gpsd, with its host and port.
+/// A gpsd server, identified by its host and port.
 struct GPSDEndpoint: ReceiverEndpoint {
     let host: String
     let port: Int
-    /// Whether gpsd should also send sentences. A recording can be replayed only with them.
+    /// Whether gpsd should also send its receivers' NMEA sentences. They are needed for a recording, because a replay
+    /// reads only sentences.
     var wantsSentences = false
 
     var name: String { "gpsd \(host):\(port)" }
 
-    /// The request for reports of all receivers (gpsd_json(5)). gpsd rejects a watch of one receiver while that
-    /// receiver is missing, and may reject a request of more than 80 characters.
+    /// The request for reports from all receivers (gpsd_json(5)). gpsd would reject a request for a single receiver
+    /// while that receiver is missing. It may also reject a request of more than 80 characters.
     private var watch: String { "?WATCH={\"enable\":true,\"json\":true\(wantsSentences ? ",\"nmea\":true" : "")}\n" }
 
     func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine {
@@ -36,7 +37,8 @@ struct GPSDEndpoint: ReceiverEndpoint {
     }
 
     func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault {
-        // The trouble doesn't matter, because gpsd also sends reports that don't come from a receiver.
+        // `trouble` is ignored. Bytes don't prove that a receiver is connected, because gpsd also sends reports of its
+        // own.
         .silent(.gpsd, limit, alsoOpenIn: nil)
     }
 }

@@ -2,7 +2,7 @@ import GNSS
 import StrictJSON
 import TimeAndChance
 
-/// A JSON object of gpsd (gpsd_json(5)) that concerns fixes or receivers.
+/// A JSON object from gpsd (gpsd_json(5)) about a fix or a receiver.
 enum GPSDReport: Sendable, Hashable {
     /// DEVICES: whether gpsd has opened each device, keyed by path.
     case devices([String: Bool])
@@ -12,17 +12,19 @@ enum GPSDReport: Sendable, Hashable {
     case position(device: String, time: UTCTime?, Fix?)
     /// SKY: HDOP, the number of satellites used, and the satellites in view if they are listed.
     case sky(device: String, hdop: Double?, satellitesUsed: Int?, Sky? = nil)
-    /// GST: the receiver's own error estimate, as the radius of the 68 % circle in metres.
+    /// GST: the receiver's own error estimate, as the radius in metres of the circle that contains the position with 68
+    /// % probability.
     case errors(device: String, time: UTCTime, radiusMeters: Double)
     /// ERROR: gpsd's message about a rejected request.
     case rejection(String)
-    /// Any other report of a device, such as a vehicle's attitude or a ship's position.
+    /// Any other report from a device, such as the vehicle's attitude or the position of a ship (AIS).
     case other(device: String)
 
-    /// Parses a line; `nil` if it isn't a JSON object (a sentence, a truncated line) or doesn't concern a device.
+    /// Parses a line; `nil` if it isn't a JSON object, for example a sentence or a truncated line, or if it isn't about
+    /// a device.
     init?(_ line: [UInt8]) {
         guard line.first == UInt8(ascii: "{"), let object = try? JSONValue(parsing: line) else { return nil }
-        // gpsd may omit the name if it has only one device.
+        // gpsd may omit the device's name if there is only one device.
         let device = object["device"]?.stringValue
         switch object["class"]?.stringValue {
         case "DEVICES":
@@ -50,28 +52,28 @@ enum GPSDReport: Sendable, Hashable {
         }
     }
 
-    /// The maximum number of devices that are read. gpsd is usually built for four to six.
+    /// The maximum number of devices that are remembered. gpsd is usually built for four to six.
     static let maximumDevices = 16
 
     private static func device(_ object: JSONValue) -> (path: String, isOpen: Bool)? {
         guard let path = object["path"]?.stringValue else { return nil }
-        // `activated` is the time of opening; it is absent or 0 if the device isn't open.
+        // `activated` is the time at which the device was opened. It is absent or 0 if the device isn't open.
         let isOpen = object["activated"].map { $0.doubleValue != 0 } ?? false
         return (path, isOpen)
     }
 
     private static func satellitesUsed(_ object: JSONValue) -> Int? {
         if let count = object["uSat"]?.integerValue { return Int(exactly: count).flatMap { $0 >= 0 ? $0 : nil } }
-        // Before protocol 3.14 the satellites must be counted.
+        // Before protocol version 3.14, gpsd doesn't send this number, so the satellites are counted.
         return object["satellites"]?.arrayValue.map { $0.count { $0["used"]?.boolValue == true } }
     }
 }
 
 extension Fix {
-    /// Reads a TPV object; `nil` if it has no position or time, or if these were simulated or typed in.
+    /// Reads a TPV object; `nil` if it has no position or time, or if the position was simulated or entered by hand.
     fileprivate init?(positionReport object: JSONValue) {
         let status = object["status"]?.integerValue
-        // Status 7 is a time without its own position, 8 is a simulation.
+        // Status 7 means that only the time is measured, at a position that was entered. Status 8 means a simulation.
         guard status != 7, status != 8, let mode = object["mode"]?.integerValue.flatMap({ fixModes[$0] }),
             let time = object.time, let latitude = object["lat"]?.doubleValue,
             let longitude = object["lon"]?.doubleValue,
@@ -98,14 +100,15 @@ extension Fix {
             altitudeMeters = aboveEllipsoid - separation
             geoidSeparationMeters = separation
         } else if aboveEllipsoid == nil {
-            // Before gpsd 3.20 there is only `alt`, above mean sea level; later versions leave its meaning undefined.
+            // Before version 3.20, gpsd sends only `alt`, which is above mean sea level. In later versions, the meaning
+            // of `alt` is undefined.
             altitudeMeters = aboveSea ?? object.meters("alt")
             geoidSeparationMeters = separation
         }
     }
 
-    /// Returns the radius of the 68 % circle (1.52 standard deviations of one axis). gpsd's errors are 95 % errors: in
-    /// the plane (2.45 standard deviations) or along one axis (1.96).
+    /// Returns the horizontal accuracy: the radius of the 68 % circle, which is 1.52 standard deviations of one axis.
+    /// gpsd states 95 % errors instead, either in the plane (2.45 standard deviations) or along one axis (1.96).
     private static func accuracy(_ object: JSONValue) -> Double? {
         if let horizontal = object.error("eph") { return horizontal * 1.52 / 2.45 }
         guard let east = object.error("epx"), let north = object.error("epy") else { return nil }
@@ -116,7 +119,8 @@ extension Fix {
 extension Satellite {
     /// Reads one satellite of a SKY object; `nil` if it can't be identified.
     fileprivate init?(skyReport object: JSONValue) {
-        // Before protocol 3.17, one number identifies both satellite and system, by NMEA's ranges.
+        // Before protocol version 3.17, a single number identifies both the satellite and its system. It is in the
+        // ranges that NMEA 0183 defines.
         let stated = object["gnssid"]?.integerValue
         let numbered = (stated == nil ? nil : object["svid"]) ?? object["PRN"]
         guard let number = numbered?.integerValue.flatMap(Int.init(exactly:)), (1...999).contains(number) else {
@@ -134,23 +138,25 @@ extension Satellite {
     }
 }
 
-/// The systems by their numbers in u-blox's protocol and gpsd, without the systems that aren't used on roads.
+/// The satellite systems, keyed by the numbers that u-blox's protocol and gpsd use. Systems that aren't used on roads
+/// are left out.
 private let systems: [Int64: SatelliteSystem] = [
     0: .gps, 1: .sbas, 2: .galileo, 3: .beiDou, 5: .qzss, 6: .glonass, 7: .navIC,
 ]
 
-/// The solution modes by the value of `mode`, which is 0 if the mode is unknown and 1 if there is no fix.
+/// The solution modes, keyed by the value of `mode`. The values 0 (unknown) and 1 (no fix) are left out, because they
+/// mean that there is no position.
 private let fixModes: [Int64: FixMode] = [2: .twoDimensional, 3: .threeDimensional]
 
-/// The qualities by the value of `status`. Any other value means a plain fix; with status 6, dead reckoning assists
-/// the satellites.
+/// The fix qualities, keyed by the value of `status`. Any other value means a plain fix, even 6, with which dead
+/// reckoning assists the satellites.
 private let fixQualities: [Int64: FixQuality] = [2: .dgps, 3: .rtkFixed, 4: .rtkFloat, 5: .estimated, 9: .pps]
 
 extension JSONValue {
-    /// The member `time`: RFC 3339 in UTC.
+    /// The value of `time`, an RFC 3339 time in UTC; `nil` if it is missing or malformed.
     fileprivate var time: UTCTime? { self["time"]?.stringValue.flatMap(UTCTime.init(rfc3339:)) }
 
-    /// Returns the estimated error `key` in metres; `nil` if there is none.
+    /// Returns the estimated error under `key`, in metres; `nil` if there is none.
     fileprivate func error(_ key: String) -> Double? { meters(key).flatMap { $0 > 0 ? $0 : nil } }
 
     fileprivate func meters(_ key: String) -> Double? { self[key]?.doubleValue.flatMap { abs($0) < 1e6 ? $0 : nil } }

@@ -1,26 +1,27 @@
 import GNSS
 import TimeAndChance
 
-/// Makes one fix per epoch from gpsd's reports, as early as possible. It has no clock.
+/// Makes one fix per epoch from gpsd's reports, as early as possible. It reads no clock; the caller passes the time.
 ///
-/// Until gpsd knows a receiver's cycle, it sends several reports per epoch, each with more values; for some receivers,
-/// it always sends several. The first report may contain a speed that gpsd computed from two positions and that the
-/// receiver corrects later. So the last report of an epoch is used. It is recognised by counting, if the epoch has as
-/// many reports as the previous one, or else by a pause or by the next epoch. Later reports of the same epoch produce
-/// no fix.
+/// Until gpsd has learned a receiver's cycle, it sends several reports per epoch, each with more values. For some
+/// receivers, it always does. The first report may contain a speed that gpsd computed from two positions, and that a
+/// later report replaces by the receiver's own. So the last report of an epoch is used. A report counts as the last one
+/// if the previous epoch had as many reports, or if a pause or the next epoch follows it. Later reports of the same
+/// epoch produce no fix.
 struct ReportAssembler: Sendable {
-    /// The maximum difference between times of one epoch, as for sentences.
+    /// The maximum difference between the times of two reports of the same epoch. It is the same as for sentences.
     private static let toleranceMilliseconds: Int64 = 10
     private static let maximumPause = Duration.milliseconds(250)
-    /// The number of remembered times: a clock that stops or jumps back produces no new fix.
+    /// The number of recent epochs whose times are remembered. If a receiver's clock stops or jumps back, a time is
+    /// repeated, and its reports produce no fix.
     private static let rememberedTimes = 8
 
-    /// The newest report of the current epoch until it is emitted.
+    /// The newest report of the current epoch; `nil` once it has been emitted.
     private var pending: Fix?
     private var epoch: UTCTime?
-    /// The number of reports of the current epoch.
+    /// The number of reports in the current epoch so far.
     private var count = 0
-    /// The number of reports of the previous epoch.
+    /// The number of reports in the previous epoch; `nil` during the first epoch.
     private var usualCount: Int?
     private var isEmitted = false
     private var interval = Duration.seconds(1)
@@ -40,17 +41,17 @@ struct ReportAssembler: Sendable {
         if let usualCount, count >= usualCount { complete(emit) }
     }
 
-    /// Adds a report without a position, which retracts earlier reports of the same epoch.
+    /// Adds a report without a position. It retracts earlier reports of the same epoch.
     mutating func retract(at time: UTCTime?, _ emit: (Fix) -> Void) {
         if let time, !isOfThisEpoch(time) { complete(emit) } else { pending = nil }
     }
 
-    /// The time at which a quiet line completes the current epoch; `nil` if no epoch is pending.
+    /// The time at which the current epoch is complete if nothing more arrives; `nil` if no epoch is pending.
     var idleDeadline: Duration? {
         pending == nil ? nil : lastReportAt + min(Self.maximumPause, interval * 3 / 10)
     }
 
-    /// Called when nothing has arrived until `now`. Completes the epoch if its deadline has passed.
+    /// Completes the current epoch if its deadline has passed. Called when nothing has arrived until `now`.
     mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void) {
         if let idleDeadline, idleDeadline <= now { complete(emit) }
     }

@@ -5,7 +5,7 @@ import Reporting
 final class EventMailbox: Sendable {
     private let latest = Locked(LatestEvents())
     private let alarm: AsyncStream<Void>.Continuation
-    /// A signal that there are events to take. Ends after `close`, or when the task is cancelled.
+    /// A stream that yields when there are events to take. It ends after `close`, or when the task is cancelled.
     let arrivals: AsyncStream<Void>
 
     init() { (arrivals, alarm) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
@@ -15,15 +15,15 @@ final class EventMailbox: Sendable {
         alarm.yield()
     }
 
-    /// Returns the latest events since the last call; see `LatestEvents`.
+    /// Returns the events that have been kept since the last call; see `LatestEvents`.
     func take() -> [FixSourceEvent] { latest.withLock { $0.take() } }
 
     /// Ends `arrivals`. Posted events can still be taken.
     func close() { alarm.finish() }
 }
 
-/// The events kept for a busy consumer: the newest fix and the newest state in order of arrival, the newest sky, and
-/// each kind of warning once.
+/// The events that are kept until the consumer takes them: the newest fix and the newest state in order of arrival, the
+/// newest sky, and each kind of warning once.
 struct LatestEvents: Sendable {
     private var fix: FixSourceEvent?
     private var state: FixSourceEvent?

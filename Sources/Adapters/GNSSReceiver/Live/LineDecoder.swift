@@ -2,35 +2,37 @@ import GNSS
 import ReportedText
 import Reporting
 
-/// Decodes the bytes of one open line into fixes. All times are on one monotonic scale.
+/// A decoder that makes fixes from the bytes of one open line. All times are from the same monotonic clock.
 ///
-/// A decoder is called once per read, not once per sentence.
+/// A decoder is called once per read, not once per sentence, so that calls through the protocol cost little.
 protocol LineDecoder: Sendable {
-    /// Decodes the next bytes. Returns the number of sentences or reports that prove that a receiver is connected.
+    /// Decodes the next bytes and calls `emit` with each fix. Returns the number of sentences or reports that prove
+    /// that a receiver is connected.
     mutating func take(_ bytes: Span<UInt8>, at now: Duration, _ emit: (Fix) -> Void) -> Int
-    /// Called when nothing has arrived until `now`. Completes the current epoch if its deadline has passed.
+    /// Completes the current epoch if its deadline has passed. Called when nothing has arrived until `now`.
     mutating func lineIsIdle(at now: Duration, _ emit: (Fix) -> Void)
-    /// Called at the end of the line. Completes the current epoch.
+    /// Completes the current epoch. Called when the line has ended or been lost.
     mutating func finish(_ emit: (Fix) -> Void)
-    /// The time at which a quiet line completes the current epoch; `nil` if no epoch is pending.
+    /// The time at which the current epoch is complete if nothing more arrives; `nil` if no epoch is pending.
     var idleDeadline: Duration? { get }
-    /// Returns a kind of warning that has occurred since this function last returned it; `nil` if there is none.
+    /// Returns a warning that hasn't been returned since it last occurred; `nil` if there is none.
     mutating func takeWarning() -> ReceiverWarning?
     /// Returns the satellites in view; `nil` if nothing has been reported about them since the last call.
     mutating func takeSky(at now: Duration) -> Sky?
-    /// A fault reported by the other side that prevents fixes.
+    /// The fault that prevents fixes, if what has arrived reveals it; otherwise `nil`.
     var obstacle: ReceiverFault? { get }
-    /// The findings about a line on which no sentence or no position arrives.
+    /// The findings that explain why no sentences, or no positions, arrive on the line.
     var findings: LineFindings { get }
 }
 
-/// The findings about the bytes of a line on which no sentence or no position arrives.
+/// Findings from the bytes of a line that explain why no sentences, or no positions, arrive.
 struct LineFindings {
-    /// Whether there were whole frames of a binary protocol: the baud rate is right, but the protocol is wrong.
+    /// Whether whole frames of a binary protocol have arrived. If so, the baud rate is right, but the protocol is
+    /// wrong.
     var hasBinaryFrames = false
-    /// Whether sentences are rejected only because they have no checksum.
+    /// Whether all sentences are rejected, most of them because they have no checksum.
     var lacksChecksums = false
-    /// Whether the bytes are readable text without a sentence: the baud rate is right.
+    /// Whether the bytes are readable text but contain no sentence. If so, the baud rate is right.
     var isReadableText = false
     /// The beginning of the readable text; `nil` if it may contain a position.
     var textBeginning: ReportedText?
@@ -38,22 +40,22 @@ struct LineFindings {
     var otherSpeaker: ReceiverFault?
     /// The reason why the bytes aren't sentences, if it is known.
     var noiseFault: ReceiverFault?
-    /// The reason why none of the sentences leads to a position; `nil` if a sentence can, or if there were no
+    /// The reason why no sentence provides a position; `nil` if one may provide a position, or if there were no
     /// sentences.
     var positionFault: ReceiverFault?
-    /// The counts of all sentences; `nil` for gpsd's reports.
+    /// The decoder's counts of sentences; `nil` for gpsd's reports.
     var statistics: DecoderStatistics?
 }
 
-/// Decodes NMEA 0183 from a live receiver.
+/// A decoder of NMEA 0183 from a live receiver.
 struct SentenceDecoder: LineDecoder {
     private var decoder: NMEADecoder
     private var sentences = 0
-    /// The counts at the last fix.
+    /// The counts of position sentences at the time of the last fix.
     private var atLastFix = DecoderStatistics.PositionCounts()
     private var hasWarnedOfRejections = false
     private var isRejectionWarningPending = false
-    /// The program that the first bytes reveal; `nil` if they reveal none.
+    /// The program at the other end, if the first bytes reveal it; otherwise `nil`.
     private var speaker: OtherSpeaker?
     private var hasBegun = false
     private var text = ReadableText()
@@ -104,7 +106,7 @@ struct SentenceDecoder: LineDecoder {
             return findings
         }
         findings.lacksChecksums = statistics.isMainRejection(.missingChecksum)
-        // Bytes that start like a sentence are counted as a rejected sentence, not as text.
+        // Bytes that begin like a sentence count as a rejected sentence, so they aren't reported as text.
         findings.isReadableText =
             statistics.rejectedSentences == 0 && !findings.hasBinaryFrames && text.isReadable
         findings.textBeginning = text.beginning
@@ -114,7 +116,7 @@ struct SentenceDecoder: LineDecoder {
         } else if findings.hasBinaryFrames {
             findings.noiseFault = .binaryFrames
         } else if statistics.rejections(.checksumMismatch).count > 2, statistics.isMainRejection(.checksumMismatch) {
-            // One or two such sentences may be noise.
+            // One or two such sentences may be noise that looks like sentences.
             findings.noiseFault = .wrongChecksums
         } else {
             findings.noiseFault = findings.otherSpeaker
@@ -132,7 +134,7 @@ struct SentenceDecoder: LineDecoder {
     }
 }
 
-/// Decides whether bytes are text for people, such as the output of a modem or a console.
+/// Decides whether bytes are text for human readers, such as the output of a modem or a console.
 private struct ReadableText: Sendable {
     /// The minimum number of readable bytes. Fewer may be readable by chance if the baud rate is wrong.
     private static let minimum = 7
@@ -144,7 +146,7 @@ private struct ReadableText: Sendable {
 
     mutating func take(_ input: Span<UInt8>) {
         var negotiation = 0
-        // A Telnet server begins with three bytes per option that it offers or requests.
+        // A Telnet server first sends three bytes for each option that it offers or requests. They don't count as text.
         while all == 0, negotiation + 3 <= input.count, input[negotiation] == 0xFF,
             0xFB...0xFE ~= input[negotiation + 1]
         {
@@ -156,10 +158,11 @@ private struct ReadableText: Sendable {
         all += bytes.count
     }
 
-    /// Whether the bytes are readable, allowing for one damaged byte in twenty.
+    /// Whether the bytes are readable. One byte in twenty may be damaged.
     var isReadable: Bool { readable >= Self.minimum && readable * 20 >= all * 19 }
 
-    /// The first line; `nil` if it has a number with three decimals, which may be a coordinate and must not be logged.
+    /// The first line; `nil` if it contains a number with three decimals, which may be a coordinate and must not be
+    /// logged.
     var beginning: ReportedText? {
         guard let line = first.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).first else { return nil }
         let hasDecimals = line.indices.contains { index in
@@ -187,7 +190,8 @@ extension OtherSpeaker {
 }
 
 extension DecoderStatistics {
-    /// Whether more than half of the rejected sentences are rejected for `reason`. Noise can also contain a `$`.
+    /// Whether more than half of the rejected sentences were rejected for `reason`. The others may be noise that
+    /// contains a `$`.
     func isMainRejection(_ reason: SentenceRejection) -> Bool { rejections(reason).count * 2 > rejectedSentences }
 
     var rejectedSentences: Int { SentenceRejection.allCases.reduce(0) { $0 + rejections($1).count } }
@@ -197,14 +201,15 @@ extension DecoderStatistics {
         sentences > 0 && sentencesByAddress.allSatisfy { Talker.talker(ofAddress: $0.address) == "AI" }
     }
 
-    /// Whether more sentences have a wrong checksum than noise on the line explains, so that the sentences that are
-    /// missing may be among them.
+    /// Whether more sentences have a wrong checksum than noise on the line explains. If so, missing position sentences
+    /// may be among them.
     var hasManyWrongChecksums: Bool {
         let mismatches = rejections(.checksumMismatch).count
         return mismatches > 2 && mismatches * 10 > sentences + mismatches
     }
 
-    /// The number of sentences whose type contains a position, and how many of them were rejected because of a field.
+    /// The number of position sentences, which are of a type that contains a position, and how many of them were
+    /// rejected because of a field.
     struct PositionCounts: Sendable, Hashable {
         var stated = 0
         var rejected = 0
@@ -213,7 +218,7 @@ extension DecoderStatistics {
     var positionCounts: PositionCounts { PositionCounts(stated: positionSentences, rejected: rejectedPositions) }
 
     /// Returns the reason why most position sentences since `counts` were rejected; `nil` if most weren't. At least
-    /// three rejections are required: a damaged sentence may have a correct checksum by chance.
+    /// three rejections are required, because a damaged sentence may have a correct checksum by chance.
     func rejection(since counts: PositionCounts = PositionCounts()) -> PositionRejection? {
         let rejected = rejectedPositions - counts.rejected
         guard rejected > 2, let most = mostFrequentRejection else { return nil }
@@ -222,11 +227,11 @@ extension DecoderStatistics {
         return PositionRejection(rejected: rejected, stated: stated, most: most)
     }
 
-    /// The rejection that explains why a log has no fixes; `nil` if the log has fixes or another reason explains it.
+    /// The rejection that explains why a log has no fixes; `nil` if the log has fixes or if there is another reason.
     var rejection: PositionRejection? { epochs.fixes == 0 ? rejection() : nil }
 }
 
-/// Position sentences that were rejected because of a field that the receiver writes in a format of its own.
+/// Position sentences that were rejected because the receiver writes a field in a non-standard format.
 struct PositionRejection {
     let rejected: Int
     let stated: Int

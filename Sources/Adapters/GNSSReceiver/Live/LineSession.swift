@@ -1,17 +1,19 @@
 import GNSS
 import Reporting
 
-/// The decoder and the watch of one open line, from its opening to its loss.
+/// The decoder and the `LineWatch` of one open line. They are used until the line is closed.
 ///
-/// A session has no descriptor and no clock; all times are on one monotonic scale.
+/// A session reads neither the line nor a clock. The caller passes the bytes, and times from one monotonic clock.
 struct LineSession: Sendable {
     private var decoder: any LineDecoder
     private(set) var watch: LineWatch
-    /// The idle deadline that has passed already; the decoder may hold the epoch back for longer.
+    /// The latest idle deadline that has passed. It isn't waited for again, even if the decoder holds the epoch back
+    /// for longer.
     private var passedDeadline: Duration?
     private var skyTakenAt: Duration?
 
-    /// The minimum time between two skies: the sky changes slowly, and a receiver reports it in many sentences.
+    /// The minimum time between two reports of the satellites in view. They change slowly, but a receiver sends many
+    /// sentences about them.
     private static let skyInterval = Duration.seconds(1)
 
     init(decoder: any LineDecoder, watch: LineWatch) {
@@ -19,14 +21,14 @@ struct LineSession: Sendable {
         self.watch = watch
     }
 
-    /// The fault that prevents fixes, as reported by the other side.
+    /// The fault that prevents fixes, if what has arrived reveals it; otherwise `nil`.
     var obstacle: ReceiverFault? { decoder.obstacle }
     var findings: LineFindings { decoder.findings }
 
-    /// The trouble of a line on which bytes arrive, but no sentence.
+    /// The trouble to report if bytes arrive, but no sentence.
     var noise: LineTrouble { readableText ?? .noise }
-    /// The trouble of a line on which no bytes arrive. A sender of text may have sent a greeting and be waiting for an
-    /// answer.
+    /// The trouble to report if no bytes arrive. Any earlier bytes may have been text, because a program may send a
+    /// greeting and wait for an answer.
     var silence: LineTrouble { readableText ?? .silence }
 
     private var readableText: LineTrouble? {
@@ -34,7 +36,7 @@ struct LineSession: Sendable {
         return findings.isReadableText ? .text(findings.textBeginning) : nil
     }
 
-    /// The evidence for or against the baud rate.
+    /// The evidence for or against the line's baud rate, from the bytes so far.
     var evidence: BaudRateEvidence {
         if watch.hasSentence { return .sentences }
         let findings = findings
@@ -44,7 +46,7 @@ struct LineSession: Sendable {
         return watch.hasBytes ? .noise : .silence
     }
 
-    /// Decodes the next bytes and calls `made` for each fix. Returns the newest fix.
+    /// Decodes the next bytes and calls `made` with each fix. Returns the newest fix.
     mutating func take(_ bytes: Span<UInt8>, at now: Duration, made: (Fix) -> Void = { _ in }) -> Fix? {
         var newest: Fix?
         let sentences = decoder.take(bytes, at: now) {
@@ -65,7 +67,8 @@ struct LineSession: Sendable {
         return sky
     }
 
-    /// Called when nothing has arrived until `now`. Completes the current epoch if its deadline has passed.
+    /// Completes the current epoch if its deadline has passed, and returns its fix. Called when nothing has arrived
+    /// until `now`.
     mutating func lineIsIdle(at now: Duration) -> Fix? {
         let deadline = decoder.idleDeadline
         if let deadline, deadline <= now { passedDeadline = deadline }
@@ -74,14 +77,14 @@ struct LineSession: Sendable {
         return newest
     }
 
-    /// Called at the end of the line. Completes the current epoch.
+    /// Completes the current epoch and returns its fix. Called when the line has ended or been lost.
     mutating func finish() -> Fix? {
         var newest: Fix?
         decoder.finish { newest = $0 }
         return newest
     }
 
-    /// Returns the next time after `now` at which there is something to do even if nothing arrives.
+    /// Returns the next time after `now` at which the session must be called even if nothing arrives.
     func wakeUp(after now: Duration) -> Duration {
         let nextChange = watch.nextChange(after: now)
         guard let deadline = decoder.idleDeadline, deadline != passedDeadline else { return nextChange }

@@ -1,15 +1,17 @@
-/// Judges an open line by the bytes and sentences on it. It has no clock; all times are on one monotonic scale.
+/// Judges by the arrival of bytes and sentences whether an open line works. It reads no clock; the caller passes times
+/// from one monotonic clock.
 ///
-/// A line is considered silent after five of its intervals without a sentence, but not before 5 seconds have passed.
-/// After three times that limit, the line is worth reopening.
+/// A line works if a sentence arrives within `limit`, which is five times `interval`, but at least 5 seconds. If none
+/// arrives for three times that limit, the line should be reopened.
 struct LineWatch: Sendable, Hashable {
     enum Condition: Sendable, Hashable {
-        /// Open, without a sentence, but not for long enough to be judged.
+        /// The line is open, and its first sentence may still arrive within the limit.
         case opened
         case receiving
-        /// No byte within the limit.
+        /// No byte has arrived within the limit.
         case silent
-        /// Bytes within the limit, but no sentence: the wrong baud rate, or not NMEA.
+        /// Bytes have arrived within the limit, but no sentence. Either the baud rate is wrong, or the bytes aren't
+        /// NMEA.
         case noise
     }
 
@@ -17,10 +19,11 @@ struct LineWatch: Sendable, Hashable {
 
     /// The minimum value of `limit`.
     private let timeout: Duration
-    /// The time to wait for a first sentence before the line is opened in another way.
+    /// The time to wait for a first sentence before the line is opened at another baud rate; `nil` if only one is
+    /// possible.
     private let trial: Duration?
     private let openedAt: Duration
-    /// The maximum recent time between sentences.
+    /// The longest recent gap between two sentences.
     private(set) var interval: Duration
     private(set) var hasSentence = false
     private(set) var hasBytes = false
@@ -29,9 +32,10 @@ struct LineWatch: Sendable, Hashable {
 
     /// - Parameters:
     ///   - openedAt: the time at which the line was opened.
-    ///   - interval: the interval of the previous watch of the same line.
-    ///   - timeout: the time for which any line may be without a sentence.
-    ///   - trial: the time to wait for a first sentence; `nil` unless the line can then be opened in another way.
+    ///   - interval: the `interval` of this line's previous watch; zero if there was none.
+    ///   - timeout: the minimum value of `limit`.
+    ///   - trial: the time to wait for a first sentence before another baud rate is tried; `nil` if only one is
+    ///     possible.
     init(
         openedAt: Duration, interval: Duration = .zero, timeout: Duration = .seconds(5), trial: Duration? = nil
     ) {
@@ -43,16 +47,16 @@ struct LineWatch: Sendable, Hashable {
         lastSentence = openedAt
     }
 
-    /// The maximum time for which this line may be without a sentence.
+    /// The maximum time that may pass without a sentence on this line.
     var limit: Duration { max(timeout, interval * 5) }
 
-    /// Records bytes that completed the given number of sentences.
+    /// Records the arrival of bytes that completed the given number of sentences.
     mutating func recordBytes(sentences: Int, at now: Duration) {
         lastByte = now
         hasBytes = true
         guard sentences > 0 else { return }
         if hasSentence {
-            // Times within a burst are short, so the maximum decays slowly enough to outlast a burst.
+            // The gaps within a burst are short, so the longest gap is forgotten slowly enough to outlast a burst.
             interval = min(max(now - lastSentence, interval * 9 / 10), Self.maximumInterval)
         }
         lastSentence = now
@@ -72,17 +76,19 @@ struct LineWatch: Sendable, Hashable {
         return lastSentence + limit * 3
     }
 
-    /// Returns the next time after `now` at which the judgement changes if nothing arrives.
+    /// Returns the next time after `now` at which the line's condition changes or it becomes overdue, if nothing
+    /// arrives.
     func nextChange(after now: Duration) -> Duration {
-        // A line that can't be reopened may outlast all three times.
+        // On a line that can't be reopened, all three times may have passed.
         [lastSentence + limit, lastByte + limit, overdueAt].filter { $0 > now }.min() ?? now + limit
     }
 }
 
-/// Judges whether the arriving sentences lead to positions. It has no clock; all times are on one monotonic scale.
+/// Judges whether the sentences on a line provide positions. It reads no clock; the caller passes times from one
+/// monotonic clock.
 struct PositionWatch: Sendable, Hashable {
     enum Condition: Sendable, Hashable {
-        /// There are positions, or the receiver still has time to find one.
+        /// Positions arrive, or the receiver still has time to find one.
         case good
         /// No position has arrived yet.
         case noneYet
@@ -90,18 +96,19 @@ struct PositionWatch: Sendable, Hashable {
         case lost
     }
 
-    /// The time within which a receiver sends each of its sentences at least once.
+    /// The time within which a receiver sends each type of sentence at least once.
     private static let maximumRound = Duration.seconds(20)
 
     /// The maximum time for which sentences may arrive without a position.
     private let timeout: Duration
     private var hasPosition = false
-    /// The time of the last position, or of the first sentence on this line; `nil` until there is either.
+    /// The time of the last position on this line or, before the first position, of the first sentence; `nil` before
+    /// the first sentence.
     private var since: Duration?
 
     init(timeout: Duration) { self.timeout = timeout }
 
-    /// Starts over for an opened line, because its receiver may have to start.
+    /// Starts over when a line has been opened, because the receiver may just have been switched on.
     mutating func startOver() { since = nil }
 
     mutating func recordSentences(withPosition: Bool, at now: Duration) {
@@ -109,18 +116,19 @@ struct PositionWatch: Sendable, Hashable {
         if withPosition || since == nil { since = now }
     }
 
-    /// Returns the line's condition, assuming that sentences still arrive.
+    /// Returns the line's condition, provided that sentences still arrive.
     func condition(at now: Duration) -> Condition {
         guard let since, now - since >= timeout else { return .good }
         return hasPosition ? .lost : .noneYet
     }
 
-    /// Whether sentences without a position have arrived long enough to include each type of sentence.
+    /// Whether sentences without a position have arrived for so long that each type of sentence must have been among
+    /// them.
     func hasReceivedEveryType(at now: Duration) -> Bool {
         since.map { now - $0 >= min(timeout, Self.maximumRound) } ?? false
     }
 
-    /// Returns the next time after `now` at which the judgement changes if no position arrives; `nil` if it won't
+    /// Returns the next time after `now` at which the condition changes if no position arrives; `nil` if it won't
     /// change.
     func nextChange(after now: Duration) -> Duration? {
         guard let since, since + timeout > now else { return nil }

@@ -3,21 +3,21 @@ import LinuxPlatform
 import ReportedText
 package import Reporting
 
-/// Fixes from a live receiver. One thread reads and decodes; one task delivers the newest fix.
+/// A source of fixes from a live receiver. One thread reads and decodes; one task delivers the newest fix.
 package struct LiveReceiver: FixSource {
     let endpoint: any ReceiverEndpoint
-    /// The decoder of each opened line, in its initial state.
+    /// A decoder in its initial state. A copy of it is used each time the line is opened.
     let decoder: any LineDecoder
-    /// The time without a sentence after which a line is reported (see `LineWatch`).
+    /// The minimum time without a sentence after which the line is reported as faulty (see `LineWatch`).
     var timeout = Duration.seconds(5)
-    /// The time without a position after which a line with sentences is reported (see `PositionWatch`).
+    /// The time without a position after which the line is reported, although sentences arrive (see `PositionWatch`).
     var positionTimeout = Duration.seconds(60)
     var schedule = ReopenSchedule()
     var progress: (any ReceiverProgress)?
     var tap: (any ReceiverTap)?
 
-    /// Runs until cancelled or until the line has ended for good. When this returns or throws, the thread has ended and
-    /// the line is closed.
+    /// Runs until the task is cancelled, or until a line that can't be reopened has ended. When this returns or throws,
+    /// the thread has ended and the line is closed.
     package func run(deliver: @escaping @Sendable (FixSourceEvent) async -> Void) async throws(FixSourceError) {
         let stop = try EventDescriptor.forReceiver()
         let mailbox = EventMailbox()
@@ -59,10 +59,11 @@ private struct ReceiverLoop {
     private enum Termination {
         case stopped
         case endOfInput
-        /// The line ended before the first sentence, with the fault of the bytes if it is known.
+        /// The line ended before the first sentence. The fault says why the bytes weren't sentences; `nil` if that
+        /// isn't known.
         case endedWithoutSentence(ReceiverFault?)
         case lost(ReceiverFault)
-        /// The line has been without a sentence for so long that it is worth reopening.
+        /// The line has been without a sentence for so long that it should be reopened.
         case overdue
     }
 
@@ -74,15 +75,15 @@ private struct ReceiverLoop {
     private let receiver: LiveReceiver
     private let stop: EventDescriptor
     private let mailbox: EventMailbox
-    /// The buffer for reads, with room for a datagram of any size. A tty returns at most 4 KiB.
+    /// The buffer for reads, with room for a datagram of any size. A read from a tty returns at most 4 KiB.
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
     private var reopening: ReopenWait
     private var position: PositionWatch
     private var interval = Duration.zero
     private var reported: ReceiverState?
-    /// Whether the line was reopened because it was silent. Such a reopening isn't reported.
+    /// Whether the line is reopened because no sentences arrived. Such an opening isn't reported.
     private var isReopenedAfterSilence = false
-    /// The counts of all sentences of a line that can't be reopened.
+    /// The decoder's counts from a line that can't be reopened, once it has ended.
     private var statistics: DecoderStatistics?
 
     init(receiver: LiveReceiver, stop: EventDescriptor, mailbox: EventMailbox) {
@@ -127,14 +128,14 @@ private struct ReceiverLoop {
         }
     }
 
-    /// Waits until the line is worth another attempt. Returns `false` if stopped.
+    /// Waits until opening the line should be tried again. Returns `false` if stopped.
     private mutating func waitForReturn() -> Bool {
         do throws(SystemError) { return try reopening.wait(for: endpoint, unless: stop) } catch {
             return true  // the next wait may succeed
         }
     }
 
-    /// Opens the line and reads it to its end. The line is closed when this returns.
+    /// Opens the line and reads it until it ends, is lost or must be reopened. The line is closed when this returns.
     private mutating func attempt() -> Termination {
         do throws(ReceiverOpenError) { return receive(from: try endpoint.open(unless: stop)) } catch {
             switch error {
@@ -192,27 +193,28 @@ private struct ReceiverLoop {
         }
     }
 
-    /// Returns the termination of a line that has ended or been lost, according to the findings about its bytes.
+    /// Returns a more precise reason than `termination` if the bytes of the line reveal one; otherwise `termination`.
     private func interpreted(_ termination: Termination, after session: LineSession) -> Termination {
         switch termination {
         case .endOfInput where !session.watch.hasSentence:
             let findings = session.findings
             return .endedWithoutSentence(endpoint.canReopen ? findings.otherSpeaker : findings.noiseFault)
-        // Another program may reset the connection because it doesn't understand the request.
+        // A program other than a receiver may reset the connection because it doesn't understand the request.
         case .lost where endpoint.canReopen:
             return session.findings.otherSpeaker.map { .endedWithoutSentence($0) } ?? termination
         default: return termination
         }
     }
 
-    /// Returns whether the line must be reopened. Reports the fault that the search for the baud rate has found.
+    /// Returns whether the line must be reopened because no sentences arrive. Reports a fault if all baud rates have
+    /// been tried.
     private mutating func checkOverdue(_ line: any ReceiverLine, in session: LineSession, at now: Duration) -> Bool {
         guard endpoint.canReopen, session.watch.isOverdue(at: now) else { return false }
         if let fault = line.trial?.recordClosing(after: session.evidence) { report(fault) }
         return true
     }
 
-    /// Reports the changes since the last judgement.
+    /// Reports what has changed since the last judgement.
     private mutating func report(
         _ judgement: Judgement, after last: Judgement?, of line: any ReceiverLine, in session: LineSession,
         at now: Duration
@@ -294,7 +296,7 @@ private struct ReceiverLoop {
         }
     }
 
-    /// Reports whether the arriving sentences lead to positions.
+    /// Reports whether the arriving sentences provide positions.
     private mutating func report(positionsOn line: any ReceiverLine, in session: LineSession, at now: Duration) {
         if position.hasReceivedEveryType(at: now), let fault = session.findings.positionFault {
             return report(fault)

@@ -1,30 +1,33 @@
-/// Limits how much of a live line is read at once. It has no clock; all times are on one monotonic scale.
+/// Limits how fast a live line is read. It reads no clock; the caller passes times from one monotonic clock.
 ///
-/// The fastest serial ports carry 92 kB per second. Faster input is either a backlog that accumulated while nothing was
-/// read, which is worth reading if it contains fixes, or a flood. A flood is left to the kernel, which blocks the
-/// sender of a stream and drops datagrams.
+/// The fastest serial ports carry 92 kB per second. Faster input is either a backlog or a flood. A backlog has
+/// accumulated while nothing was read, and is worth reading if it contains fixes. A flood is left to the kernel, which
+/// blocks the sender of a stream and drops datagrams.
 struct ReadPace: Sendable, Hashable {
-    /// The time for which a portion must last: short, because a fix may have to wait for the next portion.
+    /// The time for which one portion of bytes must last. It is short, because a fix may have to wait for the next
+    /// portion.
     private static let period = Duration.milliseconds(100)
-    /// The bytes per period while there are fixes.
+    /// The number of bytes per period while fixes arrive.
     private static let generousPortion = 1 << 20
-    /// The bytes per period without a fix: three times the rate of the fastest serial port.
+    /// The number of bytes per period while no fixes arrive: three times the rate of the fastest serial port.
     private static let smallPortion = 1 << 15
-    /// The cost of a read in addition to its bytes, in bytes: datagrams may be tiny.
+    /// The fixed cost of each read, counted in bytes, so that a flood of tiny datagrams is limited too.
     private static let readCost = 128
 
     private var periodBegan: Duration
-    /// The cost of this period's reads. The last read may exceed the portion; the next periods make up for it.
+    /// The cost of this period's reads in bytes. If the last read exceeds the portion, the excess counts against the
+    /// next periods.
     private var taken = 0
     private var hasFix = false
-    /// Whether the previous period had a fix; true at first, because the line may have a backlog when it is opened.
+    /// Whether a fix arrived in the previous period. It is true at first, because the line may have a backlog when it
+    /// is opened.
     private var hadFix = true
 
     init(openedAt now: Duration) { periodBegan = now }
 
     private var portion: Int { hasFix || hadFix ? Self.generousPortion : Self.smallPortion }
 
-    /// Whether some of this period's portion is left.
+    /// Whether more may be read in this period.
     var mayRead: Bool { taken < portion }
 
     mutating func recordRead(of count: Int, withFix: Bool) {

@@ -3,20 +3,21 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// The endpoint of a live receiver. The receiver's line is opened there, and again whenever it is lost.
+/// The endpoint of a live receiver, such as a serial port, a server or a file. The receiver's line is opened there, and
+/// reopened whenever it is lost.
 protocol ReceiverEndpoint: Sendable {
     /// The name to show operators, such as `/dev/ttyUSB0`.
     var name: String { get }
     /// Whether a line that ended or went silent can be reopened; standard input can't.
     var canReopen: Bool { get }
 
-    /// Opens the line. May block, but not after `stop` is signalled.
+    /// Opens the line. May block, but returns soon after `stop` is signalled.
     func open(unless stop: EventDescriptor) throws(ReceiverOpenError) -> any ReceiverLine
 
-    /// Returns the fault of a line on which no sentence has arrived for `limit`.
+    /// Returns the fault to report for a line on which no sentence has arrived for `limit`.
     func fault(of trouble: LineTrouble, for limit: Duration) -> ReceiverFault
 
-    /// Returns a watch for the return of a missing line; `nil` if the return can't be watched.
+    /// Returns a watch that notices when the line's missing device is back; `nil` if that can't be watched.
     func watchForReturn() -> DirectoryWatch?
 }
 
@@ -25,10 +26,10 @@ extension ReceiverEndpoint {
     func watchForReturn() -> DirectoryWatch? { nil }
 }
 
-/// The trouble of an open line without sentences.
+/// The reason why no sentences arrive on an open line, judged by its bytes.
 enum LineTrouble: Sendable, Hashable {
     case silence, noise
-    /// Readable text, with its beginning if this may be shown.
+    /// Readable text arrives. The value is its beginning; `nil` if that must not be shown.
     case text(ReportedText?)
 }
 
@@ -39,7 +40,8 @@ enum ReceiverOpenError: Error, Sendable, Hashable {
     case stopped
 }
 
-/// An open line. It is used only on the receiver's thread, and is closed when its last reference is released.
+/// An open line: a serial port, a socket, a pipe or a file on which a receiver's output arrives. It is used only on the
+/// receiver's thread, and is closed when its last reference is released.
 protocol ReceiverLine: AnyObject {
     /// The descriptor for `poll`.
     var raw: CInt { get }
@@ -48,7 +50,7 @@ protocol ReceiverLine: AnyObject {
     /// Reads the available bytes, without blocking.
     func read(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> LineRead
 
-    /// The trial of a baud rate; `nil` for a line that can be opened in one way only.
+    /// The trial of a baud rate that this opening serves; `nil` if the baud rate isn't searched for.
     var trial: RateTrial? { get }
 }
 
@@ -63,7 +65,7 @@ enum LineRead: Sendable, Hashable {
 }
 
 extension LineRead {
-    /// Interprets one `read` from a non-blocking descriptor.
+    /// Calls `read` on a non-blocking descriptor and interprets the result.
     init(_ read: () throws(SystemError) -> Int) throws(SystemError) {
         do throws(SystemError) {
             let count = try read()

@@ -3,7 +3,7 @@ import ReportedText
 package import Reporting
 
 extension ReceiverFault {
-    /// Creates the fault of an open line without sentences.
+    /// Creates the fault for an open line on which no sentences arrive.
     init(_ trouble: LineTrouble, on kind: ReceiverLineKind, for limit: Duration, alsoOpenIn: DeviceHolders? = nil) {
         switch trouble {
         case .silence: self = .silent(kind, limit, alsoOpenIn: alsoOpenIn)
@@ -12,7 +12,7 @@ extension ReceiverFault {
         }
     }
 
-    /// Creates the fault of a serial port that can't be opened.
+    /// Creates the fault for a serial port that can't be opened.
     init(_ error: SerialLineError) {
         switch error {
         case .unsupportedBaudRate(let baudRate):
@@ -30,7 +30,7 @@ extension ReceiverFault {
 }
 
 extension DeviceHolders {
-    /// Creates the holders of the device at `path`; `nil` if `processes` is empty.
+    /// Creates a description of the processes that have the device at `path` open; `nil` if there are none.
     package init?(_ processes: [HoldingProcess], of path: String) {
         guard !processes.isEmpty else { return nil }
         self.init(

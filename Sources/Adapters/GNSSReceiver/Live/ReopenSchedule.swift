@@ -1,7 +1,7 @@
 import LinuxPlatform
 
-/// The times at which a missing or lost line is tried again: often at first, because a receiver may be re-plugged, then
-/// less often, and finally every 5 seconds, forever.
+/// The schedule for reopening a missing or lost line. Attempts are frequent at first, because a receiver may be
+/// replugged, then less frequent, and finally every 5 seconds, forever.
 struct ReopenSchedule: Sendable, Hashable {
     private static let usualDelays: [Duration] = [
         .milliseconds(250), .milliseconds(250), .milliseconds(250), .milliseconds(250), .milliseconds(500), .seconds(1),
@@ -23,7 +23,7 @@ struct ReopenSchedule: Sendable, Hashable {
     mutating func reset() { attempt = 0 }
 }
 
-/// The wait before a line is reopened: until its delay is over, or until the line's device or file appears.
+/// The wait before a line is reopened. It ends after the scheduled delay, or as soon as the line's device appears.
 struct ReopenWait {
     /// The time that udev needs to set the owner and mode of a new device. This time also limits how often a busy
     /// directory is checked.
@@ -34,17 +34,17 @@ struct ReopenWait {
 
     init(schedule: ReopenSchedule) { self.schedule = schedule }
 
-    /// Records that the line was good, so the schedule starts over after the next loss.
+    /// Records that sentences arrived on the line, so that the schedule starts over after the next loss.
     mutating func recordGoodLine() {
         schedule.reset()
         watch = nil
     }
 
-    /// Blocks until the line is worth another attempt. Returns `false` if stopped.
+    /// Blocks until opening the line should be tried again. Returns `false` if stopped.
     mutating func wait(for endpoint: any ReceiverEndpoint, unless stop: EventDescriptor) throws(SystemError) -> Bool {
         if watch == nil {
             watch = endpoint.watchForReturn()
-            // The line may have returned just before the watch began.
+            // The device may have appeared just before the watch began, so one attempt is made at once.
             if watch != nil { return try settle(unless: stop) }
         }
         let deadline = MonotonicTime.now + schedule.nextDelay()

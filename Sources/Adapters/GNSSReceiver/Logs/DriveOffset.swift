@@ -2,17 +2,17 @@ package import GNSS
 import Glibc
 import TimeAndChance
 
-/// The offset of a vehicle's drive from the log, in time and place, for a replay with many vehicles.
+/// The offset in time and position between a vehicle's drive and the log, for a replay with many vehicles.
 package struct DriveOffset: Sendable, Hashable {
-    /// The delay of the drive's start.
+    /// The time by which the drive begins later.
     package var delay: Duration
     private let northMeters: Double
     private let eastMeters: Double
 
     package static let none = Self(delay: .zero, withinMeters: 0, of: 0)
 
-    /// Creates an offset in a circle of `radius` metres. The offset depends only on `number`, so that a vehicle drives
-    /// on the same streets in every run. The offsets are evenly distributed in the circle.
+    /// Creates an offset of at most `radius` metres in any direction. It depends only on `number`, so that a vehicle
+    /// drives on the same streets in every run. The offsets of many vehicles are distributed evenly over the circle.
     package init(delay: Duration, withinMeters radius: Double, of number: Int) {
         self.delay = delay
         var chance = SplitMix64(seed: UInt64(bitPattern: Int64(number)))
@@ -22,7 +22,7 @@ package struct DriveOffset: Sendable, Hashable {
         eastMeters = distance * sin(direction)
     }
 
-    /// Returns `fix` moved by the offset. The shape of the track is kept, except at the poles.
+    /// Returns `fix` moved by the distance of the offset. The shape of the track is kept, except at the poles.
     package func moved(_ fix: Fix) -> Fix {
         guard northMeters != 0 || eastMeters != 0 else { return fix }
         var moved = fix

@@ -2,11 +2,11 @@ import Glibc
 import LinuxPlatform
 import Reporting
 
-/// A file that another program is writing, read as `tail -F` does, across rotation and truncation; or a FIFO, across
-/// successive writers.
+/// A file that another program is writing, or a FIFO. As with `tail -F`, reading continues when the file is rotated or
+/// truncated, or when another writer opens the FIFO.
 ///
-/// The file is checked four times per second. inotify doesn't work for network file systems that another machine writes
-/// to, nor through an overlay, and a receiver sends once per second anyway.
+/// The file is checked four times per second, which is enough for a receiver that sends once per second. inotify isn't
+/// used, because it doesn't work for network file systems that another machine writes to, nor through an overlay.
 final class GrowingFile {
     enum StartPosition: Sendable, Hashable {
         case start, end
@@ -27,7 +27,7 @@ final class GrowingFile {
 
     /// The time between two checks.
     static let interval = Duration.milliseconds(250)
-    /// The errors for a file that is missing, or that its writer has created but not yet made readable.
+    /// The error numbers for a file that is missing, or that its writer has created but not yet made readable.
     static let missing = [ENOENT, EACCES]
 
     private final class OpenFile {
@@ -82,7 +82,8 @@ final class GrowingFile {
         return format == .gzip ? .followedArchive : format.fault
     }
 
-    /// Reads the available bytes, without blocking, or finds out what has happened to the file.
+    /// Reads the available bytes, without blocking. If there are none, finds out whether the file was truncated or
+    /// replaced.
     func check(into buffer: inout MutableSpan<UInt8>) throws(SystemError) -> CheckResult {
         ticker.clear()
         switch try read(into: &buffer) {
@@ -99,7 +100,7 @@ final class GrowingFile {
             offset = 0
             return .truncated
         case .replaced:
-            // The writer may have appended more bytes before it switched to the new file.
+            // The writer may have appended more bytes to the old file before it switched to the new one.
             if case .bytes(let count) = try read(into: &buffer) { return .bytes(count) }
             return try reopen() ? .replaced : .nothingYet
         }
@@ -127,9 +128,9 @@ final class GrowingFile {
 /// A change to a growing file that has been read to its end, detected as `tail -F` does.
 enum LogFileChange: Sendable, Hashable {
     case none
-    /// The file is shorter than the part that has been read: its writer started over.
+    /// The file is shorter than the part that has been read, so its writer must have started over.
     case truncated
-    /// Another file is at its path: the file was rotated.
+    /// Another file is now at the path, so the old one must have been rotated.
     case replaced
 
     /// - Parameters:
@@ -145,19 +146,20 @@ enum LogFileChange: Sendable, Hashable {
     }
 }
 
-/// Decides when a pause in a growing file completes an epoch. It has no clock.
+/// Decides when a pause in a growing file completes an epoch. It reads no clock; the caller reports how long it has
+/// waited.
 ///
-/// A pause completes an epoch as it does on a live line, but only if the file ends with a complete line: a program that
-/// writes in blocks may pause in the middle of a sentence.
+/// A pause completes an epoch as it does on a live line, but only if the file ends with a complete line. Otherwise a
+/// program that writes in blocks may just be in the middle of a sentence.
 struct GrowthPause: Sendable {
     private static let minimumTimeout = Duration.milliseconds(10)
 
-    /// The decoder's time, which is the total time spent waiting for bytes. It doesn't advance while bytes are read and
-    /// used.
+    /// The time that the decoder is given: the total time spent waiting for bytes. It doesn't advance while bytes are
+    /// read and used.
     private(set) var time = Duration.zero
     private var isAtLineEnd = true
 
-    /// Records bytes that are decoded at `time`.
+    /// Records the bytes that are decoded next, to know whether they end with a complete line.
     mutating func recordBytes(_ bytes: Span<UInt8>) {
         guard let last = bytes.indices.last else { return }
         isAtLineEnd = bytes[last] == UInt8(ascii: "\n") || bytes[last] == UInt8(ascii: "\r")
@@ -169,7 +171,7 @@ struct GrowthPause: Sendable {
         return isAtLineEnd
     }
 
-    /// Returns the maximum time to wait for bytes if a pause until `deadline` completes an epoch.
+    /// Returns how long to wait for bytes before a pause completes an epoch at `deadline`; `nil` if no pause can.
     func timeout(until deadline: Duration?) -> Duration? {
         guard isAtLineEnd, let deadline else { return nil }
         return max(deadline - time, Self.minimumTimeout)

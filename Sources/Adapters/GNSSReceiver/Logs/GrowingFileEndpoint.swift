@@ -5,8 +5,9 @@ import ReportedText
 import Reporting
 
 extension LiveReceiver {
-    /// Creates a source of fixes from a file to which another program writes a receiver's output. It reads what is
-    /// appended from now on, across rotation and truncation, and waits for a missing file.
+    /// Creates a source of fixes from a file to which another program writes a receiver's output. Only what is appended
+    /// from now on is read. The source follows the file when it is rotated or truncated, and waits for it if it is
+    /// missing.
     package static func growingFile(
         _ path: String, decoder: NMEADecoder = NMEADecoder(), timeout: Duration = .seconds(5),
         progress: (any ReceiverProgress)? = nil, tap: (any ReceiverTap)? = nil
@@ -19,7 +20,8 @@ extension LiveReceiver {
 
 private struct GrowingFileEndpoint: ReceiverEndpoint {
     let path: String
-    /// The position at which the next opening begins: at first the end, because older content isn't live.
+    /// The position from which the file is read when it is next opened. It is the end at first, because older content
+    /// isn't live.
     private let nextStart = Locked(GrowingFile.StartPosition.end)
 
     var name: String { path }
@@ -42,7 +44,7 @@ private struct GrowingFileEndpoint: ReceiverEndpoint {
     }
 }
 
-/// A growing file in the role of an open line.
+/// A growing file that serves as an open line.
 private final class GrowingFileLine: ReceiverLine {
     private let file: GrowingFile
     private let nextStart: Locked<GrowingFile.StartPosition>

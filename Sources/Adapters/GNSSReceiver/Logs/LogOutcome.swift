@@ -8,16 +8,16 @@ package struct LogOutcome: Sendable {
     /// The name to show operators.
     package let name: String
     package let statistics: DecoderStatistics
-    /// The times of the first and the last fix.
+    /// The times of the first and the last fix; `nil` if there is no fix.
     private let ends: (first: UTCTime, last: UTCTime)?
-    /// The kind of the file, recognised by its first bytes; `nil` if it is a receiver's log.
+    /// The kind of a file that isn't a receiver's log, recognised by its first bytes; otherwise `nil`.
     private let foreignKind: ForeignLogKind?
 
     /// - Parameters:
     ///   - name: the log's name to show operators.
     ///   - statistics: the decoder's counts.
     ///   - beginning: the log's first bytes, decompressed.
-    ///   - ends: the times of the first and the last fix.
+    ///   - ends: the times of the first and the last fix; `nil` if there is no fix.
     package init(
         name: String, statistics: DecoderStatistics, beginning: [UInt8] = [],
         ends: (first: UTCTime, last: UTCTime)? = nil
@@ -28,9 +28,9 @@ package struct LogOutcome: Sendable {
         foreignKind = statistics.sentences == 0 ? ForeignLogKind(beginning, statistics) : nil
     }
 
-    /// The reason why the log can't be used: it has no sentence, with or without a checksum. `nil` if it can be used.
+    /// The error for a log that has no sentences, not even sentences without checksums; otherwise `nil`.
     package var noSentenceError: FixSourceError? {
-        // A hexadecimal dump contains its sentences as text next to the digits, cut into lines.
+        // A hexadecimal dump also shows sentences as text next to the digits, but cut into lines, so they don't count.
         guard statistics.sentences == 0, foreignKind == .hexadecimal || !statistics.isMainRejection(.missingChecksum)
         else {
             return nil
@@ -45,12 +45,13 @@ package struct LogOutcome: Sendable {
         return FixSourceError(log: name, fault)
     }
 
-    /// The number of sentences that lack only a checksum, if no sentence has one; otherwise 0.
+    /// The number of sentences without a checksum, if no sentence of the log has one; otherwise 0.
     package var sentencesWithoutChecksum: Int {
         statistics.sentences == 0 && noSentenceError == nil ? statistics.rejections(.missingChecksum).count : 0
     }
 
-    /// A remark about the sentences that were left out of a usable log; `nil` if all were used.
+    /// A remark about the sentences of a usable log that were left out because of their checksums; `nil` if all were
+    /// used.
     package var loss: LogRemark? {
         let mismatches = statistics.rejections(.checksumMismatch)
         let stumps = statistics.rejections(.malformedChecksum)
@@ -63,7 +64,7 @@ package struct LogOutcome: Sendable {
             log: name, FixAbsence.LeftOut(count, of: statistics.sentences + count), checksums, firstLine: line)
     }
 
-    /// Returns a remark about the first log that begins before the previous one ends; `nil` if the logs are in order.
+    /// Returns a remark about the first log that begins before the previous log ends; `nil` if the logs are in order.
     package static func disorder(of outcomes: [LogOutcome]) -> LogRemark? {
         let parts = outcomes.compactMap { outcome in outcome.ends.map { (outcome.name, $0) } }
         guard let (before, after) = zip(parts, parts.dropFirst()).first(where: { $1.1.first < $0.1.last }) else {
@@ -116,7 +117,7 @@ package struct LogOutcome: Sendable {
 }
 
 extension ForeignLogKind {
-    /// Recognises the kind by the first bytes of a log and by its decoder's counts. Returns `nil` if the kind is
+    /// Recognises the kind of a file by its first bytes and by the decoder's counts. Returns `nil` if the kind is
     /// unknown.
     init?(_ bytes: [UInt8], _ statistics: DecoderStatistics) {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]

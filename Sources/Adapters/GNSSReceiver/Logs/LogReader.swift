@@ -5,12 +5,12 @@ import ReportedText
 package import Reporting
 import TimeAndChance
 
-/// Decodes logs one after another: recorded logs to their ends, and the last one forever if it is followed.
+/// Decodes logs one after another, each to its end. If the last log is followed, it has no end.
 ///
 /// It has its own thread, because the disk is slow and decoding takes time. Each log has its own decoder, so that no
-/// date is carried over.
+/// date is carried over from one log to the next.
 package actor LogReader {
-    /// The content of a part of a log.
+    /// The fixes and warnings from one part of a log.
     package struct Chunk: Sendable {
         /// The log's name to show operators.
         package let name: String
@@ -20,15 +20,15 @@ package actor LogReader {
         package let bytesRead: Int64
         /// The size of the log; `nil` for a pipe.
         package let totalBytes: Int64?
-        /// Set in the log's last chunk.
+        /// The outcome of the log, in its last chunk; otherwise `nil`.
         package let outcome: LogOutcome?
-        /// The reason why the log couldn't be opened or read further.
+        /// The reason why the log couldn't be opened or read further; `nil` if there was no failure.
         package let failure: FixSourceError?
         /// Whether this is the last chunk of the last log.
         package let isLast: Bool
     }
 
-    /// The open log, or the last one if none is open.
+    /// The log that is open, or the previous one if none is open.
     private struct OpenLog {
         enum Source {
             case recorded(RecordedLog)
@@ -41,31 +41,32 @@ package actor LogReader {
         var decoder: NMEADecoder
         var source: Source?
         var pause = GrowthPause()
-        /// The first bytes, by which a file that isn't a log is recognised.
+        /// The first bytes, which show whether the file is a log.
         var beginning: [UInt8] = []
         /// The times of the first and the last fix so far.
         var ends: (first: UTCTime, last: UTCTime)?
     }
 
     package nonisolated let paths: [String]
-    /// The common name of all logs to show operators.
+    /// A name for all logs together, to show operators.
     nonisolated let name: String
     private let executor = ThreadExecutor(named: "gnss-log")
     private let newDecoder: NMEADecoder
     private let follows: Bool
     private let notify: @Sendable (String) -> Void
-    /// The signal that ends every wait.
+    /// The signal that ends every wait when the reading task is cancelled.
     private let stop: EventDescriptor
     private var buffer: [UInt8]
     private var remaining: ArraySlice<String>
     private var log: OpenLog
 
-    /// Creates a reader that hasn't opened any log.
+    /// Creates a reader. It opens the logs later.
     ///
     /// - Parameters:
     ///   - paths: the logs; `-` is standard input. A followed log need not exist yet.
-    ///   - decoder: a decoder in its initial state.
-    ///   - follows: whether the last log is still written by another program; standard input ends anyway.
+    ///   - decoder: a decoder in its initial state. A copy of it decodes each log.
+    ///   - follows: whether another program is still writing the last log, so that its end must be waited for. Standard
+    ///     input isn't followed.
     ///   - chunkBytes: the maximum number of bytes decoded for one chunk.
     ///   - notify: called with messages for the operator about a growing file.
     /// - Throws: an error if the system is out of descriptors.
@@ -84,14 +85,14 @@ package actor LogReader {
         log = OpenLog(decoder: decoder)
     }
 
-    /// Returns the common name of the logs at `paths` to show operators.
+    /// Returns a name for all logs at `paths` together, to show operators.
     static func name(of paths: [String]) -> String {
         paths.count == 1 ? RecordedLog.name(of: paths[0]) : "\(paths.count) logs"
     }
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    /// Runs `body`, which may block, on the reader's thread. Cancelling the task ends its reads.
+    /// Runs `body`, which may block, on the reader's thread. Cancelling the calling task ends all waits in `body`.
     package func read<Result: Sendable>(_ body: @Sendable (isolated LogReader) -> Result) async -> Result {
         await withTaskCancellationHandler {
             body(self)
@@ -101,14 +102,15 @@ package actor LogReader {
     }
 
     /// Opens every log once, so that a wrong name is reported before the first fix. Skips a followed log, and pipes,
-    /// which can be opened only once.
+    /// because they can be opened only once.
     package func requireAllLogs() throws(FixSourceError) {
         for path in follows ? paths.dropLast() : paths[...] where !RecordedLog.isReadOnce(path) {
             _ = try RecordedLog(path: path, stop: stop)
         }
     }
 
-    /// Returns the next chunk. Waits for it if the log is followed. The log's end completes its last epoch.
+    /// Returns the next chunk, and waits for it if the log is followed. At the end of a log, its last epoch is
+    /// completed.
     package func next() -> Chunk {
         var fixes: [Fix] = []
         var failure: FixSourceError?
@@ -151,7 +153,7 @@ package actor LogReader {
         }
     }
 
-    /// Opens the growing file. Returns `false` if opening fails with one of the errors in `missing`.
+    /// Opens the current path as a growing file. Returns `false` if opening fails with one of the errors in `missing`.
     private func openGrowing(missing: [CInt]) throws(FixSourceError) -> Bool {
         let file: GrowingFile
         do throws(SystemError) { file = try GrowingFile(path: log.path, from: .start) } catch {
@@ -182,7 +184,7 @@ package actor LogReader {
                     return true
                 case .truncated:
                     notify("\(logName) was truncated; reading it again from the start")
-                    // The new content is another recording.
+                    // The new content is another recording, so it needs a new decoder.
                     log.decoder.finish(emit)
                     log.decoder = newDecoder
                     log.pause = GrowthPause()
@@ -206,7 +208,7 @@ package actor LogReader {
         let bytes = buffer
         let new = bytes.span.extracting(first: count)
         if log.beginning.isEmpty { log.beginning = Array(bytes.prefix(min(count, 1024))) }
-        // The time of a recorded log doesn't advance, so no pause completes an epoch.
+        // While a recorded log is read, this time doesn't advance, so no pause completes an epoch.
         log.decoder.decode(new, receivedAt: log.pause.time, emit)
         log.pause.recordBytes(new)
     }
@@ -218,7 +220,8 @@ package actor LogReader {
         } catch { throw readFailed(error) }
     }
 
-    /// Waits for the next writer of a FIFO, or for the file that replaces it.
+    /// Reopens a FIFO that has lost its writers, so that the next writer can be waited for. If the FIFO is gone, waits
+    /// for the file that replaces it.
     private func reopen(_ file: GrowingFile) throws(FixSourceError) {
         do throws(SystemError) {
             if try file.reopen() { return }
@@ -227,7 +230,7 @@ package actor LogReader {
         notify("\(logName) is gone; waiting for it")
     }
 
-    /// Waits for bytes of a growing file, or for a pause. Returns whether the pause has completed an epoch.
+    /// Waits for more bytes of a growing file, or for a pause. Returns whether a pause has completed an epoch.
     private func waitForMore(_ emit: (Fix) -> Void) throws(FixSourceError) -> Bool {
         let maximum = growing == nil ? GrowingFile.interval : .seconds(60)
         let start = MonotonicTime.now
@@ -241,7 +244,7 @@ package actor LogReader {
         return isComplete
     }
 
-    /// Waits until `raw` is readable or the time is over.
+    /// Waits until the descriptor `raw` is readable or `duration` has passed.
     private func wait(on raw: CInt?, for duration: Duration) throws(FixSourceError) {
         do throws(SystemError) {
             if try poll(raw, within: duration, unless: stop) != .stopped { return }

@@ -1,10 +1,11 @@
 package import GNSS
 package import Reporting
 
-/// Fixes from recorded logs, plain or gzip, one after another as if they were one; `-` is standard input.
+/// A source of fixes from recorded logs, plain or gzip. They are read one after another as if they were one log. The
+/// path `-` means standard input.
 ///
 /// A log is read no faster than its fixes are consumed, and memory doesn't grow with its length. A damaged log yields
-/// the fixes before the damage, then the error. Logs without a fix yield an error with the reason.
+/// the fixes before the damage, then the error. If the logs contain no fix, the error says why.
 package struct LogReceiver: FixSource {
     private let paths: [String]
     private let decoder: NMEADecoder

@@ -3,16 +3,17 @@ import ReportedText
 package import Reporting
 package import TimeAndChance
 
-/// Replays recorded logs as if the vehicle were driving now.
+/// A source of fixes that replays recorded logs as if the vehicle were driving now.
 ///
-/// The logs are read twice: first quickly to find their length, then at the wanted speed. For many vehicles, they are
-/// read only once, into memory (`loaded`). `ReplayTimeline` determines the times.
+/// The logs are read twice: first quickly, to find out how long they last, then at the requested speed. For many
+/// vehicles, they are read only once, into memory (`loaded`). `ReplayTimeline` determines when each fix is due, and
+/// which time it carries.
 package struct LogReplay: FixSource {
     package struct Options: Sendable, Hashable {
         package var speed: ReplaySpeed
-        /// Whether fixes keep the times that the log states.
+        /// Whether fixes keep their times from the log. If not, they are dated as if they were made during the replay.
         package var keepsTime: Bool
-        /// Whether to start over at the end, forever.
+        /// Whether to start over at the end of the logs, forever.
         package var loops: Bool
         /// Whether to wait for more data at the end of the last log, forever.
         package var follows: Bool
@@ -27,14 +28,14 @@ package struct LogReplay: FixSource {
         }
     }
 
-    /// Logs in memory, decoded once for all vehicles.
+    /// The fixes of all logs in memory, decoded once for all vehicles.
     private struct LoadedFixes: Sendable {
         /// The maximum number of fixes: about 200 MB, or a drive of eleven days at one fix per second.
         static let maximum = 1_000_000
 
         var fixes: [Fix] = []
         var survey = LogSurvey()
-        /// The error to throw after the fixes of a damaged log.
+        /// The error to throw after the fixes of a damaged log have been delivered.
         var failure: FixSourceError?
     }
 
@@ -54,7 +55,7 @@ package struct LogReplay: FixSource {
     ///   - options: the user's choices.
     ///   - decoder: decodes the sentences.
     ///   - clock: paces the replay.
-    ///   - now: dates the fixes.
+    ///   - now: returns the current time, from which fixes are dated.
     ///   - report: receives a remark about each log that is used despite a defect.
     package init(
         paths: [String], options: Options = Options(), decoder: NMEADecoder = NMEADecoder(),
@@ -71,12 +72,12 @@ package struct LogReplay: FixSource {
 
     private var name: String { LogReader.name(of: paths) }
 
-    /// Whether one of the logs is a pipe.
+    /// Whether one of the logs can be read only once, such as a pipe.
     private var isReadOnce: Bool { paths.contains(where: RecordedLog.isReadOnce) }
 
     /// Returns a replay with all fixes in memory, for many vehicles.
     ///
-    /// - Throws: an error if there is no fix, or if there are too many fixes to keep.
+    /// - Throws: an error if there is no fix, or if there are too many fixes for memory.
     package func loaded() async throws(FixSourceError) -> LogReplay {
         var all = LoadedFixes()
         let (survey, failure) = try await surveyCurrentContents { fix throws(FixSourceError) in
@@ -92,14 +93,14 @@ package struct LogReplay: FixSource {
         return loaded
     }
 
-    /// Returns the same replay, offset in time and place.
+    /// Returns the same replay, offset in time and position.
     package func shifted(by offset: DriveOffset) -> LogReplay {
         var shifted = self
         shifted.offset = offset
         return shifted
     }
 
-    /// Reads all logs once. A damaged log is surveyed up to the damage.
+    /// Reads all logs once and surveys their fixes. A damaged log is surveyed up to the damage.
     ///
     /// - Throws: an error if there is no fix, unless a followed log may still receive one.
     package func survey() async throws(FixSourceError) -> LogSurvey {
@@ -111,8 +112,8 @@ package struct LogReplay: FixSource {
         }
     }
 
-    /// Reads the current content of the logs and calls `keep` with each fix. Also returns the error that ended the
-    /// reading early.
+    /// Reads the current content of the logs and calls `keep` with each fix. Returns the survey, and the error if
+    /// reading ended early.
     private func surveyCurrentContents(
         keep: (Fix) throws(FixSourceError) -> Void = { _ in }
     ) async throws(FixSourceError) -> (survey: LogSurvey, failure: FixSourceError?) {
@@ -172,7 +173,7 @@ package struct LogReplay: FixSource {
         let reader = try LogReader(paths: paths, decoder: decoder, follows: options.follows)
         try await reader.deliverAll { event throws(FixSourceError) in
             guard case .fix(let fix) = event else {
-                // A further pass is not a change of state.
+                // The state is delivered only in the first pass, because a further pass doesn't change it.
                 if case .state = event, playback.timeline.pass > 1 { return }
                 return await deliver(event)
             }
@@ -192,8 +193,8 @@ package struct LogReplay: FixSource {
     }
 }
 
-/// The progress of one replay. Its functions aren't inlined, so that fixes don't enlarge the asynchronous frames. There
-/// may be ten thousand of these frames.
+/// The progress of one replay. Functions that handle a fix aren't inlined, so that fixes don't enlarge the frames of
+/// asynchronous functions. With many vehicles, there may be ten thousand of these frames.
 private struct Playback {
     /// The minimum number of progress events per pass.
     private static let progressSteps = 500
@@ -201,17 +202,17 @@ private struct Playback {
     private let options: LogReplay.Options
     let survey: LogSurvey
     private let offset: DriveOffset
-    /// The time at which the replay began, as UTC.
+    /// The UTC time at which the replay began.
     private let start: UTCTime
-    /// The time at which the replay began, by the clock.
+    /// The time of the clock at which the replay began.
     private let begun: Duration
     private(set) var timeline: ReplayTimeline
     private var keptTimeOffset = Duration.zero
-    /// The log time of the last progress event.
+    /// The log time (see `ReplayTimeline`) of the last progress event.
     private var lastProgress: Duration
 
-    /// Begins a playback. `start` is the current time, read before `clock`, so that no fix planned for a time of the
-    /// clock is in the future.
+    /// Begins a playback. `start` is the current time in UTC. It must be read before `clock` is, so that a fix that is
+    /// due isn't dated in the future.
     init(
         _ options: LogReplay.Options, _ survey: LogSurvey, _ offset: DriveOffset, start: UTCTime,
         _ clock: MonotonicClock
@@ -227,13 +228,14 @@ private struct Playback {
 
     var hasEnd: Bool { !options.loops && !options.follows }
 
-    /// Advances to `fix` of the log. Returns the time at which it is due, by the clock.
+    /// Advances to `fix`, the next one in the log. Returns the time of the clock at which it is due.
     @inline(never) mutating func due(_ fix: Fix) -> Duration {
         timeline.advance(to: fix.timeOfFix)
         return begun + timeline.due
     }
 
-    /// Returns the log time reached, including earlier passes, if progress is due; otherwise `nil`.
+    /// Returns the log time that has been reached, including earlier passes, if a progress event is due; otherwise
+    /// `nil`.
     mutating func newProgress(isWaiting: Bool) -> Duration? {
         let reached = survey.length * (timeline.pass - 1) + timeline.logTime
         let isStepDone = reached >= lastProgress + survey.length / Self.progressSteps
@@ -242,13 +244,13 @@ private struct Playback {
         return reached
     }
 
-    /// Returns the event of `fix` for delivery at `now`.
+    /// Returns the event that delivers `fix` at `now`, with its new position and time.
     @inline(never) func event(_ fix: Fix, at now: UTCTime) -> FixSourceEvent {
         var fix = offset.moved(fix)
         if options.keepsTime {
             fix.timeOfFix = fix.timeOfFix.advanced(by: keptTimeOffset)
         } else {
-            // No fix may be later than `now`, because the system clock may have been set back.
+            // A fix is never dated later than `now`, even if the system clock has been set back.
             fix.timeOfFix = min(timeline.planned.map { start.advanced(by: $0) } ?? now, now)
         }
         return .fix(fix)
@@ -263,16 +265,17 @@ private struct Playback {
 /// The result of the first, quick reading of logs for a replay.
 package struct LogSurvey: Sendable, Hashable {
     package private(set) var fixes = 0
-    /// The time from the first fix to the last at speed 1, with long gaps skipped (see `ReplayTimeline`).
+    /// The duration of the replay at speed 1, from the first fix to the last, with long gaps shortened (see
+    /// `ReplayTimeline`).
     package private(set) var length = Duration.zero
 
     /// The number of fixes whose time is earlier than that of the previous fix.
     private(set) var stepsBack = 0
 
     private var last: UTCTime?
-    /// The earliest time in the logs, which need not be the first.
+    /// The earliest time of any fix. If the logs aren't in order, it isn't the time of the first fix.
     private var earliest: UTCTime?
-    /// The latest time in the logs, which need not be the last.
+    /// The latest time of any fix. If the logs aren't in order, it isn't the time of the last fix.
     private var latest: UTCTime?
 
     /// The time from `earliest` to `latest`.
@@ -294,9 +297,9 @@ package struct LogSurvey: Sendable, Hashable {
 }
 
 package enum ReplaySpeed: Sendable, Hashable {
-    /// A multiple, above zero, of the speed at which the log was recorded.
+    /// A multiple of the speed at which the log was recorded. It is greater than zero.
     case times(Double)
-    /// The speed at which the fixes are consumed.
+    /// No waiting between fixes: they are delivered as fast as they are consumed.
     case maximum
 
     /// The number of seconds of replay per second of log.
@@ -310,14 +313,15 @@ package enum ReplaySpeed: Sendable, Hashable {
 
 /// The schedule of a replay: when each fix of a log is due, and which time it carries.
 ///
-/// *Log time* begins with zero at the first fix and never decreases. From fix to fix it advances by the difference
-/// between their times, with two exceptions, so that a log of several trips doesn't stall: a gap of more than 5 minutes
-/// is shortened to 10 seconds, and a step backwards, or of zero, becomes one millisecond.
+/// *Log time* is zero at the first fix and never decreases. From one fix to the next, it advances by the difference
+/// between their times, with two exceptions. A gap of more than 5 minutes is shortened to 10 seconds, so that a log of
+/// several trips doesn't stall. A step of zero, or backwards, becomes one millisecond.
 ///
-/// A fix at log time `t` of a log with length `T` is due at `t / speed`, and is then `(T - t) * (1 - 1 / speed)` old:
-/// zero at speed 1, the whole rest of the log at `max`. So the time between fixes is that of the log, the last fix
-/// carries the time at which it is due, and no fix carries a later time. A fix is dated by the schedule, not by
-/// the time at which a busy machine reads it, so two replays of a log are equal.
+/// A fix at log time `t` of a log with length `T` is due at `t / speed`. When it is due, the time that it carries is
+/// `(T - t) * (1 - 1 / speed)` ago: zero at speed 1, the whole rest of the log at `max`. So the intervals between the
+/// carried times are those of the log. The last fix carries the time at which it is due, and no fix carries a time
+/// after it is due. The schedule dates the fixes, not the moment at which a busy machine reads them, so two replays of
+/// a log are equal.
 ///
 /// Below speed 1, and from the second pass on, each fix carries the time at which it is due. Any other time would be in
 /// the future, or earlier than fixes already sent. Fixes added to a log after its survey aren't scheduled and carry the
@@ -325,38 +329,39 @@ package enum ReplaySpeed: Sendable, Hashable {
 struct ReplayTimeline: Sendable, Hashable {
     static let maximumGap = Duration.seconds(300)
     private static let skippedGap = Duration.seconds(10)
-    /// The minimum step, because times of fix are whole milliseconds.
+    /// The minimum step of log time, because the times of fixes are whole milliseconds.
     private static let minimumStep = Duration.milliseconds(1)
 
-    /// Returns the log time from a fix to the next.
+    /// Returns by how much log time advances from one fix to the next.
     static func step(from earlier: UTCTime, to later: UTCTime) -> Duration {
         let step = earlier.duration(to: later)
         return step > maximumGap ? skippedGap : max(step, minimumStep)
     }
 
     private let speed: ReplaySpeed
-    /// The time from the date of the first fix to the start of the replay, in whole milliseconds so that times between
-    /// fixes don't change.
+    /// The age of the first fix when the replay starts, according to the time that the fix carries. It is in whole
+    /// milliseconds, so that rounding doesn't change the intervals between fixes.
     private let lead: Duration
-    /// The number of surveyed fixes left in the first pass; negative for later fixes.
+    /// The number of surveyed fixes that are still to come in the first pass. It is negative for fixes that were added
+    /// to the log after the survey.
     private var plannedFixes: Int
     private var previous: UTCTime?
     /// The log time of the current fix.
     private(set) var logTime = Duration.zero
     /// The number of the current pass, from 1.
     private(set) var pass = 1
-    /// The time since the replay began at which the current fix is due.
+    /// The time from the start of the replay until the current fix is due.
     private(set) var due = Duration.zero
 
     init(speed: ReplaySpeed, _ survey: LogSurvey) {
         self.speed = speed
-        // The subtraction removes the nanosecond that floating point may add.
+        // The subtraction removes the nanosecond that a rounding error may add.
         let milliseconds = survey.length * max(0, 1 - speed.stretch) / .milliseconds(1) - 1e-6
         lead = .milliseconds(Int64(max(0, milliseconds.rounded(.up))))
         plannedFixes = survey.fixes
     }
 
-    /// Advances to the next fix, whose time in the log is `timeOfFix`.
+    /// Advances to the next fix. `timeOfFix` is its time in the log.
     mutating func advance(to timeOfFix: UTCTime) {
         let step = previous.map { Self.step(from: $0, to: timeOfFix) } ?? .zero
         previous = timeOfFix
@@ -366,15 +371,16 @@ struct ReplayTimeline: Sendable, Hashable {
         due += pass == 1 ? wait : max(wait, Self.minimumStep)
     }
 
-    /// The time that the current fix carries, since the replay began; `nil` for a fix that wasn't surveyed.
+    /// The time that the current fix carries, relative to the start of the replay; `nil` for a fix that wasn't
+    /// surveyed.
     var planned: Duration? {
         guard pass == 1 else { return due }
         guard plannedFixes >= 0 else { return nil }
         return speed.stretch > 1 ? due : logTime - lead
     }
 
-    /// Begins the next pass, a second of log time after the last fix, but not before `now`, the time since the replay
-    /// began: at full speed, reading takes longer than planned.
+    /// Begins the next pass one second of log time after the last fix, but not before `now`, which is also relative to
+    /// the start of the replay. At full speed `now` is later, because reading takes longer than planned.
     mutating func beginNextPass(at now: Duration) {
         previous = nil
         logTime = .zero

@@ -4,7 +4,7 @@ package import LinuxPlatform
 import ReportedText
 package import Reporting
 
-/// The bytes of a recorded log, plain or gzip, from its beginning. Reading blocks.
+/// The bytes of a recorded log, plain or gzip, from its beginning. Reading blocks the calling thread.
 package final class RecordedLog {
     /// The name to show operators.
     package let name: String
@@ -14,18 +14,19 @@ package final class RecordedLog {
     private(set) var bytesRead: Int64 = 0
 
     private let descriptor: OwnedDescriptor
-    /// The signal that ends the wait for a pipe. A file never blocks.
+    /// The signal that ends a wait for bytes from a pipe. Files need no wait.
     private let stop: EventDescriptor
     private var archive: GzipStream?
     private var isAtEnd = false
-    /// A buffer whose bytes `taken..<filled` have been read from the file but not returned.
+    /// A buffer whose bytes `taken..<filled` have been read from the file but not returned yet.
     private var input = [UInt8](repeating: 0, count: 1 << 16)
     private var taken = 0
     private var filled = 0
     /// Whether the format of the decompressed text has been checked.
     private var isTextChecked = false
 
-    /// Opens `path`, or standard input for `-`, and checks its format. `stop` ends the wait for a quiet pipe.
+    /// Opens `path`, or standard input for `-`, and checks the format of its content. `stop` ends a wait for bytes from
+    /// a pipe.
     ///
     /// - Throws: `cannotOpen` or `notALog`.
     package init(path: String, stop: EventDescriptor) throws(FixSourceError) {
@@ -76,7 +77,7 @@ package final class RecordedLog {
     private func decompress(
         _ archive: GzipStream, into buffer: inout MutableSpan<UInt8>
     ) throws(FixSourceError) -> Int {
-        // Zeros after the last member are padding (tapes, block devices).
+        // Zeros after the last member are padding, as on tapes and block devices.
         if archive.isAtMemberEnd {
             while taken < filled, input[taken] == 0 { taken += 1 }
             if taken < filled, input[taken] != 0x1F {
@@ -129,7 +130,7 @@ package final class RecordedLog {
     }
 }
 
-/// Facts about a log that can be found by its path.
+/// Facts about a log that can be determined from its path.
 extension RecordedLog {
     /// Returns the name to show operators.
     static func name(of path: String) -> String { path == "-" ? "standard input" : path }
@@ -166,9 +167,9 @@ extension RecordedLog {
 /// The format of a file, recognised by its first bytes.
 enum LogFileKind: Sendable, Hashable {
     case plain, gzip
-    /// UTF-16 text, as some Windows tools save it, with the encoding's name for `iconv`.
+    /// UTF-16 text, as some Windows tools save it. The value is the encoding's name for `iconv`.
     case utf16(encoding: String)
-    /// A compressed format that Waypost can't decompress, with the command that can.
+    /// A compressed format that Waypost can't read, and the command that decompresses it.
     case compressed(with: String, command: String)
 
     /// Detects the format of a file by its first bytes; 64 are enough.
@@ -193,7 +194,7 @@ enum LogFileKind: Sendable, Hashable {
         ([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], "7-Zip", "7z x"), (Array("Rar!".utf8), "RAR", "unrar x"),
     ]
 
-    /// The reason why text of this kind can't be used; `nil` if it can.
+    /// The reason why text in this format can't be used as a log; `nil` if it can.
     var fault: LogFault? {
         switch self {
         case .plain: nil
@@ -203,7 +204,7 @@ enum LogFileKind: Sendable, Hashable {
         }
     }
 
-    /// Detects UTF-16 by its byte order mark, or by a zero in every second byte, because most text has no mark.
+    /// Detects UTF-16 by its byte order mark or, because the mark is often missing, by a zero in every second byte.
     private static func utf16Encoding(of bytes: Span<UInt8>) -> String? {
         guard bytes.count >= 2 else { return nil }
         if bytes[0] == 0xFF, bytes[1] == 0xFE { return "UTF-16" }
@@ -221,7 +222,7 @@ enum LogFileKind: Sendable, Hashable {
 
 /// Decompresses a stream of gzip data, one member after another (RFC 1952).
 @safe private final class GzipStream {
-    /// The error of damaged gzip data.
+    /// The error that is thrown for damaged gzip data.
     struct Damage: Error {
         /// zlib's message.
         let message: String
@@ -229,9 +230,9 @@ enum LogFileKind: Sendable, Hashable {
 
     /// zlib's state. It is on the heap, because zlib keeps its address.
     private let stream: UnsafeMutablePointer<z_stream>
-    /// Whether the input so far ends at the end of a member, the only place where an archive may end.
+    /// Whether the input so far ends at the end of a member. An archive may end only there.
     private(set) var isAtMemberEnd = false
-    /// The error to throw in the next step, because the output before the damage is returned first.
+    /// The error to throw in the next step. It is kept, because the output before the damage must be returned first.
     private var damage: Damage?
 
     init() {

@@ -3,7 +3,8 @@ import Glibc
 import LinuxPlatform
 package import Reporting
 
-/// Fixes from standard input. A pipe, a FIFO or a terminal is a live receiver; a file is a recorded log.
+/// A source of fixes from standard input. A pipe, a FIFO or a terminal is read as a live receiver, a file as a recorded
+/// log.
 package struct StandardInputReceiver: FixSource {
     private let decoder: NMEADecoder
     private let descriptor: CInt
@@ -46,7 +47,7 @@ private struct StandardInputEndpoint: ReceiverEndpoint {
     }
 }
 
-/// A borrowed descriptor. It may be blocking, because it is read only after `poll`.
+/// A line on a descriptor that isn't closed here. The descriptor may be blocking, because it is read only after `poll`.
 private final class BorrowedLine: ReceiverLine {
     let raw: CInt
     var start: ReceiverStart { .opened }

@@ -6,7 +6,7 @@ import Reporting
 /// An IPv4 or IPv6 address with its port, in the form that the socket calls use.
 struct NetworkAddress: Sendable, Hashable {
     let family: CInt
-    /// A `sockaddr` of the family.
+    /// The bytes of the `sockaddr` structure for `family`.
     private let bytes: [UInt8]
 
     @unsafe init(_ pointer: UnsafePointer<sockaddr>, length: socklen_t) {
@@ -17,7 +17,7 @@ struct NetworkAddress: Sendable, Hashable {
     /// Calls `body` with the address in the form that `connect` and `bind` use.
     @unsafe func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         unsafe bytes.withUnsafeBytes { buffer in
-            // The array's bytes are aligned for any such structure (malloc's alignment).
+            // The array's bytes are aligned for any `sockaddr` structure, because malloc aligns them.
             unsafe buffer.withMemoryRebound(to: sockaddr.self) { generic in
                 unsafe body(generic.baseAddress.unsafelyUnwrapped, socklen_t(buffer.count))
             }
@@ -25,7 +25,7 @@ struct NetworkAddress: Sendable, Hashable {
     }
 }
 
-/// Looks up the addresses of a host. A thread that is being stopped doesn't wait for the resolver.
+/// Looks up the addresses of a host. It stops waiting for the resolver when the receiver is stopped.
 struct HostLookup: Sendable {
     private enum Answer: Sendable {
         case addresses([NetworkAddress])
@@ -40,10 +40,10 @@ struct HostLookup: Sendable {
     /// Whether the addresses are for `bind` instead of `connect`.
     var isPassive = false
 
-    /// Returns all addresses, best first.
+    /// Returns all addresses, in the resolver's order of preference.
     ///
-    /// The resolver can't be interrupted, so it runs on a thread that is abandoned if the answer isn't needed.
-    /// That thread ends with the resolver's own timeout.
+    /// The resolver can't be interrupted, so it runs on its own thread. If its answer is no longer needed, that thread
+    /// is abandoned, and ends when the resolver times out.
     func addresses(unless stop: EventDescriptor) throws(ReceiverOpenError) -> [NetworkAddress] {
         if case .addresses(let addresses) = resolve(onlyNumeric: true) { return addresses }
         let answer = Locked<Answer?>(nil)

@@ -6,7 +6,8 @@ import Reporting
 ///
 /// There is neither encryption nor authentication: use these receivers only on loopback and trusted networks.
 extension LiveReceiver {
-    /// Creates a source of fixes from the TCP server `host`. It reconnects when the connection is lost or goes silent.
+    /// Creates a source of fixes from the TCP server `host`. The source reconnects when the connection is lost or goes
+    /// silent.
     package static func tcp(
         host: String, port: Int, decoder: NMEADecoder = NMEADecoder(), timeout: Duration = .seconds(5),
         progress: (any ReceiverProgress)? = nil, tap: (any ReceiverTap)? = nil
@@ -16,8 +17,8 @@ extension LiveReceiver {
             progress: progress, tap: tap)
     }
 
-    /// Creates a source of fixes from UDP datagrams to the address `host` of this machine. Each sentence must be in one
-    /// datagram.
+    /// Creates a source of fixes from UDP datagrams that are sent to the address `host` of this machine. A sentence
+    /// must not continue in the next datagram.
     package static func udp(
         host: String, port: Int, decoder: NMEADecoder = NMEADecoder(), progress: (any ReceiverProgress)? = nil,
         tap: (any ReceiverTap)? = nil
@@ -28,7 +29,7 @@ extension LiveReceiver {
     }
 }
 
-/// A TCP server that sends NMEA 0183, by name and port.
+/// A TCP server that sends NMEA 0183, identified by its host and port.
 private struct TCPEndpoint: ReceiverEndpoint {
     let host: String
     let port: Int

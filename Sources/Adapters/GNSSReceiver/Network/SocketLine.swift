@@ -3,10 +3,10 @@ import LinuxPlatform
 import ReportedText
 import Reporting
 
-/// A TCP or UDP socket with NMEA or gpsd's reports.
+/// A TCP or UDP socket on which NMEA sentences or gpsd's reports arrive.
 final class SocketLine: ReceiverLine {
     enum Kind: Sendable {
-        /// A read of zero bytes means that the other side has closed.
+        /// A read of zero bytes means that the other side has closed the connection.
         case stream
         /// A read of zero bytes is an empty datagram.
         case datagrams
@@ -41,7 +41,7 @@ final class SocketLine: ReceiverLine {
         throw .notNow(.notConnected(reason, isGPSD: isGPSD))
     }
 
-    /// Listens for datagrams on the first of `addresses` that is free.
+    /// Listens for datagrams on the first of `addresses` that can be bound.
     ///
     /// - Throws: the system's reason for the last failure.
     static func listen(on addresses: [NetworkAddress]) throws(ReceiverOpenError) -> SocketLine {
@@ -67,7 +67,7 @@ final class SocketLine: ReceiverLine {
         switch read {
         case .end: return .nothingYet
         case .bytes(let count) where count < buffer.count:
-            // The next datagram doesn't continue an unfinished sentence: it may belong to another epoch.
+            // An unfinished sentence ends with its datagram, because the next datagram may belong to another epoch.
             buffer[count] = UInt8(ascii: "\n")
             return .bytes(count + 1)
         default: return read
@@ -88,7 +88,8 @@ final class SocketLine: ReceiverLine {
             case .ready: try throwPendingError(of: descriptor.raw)
             }
         }
-        // The request fits into any empty send buffer. MSG_NOSIGNAL: a closed peer causes an error, not a signal.
+        // The request fits into any empty send buffer. With MSG_NOSIGNAL, a closed connection causes an error, not a
+        // signal.
         try valueOrSystemError("send") {
             unsafe send(descriptor.raw, request, request.count, CInt(MSG_NOSIGNAL))
         }

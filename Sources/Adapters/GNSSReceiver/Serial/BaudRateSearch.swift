@@ -1,11 +1,13 @@
 import LinuxPlatform
 import Reporting
 
-/// Searches for the baud rate of a receiver, based on the evidence seen while the line was open at each rate.
+/// A search for the baud rate of a receiver. The line is opened at one rate after another, and what arrives is the
+/// evidence.
 ///
-/// One sentence with a correct checksum decides. A binary frame doesn't: a receiver that also sends NMEA sends a
-/// sentence within the same trial, and any other receiver yields no fix at any rate. But the fault reports the rate of
-/// the frames. The search never ends, because a receiver may start late or be switched to NMEA.
+/// The first sentence with a correct checksum ends the search. A binary frame doesn't: if the receiver also sends NMEA,
+/// a sentence arrives within the same trial, and if it doesn't, no rate yields a fix. The fault then names the rate at
+/// which the frames arrived. Without a sentence, the search never ends, because a receiver may start late or be
+/// switched to NMEA.
 struct BaudRateSearch: Sendable, Hashable {
     /// The rates to try, most likely first.
     static let candidates = [9600, 115_200, 38_400, 4800, 57_600, 230_400, 460_800]
@@ -15,12 +17,12 @@ struct BaudRateSearch: Sendable, Hashable {
     /// The rate at which the line is open, or will be opened next.
     private(set) var rate: Int
     private var lastGood: Int?
-    /// The rates tried in this round, in order.
+    /// The rates that have been tried in the current round, in order. A round tries each rate once.
     private var tried: [Int] = []
     private var best = BaudRateEvidence.silence
-    /// The first rate with `best`.
+    /// The first rate at which the evidence was `best`; `nil` before there was any evidence.
     private var bestAt: Int?
-    /// Whether the fault has been reported. If so, further rates aren't reported.
+    /// Whether a fault has been reported. If so, the rates that are tried afterwards aren't reported.
     private var isFaultReported = false
     private let usualTrial: Duration
 
@@ -45,8 +47,9 @@ struct BaudRateSearch: Sendable, Hashable {
         isFaultReported = false
     }
 
-    /// Records that the line was closed, after a trial or because a good line has long been without sentences. Advances
-    /// `rate`. Returns the fault to report if all rates have been tried.
+    /// Records that the line was closed, because its trial is over or because a good line has long been without
+    /// sentences. After an unsuccessful trial, advances `rate`. Returns the fault to report if all rates have been
+    /// tried; otherwise `nil`.
     mutating func recordClosing(after evidence: BaudRateEvidence) -> ReceiverFault? {
         if evidence == .sentences {
             isFaultReported = true
@@ -68,7 +71,8 @@ struct BaudRateSearch: Sendable, Hashable {
         return fault
     }
 
-    /// Starts over because the line can't be opened: another receiver may be connected before it can.
+    /// Starts over when the line can't be opened, because another receiver may be connected when it can be opened
+    /// again.
     mutating func startOver() {
         beginRound()
         rate = order[0]
@@ -95,7 +99,7 @@ struct BaudRateSearch: Sendable, Hashable {
     }
 }
 
-/// An opening of a line at one baud rate, with the state of the search at that time.
+/// The trial of one baud rate: an opening of the line, and the state of the search at that time.
 struct RateTrial: Sendable {
     private let search: Locked<BaudRateSearch>
     /// The time to wait for a first sentence before another rate is tried.
@@ -123,7 +127,8 @@ struct RateTrial: Sendable {
         found(rate)
     }
 
-    /// Records that the line was closed without a sentence. Returns the fault to report, if any.
+    /// Records that the line was closed, and the evidence seen until then. Returns the fault to report; `nil` if there
+    /// is none.
     func recordClosing(after evidence: BaudRateEvidence) -> ReceiverFault? {
         search.withLock { $0.recordClosing(after: evidence) }
     }
@@ -139,14 +144,14 @@ package struct FoundBaudRate: Sendable, Hashable, Codable {
 package enum BaudRate: Sendable, Hashable, ExpressibleByIntegerLiteral {
     /// A rate in bits per second, one of `supported`.
     case fixed(Int)
-    /// A rate that is searched for at each opening, beginning with the last good rate.
+    /// A rate that is searched for at each opening, beginning with the rate that worked last.
     case automatic
 
     package init(integerLiteral rate: Int) { self = .fixed(rate) }
 
-    /// The supported rates. Any other rate is reported as a fault that doesn't resolve itself.
+    /// The supported rates. Any other rate is a fault that doesn't resolve itself.
     package static var supported: [Int] { SerialLine.supportedBaudRates }
 
-    /// The maximum time to find the rate of a sending receiver.
+    /// The maximum time that the search takes if the receiver is sending.
     package static var maximumSearchTime: Duration { BaudRateSearch.roundTime }
 }

@@ -5,10 +5,11 @@ import ReportedText
 import Reporting
 
 extension LiveReceiver {
-    /// Creates a source of fixes from a receiver on a serial port, or a USB device that acts as one.
+    /// Creates a source of fixes from a receiver on a serial port, or on a USB device that acts as one.
     ///
-    /// A link such as `/dev/serial/by-id/...` is resolved at each opening, so that a receiver that returns under
-    /// another number is found. A search for the baud rate begins with the rate in `found` and stores its result there.
+    /// A link such as `/dev/serial/by-id/...` is resolved at each opening, so that a receiver is found even if its
+    /// device number has changed. A search for the baud rate begins with the rate in `found` and stores its result
+    /// there.
     package static func serial(
         device: String, baudRate: BaudRate, found: Locked<FoundBaudRate?> = Locked(nil),
         decoder: NMEADecoder = NMEADecoder(), timeout: Duration = .seconds(5),
@@ -26,10 +27,10 @@ extension LiveReceiver {
     }
 }
 
-/// A serial device, found by its path, with a known baud rate or a search in which each opening tries one rate
-/// (`BaudRateSearch`).
+/// A serial device, identified by its path. Its baud rate is either known or searched for, in which case each opening
+/// tries one rate (`BaudRateSearch`).
 ///
-/// A USB device that acts as a serial port works at any rate, so the search ends with the first rate. Nothing is ever
+/// A USB device that acts as a serial port works at any rate, so a search ends with the first rate. Nothing is ever
 /// written to the device.
 struct SerialEndpoint: ReceiverEndpoint {
     private enum Rate: Sendable {
@@ -78,7 +79,7 @@ struct SerialEndpoint: ReceiverEndpoint {
                         found.withLock { $0 = FoundBaudRate(device: device, rate: rate) }
                     })
             } catch {
-                // A driver may support the next rate.
+                // The driver rejects this rate, but may support the next one.
                 guard case .baudRateRejected = error, rejections < BaudRateSearch.candidates.count else {
                     search.withLock { $0.startOver() }
                     throw error
@@ -95,12 +96,12 @@ struct SerialEndpoint: ReceiverEndpoint {
             case .known(let baudRate): .serial(baudRate: baudRate, wasFound: false)
             case .searched(let search, _): .serial(baudRate: search.withLock { $0.rate }, wasFound: true)
             }
-        // Each reader of a serial port deprives the others of bytes.
+        // Other processes that read the same serial port take bytes away from this one.
         let others = DeviceHolders(HoldingProcess.others(withDevice: device), of: device)
         return ReceiverFault(trouble, on: kind, for: limit, alsoOpenIn: others)
     }
 
-    /// Returns `nil` if the system has no inotify descriptor left. The line is then retried only at the scheduled
+    /// Returns `nil` if the system has no inotify descriptor left. Opening is then tried again only at the scheduled
     /// times.
     func watchForReturn() -> DirectoryWatch? { try? DirectoryWatch(for: device) }
 }
