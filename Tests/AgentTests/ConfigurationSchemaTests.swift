@@ -116,7 +116,7 @@ import WaypostTestSupport
         for key in ConfigurationKey.all {
             var schema: JSONValue? = ConfigurationSchema.document
             for word in key.path.split(separator: ".").map(String.init) {
-                // The keys of one type are next to the key `type`, or below such keys.
+                // Keys that only one `type` has are siblings of the key `type`, or are nested below such siblings.
                 let ofType = schema?["allOf"]?.arrayValue?.first {
                     key.type != nil && $0["if"]?["properties"]?["type"]?["const"] == key.type.map(JSONValue.string)
                 }

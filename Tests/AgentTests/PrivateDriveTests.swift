@@ -174,7 +174,7 @@ struct PrivateDrives {
             [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
         var evidence = Evidence(bench, config, try await service.statusAddress())
         try await write(first.dropFirst())
-        // The last epoch may not be complete yet, because its last sentence may contain data of the next one.
+        // Wait for the last epoch but one: the last one is complete only when a sentence of another epoch follows.
         try #require(await bench.arrival(of: epochs[118]) != nil)
 
         try switchOn()
