@@ -6,8 +6,7 @@ import Reporting
 /// dedicated thread.
 ///
 /// Each operation computes the new counters and writes them in one transaction with the rows. Only then do they become
-/// the current ones. So `counters` is always the state on the disk. The content of `group` and `unwritten` hasn't been
-/// written yet.
+/// current, so `counters` is the state on the disk. `group` and `unwritten` haven't been written yet.
 final class OutboxEngine {
     private let configuration: OutboxConfiguration
     private let files: StoreFiles
@@ -16,8 +15,7 @@ final class OutboxEngine {
     private var eviction: Eviction
     /// The locks on the store; `nil` once the outbox is closed.
     private var ownership: StoreOwnership?
-    /// The open store. It is `nil` after an error that may have made the connection unusable. The next call then opens
-    /// the store again and checks it.
+    /// The open store; `nil` after an error that leaves the connection in doubt. The next call reopens and checks it.
     var store: OutboxStore?
     private(set) var counters = OutboxCounters()
     private var hasBeenOpen = false
@@ -27,16 +25,14 @@ final class OutboxEngine {
     /// acknowledgement couldn't be written because of a full disk or a lock.
     private(set) var unwritten: [Int64: StoredUpdate] = [:]
     private var failedAppend = FailedAppend()
-    /// The sequence numbers of the last two live updates that were accepted, each as a range that includes its shape
-    /// points.
+    /// The sequence numbers of the last two accepted live updates, each with those of its shape points.
     private var appended: [ClosedRange<Int64>] = []
     private var isClosed: Bool { ownership == nil }
     /// The error that every call throws after a failed repair, and the time until which they throw it. The repair isn't
     /// tried again sooner, because it writes the whole store.
     private var holdingOff: (error: OutboxError, end: Duration)?
 
-    /// The number of recent updates among which the newest is looked for. It can be small, because updates are accepted
-    /// nearly in order of time.
+    /// The number of recent updates among which the newest is searched: they are accepted nearly in order of time.
     static let newestSearchLimit = 4096
     static let maintenanceInterval = Duration.seconds(2)
     /// The number of unwritten acknowledgements at which the outbox stops sending and accepting updates, until it has
@@ -59,8 +55,7 @@ final class OutboxEngine {
     }
 
     deinit {
-        // An error can't be reported here, because there is no caller. At worst, a delivery is repeated after the next
-        // start.
+        // There is no caller to report an error to. At worst, a delivery is repeated after the next start.
         do {
             try writeAll()
             try ownership?.verify()
@@ -113,8 +108,7 @@ final class OutboxEngine {
                 try reserve.useIfNeeded(for: commit(store))
                 try store.compactIfNearlyEmpty()
             } catch {
-                // The acknowledgements also stay in memory, because it is unknown whether the commit has reached the
-                // disk.
+                // The acknowledgements stay in memory, too, because the commit may not have reached the disk.
                 if !error.leavesStoreSound { throw error }
             }
         }
@@ -139,8 +133,7 @@ final class OutboxEngine {
         }
     }
 
-    /// Does the periodic work. Must be called every `maintenanceInterval`. Returns whether any update has become
-    /// pending again.
+    /// Does the work that is due every `maintenanceInterval`. Returns whether any update has become pending again.
     func maintain() throws(OutboxError) -> Bool {
         let isLogMoved = try perform { store throws(OutboxError) in
             guard opening.isLogRemoved() else { return false }
@@ -229,8 +222,7 @@ final class OutboxEngine {
         }
     }
 
-    /// Opens the store if necessary, and runs `body` on it. If `body` reports damage, closes the store so that it isn't
-    /// used again.
+    /// Opens the store if necessary, and runs `body` on it. If `body` reports damage, closes the store.
     private func attempt<Result>(
         _ body: (OutboxStore) throws(OutboxError) -> Result
     ) throws(OutboxError) -> Result {
@@ -243,8 +235,7 @@ final class OutboxEngine {
     }
 }
 
-/// Methods that open and repair the store. They end with a usable store, or throw the reason why the disk doesn't allow
-/// it.
+/// Methods that open and repair the store, or throw the reason why the disk doesn't allow it.
 extension OutboxEngine {
     private func openStore() throws(OutboxError) {
         try files.requireOwn(for: EffectiveUser.current)
@@ -335,8 +326,7 @@ extension OutboxEngine {
     private func rebuild(_ cause: OutboxError.Cause?) throws(OutboxError) {
         invalidateStore()
         try ownership?.hold()
-        // The counters in memory are more reliable than any copy of the ledger on the disk, unless they are
-        // implausible.
+        // Unless they are implausible, the counters in memory are more reliable than any ledger on the disk.
         let isTrusted = StoreSalvage.trusts(counters)
         let salvage = StoreSalvage(
             files: files, ownership: ownership, known: counters.lastSequence > 0 && isTrusted ? counters : nil,
@@ -347,8 +337,7 @@ extension OutboxEngine {
             for: withSystem(files.path, files.renameDamaged(at: configuration.now())))
         try reserve.useIfNeeded(for: adoptRebuilt())
         try reserve.useIfNeeded(for: withSystem(files.path, files.removeDamaged(exceptNewest: Self.keptDamaged)))
-        // The old sequence numbers no longer mean anything. So updates whose acknowledgement was only in memory are
-        // sent again.
+        // The old sequence numbers mean nothing now, so updates acknowledged only in memory are sent again.
         if !isTrusted {
             counters = result.counters
             unwritten = [:]
@@ -455,8 +444,7 @@ extension OutboxEngine {
 
     func ledger() throws(OutboxError) -> Ledger { try summary().ledger }
 
-    /// Returns the ledger, with the reasons for evictions and the times of updates. Includes updates that haven't been
-    /// written yet.
+    /// Returns the ledger, reasons for evictions and times of updates, including updates not written yet.
     func summary() throws(OutboxError) -> StoreSummary {
         try perform { _ throws(OutboxError) in
             var summary = StoreSummary(current)
@@ -492,8 +480,7 @@ extension OutboxEngine {
         return rows
     }
 
-    /// Returns the pending shape points that were accepted together with `update`. Returns none if another update has
-    /// been accepted since then.
+    /// Returns the pending shape points accepted together with `update`; none if another update has followed it.
     private func shapePoints(of update: StoredUpdate, _ store: OutboxStore) throws(OutboxError) -> [StoredUpdate] {
         guard let range = appended.last, range.count > 1, range.upperBound == update.sequence else { return [] }
         let onDisk = try store.rows.oldest(after: range.lowerBound - 1, limit: range.count).map(\.stored)

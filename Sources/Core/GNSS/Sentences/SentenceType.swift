@@ -36,7 +36,7 @@ enum SentenceType: UInt8 {
         case (5, Self.code("PGRME")): self = .pgrme
         case (7, Self.code("PQTMEPE")): self = .pqtmepe
         case (7, Self.code("PSRFEPE")): self = .psrfepe
-        case (4, Self.code("PUBX")): self = .pubx00  // may also be another PUBX sentence; see `init(ubloxMessage:)`
+        case (4, Self.code("PUBX")): self = .pubx00  // or another PUBX sentence: `init(ubloxMessage:)` decides
         default: self = .other
         }
     }
