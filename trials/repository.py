@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
 import http.server
 import os
@@ -135,7 +136,9 @@ class Repository(Packages):
             self.system.file(place).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(self.repository / name, self.system.file(place))
             self.system.file(place).chmod(0o644)
-        self.expect(self.update())
+        # apt reports a missing file as ignored, and falls back to the index whose name doesn't change.
+        if "Ign:" in (updated := self.expect(self.update())):
+            raise Failed(f"the repository lacks a file that apt asked for: {updated}")
 
     def dpkg(self, *words: object) -> subprocess.CompletedProcess[str]:
         """Publishes the package, unless it is the first one, and installs it with apt."""
@@ -163,7 +166,12 @@ class Repository(Packages):
             raise Failed(f"the version was {version} and is now {self.version()}")
 
     def refuse_other_signer(self) -> None:
-        self.publish(SigningKey(self.directory, "stranger"), self.repacked("99.4", change_example=False))
+        stranger, package = SigningKey(self.directory, "stranger"), self.repacked("99.4", change_example=False)
+        with contextlib.suppress(Failed):
+            self.publish(stranger, package)
+            raise SystemExit("repository-test: another key was accepted for the same repository")
+        (self.repository / "waypost.asc").unlink()
+        self.publish(stranger, package)
         refused = self.update()
         if refused.returncode == 0 or "NO_PUBKEY" not in refused.stderr and "Missing key" not in refused.stderr:
             raise Failed(f"apt didn't reject another signer's repository: {refused.stdout}{refused.stderr}")
