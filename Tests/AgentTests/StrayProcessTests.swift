@@ -158,9 +158,10 @@ import WaypostTestSupport
     @Test(.enabled(if: geteuid() == 0, "only root can make a namespace"))
     func areCollectedByTheFirstProcessOfAContainer() async throws {
         let directory = try TemporaryDirectory()
+        // A second pipe, because a reader may still find the first one open for writing, and read nothing.
         let leave = #"(sh -c 'echo $$ >UP' & sh -c 'sleep 45' &); read p <UP; "#
         let config = try configure(
-            leave + leave + "while [ -e /proc/$p ]; do sleep .01; done; "
+            leave + "mkfifo UP2; " + leave.replacing("UP", with: "UP2") + "while [ -e /proc/$p ]; do sleep .01; done; "
                 // The shell's child may not have executed its program yet.
                 + "until [ $(pgrep -cx sleep) = 2 ]; do sleep .01; done; echo both >&2; exit 3",
             in: directory, timeout: 10)
