@@ -26,7 +26,7 @@ package actor Reporter {
     private var action: UploadAction?
     /// The permit for the next upload.
     private var permit: (any DeliveryPermit)?
-    /// Wakes the delivery loop when `action` or `dueAt` may have changed.
+    /// Wakes the delivery loop when there is an action, or when a timer must be started or has ended.
     private var changeListener: AsyncStream<Never>.Continuation?
     /// The times at which the sleeps in progress end. Another sleep starts only if it must end before all of these.
     /// Sleeps aren't cancelled, because Swift keeps the timer of a cancelled sleep until it would have ended.
@@ -74,7 +74,7 @@ package actor Reporter {
         for report in step.reports { observer.observe(report) }
         if let append = step.append { self.append = append }
         if let delivery = step.delivery { action = delivery }
-        changeListener?.finish()
+        if action != nil || nextTimerEnd != nil { changeListener?.finish() }
     }
 
     /// Handles an event of the delivery lane. The tests' simulation also calls this, to inject bugs.
@@ -216,12 +216,17 @@ extension Reporter {
             for await _ in changes {}
             return .timeReached
         }
-        guard let dueAt = state.delivering.dueAt, !timerEnds.contains(where: { $0 <= dueAt }) else { return }
-        timerEnds.append(dueAt)
+        guard let end = nextTimerEnd else { return }
+        timerEnds.append(end)
         timers.addTask {
-            await self.clock.sleep(until: dueAt)
-            await self.fireTimer(dueAt)
+            await self.clock.sleep(until: end)
+            await self.fireTimer(end)
         }
+    }
+
+    /// The time at which a sleep must end that hasn't started yet; `nil` if the sleeps in progress are enough.
+    private var nextTimerEnd: Duration? {
+        state.delivering.dueAt.flatMap { dueAt in timerEnds.contains { $0 <= dueAt } ? nil : dueAt }
     }
 
     private func fireTimer(_ moment: Duration) {

@@ -143,7 +143,6 @@ final class OutboxEngine {
         // The next call opens the store again, with a new log.
         if isLogMoved { store = nil }
         return try perform { store throws(OutboxError) in
-            opening.checkLogSize()
             if isCommitDue { try reserve.useIfNeeded(for: commit(store)) }
             opening.counterNote.writeOncePerLog(counters)
             return try handleRequests(store)

@@ -98,9 +98,13 @@ package actor SQLiteOutbox: Outbox {
 
     package static var maintenanceInterval: Duration { OutboxEngine.maintenanceInterval }
 
-    /// Does the periodic work: writes what is due, and carries out the tools' requests. Returns whether any update has
-    /// become pending again.
-    package func maintain() async throws(OutboxError) -> Bool { try opened().maintain() }
+    /// Does the periodic work: writes what is due, and carries out the tools' requests. Returns a summary, and whether
+    /// any update has become pending again.
+    package func maintain() async throws(OutboxError) -> (summary: StoreSummary, hasRequeued: Bool) {
+        let engine = try opened()
+        let hasRequeued = try engine.maintain()
+        return (try engine.summary(), hasRequeued)
+    }
 
     /// Empties the write-ahead log, which still contains the positions of delivered updates. Returns `false` if another
     /// program is reading from the log.

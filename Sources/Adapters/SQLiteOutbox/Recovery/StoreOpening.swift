@@ -91,7 +91,7 @@ final class StoreOpening {
                 .damaged, path: files.path,
                 .earlierCopy(accepted: counters.lastSequence, known: known.lastSequence))
         }
-        if logBytes > StoreFormat.maximumLogBytes { checkLogSize() }
+        if logBytes > StoreFormat.maximumLogBytes { checkSize(ofLog: logBytes) }
         var places = logBytes > 0 ? [files.log] : []
         // Rows of a later commit may be in the database, where an older log hides them.
         if logBytes > 0, header.fileBytes <= Self.wholeCheckBytes { places.append(files.path) }
@@ -110,8 +110,7 @@ final class StoreOpening {
 
     /// Reports a log that has grown too long, because another program keeps it from starting over. Also reports when
     /// that has ended.
-    func checkLogSize() {
-        let bytes = (try? files.disk.fileSize(at: files.log)) ?? 0
+    private func checkSize(ofLog bytes: Int64) {
         let warning = OutboxWarning.longLog(path: files.log, bytes: bytes)
         let isLong = bytes > min(StoreFormat.maximumLogBytes, max(configuration.maximumBytes, 16 << 20))
         if isLong, !hasReportedLongLog { configuration.reportWarning(warning) }
@@ -119,11 +118,15 @@ final class StoreOpening {
         hasReportedLongLog = isLong
     }
 
-    /// Whether the log of the open store has been removed or replaced. If the process were killed now, the log's
-    /// content would be lost.
+    /// Returns whether the log of the open store has been removed or replaced. If the process were killed then, the
+    /// log's content would be lost. Otherwise checks the log's size.
     func isLogRemoved() -> Bool {
-        guard let log else { return false }
-        do throws(SystemError) { return try files.disk.entry(at: files.log)?.identity != log } catch { return false }
+        do throws(SystemError) {
+            let status = try files.disk.entry(at: files.log)
+            if let log, status?.identity != log { return true }
+            checkSize(ofLog: status?.bytes ?? 0)
+        } catch {}  // an unreadable status shows neither
+        return false
     }
 
     /// Moves the content of the removed log into the database. Returns whether that succeeded. Until then `store` must

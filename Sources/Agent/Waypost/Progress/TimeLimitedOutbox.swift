@@ -175,7 +175,7 @@ extension TimeLimitedOutbox<SQLiteOutbox> {
     }
 
     /// See `SQLiteOutbox.maintain`.
-    func maintain() async throws(OutboxError) -> Bool {
+    func maintain() async throws(OutboxError) -> (summary: StoreSummary, hasRequeued: Bool) {
         try await call { outbox throws(OutboxError) in try await outbox.maintain() }
     }
 }

@@ -156,7 +156,7 @@ package struct VehicleAgent: Sendable {
         var hasEmptiedLog = false
         while !Task.isCancelled {
             do {
-                let summary = try await outbox.summary()
+                let (summary, hasRequeued) = try await outbox.maintain()
                 if waitsForOpening {
                     waitsForOpening = false
                     monitor.clear(.storing)
@@ -167,7 +167,7 @@ package struct VehicleAgent: Sendable {
                 }
                 watch = watch ?? EvictionWatch(since: summary.evictions)
                 monitor.note(quarantined: summary.quarantined.count)
-                if try await outbox.maintain() { await reporter.requeued() }
+                if hasRequeued { await reporter.requeued() }
                 hasEmptiedLog = try await truncateLogIfPrivate(unless: hasEmptiedLog)
                 await reporter.retryStoring()
             } catch {
