@@ -16,8 +16,8 @@ final class StoreCount {
     /// The log's checkpoint number and salt at the time of the last note (sqlite.org/fileformat2.html §4.1). They
     /// change when the log starts over.
     private var notedLog: [UInt8] = []
-    /// The store's revision when the log's header was last read.
-    private var inspectedRevision: Int64?
+    /// The store's counters when the log's header was last read. They change with every commit.
+    private var inspected: OutboxCounters?
 
     init(_ files: StoreFiles) { self.files = files }
 
@@ -32,10 +32,10 @@ final class StoreCount {
 
     /// Writes the note if the log has started over since the note was last written.
     func writeOncePerLog(_ counters: OutboxCounters) {
-        guard counters.revision != inspectedRevision,
+        guard counters != inspected,
             let log = try? files.disk.read(8, at: 12, of: files.log), log.count == 8
         else { return }
-        inspectedRevision = counters.revision
+        inspected = counters
         guard log != notedLog else { return }
         notedLog = log
         write(counters)
