@@ -41,8 +41,10 @@ import Testing
 
     /// Expects that a kill at this moment loses nothing.
     private func expectSafe(_ accepted: Int64) throws {
-        try directory.copyStore(to: "killed")
-        let killed = try directory.open("killed")
+        // Each copy has its own path, because a process that is being spawned can hold the lock of a closed one.
+        let copy = "killed-\(accepted)"
+        try directory.copyStore(to: copy)
+        let killed = try directory.open(copy)
         #expect(try killed.ledger() == Ledger(accepted: accepted, pending: accepted))
         try killed.close()
     }
