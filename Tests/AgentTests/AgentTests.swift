@@ -40,7 +40,7 @@ import WaypostTestSupport
         try await Agent(configuration, authorization: provider, cachePolicy: policy).run()
         let updates = try #require(await bench.vehicle?.updates)
         #expect(updates > 3)
-        // The final state is also an update, and may be the second one at the same moment.
+        // The final state is also sent as an update, possibly at the same moment as the last position.
         #expect(atEveryUpdate ? provider.asked.count >= updates : provider.asked.count == 1, "\(provider.asked.count)")
     }
 

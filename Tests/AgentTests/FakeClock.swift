@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 /// A wrong clock for one process, made by libfaketime (Debian: faketime).
 final class FakeClock {
-    static let need = Comment(
+    static let requirement = Comment(
         "libfaketime, no sanitizer, and a kernel that does not report its clock as synchronized are needed")
     private static let library = ["x86_64", "aarch64"].map { "/usr/lib/\($0)-linux-gnu/faketime/libfaketimeMT.so.1" }
         .first { FileManager.default.fileExists(atPath: $0) }
@@ -27,7 +27,7 @@ final class FakeClock {
         try set(setting)
     }
 
-    // libfaketime's shared memory survives when a process executes itself.
+    // libfaketime's shared memory outlives the process, so it is removed here.
     deinit {
         guard let processID else { return }
         for kind in ["sem.faketime_sem", "faketime_shm"] { unsafe unlink("/dev/shm/\(kind)_\(processID)") }

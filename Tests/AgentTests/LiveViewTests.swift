@@ -69,7 +69,7 @@ import WaypostTestSupport
         let terminal = try await lastWord("terminal", by: view)
         let before = view.output.lines.count
         let resized = try await ChildProcess(
-            arguments: ["/bin/stty", "-F", terminal, "cols", "44", "rows", "10"], timeLimit: BuiltProgram.hangs
+            arguments: ["/bin/stty", "-F", terminal, "cols", "44", "rows", "10"], timeLimit: BuiltProgram.hangTimeout
         ).run()
         #expect(resized.ending == .exited(0))
         // The clock is at the end of the screen's first line, which follows the end of the previous screen.

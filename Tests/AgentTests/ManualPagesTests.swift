@@ -20,7 +20,7 @@ import WaypostTestSupport
         let outcome = try await ChildProcess(
             arguments: ["/bin/sh", "-c", "exec man --warnings -E UTF-8 -l -Tutf8 -Z \"$0\" >/dev/null", path],
             environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": "80"],
-            timeLimit: BuiltProgram.hangs
+            timeLimit: BuiltProgram.hangTimeout
         ).run()
         #expect(outcome.ending == .exited(0))
         #expect(outcome.standardError.isEmpty, "\(String(decoding: outcome.standardError, as: UTF8.self))")
@@ -31,7 +31,7 @@ import WaypostTestSupport
         let directory = try TemporaryDirectory()
         let path = try await Self.write(page, in: directory)
         let outcome = try await ChildProcess(
-            arguments: ["/usr/bin/mandoc", "-T", "lint", "-W", "warning", path], timeLimit: BuiltProgram.hangs
+            arguments: ["/usr/bin/mandoc", "-T", "lint", "-W", "warning", path], timeLimit: BuiltProgram.hangTimeout
         ).run()
         #expect(outcome.ending == .exited(0), "\(String(decoding: outcome.standardOutput, as: UTF8.self))")
     }
@@ -43,7 +43,7 @@ import WaypostTestSupport
         let outcome = try await ChildProcess(
             arguments: ["/usr/bin/man", "-E", "UTF-8", "-l", "-Tutf8", path],
             environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANWIDTH": "100", "GROFF_NO_SGR": "1"],
-            timeLimit: BuiltProgram.hangs,
+            timeLimit: BuiltProgram.hangTimeout,
             outputLimit: 1 << 20
         ).run()
         // Bold and italics are overstruck.

@@ -80,7 +80,7 @@ struct MapCommands {
         let outcome = try await ChildProcess(
             arguments: ["/bin/sh", "-c", "gzip -c \"$1\" | \"$0\" map - -o -", BuiltProgram.waypost, tunnel],
             environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 },
-            timeLimit: BuiltProgram.hangs, outputLimit: 1 << 22
+            timeLimit: BuiltProgram.hangTimeout, outputLimit: 1 << 22
         ).run()
         #expect(outcome.ending == .exited(0))
         #expect(text(outcome.standardOutput).contains("<title>standard input - Waypost</title>"))
@@ -90,7 +90,7 @@ struct MapCommands {
         let lines = try String(contentsOfFile: tunnel, encoding: .utf8)
         let log = try directory.write(lines.utf8, to: "whole.nmea")
         let archive = try await ChildProcess(
-            arguments: ["gzip", "-c", log], timeLimit: BuiltProgram.hangs, outputLimit: 1 << 22
+            arguments: ["gzip", "-c", log], timeLimit: BuiltProgram.hangTimeout, outputLimit: 1 << 22
         ).run()
         try directory.write(archive.standardOutput.dropLast(9), to: "cut.nmea.gz")
         let page = directory.path("page.html")

@@ -165,7 +165,7 @@ struct PrivateDrives {
             let part = try bench.directory.write(epochs.flatMap(\.sentences), to: "part")
             defer { try? FileManager.default.removeItem(atPath: part) }
             _ = try await ChildProcess(
-                arguments: ["/bin/sh", "-c", "cat '\(part)' >'\(pipe)'"], timeLimit: BuiltProgram.hangs
+                arguments: ["/bin/sh", "-c", "cat '\(part)' >'\(pipe)'"], timeLimit: BuiltProgram.hangTimeout
             ).run()
         }
         let config = try configure(zones: zones, receiver: #"{"type": "file", "path": "\#(pipe)"}"#)

@@ -71,7 +71,7 @@ import WaypostTestSupport
         ),
     ])
     func reportsErrors(proxy: String, message: String) {
-        let problems = Configurations.problems(Self.text(upload: proxy))
+        let problems = Configurations.problems(in: Self.text(upload: proxy))
         #expect(problems.count == 1 && problems[0].hasPrefix("config.json: \"\(message)"), "\(problems)")
         #expect(!problems.joined().contains("hush") && !problems.joined().contains("4711"))
     }
@@ -79,10 +79,11 @@ import WaypostTestSupport
     /// Plain http to this machine must not leave it through a remote proxy.
     @Test func keepsPlainTokensOnThisMachine() {
         let endpoint = "http://127.0.0.1:8089"
-        let problems = Configurations.problems(Self.text(upload: #"{"url": "https://p:1"}"#, endpoint: endpoint))
+        let problems = Configurations.problems(in: Self.text(upload: #"{"url": "https://p:1"}"#, endpoint: endpoint))
         #expect(
             problems.count == 1 && problems[0].contains("the token would leave the machine unencrypted"), "\(problems)")
-        let here = Configurations.problems(Self.text(upload: #"{"url": "http://127.0.0.1:3128"}"#, endpoint: endpoint))
+        let here = Configurations.problems(
+            in: Self.text(upload: #"{"url": "http://127.0.0.1:3128"}"#, endpoint: endpoint))
         #expect(here == [])
     }
 }

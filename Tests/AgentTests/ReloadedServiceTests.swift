@@ -144,7 +144,7 @@ import WaypostTestSupport
     /// The service uses the text that was validated, even if the files have changed since.
     @Test func usesTheTextThatWasValidated() async throws {
         let pending = UTCTime.system.advanced(by: .seconds(-600))
-        let hang = try await HangingService.outboxThatHangs(in: bench.directory, with: pending)
+        let hang = try await HangingService.makeHangingOutbox(in: bench.directory, updateAt: pending)
         let id = try bench.directory.write("van-7".utf8, to: "id")
         let (service, receiver) = try await start()
         try #require(await service.errors.line(saying: "from memory only: the outbox is not open yet") != nil)

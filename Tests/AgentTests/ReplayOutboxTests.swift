@@ -20,7 +20,7 @@ import WaypostTestSupport
         let outcome = try await ChildProcess(
             arguments: [BuiltProgram.waypost, "replay", log, "--config", config] + arguments,
             environment: BuiltProgram.environment.merging(["TMPDIR": temporary.url.path]) { $1 },
-            timeLimit: BuiltProgram.hangs, outputLimit: 1 << 20
+            timeLimit: BuiltProgram.hangTimeout, outputLimit: 1 << 20
         ).run()
         return (
             outcome.ending, String(decoding: outcome.standardError, as: UTF8.self),
@@ -52,7 +52,7 @@ import WaypostTestSupport
                 BuiltProgram.waypost, "replay", log, "--config", try bench.configure { $0.level = "error" },
             ],
             environment: BuiltProgram.environment.merging(["TMPDIR": temporary.path("none")]) { $1 },
-            timeLimit: BuiltProgram.hangs, outputLimit: 1 << 20
+            timeLimit: BuiltProgram.hangTimeout, outputLimit: 1 << 20
         ).run()
         #expect(outcome.ending == .exited(0))
         #expect(try remainingFiles().isEmpty)
@@ -112,7 +112,7 @@ import WaypostTestSupport
         let outcome = try await ChildProcess(
             arguments: [BuiltProgram.waypost, "replay", config, "--config", config],
             environment: BuiltProgram.environment.merging(["TMPDIR": temporary.url.path]) { $1 },
-            timeLimit: BuiltProgram.hangs, outputLimit: 1 << 20
+            timeLimit: BuiltProgram.hangTimeout, outputLimit: 1 << 20
         ).run()
         #expect(outcome.ending == .exited(65))
         #expect(try remainingFiles().isEmpty)

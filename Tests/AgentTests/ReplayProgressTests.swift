@@ -91,7 +91,7 @@ import WaypostTestSupport
         let outcome = try await ChildProcess(
             arguments: ["script", "-qec", command, "/dev/null"],
             environment: BuiltProgram.environment.merging(["PATH": "/usr/bin:/bin"]) { $1 },
-            timeLimit: BuiltProgram.hangs,
+            timeLimit: BuiltProgram.hangTimeout,
             outputLimit: 1 << 22
         ).run()
         return String(decoding: outcome.standardOutput, as: UTF8.self)

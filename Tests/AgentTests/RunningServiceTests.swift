@@ -25,7 +25,7 @@ import WaypostTestSupport
                 "/bin/sh", "-c", "cat \"$1\" | \"$0\" run --config \"$2\"", BuiltProgram.waypost,
                 Fixtures.url("nmea/town.nmea").path, file,
             ], environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 },
-            timeLimit: BuiltProgram.hangs, outputLimit: 1 << 20
+            timeLimit: BuiltProgram.hangTimeout, outputLimit: 1 << 20
         ).run()
         let words = String(decoding: outcome.standardError, as: UTF8.self)
         #expect(outcome.ending == .exited(65), "\(words)")

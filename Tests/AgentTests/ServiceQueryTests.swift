@@ -117,8 +117,8 @@ import WaypostTestSupport
         let service = try bench.start(Self.edit(bench))
         try #require(await service.errors.line(saying: "status at") != nil)
         let outcome = try await ChildProcess(
-            arguments: BuiltProgram.waypost(for: 4711) + ["why", "--config", bench.directory.path("config.json")],
-            environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
+            arguments: BuiltProgram.command(asUser: 4711) + ["why", "--config", bench.directory.path("config.json")],
+            environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangTimeout
         ).run()
         #expect(outcome.ending == .exited(69))
         let address = "unix:" + bench.directory.path("status")
@@ -128,9 +128,9 @@ import WaypostTestSupport
         )
         // It must not report that the service's receiver and outbox are free.
         let check = try await ChildProcess(
-            arguments: BuiltProgram.waypost(for: 4711) + [
+            arguments: BuiltProgram.command(asUser: 4711) + [
                 "check", "--online", "--config", bench.directory.path("config.json"),
-            ], environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
+            ], environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangTimeout
         ).run()
         let lines = String(decoding: check.standardOutput, as: UTF8.self).split(separator: "\n").map(String.init)
         let words = "FAIL  service        \(address) is closed to uid 4711; run this as root (sudo), or see systemctl "

@@ -65,7 +65,7 @@ import WaypostTestSupport
             [
                 "/usr/bin/unshare", "--mount", "sh", "-c", #"mount -t proc -o "hidepid=$0" proc /proc; exec "$@""#,
                 "\(hidden)",
-            ] + BuiltProgram.waypost(for: 64_999)
+            ] + BuiltProgram.command(asUser: 64_999)
                 + [
                     "replay", Fixtures.url("nmea/tunnel.nmea").path, "--config", config, "--outbox",
                     directory.path("outbox.sqlite"), "--speed", "max",
@@ -108,17 +108,17 @@ import WaypostTestSupport
         let outcome = try await ChildProcess(
             arguments: [
                 "/bin/sh", "-c", #"prlimit --nproc=120 --pid $$; exec "$@""#, "sh",
-            ] + BuiltProgram.waypost(for: user) + ["token", "--config", config],
-            environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
+            ] + BuiltProgram.command(asUser: user) + ["token", "--config", config],
+            environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangTimeout
         ).run()
         let left = try await ChildProcess(
             arguments: ["find", "/proc", "-maxdepth", "1", "-user", "\(user)", "-name", "[1-9]*"],
-            environment: ["PATH": "/usr/bin:/bin"], timeLimit: BuiltProgram.hangs
+            environment: ["PATH": "/usr/bin:/bin"], timeLimit: BuiltProgram.hangTimeout
         ).run()
         // All processes of this user.
         _ = try await ChildProcess(
             arguments: ["setpriv", "--reuid", "\(user)", "--clear-groups", "perl", "-e", #"kill "KILL", -1"#],
-            environment: ["PATH": "/usr/bin:/bin"], timeLimit: BuiltProgram.hangs
+            environment: ["PATH": "/usr/bin:/bin"], timeLimit: BuiltProgram.hangTimeout
         ).run()
         #expect(left.standardOutput.isEmpty, "processes were left behind")
         #expect(outcome.ending == .exited(69))
@@ -169,7 +169,7 @@ import WaypostTestSupport
             arguments: [
                 "/usr/bin/unshare", "--pid", "--fork", "--kill-child", "--mount-proc", BuiltProgram.waypost, "token",
                 "--config", config,
-            ], environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
+            ], environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangTimeout
         ).run()
         let words = String(decoding: outcome.standardError, as: UTF8.self)
         #expect(words.hasPrefix("waypost: token command /bin/sh failed with status 3: both;"), "\(words)")
@@ -185,7 +185,7 @@ import WaypostTestSupport
         let outcome = try await ChildProcess(
             arguments: ["setsid", "--wait", "sh", "-c", script, BuiltProgram.waypost, config],
             environment: BuiltProgram.environment.merging(["PATH": "/usr/bin:/bin"]) { $1 },
-            timeLimit: BuiltProgram.hangs
+            timeLimit: BuiltProgram.hangTimeout
         ).run()
         #expect(outcome.ending == .exited(69))
         let processID = try strayID(in: directory)
@@ -200,7 +200,7 @@ import WaypostTestSupport
             arguments: [
                 "perl", "-e", "$SIG{CHLD} = 'IGNORE'; exec @ARGV", BuiltProgram.waypost, "token", "--config", config,
             ],
-            environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
+            environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangTimeout
         ).run()
         #expect(
             String(decoding: outcome.standardError, as: UTF8.self)

@@ -182,7 +182,7 @@ struct TokenCommands {
         func runOnTerminal(_ option: String) async throws -> ChildProcess.Outcome {
             try await ChildProcess(
                 arguments: ["/bin/sh", "-c", command, BuiltProgram.waypost, config, option],
-                environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
+                environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangTimeout
             ).run()
         }
         let refused = try await runOnTerminal("")

@@ -7,7 +7,8 @@ import WaypostTestSupport
 /// `waypost run` on a host whose clock is wrong or is set during the run: a real process under libfaketime. The
 /// process's timers remain right, as on such a host. `make clock-test` tests the same for longer, with tokens that
 /// expire.
-@Suite(.serialized, .timeLimit(.minutes(1)), .enabled(if: FakeClock.isUsable, FakeClock.need)) struct WrongClock {
+@Suite(.serialized, .timeLimit(.minutes(1)), .enabled(if: FakeClock.isUsable, FakeClock.requirement)) struct WrongClock
+{
     @Test(arguments: ["@1970-01-01 00:01:00", "@2080-01-01 00:00:00"])
     func hasNoEffectOnDelivery(setting: String) async throws {
         let bench = try ServiceBench(faults: [("--token-life", "360")])
