@@ -13,20 +13,20 @@ import TimeAndChance
         #expect(ApproximatePresent(release: Self.release) { nil }.time == Self.release)
     }
 
-    @Test func isTheLastGoodFixTime() {
+    @Test func isTheTimeOfTheLastGoodFix() {
         let present = ApproximatePresent(release: Self.release) { nil }
         present.note(lastGood: Self.later)
         present.note(lastGood: UTCTime(year: 2010, month: 1, day: 1))
         #expect(present.time == Self.later)
     }
 
-    @Test func isTheHostsClockWhileItIsSynchronized() {
+    @Test func isTheTimeOfTheHostWhileItsClockIsSynchronized() {
         let present = ApproximatePresent(release: Self.release) { Self.later }
         present.note(lastGood: Self.wrong)
         #expect(present.time == Self.later)
     }
 
-    @Test func prefersTheServersTime() {
+    @Test func prefersTheTimeOfTheServer() {
         let present = ApproximatePresent(release: Self.release) { Self.wrong }
         present.note(lastGood: Self.wrong)
         present.observe(.serverTime(Self.later))

@@ -5,7 +5,9 @@ import WaypostTestSupport
 @testable import WaypostCommand
 
 @Suite struct ManualPages {
-    private static func isHere(_ program: String) -> Bool { FileSystem.isAllowed(.execute, at: "/usr/bin/\(program)") }
+    private static func isInstalled(_ program: String) -> Bool {
+        FileSystem.isAllowed(.execute, at: "/usr/bin/\(program)")
+    }
 
     private static func write(_ page: ManualPage, in directory: TemporaryDirectory) async throws -> String {
         let outcome = try await BuiltProgram.run(["manual", page.rawValue])
@@ -13,7 +15,7 @@ import WaypostTestSupport
         return try directory.write(outcome.standardOutput, to: page.rawValue)
     }
 
-    @Test(.enabled(if: isHere("man"), "man is not installed"), arguments: ManualPage.allCases)
+    @Test(.enabled(if: isInstalled("man"), "man is not installed"), arguments: ManualPage.allCases)
     func passManWithoutWarnings(page: ManualPage) async throws {
         let directory = try TemporaryDirectory()
         let path = try await Self.write(page, in: directory)
@@ -26,7 +28,7 @@ import WaypostTestSupport
         #expect(outcome.standardError.isEmpty, "\(String(decoding: outcome.standardError, as: UTF8.self))")
     }
 
-    @Test(.enabled(if: isHere("mandoc"), "mandoc is not installed"), arguments: ManualPage.allCases)
+    @Test(.enabled(if: isInstalled("mandoc"), "mandoc is not installed"), arguments: ManualPage.allCases)
     func passMandocWithoutWarnings(page: ManualPage) async throws {
         let directory = try TemporaryDirectory()
         let path = try await Self.write(page, in: directory)
@@ -37,7 +39,7 @@ import WaypostTestSupport
     }
 
     /// The pages that man formats contain every command and option, spelt with characters that can be typed.
-    @Test(.enabled(if: isHere("man"), "man is not installed")) func documentEveryCommandAndOption() async throws {
+    @Test(.enabled(if: isInstalled("man"), "man is not installed")) func documentEveryCommandAndOption() async throws {
         let directory = try TemporaryDirectory()
         let path = try await Self.write(.commands, in: directory)
         let outcome = try await ChildProcess(

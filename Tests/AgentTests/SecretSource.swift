@@ -49,7 +49,7 @@ final class SecretSource: Sendable {
     /// Makes the issuer return tokens from now on.
     func repair() throws {
         switch kind {
-        case .http: backend.endPages()
+        case .http: backend.answerWithTokens()
         case .command: try directory.write([], to: "mended")
         case .file: try FileSystem.rename(directory.path("token"), to: directory.path("half"))  // in one step
         }

@@ -28,7 +28,7 @@ import WaypostTestSupport
         let words = String(decoding: outcome.standardError, as: UTF8.self)
         #expect(words.hasPrefix("waypost: token command /bin/sh "), "\(words)")
         #expect(took < .seconds(20), "took \(took)")
-        try expectGone(in: directory)
+        try expectNoStrayProcess(in: directory)
     }
 
     @Test func endWithTheService() async throws {
@@ -46,12 +46,12 @@ import WaypostTestSupport
         let (ending, took) = await service.terminate()
         #expect(ending == .exited(0))
         #expect(took < .seconds(9))
-        try expectGone(in: directory)
+        try expectNoStrayProcess(in: directory)
     }
 
     /// Only root can end a process that has become root. The number of such processes must not grow with each attempt.
     @Test(.enabled(if: geteuid() == 0, "only root can make a set-user-id program"), arguments: [0, 2])
-    func processesOfAnotherUserPreventTheCommandFromStarting(hidden: Int) async throws {
+    func preventTheCommandFromStartingIfTheyBelongToAnotherUser(hidden: Int) async throws {
         let directory = try TemporaryDirectory()
         let becomeRoot = directory.path("become-root")
         try FileManager.default.copyItem(atPath: "/usr/bin/setpriv", toPath: becomeRoot)
@@ -96,7 +96,7 @@ import WaypostTestSupport
     ///
     /// The limit is that of a user without other processes. If the test fails, the processes end by themselves.
     @Test(.enabled(if: geteuid() == 0, "only root can become a user with a limit of processes"))
-    func thatForkEndlesslyEndWithTheCommandAtItsTimeout() async throws {
+    func endWithTheCommandEvenIfTheyForkEndlessly() async throws {
         let user = 64_995
         let directory = try TemporaryDirectory()
         let storm =
@@ -115,7 +115,7 @@ import WaypostTestSupport
             arguments: ["find", "/proc", "-maxdepth", "1", "-user", "\(user)", "-name", "[1-9]*"],
             environment: ["PATH": "/usr/bin:/bin"], timeLimit: BuiltProgram.hangTimeout
         ).run()
-        // All processes of this user.
+        // This ends all processes of the user.
         _ = try await ChildProcess(
             arguments: ["setpriv", "--reuid", "\(user)", "--clear-groups", "perl", "-e", #"kill "KILL", -1"#],
             environment: ["PATH": "/usr/bin:/bin"], timeLimit: BuiltProgram.hangTimeout
@@ -156,9 +156,9 @@ import WaypostTestSupport
     /// The first process of a container inherits every orphan. Waypost kills no orphan, and reaps the orphans that have
     /// ended.
     @Test(.enabled(if: geteuid() == 0, "only root can make a namespace"))
-    func areCollectedByTheFirstProcessOfAContainer() async throws {
+    func areReapedByTheFirstProcessOfAContainer() async throws {
         let directory = try TemporaryDirectory()
-        // A second pipe, because a reader may still find the first one open for writing, and read nothing.
+        // Each stray process has its own pipe, because a reader might find a shared one still open and read nothing.
         let leave = #"(sh -c 'echo $$ >UP' & sh -c 'sleep 45' &); read p <UP; "#
         let config = try configure(
             leave + "mkfifo UP2; " + leave.replacing("UP", with: "UP2") + "while [ -e /proc/$p ]; do sleep .01; done; "
@@ -176,7 +176,7 @@ import WaypostTestSupport
     }
 
     /// Children that the program inherits from a shell that executes it are not ended.
-    @Test func doNotIncludeChildrenOlderThanTheProgram() async throws {
+    @Test func doNotIncludeChildrenThatAreOlderThanTheProgram() async throws {
         let directory = try TemporaryDirectory()
         let config = try configure("exit 3", in: directory)
         let script = """
@@ -225,7 +225,7 @@ import WaypostTestSupport
         return try #require(pid_t(text.filter(\.isNumber)))
     }
 
-    private func expectGone(in directory: TemporaryDirectory) throws {
+    private func expectNoStrayProcess(in directory: TemporaryDirectory) throws {
         let processID = try strayID(in: directory)
         #expect(kill(processID, SIGKILL) == -1, "process \(processID) was left behind")
     }

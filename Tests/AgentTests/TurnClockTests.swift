@@ -18,7 +18,7 @@ import WaypostTestSupport
             try await clock.sleep(for: .milliseconds(deadline))
             return begun.duration(to: clock.now)
         }
-        // Time advances no further than that, because a woken task reads the clock a little later.
+        // Time stops at `woken`, because a woken task reads the clock a little later.
         let turns = Task { [base] in
             for await wait in base.sleeps where begun.duration(to: clock.now) < .milliseconds(woken) {
                 base.advance(by: wait)
