@@ -28,7 +28,7 @@ struct FloodServer: Sendable {
     }
 
     /// Whether the server reports `event`, a `connection` or a `request`, exactly `times` times.
-    func counts(_ times: Int, of event: String) async -> Bool {
+    func hasCounted(_ times: Int, of event: String) async -> Bool {
         await wait(for: event, times: times) && program.output.lines.count { $0.text == event } == times
     }
 
