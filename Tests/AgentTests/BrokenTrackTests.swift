@@ -14,7 +14,7 @@ struct BrokenTracks {
         case jumps, gaps, backward, stops, midnights, years, talkers, texts
     }
 
-    /// The number of epochs: more than any list or sketch in a summary holds.
+    /// The number of epochs, which is more than any list or sketch in a summary can hold.
     private static let epochCount = 10_000
 
     private let directory: TemporaryDirectory

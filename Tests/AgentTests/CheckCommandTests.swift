@@ -8,7 +8,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-/// `waypost check` without `--online`, and next to a running service.
+/// `waypost check`, alone and next to a running service.
 @Suite(
     .serialized, .timeLimit(.minutes(3)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
@@ -211,16 +211,16 @@ struct CheckCommand {
 
     /// The secret is as readable as the file that contains it.
     @Test(arguments: [(0o644, true), (0o640, false)])
-    func notesASecretInAConfigurationThatEveryUserCanRead(mode: Int, isOpen: Bool) async throws {
+    func notesASecretInAConfigurationThatEveryUserCanRead(mode: Int, isNoted: Bool) async throws {
         let http = #"{"type": "http", "url": "https://b.internal/", "headers": {"X-Api-Key": "hunter2"}}"#
         let (lines, _) = try await check(Self.goodConfiguration.replacing(Self.authorization, with: http), mode: mode)
         let key = "note  authorization  authorization.headers.X-Api-Key"
         let words = "\(key) is in \(directory.path("config.json")), which every user can read; if"
-        #expect(lines.contains { $0.hasPrefix(words) } == isOpen, "\(lines)")
+        #expect(lines.contains { $0.hasPrefix(words) } == isNoted, "\(lines)")
         #expect(!lines.contains { $0.contains("hunter2") }, "\(lines)")
     }
 
-    /// Creating a transport would stop at the first bad file.
+    /// Every bad file is reported, although creating a transport would stop at the first one.
     @Test func checksEachCertificateFile() async throws {
         let (lines, ending) = try await check(
             Self.goodConfiguration.replacing(
@@ -263,7 +263,9 @@ struct CheckCommand {
             ),
             ("client.pem", "client.key", []),
         ] as [(String, String, [String])])
-    func reportsACertificateThatDoesNotMatchItsKey(certificate: String, key: String, found: [String]) async throws {
+    func reportsACertificateThatDoesNotMatchItsKey(certificate: String, key: String, expectedFailures: [String])
+        async throws
+    {
         try await TestCertificates.make(in: directory)
         let (lines, ending) = try await check(
             Self.goodConfiguration.replacing(
@@ -272,10 +274,10 @@ struct CheckCommand {
                     {"type": "http", "url": "https://b.internal/", "clientCertificateFile": "DIRECTORY/\#(certificate)",
                      "clientKeyFile": "DIRECTORY/\#(key)"}
                     """#))
-        #expect(ending == .exited(found.isEmpty ? 0 : 78), "\(lines)")
+        #expect(ending == .exited(expectedFailures.isEmpty ? 0 : 78), "\(lines)")
         let failures = lines.filter { $0.hasPrefix("FAIL") }
-        #expect(failures.count == found.count, "\(lines)")
-        for (line, words) in zip(failures, found) {
+        #expect(failures.count == expectedFailures.count, "\(lines)")
+        for (line, words) in zip(failures, expectedFailures) {
             #expect(line.contains("authorization." + words.replacing("DIRECTORY", with: directory.url.path)), "\(line)")
         }
     }
@@ -332,7 +334,7 @@ struct CheckCommand {
             contentsOf: Fixtures.checkout.appending(path: "config.example.json"), encoding: .utf8)
         let (lines, ending) = try await check(example)
         #expect(ending == .exited(78))
-        // Its outbox is in /var/lib, where the service's user must create it.
+        // The example's outbox is in /var/lib, where the service's user must create it.
         let failures = lines.filter { $0.hasPrefix("FAIL") && !$0.contains(" outbox.path: ") }
         #expect(failures.count == 2, "\(lines)")
     }
@@ -363,7 +365,7 @@ struct CheckCommand {
     func reportsThatTheFileSystemHasTooFewInodes(inodes: Int) async throws {
         let place = directory.path("disk")
         unsafe mkdir(place, 0o700)
-        // The path itself is a directory.
+        // The directory at the mount point also has an inode.
         try valueOrSystemError("mount") { unsafe mount("tmpfs", place, "tmpfs", 0, "size=4m,nr_inodes=\(inodes + 1)") }
         defer { unsafe umount2(place, CInt(MNT_DETACH)) }
         let (lines, ending) = try await check(
@@ -654,7 +656,7 @@ struct CheckCommand {
             "\(lines)")
     }
 
-    /// The service's environment may have a variable that is missing here.
+    /// The service's environment may have a variable that is missing in this shell.
     @Test func notesAVariableThatIsNotSetInThisShell() async throws {
         let (lines, ending) = try await check(
             Self.goodConfiguration.replacing(

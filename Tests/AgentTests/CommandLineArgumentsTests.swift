@@ -151,10 +151,10 @@ import WaypostTestSupport
     @Test(
         arguments: [
             (nil, "l.nmea  7 fixes  3 sent  2 pending  1.5/s"),
-            // Without a plan: 10 updates in all, 3 in 2 s.
+            // Without a plan, the time left is extrapolated: of 10 updates in all, 3 were delivered in 2 s.
             ((50, .maximum), "l.nmea  50 %  7 fixes  3 sent  2 pending  1.5/s  5 s left"),
             ((50, .times(10)), "l.nmea  20 %  7 fixes  3 sent  2 pending  1.5/s  8 s left"),
-            // Everything has been read, but not everything delivered.
+            // The whole log has been read, but two updates are still pending.
             ((100, .maximum), "l.nmea  100 %  7 fixes  3 sent  2 pending  1.5/s  1 s left"),
         ] as [((seconds: Int, speed: ReplaySpeed)?, String)])
     func theProgressOfAReplayIsOneLine(reached: (seconds: Int, speed: ReplaySpeed)?, text: String) {

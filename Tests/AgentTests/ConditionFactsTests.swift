@@ -27,11 +27,11 @@ import WaypostTestSupport
         Condition(MissingPermit(AuthorizationError(fault)))
     }
 
-    private static func tokenRejected(_ status: Int, _ message: ReportedText) -> Condition {
+    private static func tokenRejected(status: Int, message: ReportedText) -> Condition {
         noToken(.rejected(issuer, EndpointRejection(status: status, message: message)))
     }
 
-    private static func commandExited(_ status: Int, _ line: ReportedText) -> Condition {
+    private static func commandExited(status: Int, line: ReportedText) -> Condition {
         noToken(.commandFailed(issuer, .exited(status, CommandFault.Output(lines: [line]))))
     }
 
@@ -43,11 +43,11 @@ import WaypostTestSupport
         Condition(ReceiverState.waiting(source: "/dev/gnss", fault)) ?? Condition(.receiverUnavailable, "")
     }
 
-    private static func outboxFailure(_ number: Int32, _ message: ReportedText) -> Condition {
+    private static func outboxFailure(errorNumber number: Int32, message: ReportedText) -> Condition {
         Condition(OutboxError(.unusable, path: "/o", .system(number: number, message: message)))
     }
 
-    private static func everythingRejected(_ status: Int, _ message: ReportedText) -> Condition {
+    private static func everythingRejected(status: Int, message: ReportedText) -> Condition {
         let answer = ServiceAnswer(status: status, body: .error(message, about: nil), account: "p")
         return Condition(.everythingRejected(.answered(answer)))
     }
@@ -75,32 +75,46 @@ import WaypostTestSupport
         Change(
             receiverProblem(.silent(.tcp, .seconds(5), alsoOpenIn: nil)),
             receiverProblem(.silent(.tcp, .seconds(65), alsoOpenIn: nil)), isLogged: false),
-        Change(tokenRejected(401, "unknown key"), tokenRejected(403, "unknown key"), isLogged: true),
-        Change(tokenRejected(403, "request 1"), tokenRejected(403, "request 2"), isLogged: false),
-        Change(commandExited(1, "no network"), commandExited(2, "no network"), isLogged: true),
-        Change(commandExited(1, "at 9:00"), commandExited(1, "at 9:01"), isLogged: false),
+        Change(
+            tokenRejected(status: 401, message: "unknown key"), tokenRejected(status: 403, message: "unknown key"),
+            isLogged: true),
+        Change(
+            tokenRejected(status: 403, message: "request 1"), tokenRejected(status: 403, message: "request 2"),
+            isLogged: false),
+        Change(
+            commandExited(status: 1, line: "no network"), commandExited(status: 2, line: "no network"), isLogged: true),
+        Change(commandExited(status: 1, line: "at 9:00"), commandExited(status: 1, line: "at 9:01"), isLogged: false),
         Change(tokenFileUnreadable(.missing), tokenFileUnreadable(.forbidden), isLogged: true),
         Change(
-            Condition(renewalFailedBy: tokenRejected(401, ""), remaining: .seconds(60)),
-            Condition(renewalFailedBy: tokenRejected(403, ""), remaining: .seconds(60)), isLogged: true),
+            Condition(renewalFailedBy: tokenRejected(status: 401, message: ""), remaining: .seconds(60)),
+            Condition(renewalFailedBy: tokenRejected(status: 403, message: ""), remaining: .seconds(60)), isLogged: true
+        ),
         Change(
-            Condition(renewalFailedBy: tokenRejected(401, ""), remaining: .seconds(60)),
-            Condition(renewalFailedBy: tokenRejected(401, ""), remaining: .seconds(30)), isLogged: false),
+            Condition(renewalFailedBy: tokenRejected(status: 401, message: ""), remaining: .seconds(60)),
+            Condition(renewalFailedBy: tokenRejected(status: 401, message: ""), remaining: .seconds(30)),
+            isLogged: false),
         Change(
             Condition(AuthorizationWarning.rejectedTokenAgain(van)),
             Condition(AuthorizationWarning.oldTokenAgain(van, minimumLife: .seconds(300))), isLogged: true),
         Change(Condition(shortLived(200)), Condition(shortLived(100)), isLogged: false),
-        Change(outboxFailure(13, "Permission denied"), outboxFailure(5, "Input/output error"), isLogged: true),
         Change(
-            outboxFailure(13, "open /o: Permission denied"), outboxFailure(13, "read /o: Permission denied"),
+            outboxFailure(errorNumber: 13, message: "Permission denied"),
+            outboxFailure(errorNumber: 5, message: "Input/output error"), isLogged: true),
+        Change(
+            outboxFailure(errorNumber: 13, message: "open /o: Permission denied"),
+            outboxFailure(errorNumber: 13, message: "read /o: Permission denied"),
             isLogged: false),
-        Change(everythingRejected(400, "a"), everythingRejected(413, "a"), isLogged: true),
-        Change(everythingRejected(400, "a"), everythingRejected(400, "b"), isLogged: false),
+        Change(
+            everythingRejected(status: 400, message: "a"), everythingRejected(status: 413, message: "a"), isLogged: true
+        ),
+        Change(
+            everythingRejected(status: 400, message: "a"), everythingRejected(status: 400, message: "b"),
+            isLogged: false),
         Change(Condition(distantZones: [0]), Condition(distantZones: [0, 1]), isLogged: true),
         Change(Condition(thinned: 1), Condition(thinned: 2), isLogged: false),
         Change(
             Condition(unsent: .offline, of: "v", because: busy),
-            Condition(unsent: .offline, of: "v", because: tokenRejected(403, "")), isLogged: true),
+            Condition(unsent: .offline, of: "v", because: tokenRejected(status: 403, message: "")), isLogged: true),
     ]
 
     /// A changed cause is logged; a changed figure or message isn't.

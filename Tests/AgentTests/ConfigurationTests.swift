@@ -64,7 +64,7 @@ import WaypostTestSupport
         let text = Self.smallest.dropLast() + #", "reporting": {"policy": "accuracy"\#(keys)}}"#
         let configuration = try Self.read(String(text))
         #expect(configuration.reporting.policy == policy)
-        // Keys that don't apply have no setting.
+        // Keys that this policy doesn't use have no setting.
         let keys = Set(configuration.settings.map(\.path).filter { $0.hasPrefix("reporting.") })
         #expect(keys.contains("reporting.liveToleranceMeters") && !keys.contains("reporting.intervalSeconds"))
     }

@@ -24,32 +24,36 @@ import WaypostTestSupport
     }
 
     /// Returns an error in Fleet Engine's own format.
-    private static func errorBody(_ status: Int, _ message: String = "The reason.", details: String = "[]") -> String {
+    private static func errorBody(status: Int, message: String = "The reason.", details: String = "[]") -> String {
         #"{"error":{"code":\#(status),"message":"\#(message)","status":"STATUS","details":\#(details)}}"#
     }
 
     @Test(
         arguments: [
-            (400, errorBody(400), .updateRejected), (401, errorBody(401), .tokenRejected), (401, "", .tokenRejected),
-            (403, errorBody(403), .tokenNotPermitted), (404, errorBody(404), .vehicleUnknown),
-            (410, errorBody(410), .serviceRefuses),
-            (429, errorBody(429), .throttled), (429, "<html>", .throttled), (501, errorBody(501), .apiDisabled),
-            (503, errorBody(503), .serviceBusy), (413, errorBody(413), .updateRejected),
+            (400, errorBody(status: 400), .updateRejected), (401, errorBody(status: 401), .tokenRejected),
+            (401, "", .tokenRejected),
+            (403, errorBody(status: 403), .tokenNotPermitted), (404, errorBody(status: 404), .vehicleUnknown),
+            (410, errorBody(status: 410), .serviceRefuses),
+            (429, errorBody(status: 429), .throttled), (429, "<html>", .throttled),
+            (501, errorBody(status: 501), .apiDisabled),
+            (503, errorBody(status: 503), .serviceBusy), (413, errorBody(status: 413), .updateRejected),
             (413, "too large", .requestTooLarge),
             // Answers that aren't from Fleet Engine.
             (502, "<html></html>", .gatewayError), (501, "", .gatewayError), (408, "", .gatewayError),
             (204, "", .intercepted), (302, "<html></html>", .intercepted), (401, "<html>proxy</html>", .intercepted),
             (511, "<html>log in</html>", .intercepted), (200, "{}", .intercepted), (404, "<html></html>", .intercepted),
             // The details say more than the status.
-            (403, errorBody(403, details: #"[{"reason":"SERVICE_DISABLED"}]"#), .apiDisabled),
+            (403, errorBody(status: 403, details: #"[{"reason":"SERVICE_DISABLED"}]"#), .apiDisabled),
             (
-                403, errorBody(403, "Fleet Engine API has not been used in project 7 before or it is disabled."),
+                403,
+                errorBody(
+                    status: 403, message: "Fleet Engine API has not been used in project 7 before or it is disabled."),
                 .apiDisabled
             ),
-            (403, errorBody(403, details: #"[{"reason":"BILLING_DISABLED"}]"#), .billingDisabled),
-            (401, errorBody(401, "the token expired 60 s ago"), .tokenRejected),
-            (401, errorBody(401, "Check your iat and exp values in the JWT claim."), .tokenRejected),
-            (401, errorBody(401, "expected a token"), .tokenRejected),
+            (403, errorBody(status: 403, details: #"[{"reason":"BILLING_DISABLED"}]"#), .billingDisabled),
+            (401, errorBody(status: 401, message: "the token expired 60 s ago"), .tokenRejected),
+            (401, errorBody(status: 401, message: "Check your iat and exp values in the JWT claim."), .tokenRejected),
+            (401, errorBody(status: 401, message: "expected a token"), .tokenRejected),
         ] as [(Int, String, ConditionCode)])
     func followFromAnAnswer(status: Int, body: String, code: ConditionCode) throws {
         let condition = try Self.condition(forStatus: status, body: body)
@@ -108,7 +112,7 @@ import WaypostTestSupport
 
     @Test func includeTextThatIsNotSecret() throws {
         #expect(
-            try Self.condition(forStatus: 400, body: Self.errorBody(400, "The name is wrong.")).cause
+            try Self.condition(forStatus: 400, body: Self.errorBody(status: 400, message: "The name is wrong.")).cause
                 == "400 STATUS: The name is wrong")
     }
 

@@ -21,7 +21,7 @@ final class FakeClock {
     private let file: String
     private var processID: Int32?
 
-    /// `setting` is `@` with a local time from which the clock runs, or an offset in seconds.
+    /// Creates a clock. `setting` is `@` with a local time from which the clock runs, or an offset in seconds.
     init(_ setting: String, in directory: TemporaryDirectory) throws {
         file = directory.path("clock")
         try set(setting)
@@ -40,7 +40,7 @@ final class FakeClock {
 
     /// Starts the service through env: libfaketime adds variables to the environment of the first program, and a Swift
     /// program could then not find its arguments.
-    func start(_ config: String) throws -> RunningProgram {
+    func startService(config: String) throws -> RunningProgram {
         let settings = [
             "LD_PRELOAD": Self.library ?? "", "FAKETIME_TIMESTAMP_FILE": file, "FAKETIME_NO_CACHE": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1", "TZ": "UTC",

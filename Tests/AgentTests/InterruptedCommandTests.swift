@@ -86,7 +86,7 @@ import WaypostTestSupport
         #expect(last.contains(/^waypost: interrupted: \d+ % of town\.nmea played$/), "\(said)")
         #expect(program.output.text.contains("ledger: accepted "))
         #expect(!program.output.text.contains("All "), "\(program.output.text)")
-        // The pending updates are reported, and nothing else is left.
+        // If updates are pending, the message names their outbox; otherwise no file is left.
         let left = try FileSystem.names(inDirectory: directory.url.path).filter { $0.hasPrefix("waypost") }
         #expect(left.isEmpty || said.contains("--outbox \(directory.path(left[0]))/outbox.sqlite"))
     }

@@ -123,7 +123,7 @@ import WaypostTestSupport
         expectRestoredTerminal(in: view.output.lines.map(\.text), times: 2)
     }
 
-    @Test func omitsColourIfDeclined() async throws {
+    @Test func omitsColourIfTheEnvironmentDeclinesIt() async throws {
         let keys = try PseudoTerminal()
         for (environment, isColoured) in [([:], true), (["NO_COLOR": "1"], false)] {
             let view = try startView(keys: keys, environment: environment)

@@ -76,8 +76,8 @@ import WaypostTestSupport
         ("{ path=/w ; argv[]=/w run ; ignore_errors=no }", "/etc/waypost/config.json"),
         ("", "/etc/waypost/config.json"),
     ])
-    func findTheConfigurationThatTheServiceReads(start: String, file: String) {
-        #expect(Self.properties("ExecStart=" + start).configurationFile == file)
+    func findTheConfigurationThatTheServiceReads(execStart: String, file: String) {
+        #expect(Self.properties("ExecStart=" + execStart).configurationFile == file)
     }
 
     @Test func nameAPathThatTheUnitHides() throws {

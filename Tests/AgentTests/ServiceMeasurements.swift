@@ -20,7 +20,7 @@ struct ServiceMeasurements {
             let sent = ContinuousClock.now
             times.append(sent.duration(to: try #require(await bench.arrival(of: epoch)).arrivedAt))
         }
-        // During the first epochs, the receiver's cycle is learned, a token fetched and a connection opened.
+        // During the first epochs, the service learns the receiver's cycle, fetches a token and opens a connection.
         printQuantiles(of: Array(times.dropFirst(20)), named: "epochToArrival")
         await service.terminate()
     }

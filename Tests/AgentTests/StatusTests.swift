@@ -227,7 +227,7 @@ import WaypostTestSupport
         #expect(host.freeDiskBytes == 5000 && host.residentBytes == 18_000_000)
     }
 
-    /// The outbox is nearly full from 80 % on, until it is below 75 %.
+    /// The condition begins when 80 % of the outbox is used, and ends when less than 75 % is used.
     @Test func reportsThatTheOutboxIsNearlyFull() {
         let monitor = monitor()
         for (used, isReported) in [(79, false), (80, true), (76, true), (74, false), (79, false)] as [(Int64, Bool)] {
@@ -405,17 +405,17 @@ import WaypostTestSupport
     let clock = ManualClock()
     let lines = Lines()
 
-    func writer(_ level: LogLevel = .info, format: LogFormat = .text) -> LogWriter {
+    func makeWriter(_ level: LogLevel = .info, format: LogFormat = .text) -> LogWriter {
         let lines = lines
         return LogWriter(level: level, format: format, isReadByJournal: format == .text) { lines.append($0) }
     }
 
     func log(_ level: LogLevel = .info, logsFirstDelivery: Bool = false) -> EventLog {
-        EventLog(log: writer(level), clock: MonotonicClock(clock), logsFirstDelivery: logsFirstDelivery)
+        EventLog(log: makeWriter(level), clock: MonotonicClock(clock), logsFirstDelivery: logsFirstDelivery)
     }
 
     func monitor(_ level: LogLevel = .info) -> AgentMonitor {
-        AgentMonitor(clock: MonotonicClock(clock), log: writer(level))
+        AgentMonitor(clock: MonotonicClock(clock), log: makeWriter(level))
     }
 
     /// The page shows everything that an operator should know, even if the log's level is high.
@@ -461,15 +461,15 @@ import WaypostTestSupport
     }
 
     @Test func writesTheCodeInJSON() throws {
-        let monitor = AgentMonitor(clock: MonotonicClock(clock), log: writer(format: .json))
+        let monitor = AgentMonitor(clock: MonotonicClock(clock), log: makeWriter(format: .json))
         monitor.observe(Why.noToken)
         let entry = try JSONValue(parsing: Array(try #require(lines.all.first).utf8))
         #expect(entry["code"]?.stringValue == "token_request_rejected" && entry["level"]?.stringValue == "error")
     }
 
-    /// Each flaw of a token is logged with its code, and shown until a token comes without a warning after ten minutes.
+    /// Each flaw of a token is logged with its code. It is shown until, after ten minutes, a token has no warning.
     @Test func reportsFlawsOfTokens() throws {
-        let monitor = AgentMonitor(clock: MonotonicClock(clock), log: writer(format: .json))
+        let monitor = AgentMonitor(clock: MonotonicClock(clock), log: makeWriter(format: .json))
         let van = AuthorizationContext(vehicleID: "v")
         func codes() -> [ConditionCode] {
             monitor.snapshot.conditions.visible(at: monitor.uptime).map(\.code)

@@ -127,7 +127,8 @@ import WaypostTestSupport
         #expect(!words.contains("running"), "\(words)")
     }
 
-    /// The process ids of another namespace would hide every stray process, and other processes could be killed.
+    /// Process ids from the `/proc` of another namespace would hide every stray process, and other processes could be
+    /// killed.
     @Test(.enabled(if: geteuid() == 0, "only root can make a namespace"))
     func areLeftToTheSystemIfProcBelongsToAnotherNamespace() async throws {
         let directory = try TemporaryDirectory()
@@ -139,7 +140,7 @@ import WaypostTestSupport
         let service = try RunningProgram(
             [
                 "/usr/bin/unshare", "--pid", "--fork", "--kill-child", "sh", "-c",
-                // Kernel threads are children of process 2.
+                // The service must not be process 2, because kernel threads are children of process 2.
                 #"/bin/true; /bin/true; "$0" replay "$1" --config "$2"; :"#, BuiltProgram.waypost,
                 Fixtures.url("nmea/tunnel.nmea").path, config,
             ], environment: BuiltProgram.environment)

@@ -52,7 +52,7 @@ struct TokenCommands {
         #expect(page.firstMatch(of: /stated   "\w+" agrees with exp\n/) != nil, "\(page)")
     }
 
-    /// The invalid token of an endpoint, and the last line about it.
+    /// The path of an endpoint that returns a wrong token, and the last line of the report.
     @Test(arguments: [
         (
             "driver/van-8",

@@ -35,7 +35,7 @@ import WaypostTestSupport
             var waits: [Duration] = []
             for await wait in base.sleeps {
                 waits.append(wait)
-                // All of them sleep before time advances.
+                // All tasks sleep before time advances.
                 while clock.sleepers < 1000, waits.count == 1 { await Task.yield() }
                 base.advance(by: wait)
                 if waits.count == 4 { break }

@@ -14,7 +14,7 @@ import WaypostTestSupport
         let bench = try ServiceBench(faults: [("--token-life", "360")])
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let clock = try FakeClock(setting, in: bench.directory)
-        let service = try clock.start(bench.configure())
+        let service = try clock.startService(config: bench.configure())
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
         let address = try await service.statusAddress()
         for (number, epoch) in RecentDrive(epochs: 10).enumerated() {
@@ -73,7 +73,7 @@ import WaypostTestSupport
         let bench = try ServiceBench(faults: [("--token-life", "360")])
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let clock = try FakeClock("+0", in: bench.directory)
-        let service = try clock.start(bench.configure())
+        let service = try clock.startService(config: bench.configure())
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
         let jumps = ["+0", "+3600", "+0", "-3600", "+0"]
         for (number, epoch) in RecentDrive(epochs: 5 * jumps.count).enumerated() {

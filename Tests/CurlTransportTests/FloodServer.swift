@@ -16,7 +16,7 @@ struct FloodServer: Sendable {
     private let directory: TemporaryDirectory
 
     /// Starts the server, which ends when this value is released.
-    init(_ kind: String) async throws {
+    init(behaviour kind: String) async throws {
         directory = try TemporaryDirectory()
         try await TestCertificates.make(in: directory)
         let (certificate, key) = TestCertificates.server(in: directory)

@@ -11,7 +11,7 @@ struct FloodedExchange {
 
     @Test(arguments: ["window-update", "goaway", "priority", "unknown", "empty-data", "padding"])
     func endsBeforeItsTimeLimit(kind: String) async throws {
-        let server = try await FloodServer(kind)
+        let server = try await FloodServer(behaviour: kind)
         let transport = try Loopback.makeTransport(caFile: server.caFile)
         let error = try await failure(over: transport, from: server)
         #expect(error.code == .responseTooLarge)
@@ -23,7 +23,7 @@ struct FloodedExchange {
     /// Frames that must be answered: libcurl itself notices that the answers aren't read.
     @Test(arguments: ["settings", "ping"])
     func endsIfItsAnswersAreNotRead(kind: String) async throws {
-        let server = try await FloodServer(kind)
+        let server = try await FloodServer(behaviour: kind)
         let transport = try Loopback.makeTransport(caFile: server.caFile)
         let error = try await failure(over: transport, from: server)
         #expect([.connectionLost, .responseTooLarge].contains(error.code), "\(error)")
@@ -32,7 +32,7 @@ struct FloodedExchange {
 
     /// HTTP/2 allows repeating a rejected stream, but the caller decides whether and when to repeat it.
     @Test func isSentOnceIfItsStreamIsRejected() async throws {
-        let server = try await FloodServer("refused")
+        let server = try await FloodServer(behaviour: "refused")
         let transport = try Loopback.makeTransport(caFile: server.caFile)
         for attempt in 1...2 {
             let error = try await failure(over: transport, from: server)
@@ -45,7 +45,7 @@ struct FloodedExchange {
 
     /// Some servers request client certificates only over HTTP/1.1, which requires another request.
     @Test func isRepeatedForAServerThatDemandsHTTP1() async throws {
-        let server = try await FloodServer("http-1.1")
+        let server = try await FloodServer(behaviour: "http-1.1")
         let transport = try Loopback.makeTransport(caFile: server.caFile)
         let response = try await transport.send(HTTPRequest(.get, try HTTPURL(server.url), limits: longLimits))
         #expect(response.status == 200 && response.body == Array("ok".utf8))
@@ -53,7 +53,7 @@ struct FloodedExchange {
     }
 
     @Test func isAbandonedWhenCancelled() async throws {
-        let server = try await FloodServer("window-update")
+        let server = try await FloodServer(behaviour: "window-update")
         let transport = try Loopback.makeTransport(caFile: server.caFile)
         let request = HTTPRequest(.get, try HTTPURL(server.url), limits: longLimits)
         let sending = Task { try await transport.send(request) }

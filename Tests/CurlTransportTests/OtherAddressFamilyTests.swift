@@ -30,10 +30,10 @@ struct OtherAddressFamily {
         }
         let words = try #require(failures.first)
         #expect(failures.count == 1)
-        #expect(Self.names.contains { words.hasSuffix("(over \($0); \($1) is next)") }, "\(words)")
+        #expect(Self.familyNames.contains { words.hasSuffix("(over \($0); \($1) is next)") }, "\(words)")
     }
 
-    private static let names = [("IPv4", "IPv6"), ("IPv6", "IPv4")]
+    private static let familyNames = [("IPv4", "IPv6"), ("IPv6", "IPv4")]
 
     /// The port of the other family rejects connections, so the exchange is repeated over any family.
     @Test func isAbandonedAtOnceIfItRejectsConnections() async throws {
@@ -89,7 +89,7 @@ struct OtherAddressFamily {
         }
         let expected =
             ending == .lateHandshake
-            ? Self.names.map { ["over \($0); \($1) is next", "over \($1)"] } : [["none", "none"]]
+            ? Self.familyNames.map { ["over \($0); \($1) is next", "over \($1)"] } : [["none", "none"]]
         #expect(expected.contains(routes), "\(routes)")
         _ = (one.raw, other.raw)
     }
