@@ -24,7 +24,7 @@ import WaypostTestSupport
     }
 
     /// Returns the configured provider, which counts its calls. `beforeAnswer` receives the number of each call.
-    private func provider(beforeAnswer: @escaping @Sendable (Int) async -> Void = { _ in }) throws
+    private func makeCountingProvider(beforeAnswer: @escaping @Sendable (Int) async -> Void = { _ in }) throws
         -> ScriptedAuthorization
     {
         let own = try configuration.makeProvider()
@@ -36,23 +36,23 @@ import WaypostTestSupport
 
     @Test(arguments: [(CachePolicy(), false), (.askingAtEveryUpdate, true)])
     func askTheirProviderAccordingToThePolicy(policy: CachePolicy, atEveryUpdate: Bool) async throws {
-        let provider = try provider()
+        let provider = try makeCountingProvider()
         try await Agent(configuration, authorization: provider, cachePolicy: policy).run()
         let updates = try #require(await bench.vehicle?.updates)
         #expect(updates > 3)
-        // The final state is also an update, and may be the second one at the same moment.
+        // The final state is also sent as an update, possibly at the same moment as the last position.
         #expect(atEveryUpdate ? provider.asked.count >= updates : provider.asked.count == 1, "\(provider.asked.count)")
     }
 
     @Test func askAgainAfterForgettingTheirToken() async throws {
         let agent = Locked<Agent?>(nil)
-        let provider = try provider { number in
+        let provider = try makeCountingProvider { number in
             if number == 1 { await agent.withLock { $0 }?.forgetToken() }
         }
         let made = Agent(configuration, authorization: provider)
         agent.withLock { $0 = made }
         try await made.run()
-        agent.withLock { $0 = nil }  // the agent holds the provider, which holds the closure
+        agent.withLock { $0 = nil }  // otherwise the agent, its provider and the closure would retain each other
         await made.forgetToken()  // the closure now does nothing
         #expect(provider.asked.count == 2)
     }

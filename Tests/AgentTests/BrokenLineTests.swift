@@ -4,8 +4,8 @@ import WaypostTestSupport
 @testable import Operations
 
 @Suite struct BrokenLines {
-    /// Returns all lines but the first of the error for a text that isn't JSON.
-    static func errorLines(_ text: String) -> [String] {
+    /// Returns the lines of the excerpts in the errors for `text`, which isn't JSON.
+    static func excerptLines(for text: String) -> [String] {
         do {
             _ = try Configuration(json: Array(text.utf8), file: "config.json")
             return ["it is read"]
@@ -42,7 +42,7 @@ import WaypostTestSupport
         ),
     ])
     func areShownWithAMarkBelowTheFault(text: String, line: String, mark: String) {
-        #expect(Self.errorLines(text) == [line, mark])
+        #expect(Self.excerptLines(for: text) == [line, mark])
     }
 
     /// A configuration full of secrets is broken at each position by each common error.
@@ -70,9 +70,9 @@ import WaypostTestSupport
         }
     }
 
-    @Test func areCutAroundThePlace() throws {
+    @Test func areCutAroundTheFault() throws {
         let secrets = (0..<200).map { "\"k\($0)\": \"v\"" }.joined(separator: ", ")
-        let shown = Self.errorLines("{ \"log\": {\(secrets),, \"level\": \"info\"} }")
+        let shown = Self.excerptLines(for: "{ \"log\": {\(secrets),, \"level\": \"info\"} }")
         try #require(shown.count == 2)
         #expect(shown.allSatisfy { $0.count <= 110 }, "\(shown)")
         #expect(Array(shown[0])[shown[1].count - 1] == ",")

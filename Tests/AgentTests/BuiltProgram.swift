@@ -16,9 +16,9 @@ enum BuiltProgram {
     }()
 
     /// The time after which a program is considered hanging, even on a busy machine.
-    static let hangs = Duration.seconds(100)
+    static let hangTimeout = Duration.seconds(100)
 
-    static func run(_ arguments: [String], timeLimit: Duration = hangs) async throws -> ChildProcess.Outcome {
+    static func run(_ arguments: [String], timeLimit: Duration = hangTimeout) async throws -> ChildProcess.Outcome {
         try await ChildProcess(
             arguments: [waypost] + arguments, environment: environment, timeLimit: timeLimit, outputLimit: 1 << 22
         ).run()
@@ -26,7 +26,7 @@ enum BuiltProgram {
 
     /// Returns the arguments with which root starts `waypost` as `user`. This user can read every file that it needs,
     /// but can't write the tests' coverage data.
-    static func waypost(for user: Int) -> [String] {
+    static func command(asUser user: Int) -> [String] {
         [
             "/usr/bin/env", "LLVM_PROFILE_FILE=/dev/null", "/usr/bin/setpriv", "--reuid=\(user)", "--regid=\(user)",
             "--clear-groups", "--inh-caps=+dac_read_search",

@@ -10,15 +10,15 @@ import WaypostTestSupport
 
 @Suite(.serialized, .timeLimit(.minutes(2))) struct BundleCommands {
     private static let secret = "S3cretOfAnOperator"
-    /// A satellite's elevation, which reveals the position roughly.
-    private static let elevations = #""elevationDegrees" : "#
+    /// The key of a satellite's elevation, which reveals the approximate position.
+    private static let elevationKey = #""elevationDegrees" : "#
 
-    private static func text(_ outcome: ChildProcess.Outcome) -> String {
+    private static func output(of outcome: ChildProcess.Outcome) -> String {
         String(decoding: outcome.standardOutput + outcome.standardError, as: UTF8.self)
     }
 
-    /// The whole bundle of a running service: no secrets, and positions only in the parts that need them.
-    @Test func containExactlyTheSupportFiles() async throws {
+    /// The bundle of a running service has every part, but no secret and no position.
+    @Test func containEveryPartButNoSecretOrPosition() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let tokenURL = bench.simulator.tokenURL(for: .onDemandTrips)
@@ -41,7 +41,7 @@ import WaypostTestSupport
         let path = bench.directory.path("bundle.txt")
         let outcome = try await BuiltProgram.run(["bundle", "--config", config, "-o", path])
         #expect(outcome.ending == .exited(0))
-        let listing = Self.text(outcome)
+        let listing = Self.output(of: outcome)
         let names = [
             "why", "status.json", "settings", "metrics", "checks", "configuration.json", "journal", "outbox", "machine",
             "devices", "modems",
@@ -55,7 +55,7 @@ import WaypostTestSupport
         ] {
             #expect(all.contains(words), "the bundle lacks: \(words)")
         }
-        for words in [Self.secret, "eyJ", "Bearer", Self.elevations, "GNRMC,1"] + coordinates {
+        for words in [Self.secret, "eyJ", "Bearer", Self.elevationKey, "GNRMC,1"] + coordinates {
             #expect(!all.contains(words), "the bundle contains: \(words)")
         }
         #expect(all.firstMatch(of: /[0-9]\.[0-9]{4,}/) == nil, "something looks like a coordinate")
@@ -65,7 +65,7 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// `-o` names a configuration, a token or another archive by mistake: the file is kept. An earlier bundle may be
+    /// If `-o` names a configuration, a token or another file by mistake, the file is kept. An earlier bundle is
     /// replaced.
     @Test func neverReplaceOtherFiles() async throws {
         let directory = try TemporaryDirectory()
@@ -83,18 +83,18 @@ import WaypostTestSupport
         let path = try directory.write([], to: "bundle.txt")
         for _ in 1...2 {
             let outcome = try await BuiltProgram.run(["bundle", "--config", config, "-o", path])
-            #expect(outcome.ending == .exited(0), "\(Self.text(outcome))")
+            #expect(outcome.ending == .exited(0), "\(Self.output(of: outcome))")
         }
     }
 
-    /// The configuration is unreadable: the bundle has everything else, and lists the missing parts.
-    @Test func listMissingItems() async throws {
+    /// If the configuration is unreadable, the bundle has everything else and lists the missing parts.
+    @Test func listMissingParts() async throws {
         let directory = try TemporaryDirectory()
         let config = try directory.write("{\"vehicle\": ".utf8, to: "config.json")
         let path = directory.path("bundle.txt")
         let outcome = try await BuiltProgram.run(["bundle", "--config", config, "-o", path])
         #expect(outcome.ending == .exited(0))
-        let listing = Self.text(outcome)
+        let listing = Self.output(of: outcome)
         for words in [
             "checks  ", "is unreadable or wrong; see the part checks", "\(config) is not JSON",
         ] {
@@ -103,16 +103,16 @@ import WaypostTestSupport
         #expect(FileManager.default.fileExists(atPath: path))
     }
 
-    /// The help desk learns what is wrong with a file and who owns it.
+    /// The bundle says what is wrong with the configuration, and which vehicle it is for.
     @Test func reportConfigurationErrors() async throws {
         let directory = try TemporaryDirectory()
         let text =
-            CheckCommand.good.replacing("DIRECTORY", with: directory.path("")).dropLast()
+            CheckCommand.goodConfiguration.replacing("DIRECTORY", with: directory.path("")).dropLast()
             + #","status": {"listen": "127.0.0.1:1"}, "reporting": {"intervalSeconds": 10000}}"#
         let config = try directory.write(text.utf8, to: "config.json")
         let outcome = try await BuiltProgram.run(["bundle", "--config", config, "-o", "-"])
         #expect(outcome.ending == .exited(0))
-        let all = Self.text(outcome)
+        let all = Self.output(of: outcome)
         #expect(
             all.contains("Waypost support bundle of van-7, made by") && all.contains("\nstandard output: "), "\(all)")
         #expect(
@@ -125,18 +125,18 @@ import WaypostTestSupport
     /// The bundle has the service's state, although the service's outbox hangs.
     @Test func areWrittenWhileTheOutboxHangs() async throws {
         let bench = try ServiceBench()
-        let hang = try await HangingService.outboxThatHangs(in: bench.directory, with: .system)
+        let hang = try await HangingService.makeHangingOutbox(in: bench.directory, updateAt: .system)
         let service = try bench.start { $0.status = "unix:" + bench.directory.path("status") }
         try #require(await service.errors.line(saying: "from memory only: the outbox is not open yet") != nil)
         let outcome = try await BuiltProgram.run(["bundle", "--config", bench.directory.path("config.json"), "-o", "-"])
         #expect(outcome.ending == .exited(0))
-        let said = Self.text(outcome)
+        let said = Self.output(of: outcome)
         #expect(said.contains("the outbox is not open yet") && !said.contains("see the part status.json"), "\(said)")
         #expect(await service.terminate().ending == .exited(0))
         _ = consume hang
     }
 
-    /// The error is one line, and no partial file remains.
+    /// The error consists of one line, and no partial file remains.
     @Test func reportThatTheyCannotBeWritten() async throws {
         let directory = try TemporaryDirectory()
         for (path, words) in [

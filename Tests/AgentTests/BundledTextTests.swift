@@ -60,8 +60,8 @@ import Testing
             #"{"policy":"accuracy","trackToleranceMeters":"off","baudRate":"automatic","vehicleId":7}"#
         ),
     ])
-    func redactSecretsInAConfiguration(text: String, shown: String) throws {
+    func redactSecretsInAConfiguration(text: String, redacted: String) throws {
         let value = BundledText.configuration(try JSONValue(parsing: Array(text.utf8)))
-        #expect(value == (try JSONValue(parsing: Array(shown.utf8))), "\(value)")
+        #expect(value == (try JSONValue(parsing: Array(redacted.utf8))), "\(value)")
     }
 }

@@ -7,39 +7,40 @@ import WaypostTestSupport
 /// Checks of certificates at various times: the client's is valid from 2020 to 2099, its authority's for one day.
 @Suite(.enabled(if: TestCertificates.areAvailable, "openssl is needed"), .timeLimit(.minutes(1)))
 struct CertificateFiles {
-    private static let end = UTCTime(year: 2099, month: 12, day: 31, millisecondOfDay: 86_399_000)
-    private static let remedy = "replace it with a valid one, or, if today is not"
+    private static let clientExpiry = UTCTime(year: 2099, month: 12, day: 31, millisecondOfDay: 86_399_000)
+    private static let remedyStart = "replace it with a valid one, or, if today is not"
 
     @Test(arguments: [
-        (end.advanced(by: .seconds(-30 * 86_400)), nil),
+        (clientExpiry.advanced(by: .seconds(-30 * 86_400)), nil),
         (
-            end.advanced(by: .seconds(1 - 30 * 86_400)),
+            clientExpiry.advanced(by: .seconds(1 - 30 * 86_400)),
             CheckLine(
                 .note, "authorization", "expires on 2099-12-31T23:59:59Z, in 30 days: replace it before then")
         ),
         (
-            end.advanced(by: .seconds(-7200)),
+            clientExpiry.advanced(by: .seconds(-7200)),
             CheckLine(.note, "authorization", "expires on 2099-12-31T23:59:59Z, in 2 h: replace it before then")
         ),
         (
-            end.advanced(by: .seconds(1)),
+            clientExpiry.advanced(by: .seconds(1)),
             CheckLine(
                 .fail, "authorization",
-                "expired on 2099-12-31T23:59:59Z, so it is rejected: \(remedy) 2100-01-01, set this machine's "
+                "expired on 2099-12-31T23:59:59Z, so it is rejected: \(remedyStart) 2100-01-01, set this machine's "
                     + "clock")
         ),
         (
             UTCTime(year: 1970, month: 1, day: 1),
             CheckLine(
                 .fail, "authorization",
-                "is not valid before 2020-01-01T00:00:00Z: \(remedy) 1970-01-01, set this machine's clock")
+                "is not valid before 2020-01-01T00:00:00Z: \(remedyStart) 1970-01-01, set this machine's clock")
         ),
     ])
     func areJudgedByTheCurrentTime(now: UTCTime, line: CheckLine?) async throws {
         let directory = try TemporaryDirectory()
         try await TestCertificates.make(in: directory)
         let (certificate, key) = TestCertificates.client(in: directory)
-        let lines = try check(#""clientCertificateFile": "\#(certificate)", "clientKeyFile": "\#(key)""#, at: now)
+        let lines = try checkLines(
+            forProviderKeys: #""clientCertificateFile": "\#(certificate)", "clientKeyFile": "\#(key)""#, at: now)
         let expected = line.map {
             CheckLine(
                 $0.verdict, $0.name,
@@ -57,7 +58,7 @@ struct CertificateFiles {
             let file = directory.path("authorities.pem")
             let parts = try names.map { try Data(contentsOf: URL(filePath: directory.path($0))) }
             try directory.write(parts.joined(), to: "authorities.pem")
-            return try check(#""caFile": "\#(file)""#, at: now).filter { $0.text.contains(file) }
+            return try checkLines(forProviderKeys: #""caFile": "\#(file)""#, at: now).filter { $0.text.contains(file) }
         }
         #expect(try findings(["expired.pem", "client.pem", "ca.pem"]) == [])
         let lines = try findings(["ca.pem", "expired.pem"])
@@ -67,7 +68,7 @@ struct CertificateFiles {
         #expect(lines.first?.text.contains("2020-01-02") == false, "\(lines)")
     }
 
-    private func check(_ keys: String, at now: UTCTime) throws -> [CheckLine] {
+    private func checkLines(forProviderKeys keys: String, at now: UTCTime) throws -> [CheckLine] {
         let http = #"{"type": "http", "url": "https://b.internal/{vehicleId}", \#(keys)}"#
         let configuration = try Configurations.read(
             Configurations.smallest.replacing(#"{"type": "file", "path": "/run/token"}"#, with: http))

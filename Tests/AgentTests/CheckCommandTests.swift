@@ -8,7 +8,7 @@ import Testing
 import TimeAndChance
 import WaypostTestSupport
 
-/// `waypost check` without `--online`, and next to a running service.
+/// `waypost check`, alone and next to a running service.
 @Suite(
     .serialized, .timeLimit(.minutes(3)),
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
@@ -17,13 +17,13 @@ struct CheckCommand {
     struct Case: CustomTestStringConvertible {
         /// The part of a good configuration to replace; DIRECTORY stands for the test's directory.
         let part: String
-        let with: String
+        let replacement: String
         /// The name of the line and the start of its text.
         let line: String
         var testDescription: String { line }
     }
 
-    static let good = #"""
+    static let goodConfiguration = #"""
         {"vehicle": {"providerId": "p", "vehicleId": "van-7"},
          "receiver": {"type": "tcp", "host": "127.0.0.1"},
          "authorization": {"type": "file", "path": "DIRECTORY/token"},
@@ -35,95 +35,99 @@ struct CheckCommand {
 
     static let cases = [
         Case(
-            part: "van-7", with: "${VAN}",
+            part: "van-7", replacement: "${VAN}",
             line: "vehicle: vehicle.vehicleId is \"${VAN}\", a placeholder that nothing has "),
-        Case(part: "van-7", with: "{{ van }}", line: "vehicle: vehicle.vehicleId is \"{{ van }}\", a placeholder"),
-        Case(part: "van-7", with: "van-7 ", line: "vehicle: vehicle.vehicleId is \"van-7 \", with a space at its "),
         Case(
-            part: receiver, with: #"{"type": "serial", "device": "/dev/ttyUSB0 "}"#,
+            part: "van-7", replacement: "{{ van }}",
+            line: "vehicle: vehicle.vehicleId is \"{{ van }}\", a placeholder"),
+        Case(
+            part: "van-7", replacement: "van-7 ",
+            line: "vehicle: vehicle.vehicleId is \"van-7 \", with a space at its "),
+        Case(
+            part: receiver, replacement: #"{"type": "serial", "device": "/dev/ttyUSB0 "}"#,
             line: "receiver: receiver.device is \"/dev/ttyUSB0 \", with a space at its start or end; remove the space"),
         Case(
-            part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/o/outbox.sqlite ",
+            part: "DIRECTORY/o/outbox.sqlite", replacement: "DIRECTORY/o/outbox.sqlite ",
             line: "outbox: outbox.path is \"DIRECTORY/o/outbox.sqlite \", with a space at its start or end; remove the "
                 + "space"),
         Case(
-            part: "DIRECTORY/token", with: "DIRECTORY/<van>/token",
+            part: "DIRECTORY/token", replacement: "DIRECTORY/<van>/token",
             line: "authorization: authorization.path is \"DIRECTORY/<van>/token\", with a placeholder that nothing has"),
         Case(
-            part: #""upload""#, with: #""status": {"listen": "unix:DIRECTORY/{vehicleId}"}, "upload""#,
+            part: #""upload""#, replacement: #""status": {"listen": "unix:DIRECTORY/{vehicleId}"}, "upload""#,
             line: "status: status.listen is \"DIRECTORY/{vehicleId}\", with a placeholder that nothing has filled in"),
         Case(
-            part: #""van-7""#, with: #""van-7", "privateModeFile": "/var/lib/vehicle/{vehicleId}""#,
+            part: #""van-7""#, replacement: #""van-7", "privateModeFile": "/var/lib/vehicle/{vehicleId}""#,
             line:
                 "vehicle: vehicle.privateModeFile is \"/var/lib/vehicle/{vehicleId}\", with a placeholder that nothing has"
         ),
         Case(
-            part: authorization, with: #"{"type": "http", "url": "https://b.internal/${vehicleId}"}"#,
+            part: authorization, replacement: #"{"type": "http", "url": "https://b.internal/${vehicleId}"}"#,
             line: "authorization: authorization.url has a $ before a placeholder, and the $ is also sent; remove it"),
         Case(
-            part: authorization, with: #"{"type": "command", "command": ["~/bin/token"]}"#,
+            part: authorization, replacement: #"{"type": "command", "command": ["~/bin/token"]}"#,
             line:
                 "authorization: authorization.command: there is no ~/bin/token, because only a shell expands ~; "
         ),
         Case(
-            part: authorization, with: #"{"type": "command", "command": ["/bin/echo token"]}"#,
+            part: authorization, replacement: #"{"type": "command", "command": ["/bin/echo token"]}"#,
             line:
                 "authorization: authorization.command: there is no /bin/echo token; write the program and each "
                 + "argument as separate strings: [\"/bin/echo\", \"argument\"]"),
         Case(
-            part: authorization, with: #"{"type": "command", "command": ["cat /x/t | head -n 1"]}"#,
+            part: authorization, replacement: #"{"type": "command", "command": ["cat /x/t | head -n 1"]}"#,
             line:
                 "authorization: authorization.command: there is no cat /x/t | head -n 1; write the program and each "
                 + "argument as separate strings: [\"cat\", \"argument\"]; for a shell, write "),
         Case(
-            part: receiver, with: #"{"type": "serial", "device": "ttyUSB0"}"#,
+            part: receiver, replacement: #"{"type": "serial", "device": "ttyUSB0"}"#,
             line: "receiver: receiver.device is \"ttyUSB0\""),
         Case(
-            part: receiver, with: #"{"type": "serial", "device": "DIRECTORY/open"}"#,
+            part: receiver, replacement: #"{"type": "serial", "device": "DIRECTORY/open"}"#,
             line: "receiver: receiver.device: DIRECTORY/open is a file, not a serial port; use a device"),
         Case(
-            part: receiver, with: #"{"type": "serial", "device": "/dev/null"}"#,
+            part: receiver, replacement: #"{"type": "serial", "device": "/dev/null"}"#,
             line: "receiver: receiver.device: /dev/null is a device of the subsystem mem, not a serial port; use "),
         Case(
-            part: receiver, with: #"{"type": "file", "path": "DIRECTORY/none"}"#,
+            part: receiver, replacement: #"{"type": "file", "path": "DIRECTORY/none"}"#,
             line: "receiver: receiver.path: DIRECTORY/none does not exist; "),
         Case(
-            part: "DIRECTORY/o/outbox.sqlite", with: "o/outbox.sqlite",
+            part: "DIRECTORY/o/outbox.sqlite", replacement: "o/outbox.sqlite",
             line: "outbox: outbox.path is \"o/outbox.sqlite\", "),
         Case(
-            part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/new/",
+            part: "DIRECTORY/o/outbox.sqlite", replacement: "DIRECTORY/new/",
             line: "outbox: outbox.path is \"DIRECTORY/new/\", a directory; specify a file in it"),
         Case(
-            part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/o",
+            part: "DIRECTORY/o/outbox.sqlite", replacement: "DIRECTORY/o",
             line: "outbox: outbox.path: DIRECTORY/o is a directory, not a file; specify a file in that directory"),
         Case(
-            part: "DIRECTORY/o/outbox.sqlite", with: "/proc/outbox.sqlite",
+            part: "DIRECTORY/o/outbox.sqlite", replacement: "/proc/outbox.sqlite",
             line: "outbox: outbox.path: /proc/outbox.sqlite can't be created, because /proc is not "),
         Case(
-            part: "DIRECTORY/o/outbox.sqlite", with: "/dev/full",
+            part: "DIRECTORY/o/outbox.sqlite", replacement: "/dev/full",
             line: "outbox: outbox.path: /dev/full is a device, not a file; choose another path"),
         Case(
-            part: #""outbox":"#, with: #""status": {"listen": "unix:DIRECTORY/none/status"}, "outbox":"#,
+            part: #""outbox":"#, replacement: #""status": {"listen": "unix:DIRECTORY/none/status"}, "outbox":"#,
             line:
                 "status: status.listen: cannot listen on unix:DIRECTORY/none/status: No such file or directory; create DIRECTORY/none "
         ),
         Case(
-            part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/open",
+            part: "DIRECTORY/o/outbox.sqlite", replacement: "DIRECTORY/open",
             line:
                 "outbox: outbox.path: DIRECTORY/open isn't a Waypost outbox but text, and is left unchanged; set another"
         ),
         Case(
-            part: "DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/open/o/outbox.sqlite",
+            part: "DIRECTORY/o/outbox.sqlite", replacement: "DIRECTORY/open/o/outbox.sqlite",
             line: "outbox: outbox.path: DIRECTORY/open/o/outbox.sqlite can't be created, because DIRECTORY/open is not "
         ),
         Case(
-            part: "DIRECTORY/token", with: "DIRECTORY/open",
+            part: "DIRECTORY/token", replacement: "DIRECTORY/open",
             line:
                 "authorization: the token comes from the file DIRECTORY/open, which contains a secret and can be read by "
                 + "every user; "
         ),
         Case(
-            part: "DIRECTORY/token", with: "DIRECTORY/none",
+            part: "DIRECTORY/token", replacement: "DIRECTORY/none",
             line: "authorization: the token comes from the file DIRECTORY/none, which can't be read: No such"),
         Case(
             part: authorization,
@@ -142,46 +146,47 @@ struct CheckCommand {
                 + "read by "
         ),
         Case(
-            part: authorization, with: #"{"type": "http", "url": "https://backend.example.com/{vehicleId}"}"#,
+            part: authorization, replacement: #"{"type": "http", "url": "https://backend.example.com/{vehicleId}"}"#,
             line: "authorization: authorization.url names backend.example.com, a host for examples only"),
         Case(
-            part: "http://127.0.0.1:1", with: "http://127.0.0.1:1/v1/",
+            part: "http://127.0.0.1:1", replacement: "http://127.0.0.1:1/v1/",
             line: "upload: upload.endpoint has a path after http://127.0.0.1:1, but requests add their own path, /v1/"),
         Case(
-            part: "http://127.0.0.1:1", with: "https://fleetengine.googleapis.com/fleet",
+            part: "http://127.0.0.1:1", replacement: "https://fleetengine.googleapis.com/fleet",
             line: "upload: upload.endpoint has a path after https://fleetengine.googleapis.com, but"),
         Case(
-            part: authorization, with: #"{"type": "command", "command": ["DIRECTORY/none"]}"#,
+            part: authorization, replacement: #"{"type": "command", "command": ["DIRECTORY/none"]}"#,
             line:
                 "authorization: authorization.command: there is no DIRECTORY/none; check that the program is installed"),
         Case(
-            part: authorization, with: #"{"type": "command", "command": ["DIRECTORY/token"]}"#,
+            part: authorization, replacement: #"{"type": "command", "command": ["DIRECTORY/token"]}"#,
             line: "authorization: authorization.command: DIRECTORY/token is not executable; run chmod +x "),
         Case(
-            part: authorization, with: #"{"type": "command", "command": ["no-such-program"]}"#,
+            part: authorization, replacement: #"{"type": "command", "command": ["no-such-program"]}"#,
             line: "authorization: authorization.command: there is no program no-such-program in PATH"),
         Case(
-            part: authorization, with: #"{"type": "command", "command": ["DIRECTORY/o"]}"#,
+            part: authorization, replacement: #"{"type": "command", "command": ["DIRECTORY/o"]}"#,
             line: "authorization: authorization.command: DIRECTORY/o is a directory, not a program; specify a program"),
         Case(
-            part: authorization, with: #"{"type": "command", "command": ["DIRECTORY/windows"]}"#,
+            part: authorization, replacement: #"{"type": "command", "command": ["DIRECTORY/windows"]}"#,
             line: "authorization: authorization.command: DIRECTORY/windows has Windows line endings; run"),
         Case(
             part: authorization,
-            with: #"{"type": "command", "command": ["/bin/true"], "environment": {"KEY": {"file": "DIRECTORY/open"}}}"#,
+            replacement:
+                #"{"type": "command", "command": ["/bin/true"], "environment": {"KEY": {"file": "DIRECTORY/open"}}}"#,
             line:
                 "authorization: variable KEY comes from the file DIRECTORY/open, which contains a secret and can be read by "
                 + "every "
         ),
         Case(
-            part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"DIRECTORY/none\"",
+            part: "http://127.0.0.1:1\"", replacement: "http://127.0.0.1:1\", \"caFile\": \"DIRECTORY/none\"",
             line: "upload: upload.caFile DIRECTORY/none cannot be read: No such file or directory; check the path and "
         ),
         Case(
-            part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"DIRECTORY/open\"",
+            part: "http://127.0.0.1:1\"", replacement: "http://127.0.0.1:1\", \"caFile\": \"DIRECTORY/open\"",
             line: "upload: upload.caFile DIRECTORY/open has no line that begins with -----BEGIN; use a PEM file"),
         Case(
-            part: "http://127.0.0.1:1\"", with: "http://127.0.0.1:1\", \"caFile\": \"/dev/zero\"",
+            part: "http://127.0.0.1:1\"", replacement: "http://127.0.0.1:1\", \"caFile\": \"/dev/zero\"",
             line: "upload: upload.caFile /dev/zero is a device, not a file; use a PEM file"),
     ]
 
@@ -196,29 +201,29 @@ struct CheckCommand {
     }
 
     @Test(arguments: cases) func reportsIncompleteSettings(row: Case) async throws {
-        let (lines, ending) = try await check(Self.good.replacing(row.part, with: row.with))
+        let (lines, ending) = try await check(Self.goodConfiguration.replacing(row.part, with: row.replacement))
         #expect(ending == .exited(78))
         #expect(!lines.contains { $0.hasPrefix("ok ") }, "\(lines)")
-        let (name, text) = row.line.cut(at: ": ")
+        let (name, text) = row.line.split(atFirst: ": ")
         let expected = "FAIL  \(name.padding(to: 13))  \(text.replacing("DIRECTORY", with: directory.url.path))"
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines), not \(expected)")
     }
 
     /// The secret is as readable as the file that contains it.
     @Test(arguments: [(0o644, true), (0o640, false)])
-    func notesASecretInAConfigurationThatEveryUserCanRead(mode: Int, isOpen: Bool) async throws {
+    func notesASecretInAConfigurationThatEveryUserCanRead(mode: Int, isNoted: Bool) async throws {
         let http = #"{"type": "http", "url": "https://b.internal/", "headers": {"X-Api-Key": "hunter2"}}"#
-        let (lines, _) = try await check(Self.good.replacing(Self.authorization, with: http), mode: mode)
+        let (lines, _) = try await check(Self.goodConfiguration.replacing(Self.authorization, with: http), mode: mode)
         let key = "note  authorization  authorization.headers.X-Api-Key"
         let words = "\(key) is in \(directory.path("config.json")), which every user can read; if"
-        #expect(lines.contains { $0.hasPrefix(words) } == isOpen, "\(lines)")
+        #expect(lines.contains { $0.hasPrefix(words) } == isNoted, "\(lines)")
         #expect(!lines.contains { $0.contains("hunter2") }, "\(lines)")
     }
 
-    /// Creating a transport would stop at the first bad file.
+    /// Every bad file is reported, although creating a transport would stop at the first one.
     @Test func checksEachCertificateFile() async throws {
         let (lines, ending) = try await check(
-            Self.good.replacing(
+            Self.goodConfiguration.replacing(
                 Self.authorization,
                 with: #"""
                     {"type": "http", "url": "https://b.internal/", "caFile": "DIRECTORY/none",
@@ -258,19 +263,21 @@ struct CheckCommand {
             ),
             ("client.pem", "client.key", []),
         ] as [(String, String, [String])])
-    func reportsACertificateThatDoesNotMatchItsKey(certificate: String, key: String, found: [String]) async throws {
+    func reportsACertificateThatDoesNotMatchItsKey(certificate: String, key: String, expectedFailures: [String])
+        async throws
+    {
         try await TestCertificates.make(in: directory)
         let (lines, ending) = try await check(
-            Self.good.replacing(
+            Self.goodConfiguration.replacing(
                 Self.authorization,
                 with: #"""
                     {"type": "http", "url": "https://b.internal/", "clientCertificateFile": "DIRECTORY/\#(certificate)",
                      "clientKeyFile": "DIRECTORY/\#(key)"}
                     """#))
-        #expect(ending == .exited(found.isEmpty ? 0 : 78), "\(lines)")
+        #expect(ending == .exited(expectedFailures.isEmpty ? 0 : 78), "\(lines)")
         let failures = lines.filter { $0.hasPrefix("FAIL") }
-        #expect(failures.count == found.count, "\(lines)")
-        for (line, words) in zip(failures, found) {
+        #expect(failures.count == expectedFailures.count, "\(lines)")
+        for (line, words) in zip(failures, expectedFailures) {
             #expect(line.contains("authorization." + words.replacing("DIRECTORY", with: directory.url.path)), "\(line)")
         }
     }
@@ -292,7 +299,7 @@ struct CheckCommand {
         ("DIRECTORY/closed/private", "can't be seen by uid 64995, so the vehicle is always private; give that user"),
         ("DIRECTORY/o/private", nil), ("DIRECTORY/o", "is a directory, so the vehicle is always private; use the path"),
     ])
-    func checksTheDirectoryOfThePrivateSwitch(path: String, words: String?) async throws {
+    func checksTheDirectoryOfThePrivateSwitch(path: String, problem: String?) async throws {
         try FileSystem.createDirectory(at: directory.path("closed"))
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory.path("closed"))
         if path.contains("closed") {
@@ -300,25 +307,25 @@ struct CheckCommand {
             unsafe chown(directory.path("o"), 64_995, 64_995)
         }
         let (lines, ending) = try await check(
-            Self.good.replacing(#""van-7""#, with: #""van-7", "privateModeFile": "\#(path)""#))
-        #expect(ending == .exited(words == nil ? 0 : 78), "\(lines)")
-        guard let words else { return }
+            Self.goodConfiguration.replacing(#""van-7""#, with: #""van-7", "privateModeFile": "\#(path)""#))
+        #expect(ending == .exited(problem == nil ? 0 : 78), "\(lines)")
+        guard let problem else { return }
         let place = path.replacing("DIRECTORY", with: directory.url.path)
-        let expected = "FAIL  vehicle        vehicle.privateModeFile: \(place) \(words)"
+        let expected = "FAIL  vehicle        vehicle.privateModeFile: \(place) \(problem)"
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines)")
     }
 
-    /// A switch that is on, one in memory, and one that is removed with the service.
+    /// The switch is on, is in memory, or is in the directory that is removed when the service stops.
     @Test(arguments: [
         ("DIRECTORY/open", "exists now, so the vehicle is private"), ("/dev/shm/no-switch", "is in memory, so"),
         ("/run/waypost/none/private", "is in /run/waypost, which systemd removes"),
     ])
-    func notesWhereAPrivateSwitchIs(path: String, words: String) async throws {
+    func notesAPrivateSwitchThatIsOnOrTemporary(path: String, note: String) async throws {
         let (lines, ending) = try await check(
-            Self.good.replacing(#""van-7""#, with: #""van-7", "privateModeFile": "\#(path)""#))
+            Self.goodConfiguration.replacing(#""van-7""#, with: #""van-7", "privateModeFile": "\#(path)""#))
         #expect(ending == .exited(0))
         let place = path.replacing("DIRECTORY", with: directory.url.path)
-        let expected = "note  vehicle        vehicle.privateModeFile: \(place) \(words)"
+        let expected = "note  vehicle        vehicle.privateModeFile: \(place) \(note)"
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines)")
     }
 
@@ -327,13 +334,13 @@ struct CheckCommand {
             contentsOf: Fixtures.checkout.appending(path: "config.example.json"), encoding: .utf8)
         let (lines, ending) = try await check(example)
         #expect(ending == .exited(78))
-        // Its outbox is in /var/lib, where the service's user must create it.
+        // The example's outbox is in /var/lib, where the service's user must create it.
         let failures = lines.filter { $0.hasPrefix("FAIL") && !$0.contains(" outbox.path: ") }
         #expect(failures.count == 2, "\(lines)")
     }
 
     @Test func reportsThatAConfigurationIsComplete() async throws {
-        let (lines, ending) = try await check(Self.good)
+        let (lines, ending) = try await check(Self.goodConfiguration)
         #expect(ending == .exited(0))
         let words =
             "is complete: providers/p/vehicles/van-7; to also try the receiver, the token and Fleet Engine, add --online"
@@ -346,7 +353,7 @@ struct CheckCommand {
         let disk = try TinyFileSystem(at: directory.path("disk"), megabytes: 2)
         if isFull { try disk.fill() }
         let (lines, ending) = try await check(
-            Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/disk/outbox.sqlite"))
+            Self.goodConfiguration.replacing("DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/disk/outbox.sqlite"))
         #expect(ending == .exited(isFull ? 78 : 0))
         let words =
             "FAIL  outbox         outbox.path: only 0 kB are free at \(directory.path("disk")), but an outbox needs 1000 kB; "
@@ -355,14 +362,14 @@ struct CheckCommand {
     }
 
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"), arguments: [3, 0])
-    func reportsThatNoFileCanBeCreated(inodes: Int) async throws {
+    func reportsThatTheFileSystemHasTooFewInodes(inodes: Int) async throws {
         let place = directory.path("disk")
         unsafe mkdir(place, 0o700)
-        // The path itself is a directory.
+        // The directory at the mount point also has an inode.
         try valueOrSystemError("mount") { unsafe mount("tmpfs", place, "tmpfs", 0, "size=4m,nr_inodes=\(inodes + 1)") }
         defer { unsafe umount2(place, CInt(MNT_DETACH)) }
         let (lines, ending) = try await check(
-            Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/disk/outbox.sqlite"))
+            Self.goodConfiguration.replacing("DIRECTORY/o/outbox.sqlite", with: "DIRECTORY/disk/outbox.sqlite"))
         #expect(ending == .exited(78))
         let words =
             "FAIL  outbox         outbox.path: the file system of \(place) has \(inodes) inodes left, but an outbox "
@@ -372,10 +379,10 @@ struct CheckCommand {
 
     /// The directory's mode alone doesn't show whether the outbox's owner can write.
     @Test(.enabled(if: geteuid() == 0, "only root can act as another user"), arguments: [0o700, 0o500])
-    func triesToWriteAsTheOutboxsOwner(mode: mode_t) async throws {
+    func triesToWriteAsTheOwnerOfTheOutbox(mode: mode_t) async throws {
         unsafe chown(directory.path("o"), 12345, 12345)
         unsafe chmod(directory.path("o"), mode)
-        let (lines, ending) = try await check(Self.good)
+        let (lines, ending) = try await check(Self.goodConfiguration)
         #expect(ending == .exited(mode == 0o700 ? 0 : 78))
         let words =
             "FAIL  outbox         outbox.path: uid 12345 can't write to \(directory.path("o")): Permission denied; "
@@ -388,11 +395,12 @@ struct CheckCommand {
     func reportsThatAUserNamespaceLacksTheUser() async throws {
         unsafe chown(directory.path("o"), 12345, 12345)
         let config = try directory.write(
-            Self.good.replacing("DIRECTORY", with: directory.url.path).utf8, to: "config.json", mode: 0o640)
+            Self.goodConfiguration.replacing("DIRECTORY", with: directory.url.path).utf8, to: "config.json", mode: 0o640
+        )
         let outcome = try await ChildProcess(
             arguments: [
                 "/usr/bin/unshare", "--user", "--map-root-user", BuiltProgram.waypost, "check", "--config", config,
-            ], environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
+            ], environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangTimeout
         ).run()
         let said = String(decoding: outcome.standardOutput, as: UTF8.self)
         #expect(
@@ -404,7 +412,7 @@ struct CheckCommand {
     @Test func reportsAStatusPortThatIsTaken() async throws {
         let holder = try LoopbackSocket(.stream)
         let (lines, ending) = try await check(
-            Self.good.replacing(
+            Self.goodConfiguration.replacing(
                 #""outbox":"#, with: #""status": {"listen": "127.0.0.1:\#(holder.port)"}, "outbox":"#))
         #expect(ending == .exited(78))
         let words = "FAIL  status         status.listen: cannot listen on 127.0.0.1:\(holder.port): "
@@ -426,7 +434,8 @@ struct CheckCommand {
     @Test(.enabled(if: FileSystem.volume(of: "/tmp") == .other, "/tmp is in memory here"))
     func notesAnOutboxInADirectoryThatTheSystemEmpties() async throws {
         let outbox = "/tmp/waypost-no-such-directory/outbox.sqlite"
-        let (lines, ending) = try await check(Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: outbox))
+        let (lines, ending) = try await check(
+            Self.goodConfiguration.replacing("DIRECTORY/o/outbox.sqlite", with: outbox))
         #expect(ending == .exited(0))
         let words = "note  outbox         outbox.path: \(outbox) is in /tmp, which many systems empty "
         #expect(lines.contains { $0.hasPrefix(words) }, "\(lines)")
@@ -436,7 +445,8 @@ struct CheckCommand {
     @Test(.enabled(if: FileSystem.volume(of: "/dev/shm") == .memory, "/dev/shm is not in memory here"))
     func notesAnOutboxInMemory() async throws {
         let outbox = "/dev/shm/waypost-no-such-directory/outbox.sqlite"
-        let (lines, ending) = try await check(Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: outbox))
+        let (lines, ending) = try await check(
+            Self.goodConfiguration.replacing("DIRECTORY/o/outbox.sqlite", with: outbox))
         #expect(ending == .exited(0))
         let words = "note  outbox         outbox.path: \(outbox) is in memory (tmpfs), so "
         #expect(lines.contains { $0.hasPrefix(words) }, "\(lines)")
@@ -444,7 +454,7 @@ struct CheckCommand {
 
     @Test func acceptsAStatusDirectoryThatSystemdWillCreate() async throws {
         let (lines, ending) = try await check(
-            Self.good.replacing(
+            Self.goodConfiguration.replacing(
                 #""outbox":"#, with: #""status": {"listen": "unix:/run/waypost-no-such/status"}, "outbox":"#))
         #expect(ending == .exited(0) && lines.count == 1, "\(lines)")
     }
@@ -452,14 +462,14 @@ struct CheckCommand {
     /// Output for programs: one JSON object for any result, with the same exit codes as the text.
     @Test(
         arguments: [
-            (good, 0, ["ok configuration"]),
-            (good.replacing("van-7", with: "VAN_ID_HERE"), 0, ["ok configuration", "note vehicle"]),
-            (good.replacing("van-7", with: "van-7 "), 78, ["fail vehicle"]),
-            (good.replacing("\"p\"", with: "7"), 78, ["fail configuration"]),
+            (goodConfiguration, 0, ["ok configuration"]),
+            (goodConfiguration.replacing("van-7", with: "VAN_ID_HERE"), 0, ["ok configuration", "note vehicle"]),
+            (goodConfiguration.replacing("van-7", with: "van-7 "), 78, ["fail vehicle"]),
+            (goodConfiguration.replacing("\"p\"", with: "7"), 78, ["fail configuration"]),
         ] as [(String, Int32, [String])])
     func printsOneJSONObject(configuration: String, code: Int32, checks: [String]) async throws {
         let config = try directory.write(
-            configurationWithOwnStatus(configuration).replacing("DIRECTORY", with: directory.url.path).utf8,
+            configurationWithOwnStatusAddress(configuration).replacing("DIRECTORY", with: directory.url.path).utf8,
             to: "config.json")
         let outcome = try await BuiltProgram.run(["check", "--json", "--config", config])
         #expect(outcome.ending == .exited(code) && outcome.standardError.isEmpty)
@@ -467,7 +477,7 @@ struct CheckCommand {
         #expect(object["passed"]?.boolValue == (code == 0) && object["online"]?.boolValue == false)
         #expect(object["configuration"]?.stringValue == config)
         let found = (object["checks"]?.arrayValue ?? []).filter {
-            !isAboutTheTestsDirectory($0["text"]?.stringValue ?? "")
+            !isAboutTheTemporaryDirectory($0["text"]?.stringValue ?? "")
                 && $0["text"]?.stringValue?.hasPrefix("sandbox not checked: ") != true
         }.map { check in
             [check["verdict"], check["name"]].map { $0?.stringValue ?? "" }.joined(separator: " ")
@@ -478,8 +488,8 @@ struct CheckCommand {
 
     /// A simulator accepts any project, but Fleet Engine only the customer's own.
     @Test(arguments: [("http://127.0.0.1:1", "note", Int32(0)), ("https://fleetengine.googleapis.com", "FAIL", 78)])
-    func recognisesTheExamplesProject(endpoint: String, verdict: String, code: Int32) async throws {
-        let example = Self.good.replacing("\"p\"", with: "\"my-cloud-project\"")
+    func recognisesTheProjectOfTheExample(endpoint: String, verdict: String, code: Int32) async throws {
+        let example = Self.goodConfiguration.replacing("\"p\"", with: "\"my-cloud-project\"")
         let (lines, ending) = try await check(example.replacing("http://127.0.0.1:1", with: endpoint))
         #expect(ending == .exited(code))
         let words = "vehicle.providerId is still the example's"
@@ -494,10 +504,10 @@ struct CheckCommand {
             #"authorization.path is "DIRECTORY/token ", with a line break at its start or end; remove the line break"#
         ),
     ])
-    func reportsQuotesAndSpacesAroundAValue(part: String, value: String, words: String) async throws {
-        let (lines, ending) = try await check(Self.good.replacing(part, with: value))
+    func reportsQuotesAndSpacesAroundAValue(part: String, value: String, problem: String) async throws {
+        let (lines, ending) = try await check(Self.goodConfiguration.replacing(part, with: value))
         #expect(ending == .exited(78))
-        let text = words.replacing("DIRECTORY", with: directory.url.path)
+        let text = problem.replacing("DIRECTORY", with: directory.url.path)
         #expect(lines.contains { $0.hasPrefix("FAIL") && $0.contains("  \(text)") }, "\(lines)")
         #expect(lines.allSatisfy { $0.hasPrefix("FAIL") || $0.hasPrefix("note") }, "\(lines)")
     }
@@ -508,10 +518,10 @@ struct CheckCommand {
             (#""\"hunter2\"""#, true), (#""Bearer 'hunter2'""#, true), (#"{"file": "DIRECTORY/quoted"}"#, true),
             (#"{"file": "DIRECTORY/token"}"#, false), (#""a \"hunter2\" b""#, false),
         ])
-    func notesQuotesAroundAHeadersValue(value: String, isNoted: Bool) async throws {
+    func notesQuotesAroundTheValueOfAHeader(value: String, isNoted: Bool) async throws {
         try directory.write("\"hunter2\"\n".utf8, to: "quoted", mode: 0o600)
         let http = #"{"type": "http", "url": "https://b.internal/t", "headers": {"X-Key": \#(value)}}"#
-        let (lines, ending) = try await check(Self.good.replacing(Self.authorization, with: http))
+        let (lines, ending) = try await check(Self.goodConfiguration.replacing(Self.authorization, with: http))
         #expect(ending == .exited(0))
         let words = "note  authorization  header X-Key uses "
         let end =
@@ -536,10 +546,10 @@ struct CheckCommand {
         ),
         (#""p""#, #""Vans-4711""#, #"vehicle.providerId is "Vans-4711", which looks like the project's name; write"#),
     ])
-    func notesAnUnusualID(part: String, id: String, words: String) async throws {
-        let (lines, ending) = try await check(Self.good.replacing(part, with: id))
+    func notesAnUnusualID(part: String, id: String, note: String) async throws {
+        let (lines, ending) = try await check(Self.goodConfiguration.replacing(part, with: id))
         #expect(ending == .exited(0))
-        #expect(lines.contains { $0.hasPrefix("note  vehicle        \(words)") }, "\(lines)")
+        #expect(lines.contains { $0.hasPrefix("note  vehicle        \(note)") }, "\(lines)")
     }
 
     /// Any user who can change these files controls Waypost.
@@ -548,7 +558,8 @@ struct CheckCommand {
         let key = try directory.write("key".utf8, to: "key", mode: 0o622)
         let command =
             #"{"type": "command", "command": ["/bin/sh", "\#(script)"], "environment": {"K": {"file": "\#(key)"}}}"#
-        let (lines, ending) = try await check(Self.good.replacing(Self.authorization, with: command), mode: 0o666)
+        let (lines, ending) = try await check(
+            Self.goodConfiguration.replacing(Self.authorization, with: command), mode: 0o666)
         #expect(ending == .exited(78))
         for words in [
             "configuration  configuration: \(directory.path("config.json"))",
@@ -567,7 +578,7 @@ struct CheckCommand {
         ])
     func notesAPlaceholderInAHeader(value: String, isNoted: Bool) async throws {
         let http = #"{"type": "http", "url": "https://b.internal/t", "headers": {"X-Key": "\#(value)"}}"#
-        let (lines, ending) = try await check(Self.good.replacing(Self.authorization, with: http))
+        let (lines, ending) = try await check(Self.goodConfiguration.replacing(Self.authorization, with: http))
         #expect(ending == .exited(0))
         let notes = lines.filter {
             // Every user can read the test's file, which is noted in another line.
@@ -578,7 +589,7 @@ struct CheckCommand {
     }
 
     @Test func notesAPlaceholderInAnID() async throws {
-        let (lines, ending) = try await check(Self.good.replacing("van-7", with: "VAN_ID_HERE"))
+        let (lines, ending) = try await check(Self.goodConfiguration.replacing("van-7", with: "VAN_ID_HERE"))
         #expect(ending == .exited(0))
         let words =
             "note  vehicle        vehicle.vehicleId is VAN_ID_HERE, which looks like a placeholder; write the id"
@@ -591,9 +602,9 @@ struct CheckCommand {
             (":vehicleId/token", true), ("{vehicleId}", false), ("vehicleId/{vehicleId}", false),
             ("vehicle-id/van-7", false), ("van-7", false), ("?vehicleId=van-7", false),
         ])
-    func notesAPlaceholderOfAnotherProgram(path: String, isNoted: Bool) async throws {
+    func notesAPlaceholderInTheSyntaxOfAnotherProgram(path: String, isNoted: Bool) async throws {
         let http = #"{"type": "http", "url": "https://b.internal/token/\#(path)"}"#
-        let (lines, ending) = try await check(Self.good.replacing(Self.authorization, with: http))
+        let (lines, ending) = try await check(Self.goodConfiguration.replacing(Self.authorization, with: http))
         #expect(ending == .exited(0))
         let words = "note  authorization  authorization.url has another program's placeholder"
         #expect(lines.contains { $0.hasPrefix(words) } == isNoted, "\(lines)")
@@ -601,18 +612,19 @@ struct CheckCommand {
 
     @Test(arguments: [("DIRECTORY/new/outbox.sqlite", true), ("DIRECTORY/o/outbox.sqlite", false)])
     func notesADirectoryThatDoesNotExistYet(path: String, isNoted: Bool) async throws {
-        let (lines, ending) = try await check(Self.good.replacing("DIRECTORY/o/outbox.sqlite", with: path))
+        let (lines, ending) = try await check(Self.goodConfiguration.replacing("DIRECTORY/o/outbox.sqlite", with: path))
         #expect(ending == .exited(0))
-        let isThere = lines.contains {
+        let isFound = lines.contains {
             $0.hasPrefix("note  outbox") && $0.contains("/new does not exist yet, and is created when")
         }
-        #expect(isThere == isNoted, "\(lines)")
+        #expect(isFound == isNoted, "\(lines)")
     }
 
     @Test(arguments: [("onDemandTrips", 0), ("scheduledTasks", 1)])
     func notesAStateThatDeliveryVehiclesDoNotHave(service: String, count: Int) async throws {
         let (lines, ending) = try await check(
-            Self.good.replacing(#""van-7""#, with: #""van-7", "service": "\#(service)", "stateOnStop": "OFFLINE""#))
+            Self.goodConfiguration.replacing(
+                #""van-7""#, with: #""van-7", "service": "\#(service)", "stateOnStop": "OFFLINE""#))
         #expect(ending == .exited(0))
         let words = "note  vehicle        vehicle.stateOnStop has no effect with scheduledTasks: "
         #expect(lines.count == 1 + count && lines.count { $0.hasPrefix(words) } == count, "\(lines)")
@@ -620,7 +632,7 @@ struct CheckCommand {
 
     @Test func rejectsAnEndpointWithAQuery() async throws {
         let (lines, ending) = try await check(
-            Self.good.replacing("http://127.0.0.1:1", with: "https://gateway.internal/?key=7"))
+            Self.goodConfiguration.replacing("http://127.0.0.1:1", with: "https://gateway.internal/?key=7"))
         #expect(ending == .exited(78), "\(lines)")
         #expect(
             lines.contains {
@@ -628,25 +640,26 @@ struct CheckCommand {
             }, "\(lines)")
     }
 
-    @Test func acceptsAGatewaysPathBeforeFleetEngines() async throws {
+    @Test func acceptsAnEndpointWithThePathOfAGateway() async throws {
         let (lines, ending) = try await check(
-            Self.good.replacing("http://127.0.0.1:1", with: "https://gateway.internal/fleet"))
+            Self.goodConfiguration.replacing("http://127.0.0.1:1", with: "https://gateway.internal/fleet"))
         #expect(ending == .exited(0) && !lines.contains { $0.contains("upload.endpoint") }, "\(lines)")
     }
 
     @Test func notesARandomPort() async throws {
         let (lines, ending) = try await check(
-            Self.good.replacing("\"outbox\"", with: "\"status\": {\"listen\": \"127.0.0.1:0\"}, \"outbox\""))
+            Self.goodConfiguration.replacing(
+                "\"outbox\"", with: "\"status\": {\"listen\": \"127.0.0.1:0\"}, \"outbox\""))
         #expect(ending == .exited(0))
         #expect(
             lines.contains { $0.hasPrefix("note  status         status.listen: port 0 means another port at") },
             "\(lines)")
     }
 
-    /// The service's environment may have a variable that is missing here.
+    /// The service's environment may have a variable that is missing in this shell.
     @Test func notesAVariableThatIsNotSetInThisShell() async throws {
         let (lines, ending) = try await check(
-            Self.good.replacing(
+            Self.goodConfiguration.replacing(
                 Self.authorization,
                 with:
                     #"{"type": "http", "url": "https://b.internal/", "headers": {"X-Key": {"environment": "NO_KEY"}}}"#)
@@ -657,8 +670,8 @@ struct CheckCommand {
         #expect(lines.contains { $0.hasPrefix(note) }, "\(lines)")
     }
 
-    /// The service warns about a value that `check` rejects, and continues.
-    @Test func theServiceWarnsOfTheSameProblem() async throws {
+    /// The service logs a warning and continues.
+    @Test func theServiceOnlyWarnsOfAValueThatCheckRejects() async throws {
         let bench = try ServiceBench()
         let service = try bench.start { $0.receiver = #"{"type": "serial", "device": "ttyX"}"# }
         #expect(
@@ -668,7 +681,7 @@ struct CheckCommand {
     }
 
     /// The service holds the serial port, so the check asks the service. The check must not open the port itself.
-    @Test func asksTheRunningService() async throws {
+    @Test func asksTheServiceInsteadOfOpeningThePort() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let address = "unix:" + bench.directory.path("status")
@@ -688,7 +701,7 @@ struct CheckCommand {
         }
         let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
         let lines = String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n")
-            .filter { !isAboutTheTestsDirectory(String($0)) && !$0.contains(" sandbox not checked: ") }.map {
+            .filter { !isAboutTheTemporaryDirectory(String($0)) && !$0.contains(" sandbox not checked: ") }.map {
                 $0.prefix(19)
             }
         #expect(outcome.ending == .exited(0), "\(lines)")
@@ -725,7 +738,7 @@ struct CheckCommand {
         let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
         #expect(outcome.ending == .exited(78))
         let lines = String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n")
-            .filter { $0.contains("  outbox  ") && !isAboutTheTestsDirectory(String($0)) }
+            .filter { $0.contains("  outbox  ") && !isAboutTheTemporaryDirectory(String($0)) }
         #expect(lines.map { $0.prefix(4) } == ["FAIL", "skip"], "\(lines)")
         let path = bench.directory.path("none/outbox.sqlite")
         #expect(
@@ -735,12 +748,12 @@ struct CheckCommand {
     /// An operator checks with sudo before the first start and while the service is stopped. The files that the check
     /// creates belong to the service.
     @Test(.enabled(if: geteuid() == 0, "only root can act as another user"), arguments: [false, true])
-    func opensTheOutboxAsItsOwner(isThere: Bool) async throws {
+    func opensTheOutboxAsItsOwner(outboxExists: Bool) async throws {
         let bench = try ServiceBench()
         let (directory, path) = (bench.directory.path("o"), bench.directory.path("o/outbox.sqlite"))
         unsafe mkdir(directory, 0o750)
-        if isThere { try bench.directory.write("".utf8, to: "o/outbox.sqlite") }
-        for place in isThere ? [directory, path] : [directory] { unsafe chown(place, 12345, 12345) }
+        if outboxExists { try bench.directory.write("".utf8, to: "o/outbox.sqlite") }
+        for place in outboxExists ? [directory, path] : [directory] { unsafe chown(place, 12345, 12345) }
         // This file is read after the outbox, with the rights of root.
         let token = try bench.directory.write("not a token".utf8, to: "token")
         unsafe chmod(token, 0o600)
@@ -752,7 +765,7 @@ struct CheckCommand {
         let outcome = try await BuiltProgram.run(["check", "--online", "--config", config])
         let checkOutput = String(decoding: outcome.standardOutput, as: UTF8.self)
         let words =
-            isThere
+            outboxExists
             ? "FAIL  outbox         \(path): damaged (it is empty); the service "
             : "skip  outbox         \(path) does not exist yet; "
         #expect(checkOutput.contains(words), "\(checkOutput)")
@@ -805,7 +818,7 @@ struct CheckCommand {
     }
 
     /// If this host's clock isn't synchronized and Fleet Engine runs on this host, either clock may be wrong.
-    @Test func judgesTheReceiversTime() async throws {
+    @Test func notesThatTheTimeOfTheReceiverDiffersFromTheClock() async throws {
         let bench = try ServiceBench()
         let drive = RecentDrive(epochs: 3, ahead: .seconds(-7200)).flatMap(\.sentences)
         let log = try bench.directory.write(drive, to: "drive.nmea")
@@ -815,7 +828,7 @@ struct CheckCommand {
                 "/bin/sh", "-c", "cat \"$1\" | \"$0\" check --online --config \"$2\"", BuiltProgram.waypost, log,
                 config,
             ], environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 },
-            timeLimit: BuiltProgram.hangs, outputLimit: 1 << 20
+            timeLimit: BuiltProgram.hangTimeout, outputLimit: 1 << 20
         ).run()
         let output = String(decoding: outcome.standardOutput, as: UTF8.self)
         let isSynchronized = UTCTime.synchronizedSystem != nil
@@ -849,22 +862,23 @@ struct CheckCommand {
         #expect(!String(decoding: piped.standardError + piped.standardOutput, as: UTF8.self).contains("up to"))
     }
 
-    /// Tests run outside the service's sandbox, which the check notes.
+    /// Returns the lines of `check`, without the notes that every test would cause: it runs outside the service's
+    /// sandbox, and its directory is temporary.
     private func check(
         _ configuration: String, mode: Int = 0o644
     ) async throws -> (lines: [String], ending: ChildProcess.Ending) {
-        let text = configurationWithOwnStatus(configuration).replacing("DIRECTORY", with: directory.url.path)
+        let text = configurationWithOwnStatusAddress(configuration).replacing("DIRECTORY", with: directory.url.path)
         let config = try directory.write(text.utf8, to: "config.json", mode: mode)
         let outcome = try await BuiltProgram.run(["check", "--config", config])
         #expect(outcome.standardError.isEmpty, "\(String(decoding: outcome.standardError, as: UTF8.self))")
         return (
             String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n").map(String.init)
-                .filter { !isAboutTheTestsDirectory($0) && !$0.contains(" sandbox not checked: ") }, outcome.ending
+                .filter { !isAboutTheTemporaryDirectory($0) && !$0.contains(" sandbox not checked: ") }, outcome.ending
         )
     }
 
     /// Returns the configuration with its own status address, because another service may use the default port.
-    private func configurationWithOwnStatus(_ configuration: String) -> String {
+    private func configurationWithOwnStatusAddress(_ configuration: String) -> String {
         if configuration.contains(#""status""#) {
             return configuration.replacing("127.0.0.1:9464", with: "unix:DIRECTORY/status")
         }
@@ -873,14 +887,14 @@ struct CheckCommand {
     }
 
     /// Whether the line is about the directory for temporary files.
-    private func isAboutTheTestsDirectory(_ line: String) -> Bool {
+    private func isAboutTheTemporaryDirectory(_ line: String) -> Bool {
         (line.contains(" (tmpfs), ") || line.contains(" is in /tmp, ")) && !line.contains("/waypost-no-such-directory")
     }
 }
 
 extension String {
-    fileprivate func cut(at mark: String) -> (before: String, after: String) {
-        guard let range = firstRange(of: mark) else { return (self, "") }
+    fileprivate func split(atFirst separator: String) -> (before: String, after: String) {
+        guard let range = firstRange(of: separator) else { return (self, "") }
         return (String(self[..<range.lowerBound]), String(self[range.upperBound...]))
     }
 

@@ -13,15 +13,15 @@ struct ClientCertificate {
         let client = server.clientCertificate
         let pair = #""clientCertificateFile": "\#(client.certificate)", "clientKeyFile": "\#(client.key)""#
         let authority = #""caFile": "\#(server.caFile)""#
-        let (page, _) = try await run(server, "\(authority), \(pair)", exit: 0)
+        let (page, _) = try await requestToken(from: server, with: "\(authority), \(pair)", exit: 0)
         #expect(page.hasSuffix("ok       fits providers/p/vehicles/van-7\n"))
 
-        let (_, refused) = try await run(server, authority, exit: 69)
+        let (_, refused) = try await requestToken(from: server, with: authority, exit: 69)
         #expect(
             refused
                 == "waypost: token endpoint https://localhost:\(server.mutualPort)/token answered 400: it requires "
                 + "a client certificate; set authorization.clientCertificateFile and clientKeyFile\n")
-        let (_, untrusted) = try await run(server, pair, exit: 69)
+        let (_, untrusted) = try await requestToken(from: server, with: pair, exit: 69)
         #expect(untrusted.contains("its certificate is not trusted"))
         #expect(
             untrusted.hasSuffix(
@@ -29,44 +29,45 @@ struct ClientCertificate {
         )
     }
 
-    @Test func rejectionsAreExplained() async throws {
+    @Test func isRejectedWithTheReason() async throws {
         let server = try await NginxServer()
         let directory = try TemporaryDirectory()
         let certificate = server.clientCertificate.certificate
         let key = directory.path("key.pem")
-        func words(_ key: String) async throws -> String {
-            try await run(
-                server,
-                #""caFile": "\#(server.caFile)", "clientCertificateFile": "\#(certificate)", "clientKeyFile": "\#(key)""#,
+        func errors(forKeyFile key: String) async throws -> String {
+            try await requestToken(
+                from: server,
+                with: #""caFile": "\#(server.caFile)", "clientCertificateFile": "\#(certificate)", "#
+                    + #""clientKeyFile": "\#(key)""#,
                 exit: 78
             ).errors
         }
         try FileManager.default.copyItem(atPath: server.clientCertificate.key, toPath: key)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
         #expect(
-            try await words(key)
+            try await errors(forKeyFile: key)
                 == "waypost: authorization.clientKeyFile comes from the file \(key), which contains a secret and can be "
                 + "read by every user; run chmod o= \(key)\n")
         let sealed = try await ChildProcess(
             arguments: [
                 "/usr/bin/openssl", "pkcs8", "-topk8", "-in", server.clientCertificate.key, "-out",
                 directory.path("sealed.pem"), "-passout", "pass:hush",
-            ], timeLimit: BuiltProgram.hangs
+            ], timeLimit: BuiltProgram.hangTimeout
         ).run()
         #expect(sealed.ending == .exited(0))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: directory.path("sealed.pem"))
         #expect(
-            try await words(directory.path("sealed.pem")).contains(
+            try await errors(forKeyFile: directory.path("sealed.pem")).contains(
                 "sealed.pem has a pass phrase, which a service can't enter; write the key without one (openssl pkey ")
         )
         #expect(
-            try await words(directory.path("none"))
+            try await errors(forKeyFile: directory.path("none"))
                 == "waypost: authorization.clientKeyFile comes from the file \(directory.path("none")), which can't be read: "
                 + "No such file or directory; check the path, and the program that writes the file\n")
     }
 
-    private func run(
-        _ server: NginxServer, _ keys: String, exit: Int32
+    private func requestToken(
+        from server: NginxServer, with keys: String, exit: Int32
     ) async throws -> (page: String, errors: String) {
         let directory = try TemporaryDirectory()
         let config = try ServiceSetup(

@@ -12,13 +12,13 @@ import WaypostTestSupport
 struct CommandErrors {
     struct Case: CustomTestStringConvertible {
         /// The command line; `LOG` and `CONFIG` stand for paths.
-        let words: String
+        let commandLine: String
         /// The kind of file at `LOG`.
         var log = Log.missing
         let code: Int32
         /// The start of the only line, after `waypost: ` and the log's path.
         let message: String
-        var testDescription: String { "\(words), \(log)" }
+        var testDescription: String { "\(commandLine), \(log)" }
     }
 
     enum Log { case missing, directory, empty, utf16, cutArchive, prose, voidFix, altered }
@@ -33,17 +33,19 @@ struct CommandErrors {
                 "fixes LOG", "fixes LOG --summary", "map LOG -o -",
                 "replay LOG --config CONFIG", "replay --json --config CONFIG LOG",
             ].map {
-                Case(words: $0, log: log, code: 65, message: message)
+                Case(commandLine: $0, log: log, code: 65, message: message)
             }
         } + [
-            Case(words: "demo LOG", log: .missing, code: 65, message: "does not exist"),
-            Case(words: "demo LOG", log: .directory, code: 65, message: "is a directory"),
-            Case(words: "fixes LOG --explain 1", log: .missing, code: 65, message: "does not exist"),
-            Case(words: "fixes LOG --explain 1", log: .utf16, code: 65, message: "is UTF-16 text"),
-            Case(words: "replay LOG --config CONFIG", log: .prose, code: 65, message: "contains no NMEA 0183 sentence"),
-            Case(words: "fixes LOG", log: .prose, code: 65, message: "contains no NMEA 0183 sentence"),
-            Case(words: "fixes LOG --summary", log: .prose, code: 65, message: "contains no NMEA 0183 sentence"),
-            Case(words: "map LOG -o -", log: .prose, code: 65, message: "contains no NMEA 0183 sentence"),
+            Case(commandLine: "demo LOG", log: .missing, code: 65, message: "does not exist"),
+            Case(commandLine: "demo LOG", log: .directory, code: 65, message: "is a directory"),
+            Case(commandLine: "fixes LOG --explain 1", log: .missing, code: 65, message: "does not exist"),
+            Case(commandLine: "fixes LOG --explain 1", log: .utf16, code: 65, message: "is UTF-16 text"),
+            Case(
+                commandLine: "replay LOG --config CONFIG", log: .prose, code: 65,
+                message: "contains no NMEA 0183 sentence"),
+            Case(commandLine: "fixes LOG", log: .prose, code: 65, message: "contains no NMEA 0183 sentence"),
+            Case(commandLine: "fixes LOG --summary", log: .prose, code: 65, message: "contains no NMEA 0183 sentence"),
+            Case(commandLine: "map LOG -o -", log: .prose, code: 65, message: "contains no NMEA 0183 sentence"),
         ]
 
     @Test(arguments: cases) func nameTheLogAndTheRemedy(row: Case) async throws {
@@ -53,16 +55,16 @@ struct CommandErrors {
         try await write(row.log, to: log, in: directory)
         let config =
             try bench?.configure { $0.level = "error" } ?? ServiceSetup(level: "error").write(in: directory)
-        let words = row.words.split(separator: " ").map {
+        let words = row.commandLine.split(separator: " ").map {
             String($0).replacing("LOG", with: log).replacing("CONFIG", with: config)
         }
         let outcome = try await BuiltProgram.run(words)
         #expect(outcome.ending == .exited(row.code))
-        let complaint = lines(outcome.standardError)
-        #expect(complaint.count == 1, "\(complaint)")
-        #expect(complaint.first?.hasPrefix("waypost: \(log) \(row.message)") == true, "\(complaint)")
+        let errorLines = lines(outcome.standardError)
+        #expect(errorLines.count == 1, "\(errorLines)")
+        #expect(errorLines.first?.hasPrefix("waypost: \(log) \(row.message)") == true, "\(errorLines)")
         let output = lines(outcome.standardOutput)
-        if row.log == .cutArchive || row.words == "fixes LOG --summary" && row.log == .prose {
+        if row.log == .cutArchive || row.commandLine == "fixes LOG --summary" && row.log == .prose {
             #expect(!output.isEmpty, "the part that was read is missing")
         } else {
             #expect(output.isEmpty, "unexpected output: \(output)")
@@ -89,14 +91,14 @@ struct CommandErrors {
             let outcome = try await ChildProcess(
                 arguments: ["/bin/sh", "-c", "cat \"$0\" | \"$@\"", log, BuiltProgram.waypost] + words,
                 environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 },
-                timeLimit: BuiltProgram.hangs, outputLimit: 1 << 20
+                timeLimit: BuiltProgram.hangTimeout, outputLimit: 1 << 20
             ).run()
             #expect(outcome.ending == .exited(65))
             let name = isPiped ? "standard input" : log
-            let complaint = lines(outcome.standardError)
+            let errorLines = lines(outcome.standardError)
             #expect(
-                complaint.count == 1 && complaint[0].hasPrefix("waypost: no fix in \(name): ")
-                    && complaint[0].contains(reason), "\(complaint)")
+                errorLines.count == 1 && errorLines[0].hasPrefix("waypost: no fix in \(name): ")
+                    && errorLines[0].contains(reason), "\(errorLines)")
             #expect(outcome.standardOutput.isEmpty == !command.hasSuffix("--summary"))
         }
     }
@@ -141,11 +143,11 @@ struct CommandErrors {
         for command in ["run", "check"] {
             let outcome = try await BuiltProgram.run([command, "--config", config])
             #expect(outcome.ending == .exited(78))
-            let complaint = lines(outcome.standardError)
-            #expect(complaint.count == 4, "something is reported twice: \(complaint)")
+            let errorLines = lines(outcome.standardError)
+            #expect(errorLines.count == 4, "something is reported twice: \(errorLines)")
             for key in ["vehicle.vehicleId", "receivr", "outbox.maximumMegabytes", "authorization"] {
                 #expect(
-                    complaint.contains { $0.hasPrefix("waypost: \(config): \"\(key)\" is ") }, "nothing about \(key)")
+                    errorLines.contains { $0.hasPrefix("waypost: \(config): \"\(key)\" is ") }, "nothing about \(key)")
             }
             #expect(outcome.standardOutput.isEmpty)
         }
@@ -195,15 +197,15 @@ struct CommandErrors {
     func nameTheErrorInACommandLine(arguments: [String], code: Int32, message: String) async throws {
         let outcome = try await BuiltProgram.run(arguments)
         #expect(outcome.ending == .exited(code))
-        let complaint = lines(outcome.standardError)
-        #expect(complaint.first?.hasPrefix(message) == true, "\(complaint)")
+        let errorLines = lines(outcome.standardError)
+        #expect(errorLines.first?.hasPrefix(message) == true, "\(errorLines)")
         // A usage error also has a line about help.
-        #expect(complaint.count == (code == 64 ? 2 : 1), "\(complaint)")
+        #expect(errorLines.count == (code == 64 ? 2 : 1), "\(errorLines)")
         #expect(outcome.standardOutput.isEmpty)
     }
 
     /// Google signs tokens only with RSA keys.
-    @Test func rejectAKeyOfAnotherKind() async throws {
+    @Test func rejectATrustedKeyThatIsNotAnRSAKey() async throws {
         let directory = try TemporaryDirectory()
         let key = """
             -----BEGIN PUBLIC KEY-----
@@ -229,12 +231,13 @@ struct CommandErrors {
             ("--provider", "providers/p", "is the name of a resource; ", "; did you mean --provider p?"),
             ("--vehicle", "a/v", "contains \"/\"; leave out / : ? , #", " control characters"),
         ] as [(String, String, String, String)])
-    func rejectAnInvalidID(option: String, id: String, words: String, end: String) async throws {
+    func rejectAnInvalidID(option: String, id: String, problem: String, ending: String) async throws {
         let outcome = try await BuiltProgram.run(["simulator", option, id])
         #expect(outcome.ending == .exited(64))
-        let complaint = lines(outcome.standardError).first ?? ""
+        let errorLine = lines(outcome.standardError).first ?? ""
         #expect(
-            complaint.hasPrefix("waypost: \(option): \"\(id)\" \(words)") && complaint.hasSuffix(end), "\(complaint)")
+            errorLine.hasPrefix("waypost: \(option): \"\(id)\" \(problem)") && errorLine.hasSuffix(ending),
+            "\(errorLine)")
     }
 
     @Test func nameTheProcessThatHoldsTheOutbox() async throws {
@@ -258,24 +261,24 @@ struct CommandErrors {
         let holder = try LoopbackSocket(.stream)
         let outcome = try await BuiltProgram.run(["simulator", "--listen", "127.0.0.1:\(holder.port)"])
         #expect(outcome.ending == .exited(69))
-        let complaint = lines(outcome.standardError)
-        #expect(complaint.count == 1)
+        let errorLines = lines(outcome.standardError)
+        #expect(errorLines.count == 1)
         let own = ProcessInfo.processInfo.processIdentifier
-        #expect(complaint.first?.contains("cannot listen on 127.0.0.1:\(holder.port): ") == true)
-        #expect(complaint.first?.contains(" (process \(own)) holds it; stop it (kill \(own)), or ") == true)
+        #expect(errorLines.first?.contains("cannot listen on 127.0.0.1:\(holder.port): ") == true)
+        #expect(errorLines.first?.contains(" (process \(own)) holds it; stop it (kill \(own)), or ") == true)
     }
 
-    /// The holder's descriptors can't be seen by this user, as with a service.
+    /// The user can't see the descriptors of the process that holds the port. This is usual if that is a service.
     @Test(.enabled(if: geteuid() == 0, "only root can act as two other users"))
-    func nameAnotherUsersServiceByItsUser() async throws {
+    func nameAProcessOfAnotherUserThatHoldsThePort() async throws {
         let holder = try RunningProgram(
-            BuiltProgram.waypost(for: 64_997) + ["simulator", "--listen", "127.0.0.1:0"],
+            BuiltProgram.command(asUser: 64_997) + ["simulator", "--listen", "127.0.0.1:0"],
             environment: BuiltProgram.environment)
         let page = try #require(await holder.errors.line(saying: "its page is")).text
         let address = try #require(page.firstMatch(of: /127\.0\.0\.1:\d+/)).0
         let outcome = try await ChildProcess(
-            arguments: BuiltProgram.waypost(for: 64_996) + ["simulator", "--listen", String(address)],
-            environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
+            arguments: BuiltProgram.command(asUser: 64_996) + ["simulator", "--listen", String(address)],
+            environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangTimeout
         ).run()
         #expect(
             lines(outcome.standardError).first?.contains(
@@ -293,11 +296,11 @@ struct CommandErrors {
         let outcome = try await BuiltProgram.run(
             ["replay", log, "--config", config, "--outbox", directory.path("disk/outbox.sqlite")])
         #expect(outcome.ending == .exited(69))
-        let complaint = lines(outcome.standardError)
-        #expect(complaint.count == 1)
+        let errorLines = lines(outcome.standardError)
+        #expect(errorLines.count == 1)
         #expect(
-            complaint.first?.hasPrefix("waypost: \(directory.path("disk/outbox.sqlite")): no space is left") == true,
-            "\(complaint)")
+            errorLines.first?.hasPrefix("waypost: \(directory.path("disk/outbox.sqlite")): no space is left") == true,
+            "\(errorLines)")
     }
 
     @Test(.enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"))
@@ -313,9 +316,9 @@ struct CommandErrors {
             try ServiceSetup(outbox: "disk/outbox.sqlite").write(in: directory), "--outbox", outbox,
         ])
         #expect(outcome.ending == .exited(69))
-        let complaint = lines(outcome.standardError)
-        #expect(complaint.count == 1)
-        #expect(complaint.first?.hasPrefix("waypost: \(outbox): no inodes are left (") == true, "\(complaint)")
+        let errorLines = lines(outcome.standardError)
+        #expect(errorLines.count == 1)
+        #expect(errorLines.first?.hasPrefix("waypost: \(outbox): no inodes are left (") == true, "\(errorLines)")
     }
 
     @Test func areSilentIfTheReaderClosesThePipe() async throws {
@@ -326,7 +329,7 @@ struct CommandErrors {
                 "/bin/sh", "-c", "{ \"$0\" fixes \"$1\" \"$1\" \"$1\" \"$1\"; echo \"status $?\" >&2; } | head -n 1",
                 BuiltProgram.waypost, log,
             ], environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 },
-            timeLimit: BuiltProgram.hangs
+            timeLimit: BuiltProgram.hangTimeout
         ).run()
         #expect(outcome.ending == .exited(0))
         #expect(lines(outcome.standardOutput).count == 1)
@@ -351,7 +354,7 @@ struct CommandErrors {
         case .cutArchive:
             let whole = try directory.write(Drive(.town).flatMap(\.sentences), to: "whole.log")
             let archive = try await ChildProcess(
-                arguments: ["gzip", "-c", whole], timeLimit: BuiltProgram.hangs, outputLimit: 1 << 22
+                arguments: ["gzip", "-c", whole], timeLimit: BuiltProgram.hangTimeout, outputLimit: 1 << 22
             ).run()
             #expect(archive.ending == .exited(0))
             try directory.write(archive.standardOutput.prefix(archive.standardOutput.count / 2), to: name)

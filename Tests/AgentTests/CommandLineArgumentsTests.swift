@@ -105,7 +105,7 @@ import WaypostTestSupport
         ("0", "--speed is 0"), ("fast", "--speed is fast"), ("-1", "--speed is -1"), ("nan", "--speed is nan"),
         ("inf", "--speed is inf"),
     ])
-    func aSpeedIsANumberOrMax(speed: String, problem: String) throws {
+    func areRejectedIfTheSpeedIsInvalid(speed: String, problem: String) throws {
         let (_, arguments) = try Self.parse("replay a --config c --speed=\(speed)")
         do {
             _ = try ReplayOptions(arguments)
@@ -117,12 +117,12 @@ import WaypostTestSupport
         ("--vehicles 2 --outbox o", "--outbox is for one vehicle; several vehicles keep their updates in memory"),
         ("--vehicles 2 --follow", "--follow is for one vehicle; several vehicles read the log into memory"),
     ])
-    func areFewerForSeveralVehicles(words: String, problem: String) throws {
-        let (_, arguments) = try Self.parse("replay a --config c \(words)")
+    func areRejectedIfTheySuitOnlyOneVehicle(options: String, problem: String) throws {
+        let (_, arguments) = try Self.parse("replay a --config c \(options)")
         #expect(throws: UsageError(problem, command: "replay")) { try ReplayOptions(arguments) }
     }
 
-    @Test(arguments: CommandCatalog.commands.map(\.name)) func areExplained(name: String) throws {
+    @Test(arguments: CommandCatalog.commands.map(\.name)) func areExplainedInTheHelp(name: String) throws {
         let command = try CommandCatalog.command(named: name)
         let page = HelpText.page(for: command)
         #expect(page.contains("usage: waypost \(name)"))
@@ -138,7 +138,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func areGroupedIfThereAreMany() {
+    @Test func areGroupedInTheHelpIfThereAreMany() {
         let page = HelpText.page(
             for: CommandCatalog.commands.first { $0.name == "simulator" } ?? CommandCatalog.commands[0])
         let headings = page.split(separator: "\n").filter { $0.hasSuffix(":") }
@@ -151,13 +151,13 @@ import WaypostTestSupport
     @Test(
         arguments: [
             (nil, "l.nmea  7 fixes  3 sent  2 pending  1.5/s"),
-            // Without a plan: 10 updates in all, 3 in 2 s.
+            // Without a plan, the time left is extrapolated: of 10 updates in all, 3 were delivered in 2 s.
             ((50, .maximum), "l.nmea  50 %  7 fixes  3 sent  2 pending  1.5/s  5 s left"),
             ((50, .times(10)), "l.nmea  20 %  7 fixes  3 sent  2 pending  1.5/s  8 s left"),
-            // Everything has been read, but not everything delivered.
+            // The whole log has been read, but two updates are still pending.
             ((100, .maximum), "l.nmea  100 %  7 fixes  3 sent  2 pending  1.5/s  1 s left"),
         ] as [((seconds: Int, speed: ReplaySpeed)?, String)])
-    func progressIsOneLine(reached: (seconds: Int, speed: ReplaySpeed)?, text: String) {
+    func theProgressOfAReplayIsOneLine(reached: (seconds: Int, speed: ReplaySpeed)?, text: String) {
         let progress = reached.map {
             ReplayProgress(reached: .seconds($0.seconds), of: .seconds(100), elapsed: .seconds(2), speed: $0.speed)
         }
@@ -181,7 +181,7 @@ import WaypostTestSupport
                 == true, "\(said)")
     }
 
-    /// The service's address is only in the named file.
+    /// Only the named file contains the service's address, so no other file can replace it.
     @Test func rejectANamedFileThatIsBrokenOrMissing() throws {
         let directory = try TemporaryDirectory()
         let broken = try directory.write("{".utf8, to: "config.json")

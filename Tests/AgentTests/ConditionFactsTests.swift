@@ -27,27 +27,27 @@ import WaypostTestSupport
         Condition(MissingPermit(AuthorizationError(fault)))
     }
 
-    private static func rejected(_ status: Int, _ message: ReportedText) -> Condition {
+    private static func tokenRejected(status: Int, message: ReportedText) -> Condition {
         noToken(.rejected(issuer, EndpointRejection(status: status, message: message)))
     }
 
-    private static func exited(_ status: Int, _ line: ReportedText) -> Condition {
+    private static func commandExited(status: Int, line: ReportedText) -> Condition {
         noToken(.commandFailed(issuer, .exited(status, CommandFault.Output(lines: [line]))))
     }
 
-    private static func unreadable(_ fault: SourceFault.FileFault) -> Condition {
+    private static func tokenFileUnreadable(_ fault: SourceFault.FileFault) -> Condition {
         noToken(.sourceUnusable(SourceFault("the token", .file("/t"), .unreadable(fault, "so"))))
     }
 
-    private static func receiver(_ fault: ReceiverFault) -> Condition {
+    private static func receiverProblem(_ fault: ReceiverFault) -> Condition {
         Condition(ReceiverState.waiting(source: "/dev/gnss", fault)) ?? Condition(.receiverUnavailable, "")
     }
 
-    private static func outbox(_ number: Int32, _ message: ReportedText) -> Condition {
+    private static func outboxFailure(errorNumber number: Int32, message: ReportedText) -> Condition {
         Condition(OutboxError(.unusable, path: "/o", .system(number: number, message: message)))
     }
 
-    private static func everythingRejected(_ status: Int, _ message: ReportedText) -> Condition {
+    private static func everythingRejected(status: Int, message: ReportedText) -> Condition {
         let answer = ServiceAnswer(status: status, body: .error(message, about: nil), account: "p")
         return Condition(.everythingRejected(.answered(answer)))
     }
@@ -71,34 +71,50 @@ import WaypostTestSupport
             Condition(hostClockOffset: .seconds(41), from: .receiver), isLogged: false),
         Change(
             Condition(receiverLag: .seconds(4000)), Condition(receiverLag: .seconds(-4000)), isLogged: true),
-        Change(receiver(.deviceMissing), receiver(.notOpened("Permission denied")), isLogged: true),
+        Change(receiverProblem(.deviceMissing), receiverProblem(.notOpened("Permission denied")), isLogged: true),
         Change(
-            receiver(.silent(.tcp, .seconds(5), alsoOpenIn: nil)),
-            receiver(.silent(.tcp, .seconds(65), alsoOpenIn: nil)), isLogged: false),
-        Change(rejected(401, "unknown key"), rejected(403, "unknown key"), isLogged: true),
-        Change(rejected(403, "request 1"), rejected(403, "request 2"), isLogged: false),
-        Change(exited(1, "no network"), exited(2, "no network"), isLogged: true),
-        Change(exited(1, "at 9:00"), exited(1, "at 9:01"), isLogged: false),
-        Change(unreadable(.missing), unreadable(.forbidden), isLogged: true),
+            receiverProblem(.silent(.tcp, .seconds(5), alsoOpenIn: nil)),
+            receiverProblem(.silent(.tcp, .seconds(65), alsoOpenIn: nil)), isLogged: false),
         Change(
-            Condition(renewalFailedBy: rejected(401, ""), remaining: .seconds(60)),
-            Condition(renewalFailedBy: rejected(403, ""), remaining: .seconds(60)), isLogged: true),
+            tokenRejected(status: 401, message: "unknown key"), tokenRejected(status: 403, message: "unknown key"),
+            isLogged: true),
         Change(
-            Condition(renewalFailedBy: rejected(401, ""), remaining: .seconds(60)),
-            Condition(renewalFailedBy: rejected(401, ""), remaining: .seconds(30)), isLogged: false),
+            tokenRejected(status: 403, message: "request 1"), tokenRejected(status: 403, message: "request 2"),
+            isLogged: false),
+        Change(
+            commandExited(status: 1, line: "no network"), commandExited(status: 2, line: "no network"), isLogged: true),
+        Change(commandExited(status: 1, line: "at 9:00"), commandExited(status: 1, line: "at 9:01"), isLogged: false),
+        Change(tokenFileUnreadable(.missing), tokenFileUnreadable(.forbidden), isLogged: true),
+        Change(
+            Condition(renewalFailedBy: tokenRejected(status: 401, message: ""), remaining: .seconds(60)),
+            Condition(renewalFailedBy: tokenRejected(status: 403, message: ""), remaining: .seconds(60)), isLogged: true
+        ),
+        Change(
+            Condition(renewalFailedBy: tokenRejected(status: 401, message: ""), remaining: .seconds(60)),
+            Condition(renewalFailedBy: tokenRejected(status: 401, message: ""), remaining: .seconds(30)),
+            isLogged: false),
         Change(
             Condition(AuthorizationWarning.rejectedTokenAgain(van)),
             Condition(AuthorizationWarning.oldTokenAgain(van, minimumLife: .seconds(300))), isLogged: true),
         Change(Condition(shortLived(200)), Condition(shortLived(100)), isLogged: false),
-        Change(outbox(13, "Permission denied"), outbox(5, "Input/output error"), isLogged: true),
-        Change(outbox(13, "open /o: Permission denied"), outbox(13, "read /o: Permission denied"), isLogged: false),
-        Change(everythingRejected(400, "a"), everythingRejected(413, "a"), isLogged: true),
-        Change(everythingRejected(400, "a"), everythingRejected(400, "b"), isLogged: false),
+        Change(
+            outboxFailure(errorNumber: 13, message: "Permission denied"),
+            outboxFailure(errorNumber: 5, message: "Input/output error"), isLogged: true),
+        Change(
+            outboxFailure(errorNumber: 13, message: "open /o: Permission denied"),
+            outboxFailure(errorNumber: 13, message: "read /o: Permission denied"),
+            isLogged: false),
+        Change(
+            everythingRejected(status: 400, message: "a"), everythingRejected(status: 413, message: "a"), isLogged: true
+        ),
+        Change(
+            everythingRejected(status: 400, message: "a"), everythingRejected(status: 400, message: "b"),
+            isLogged: false),
         Change(Condition(distantZones: [0]), Condition(distantZones: [0, 1]), isLogged: true),
         Change(Condition(thinned: 1), Condition(thinned: 2), isLogged: false),
         Change(
             Condition(unsent: .offline, of: "v", because: busy),
-            Condition(unsent: .offline, of: "v", because: rejected(403, "")), isLogged: true),
+            Condition(unsent: .offline, of: "v", because: tokenRejected(status: 403, message: "")), isLogged: true),
     ]
 
     /// A changed cause is logged; a changed figure or message isn't.

@@ -91,7 +91,7 @@ struct ConfigCommand {
         arguments: [
             "run", "check", "config", "token", "replay \(#filePath)", "watch --trip t", "outbox list",
         ])
-    func isReadFromTheUsualPath(line: String) async throws {
+    func usesTheDefaultPathIfNoneIsGiven(line: String) async throws {
         let outcome = try await BuiltProgram.run(line.split(separator: " ").map(String.init))
         #expect(outcome.ending == .exited(78))
         #expect(

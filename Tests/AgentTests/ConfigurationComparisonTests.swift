@@ -10,11 +10,11 @@ import WaypostTestSupport
 
 /// Whether the running service uses the file that is checked.
 @Suite struct ConfigurationComparisons {
-    private static let read = UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_000_000)
-    private static let checked = "/etc/waypost/config.json"
+    private static let readTime = UTCTime(year: 2026, month: 1, day: 5, millisecondOfDay: 36_000_000)
+    private static let checkedPath = "/etc/waypost/config.json"
 
     struct Case: Sendable {
-        var file: String? = checked
+        var file: String? = checkedPath
         var problem: String?
         /// The time of the change, in seconds after the service read the file.
         var changed: Double? = -60
@@ -23,23 +23,23 @@ import WaypostTestSupport
 
     @Test(arguments: [
         Case(), Case(file: nil), Case(changed: 0.5), Case(changed: nil),
-        Case(changed: 5, finding: .changedSince(checked, loadedAt: "2026-01-05T10:00:00.000Z")),
-        Case(file: "/etc/other.json", changed: 5, finding: .file("/etc/other.json", checked: checked)),
+        Case(changed: 5, finding: .changedSince(checkedPath, loadedAt: "2026-01-05T10:00:00.000Z")),
+        Case(file: "/etc/other.json", changed: 5, finding: .file("/etc/other.json", checked: checkedPath)),
         Case(
             problem: "it is wrong", changed: 5,
             finding: .rejectedReload(["it is wrong"], loadedAt: "2026-01-05T10:00:00.000Z")),
     ])
-    func areComparedWithTheFile(row: Case) {
+    func findTheDifferenceFromTheCheckedFile(example: Case) {
         let monitor = AgentMonitor(clock: MonotonicClock(ManualClock()))
-        monitor.note(loadedAt: Self.read)
-        if let file = row.file { monitor.note(loadedFrom: file) }
-        if let problem = row.problem { monitor.note(rejectedReload: [ConfigurationProblem(problem)]) }
+        monitor.note(loadedAt: Self.readTime)
+        if let file = example.file { monitor.note(loadedFrom: file) }
+        if let problem = example.problem { monitor.note(rejectedReload: [ConfigurationProblem(problem)]) }
         let report = StatusReport(
             vehicle: "v", snapshot: monitor.snapshot, outbox: StoreSummary(Ledger()), durability: .full, at: .zero)
         let finding = ConfigurationComparison.difference(
-            report, file: Self.checked, isSame: { $0 == Self.checked },
-            changedAt: row.changed.map { Self.read.secondsSince1970 + $0 })
-        #expect(finding == row.finding)
+            report, file: Self.checkedPath, isSame: { $0 == Self.checkedPath },
+            changedAt: example.changed.map { Self.readTime.secondsSince1970 + $0 })
+        #expect(finding == example.finding)
     }
 }
 
@@ -78,7 +78,7 @@ import WaypostTestSupport
     @Test(
         arguments: [(0, true, nil), (-60, true, nil), (8000, true, -8000), (-259_200, false, nil)]
             as [(Int, Bool, Int?)])
-    func comparesTheFirstFix(seconds: Int, isSynchronized: Bool, behind: Int?) {
+    func isNotedIfTheTimeOfItsFirstFixIsWrong(seconds: Int, isSynchronized: Bool, behind: Int?) {
         let present = UTCTime(year: 2026, month: 11, day: 23)
         let fix = Fix(timeOfFix: present.advanced(by: .seconds(seconds)), latitude: 1, longitude: 1)
         let line = OnlineCheck.verdict(on: fix, present: isSynchronized ? present : nil)

@@ -64,8 +64,8 @@ import WaypostTestSupport
         #expect(missing.map(\.path) == [])
         // Keys of one type of receiver or provider are in that type's table.
         for key in ConfigurationKey.all where key.type != nil {
-            let isThere = page.contains("`\(key.name)`") || documented.contains(key.path)
-            #expect(isThere, "\(key.path)")
+            let isDocumented = page.contains("`\(key.name)`") || documented.contains(key.path)
+            #expect(isDocumented, "\(key.path)")
         }
     }
 }

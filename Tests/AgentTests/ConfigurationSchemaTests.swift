@@ -23,12 +23,12 @@ import WaypostTestSupport
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         return try await ChildProcess(
             arguments: ["/usr/bin/env", "python3", "-B", "-c", program] + arguments, environment: ["PATH": path],
-            timeLimit: BuiltProgram.hangs
+            timeLimit: BuiltProgram.hangTimeout
         ).run()
     }
 
-    /// Returns the numbers of the texts that the schema rejects; `nil` if no validator is installed.
-    private static func rejected(_ texts: [String]) async throws -> Set<Int>? {
+    /// Returns the indices of the texts that the schema rejects; `nil` if no validator is installed.
+    private static func rejectedIndices(of texts: [String]) async throws -> Set<Int>? {
         guard try await runPython("import jsonschema").ending == .exited(0) else { return nil }
         let directory = try TemporaryDirectory()
         let schema = try directory.write(ConfigurationSchema.document.text.utf8, to: "schema.json")
@@ -67,12 +67,12 @@ import WaypostTestSupport
     @Test func acceptEveryDocumentedConfiguration() async throws {
         let texts = try Self.documentedConfigurations()
         #expect(texts.count > 12, "the examples in the documentation are not found")
-        guard let rejected = try await Self.rejected(texts) else { return }
+        guard let rejected = try await Self.rejectedIndices(of: texts) else { return }
         #expect(rejected.map { texts[$0] } == [])
     }
 
-    /// Parts of errors that a schema can't detect.
-    private static let unseen = [
+    /// Parts of the messages for problems that a schema can't detect.
+    private static let undetectableProblems = [
         ", which ", "contains the unknown placeholder", "without its partner", ", shorter than ",
         "isn't a valid header name",
         "is set by Waypost itself", "a multicast group", "has a line break", "is not sent with the method",
@@ -80,12 +80,14 @@ import WaypostTestSupport
     ]
 
     @Test func rejectConfigurationsThatTheReaderRejects() async throws {
-        let rows = Configurations.brokenValues.filter { row in !Self.unseen.contains { row.problem.contains($0) } }
+        let rows = Configurations.brokenValues.filter { row in
+            !Self.undetectableProblems.contains { row.problem.contains($0) }
+        }
         #expect(rows.count > 30)
         let texts = rows.map {
             Configurations.smallest.replacing($0.find, with: $0.replacement, maxReplacements: 1)
         }
-        guard let rejected = try await Self.rejected(texts) else { return }
+        guard let rejected = try await Self.rejectedIndices(of: texts) else { return }
         let accepted = rows.indices.filter { !rejected.contains($0) }
         #expect(accepted.map { rows[$0].problem } == [])
     }
@@ -96,14 +98,14 @@ import WaypostTestSupport
         (#""vehicleId": {"file": "/id", "environment": "X"}"#, false), (#""vehicleId": {"file": ""}"#, false),
         (#""vehicleId": "v", "service": {"file": "/etc/service"}"#, true),
     ])
-    func acceptReferences(member: String, isValid: Bool) async throws {
+    func acceptOnlyValidReferences(member: String, isValid: Bool) async throws {
         let text = Configurations.smallest.replacing(#""vehicleId": "v""#, with: member)
         #expect(text != Configurations.smallest)
-        guard let rejected = try await Self.rejected([text]) else { return }
+        guard let rejected = try await Self.rejectedIndices(of: [text]) else { return }
         #expect(rejected.isEmpty == isValid)
     }
 
-    /// The schema that packages install for editors.
+    /// Packages install this file for editors.
     @Test func matchTheInstalledSchema() throws {
         let url = Fixtures.checkout.appending(path: "packaging/config.schema.json")
         let installed = try JSONValue(parsing: Array(try Data(contentsOf: url)))

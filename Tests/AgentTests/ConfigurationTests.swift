@@ -24,7 +24,7 @@ import WaypostTestSupport
         try Configuration(json: Array(text.utf8), file: "config.json")
     }
 
-    static func problems(_ text: String) -> [String] {
+    static func problems(in text: String) -> [String] {
         do {
             _ = try read(text)
             return []
@@ -60,11 +60,11 @@ import WaypostTestSupport
             .accuracy(liveToleranceMeters: 100, maximumInterval: .seconds(60))
         ),
     ])
-    func aMaximumLiveErrorSelectsAPolicy(keys: String, policy: ReportingPolicy.Kind) throws {
+    func thePolicyAccuracyIsReadWithItsLimits(keys: String, policy: ReportingPolicy.Kind) throws {
         let text = Self.smallest.dropLast() + #", "reporting": {"policy": "accuracy"\#(keys)}}"#
         let configuration = try Self.read(String(text))
         #expect(configuration.reporting.policy == policy)
-        // Keys that don't apply have no setting.
+        // Keys that this policy doesn't use have no setting.
         let keys = Set(configuration.settings.map(\.path).filter { $0.hasPrefix("reporting.") })
         #expect(keys.contains("reporting.liveToleranceMeters") && !keys.contains("reporting.intervalSeconds"))
     }
@@ -78,8 +78,8 @@ import WaypostTestSupport
         ("/o", "/s", #", "consumerAuthorization": {"type": "file", "path": "/o.lock"}"#, "outbox.path"),
         ("/o", "/s", #", "consumerAuthorization": {"type": "command", "command": ["/s"]}"#, "status.listen"),
     ])
-    func noPathHasTwoUses(outbox: String, socket: String, more: String, key: String) throws {
-        let rest = #", "outbox": {"path": "\#(outbox)"}, "status": {"listen": "unix:\#(socket)"}\#(more)}"#
+    func aPathWithTwoUsesIsRejected(outbox: String, socket: String, otherSections: String, key: String) throws {
+        let rest = #", "outbox": {"path": "\#(outbox)"}, "status": {"listen": "unix:\#(socket)"}\#(otherSections)}"#
         let text = Self.smallest.dropLast() + rest
         let error = #expect(throws: ConfigurationError.self) {
             try Configuration(json: Array(text.utf8), file: "/x/config.json")
@@ -98,9 +98,7 @@ import WaypostTestSupport
         ("\"file\", \"path\": \"/l\", \"follow\": true", .file(path: "/l", follows: true), false),
         ("\"stdin\", \"acceptMissingChecksum\": true", .standardInput, true),
     ])
-    func anInvalidReceiverListsTheAcceptedValues(text: String, source: ReceiverConfiguration.Source, accepts: Bool)
-        throws
-    {
+    func theOptionsOfAReceiverAreRead(text: String, source: ReceiverConfiguration.Source, accepts: Bool) throws {
         let configuration = try Self.read(Self.smallest.replacing("\"stdin\"", with: text))
         #expect(configuration.receiver.source == source)
         #expect(configuration.receiver.acceptsMissingChecksum == accepts)
@@ -111,7 +109,7 @@ import WaypostTestSupport
         #expect(try Self.read("\u{FEFF}" + Self.smallest).vehicle == Self.read(Self.smallest).vehicle)
     }
 
-    @Test func aTokenEndpointHasItsWholeTimeout() throws {
+    @Test func theTimeoutOfATokenEndpointIsRead() throws {
         let http = #"{"type": "http", "url": "https://b.internal/", "timeoutSeconds": 60}"#
         let text = Self.smallest.replacing(#"{"type": "file", "path": "/run/token"}"#, with: http)
         guard case .http(let settings, _) = try Self.read(text).authorization else {
@@ -121,7 +119,7 @@ import WaypostTestSupport
         #expect(settings.limits.total == .seconds(60))
     }
 
-    @Test func theDefaultsAreThoseOfTheDocuments() throws {
+    @Test func theDefaultsMatchTheDocuments() throws {
         let configuration = try Self.read(Self.smallest)
         #expect(configuration.reporting.policy == .interval(.seconds(10)))
         #expect(configuration.reporting.heartbeat == .seconds(60))
@@ -136,7 +134,7 @@ import WaypostTestSupport
         #expect(configuration.statusAddress.description == "127.0.0.1:9464")
     }
 
-    @Test func theOutboxHasAMaximumAgeAndADurability() throws {
+    @Test func theMaximumAgeAndDurabilityOfTheOutboxAreRead() throws {
         let text = Self.smallest.replacing(
             "}}", with: "}, \"outbox\": {\"maximumAgeDays\": 30, \"durability\": \"economy\"}}")
         let settings = try Self.read(text).outbox
@@ -162,7 +160,7 @@ import WaypostTestSupport
         (#""type": "udp", "host": "0.0.0.0""#, .udp(host: "0.0.0.0", port: 10110)),
         (#""type": "tcp", "host": "plotter""#, .tcp(host: "plotter", port: 10110)),
     ])
-    func theReceiverIsKnown(members: String, source: ReceiverConfiguration.Source) throws {
+    func everyTypeOfReceiverIsRead(members: String, source: ReceiverConfiguration.Source) throws {
         let text = Self.smallest.replacing(#""type": "stdin""#, with: members)
         #expect(try Self.read(text).receiver.source == source)
     }
@@ -418,7 +416,7 @@ import WaypostTestSupport
     func errorsNameKeyValueAndRemedy(find: String, replacement: String, problem: String) {
         let text = Self.smallest.replacing(find, with: replacement, maxReplacements: 1)
         #expect(text != Self.smallest)
-        let problems = Self.problems(text)
+        let problems = Self.problems(in: text)
         #expect(problems.contains { $0.hasPrefix("config.json: \(problem)") }, "\(problems)")
         let hasSecret = problems.contains { $0.contains("hush") }
         #expect(!hasSecret, "a secret can be read")
@@ -432,7 +430,7 @@ import WaypostTestSupport
     func anUnknownPlaceholderIsNamed(authorization: String, key: String, placeholder: String) {
         let text = Self.smallest.replacing(#""type": "file", "path": "/run/token""#, with: authorization)
         #expect(
-            Self.problems(text) == [
+            Self.problems(in: text) == [
                 "config.json: \"authorization.\(key)\" contains the unknown placeholder {\(placeholder)}; "
                     + "use {vehicleId} or {providerId}"
             ])
@@ -453,12 +451,12 @@ import WaypostTestSupport
         }
         #expect(path == "/run/{tripId}")
         #expect(
-            Self.problems(configuration(consumerTokenFile: "/run/{vehicleId}")) == [
+            Self.problems(in: configuration(consumerTokenFile: "/run/{vehicleId}")) == [
                 "config.json: \"consumerAuthorization.path\" contains the unknown placeholder {vehicleId}; use {tripId} or {providerId}"
             ])
     }
 
-    @Test func errorsOfTheConsumersProviderNameItsSection() throws {
+    @Test func errorsOfTheConsumerProviderNameItsSection() throws {
         let text = Self.smallest.replacing(
             "}}",
             with: #"}, "consumerAuthorization": {"type": "http", "url": "https://b.example.com/{tripId}","#
@@ -468,16 +466,16 @@ import WaypostTestSupport
             lines.contains { $0.verdict == .fail && $0.text.hasPrefix("consumerAuthorization.caFile ") }, "\(lines)")
     }
 
-    @Test func providersAreNotifiedOfTheNetworksReturn() async throws {
+    @Test func providersAreNotifiedWhenTheNetworkReturns() async throws {
         let provider = ScriptedAuthorization { _, _ in AuthorizationToken(value: "t", lifetime: nil) }
         let configuration = try Self.read(Self.smallest)
         await configuration.cached(provider, clock: ManualClock()) { _ in }.networkReturned()
         #expect(provider.networkReturns == 1)
     }
 
-    @Test func theStatusAddressStaysOnThisMachine() {
+    @Test func aStatusAddressOutsideThisMachineIsRejected() {
         let problems = Self.problems(
-            Self.smallest.replacing("}}", with: "}, \"status\": {\"listen\": \"0.0.0.0:80\"}}"))
+            in: Self.smallest.replacing("}}", with: "}, \"status\": {\"listen\": \"0.0.0.0:80\"}}"))
         #expect(problems.count == 1)
         #expect(problems.first?.contains("\"status.listen\"") == true)
         #expect(problems.first?.contains("127.0.0.1") == true)
@@ -660,15 +658,15 @@ import WaypostTestSupport
     ])
     func nothingIsReportedTwice(find: String, replacement: String, problems: [String]) {
         let text = Self.smallest.replacing("\n ", with: " ").replacing(find, with: replacement, maxReplacements: 1)
-        #expect(Self.problems(text) == problems.map { "config.json: \($0)" })
+        #expect(Self.problems(in: text) == problems.map { "config.json: \($0)" })
     }
 
-    @Test func everythingIsReportedAtOnce() {
+    @Test func allProblemsAreReportedAtOnce() {
         let problems = Self.problems(
-            """
-            {"vehicle": {"providerId": "", "vehicleId": "v", "colour": "red"}, "receiver": {"type": "radio"},
-             "reporting": {"intervalSeconds": 1}, "extra": 1}
-            """)
+            in: """
+                {"vehicle": {"providerId": "", "vehicleId": "v", "colour": "red"}, "receiver": {"type": "radio"},
+                 "reporting": {"intervalSeconds": 1}, "extra": 1}
+                """)
         let about = [
             "vehicle.providerId", "vehicle.colour", "receiver.type", "authorization", "reporting.intervalSeconds",
             "extra",
@@ -683,10 +681,10 @@ import WaypostTestSupport
         ("", "line 1"), ("[]", "holds an array"), ("{\"vehicle\": }", "line 1"), ("{\"a\": 1, \"a\": 2}", "twice"),
         ("{\n  \"vehicle\": 1,,\n}", "line 2"),
     ])
-    func brokenTextIsReportedWithItsPlace(text: String, words: String) {
-        let problems = Self.problems(text)
+    func invalidJSONIsReportedWithItsPosition(text: String, message: String) {
+        let problems = Self.problems(in: text)
         #expect(problems.count == 1)
-        #expect(problems.first?.contains(words) == true, "\(problems)")
+        #expect(problems.first?.contains(message) == true, "\(problems)")
     }
 
     @Test func aMissingFileAndADirectoryHaveARemedy() {

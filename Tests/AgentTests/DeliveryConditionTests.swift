@@ -9,7 +9,7 @@ import WaypostTestSupport
 
 /// The condition that an answer, or the lack of one, causes.
 @Suite struct DeliveryConditions {
-    private static func request(token: String = "t") throws -> HTTPRequest {
+    private static func makeRequest(token: String = "t") throws -> HTTPRequest {
         HTTPRequest(
             .put, try HTTPURL("https://fleetengine.googleapis.com/v1/x"),
             headers: HTTPHeaders([
@@ -17,41 +17,46 @@ import WaypostTestSupport
             ]))
     }
 
-    private static func condition(_ status: Int, _ body: String, token: String = "t") throws -> Condition {
+    private static func condition(forStatus status: Int, body: String, token: String = "t") throws -> Condition {
         let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "v 1")
         let response = HTTPResponse(status: status, body: Array(body.utf8))
-        return try #require(Condition(DeliveryOutcome(of: response, to: try request(token: token), for: vehicle)))
+        return try #require(Condition(DeliveryOutcome(of: response, to: try makeRequest(token: token), for: vehicle)))
     }
 
     /// Returns an error in Fleet Engine's own format.
-    private static func error(_ status: Int, _ message: String = "The reason.", details: String = "[]") -> String {
+    private static func errorBody(status: Int, message: String = "The reason.", details: String = "[]") -> String {
         #"{"error":{"code":\#(status),"message":"\#(message)","status":"STATUS","details":\#(details)}}"#
     }
 
     @Test(
         arguments: [
-            (400, error(400), .updateRejected), (401, error(401), .tokenRejected), (401, "", .tokenRejected),
-            (403, error(403), .tokenNotPermitted), (404, error(404), .vehicleUnknown),
-            (410, error(410), .serviceRefuses),
-            (429, error(429), .throttled), (429, "<html>", .throttled), (501, error(501), .apiDisabled),
-            (503, error(503), .serviceBusy), (413, error(413), .updateRejected), (413, "too large", .requestTooLarge),
+            (400, errorBody(status: 400), .updateRejected), (401, errorBody(status: 401), .tokenRejected),
+            (401, "", .tokenRejected),
+            (403, errorBody(status: 403), .tokenNotPermitted), (404, errorBody(status: 404), .vehicleUnknown),
+            (410, errorBody(status: 410), .serviceRefuses),
+            (429, errorBody(status: 429), .throttled), (429, "<html>", .throttled),
+            (501, errorBody(status: 501), .apiDisabled),
+            (503, errorBody(status: 503), .serviceBusy), (413, errorBody(status: 413), .updateRejected),
+            (413, "too large", .requestTooLarge),
             // Answers that aren't from Fleet Engine.
             (502, "<html></html>", .gatewayError), (501, "", .gatewayError), (408, "", .gatewayError),
             (204, "", .intercepted), (302, "<html></html>", .intercepted), (401, "<html>proxy</html>", .intercepted),
             (511, "<html>log in</html>", .intercepted), (200, "{}", .intercepted), (404, "<html></html>", .intercepted),
             // The details say more than the status.
-            (403, error(403, details: #"[{"reason":"SERVICE_DISABLED"}]"#), .apiDisabled),
+            (403, errorBody(status: 403, details: #"[{"reason":"SERVICE_DISABLED"}]"#), .apiDisabled),
             (
-                403, error(403, "Fleet Engine API has not been used in project 7 before or it is disabled."),
+                403,
+                errorBody(
+                    status: 403, message: "Fleet Engine API has not been used in project 7 before or it is disabled."),
                 .apiDisabled
             ),
-            (403, error(403, details: #"[{"reason":"BILLING_DISABLED"}]"#), .billingDisabled),
-            (401, error(401, "the token expired 60 s ago"), .tokenRejected),
-            (401, error(401, "Check your iat and exp values in the JWT claim."), .tokenRejected),
-            (401, error(401, "expected a token"), .tokenRejected),
+            (403, errorBody(status: 403, details: #"[{"reason":"BILLING_DISABLED"}]"#), .billingDisabled),
+            (401, errorBody(status: 401, message: "the token expired 60 s ago"), .tokenRejected),
+            (401, errorBody(status: 401, message: "Check your iat and exp values in the JWT claim."), .tokenRejected),
+            (401, errorBody(status: 401, message: "expected a token"), .tokenRejected),
         ] as [(Int, String, ConditionCode)])
     func followFromAnAnswer(status: Int, body: String, code: ConditionCode) throws {
-        let condition = try Self.condition(status, body)
+        let condition = try Self.condition(forStatus: status, body: body)
         #expect(condition.code == code)
         #expect(condition.facts == .answer(status: status))
         #expect(condition.cause.description.hasPrefix("\(status)"))
@@ -76,13 +81,13 @@ import WaypostTestSupport
         #expect(condition?.code == expected && condition?.cause == "words")
     }
 
-    @Test func haveTheRemedyOfAProxysFault() {
+    @Test func haveARemedyForAProxyFault() {
         let error = HTTPTransportError(.connectionFailed, "no proxy", proxyFault: .unreachable, remedy: "start it")
         let condition = Condition(DeliveryOutcome(of: error, from: ""))
         #expect(condition?.code == .networkUnavailable && condition?.explanation == "no proxy; start it")
     }
 
-    @Test func haveTheRemedyOfAFailedRenewal() {
+    @Test func haveARemedyForAFailedRenewal() {
         let failure = Condition(.tokenRequestRejected, Wording("it answered 403", "enrol the vehicle"))
         let condition = Condition(renewalFailedBy: failure, remaining: .seconds(240))
         #expect(condition.code == .tokenRenewalFailing)
@@ -105,8 +110,10 @@ import WaypostTestSupport
         #expect(Condition(.everythingRejected(.sample("400"))).code == .everythingRejected)
     }
 
-    @Test func repeatTextThatIsNotSecret() throws {
-        #expect(try Self.condition(400, Self.error(400, "The name is wrong.")).cause == "400 STATUS: The name is wrong")
+    @Test func includeTextThatIsNotSecret() throws {
+        #expect(
+            try Self.condition(forStatus: 400, body: Self.errorBody(status: 400, message: "The name is wrong.")).cause
+                == "400 STATUS: The name is wrong")
     }
 
     /// A server may repeat parts of the request anywhere in its answer.
@@ -119,7 +126,7 @@ import WaypostTestSupport
                 providers/p/vehicles/van-8, \#(half)","details":[{"fieldViolations":[{"field":"\#(token)",
                 "description":"\#(token.replacing("-", with: "\\u002d"))"}]}]}}
                 """#.replacing("\n", with: "")
-            let words = try Self.condition(status, body, token: token).line.description
+            let words = try Self.condition(forStatus: status, body: body, token: token).line.description
             #expect(words.contains("\(status) REFUSED …"), "\(words)")
             #expect(!words.contains(half) && !words.contains("7f3k") && !words.contains("eyJ"), "\(words)")
         }

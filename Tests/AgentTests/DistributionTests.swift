@@ -3,7 +3,7 @@ import Operations
 
 @Suite struct Distributions {
     @Test(arguments: [(0.5, 5000.0), (0.95, 9500), (1, 10_000), (0.0001, 1)])
-    func giveTheUpperBoundOfAShare(share: Double, value: Double) throws {
+    func haveAccurateQuantiles(share: Double, value: Double) throws {
         var values = Distribution(from: 0.01, to: 1e6, step: 1.01)
         #expect(values.quantile(share) == nil)
         for number in 1...10_000 { values.add(Double(number)) }

@@ -18,6 +18,6 @@ import WaypostTestSupport
         let text = Configurations.smallest.replacing(
             #""authorization": {"type": "file", "path": "/run/token"}"#, with: example)
         #expect(text != Configurations.smallest)
-        #expect(Configurations.problems(text) == [])
+        #expect(Configurations.problems(in: text) == [])
     }
 }

@@ -22,7 +22,7 @@ struct EchoedTokens {
         ).split(separator: ".").prefix(2).joined(separator: "."), String(repeating: "plainkey", count: 43),
     ].joined(separator: ".")
 
-    static func error(_ status: Int, token: String) -> String {
+    static func errorAnswer(status: Int, echoing token: String) -> String {
         let broken = token.enumerated().map { $0.offset % 30 == 29 ? "\($0.element) \\n" : "\($0.element)" }.joined()
         let escaped = token.replacing(".", with: "\\u002e")
         let body = """
@@ -36,7 +36,7 @@ struct EchoedTokens {
             """
     }
 
-    static func redirect(_ token: String) -> String {
+    static func redirectAnswer(echoing token: String) -> String {
         let host = token.prefix(200).filter { $0 != "." && $0 != "_" }
         return """
             HTTP/1.1 302 Bearer \(token)\r\nLocation: https://u:\(token)@\(host).example.com/?token=\(token)\r
@@ -45,22 +45,24 @@ struct EchoedTokens {
     }
 
     /// Returns a line that a broken server may send instead of a status line.
-    static func noHTTP(_ token: String) -> String { "\(token) Authorization: Bearer \(token)\r\n\r\n" }
+    static func answerWithoutStatusLine(echoing token: String) -> String {
+        "\(token) Authorization: Bearer \(token)\r\n\r\n"
+    }
 
     enum Echo: String, CaseIterable { case s400, s401, s403, s404, s429, s500, redirect, noHTTP }
 
-    static func answer(_ echo: Echo, token: String) -> String {
+    static func answer(for echo: Echo, token: String) -> String {
         switch echo {
-        case .redirect: redirect(token)
-        case .noHTTP: noHTTP(token)
-        default: error(Int(echo.rawValue.dropFirst()) ?? 0, token: token)
+        case .redirect: redirectAnswer(echoing: token)
+        case .noHTTP: answerWithoutStatusLine(echoing: token)
+        default: errorAnswer(status: Int(echo.rawValue.dropFirst()) ?? 0, echoing: token)
         }
     }
 
     @Test(arguments: Echo.allCases, [token, plainToken])
     func appearInNoOutput(echo: Echo, token: String) async throws {
         let directory = try TemporaryDirectory()
-        let server = try RawServer(answering: [Self.answer(echo, token: token)])
+        let server = try RawServer(answering: [Self.answer(for: echo, token: token)])
         let receiver = try PluggedReceiver(link: ServiceSetup.device(in: directory))
         var setup = ServiceSetup(endpoint: "http://\(server.authority)")
         setup.authorization = #"{"type": "file", "path": "\#(try Self.secretFile(token, in: directory))"}"#
@@ -78,7 +80,7 @@ struct EchoedTokens {
             try receiver.send(epoch)
             try #require(await service.errors.line(saying: "accepted update \(number + 1)") != nil)
         }
-        try #require(await service.errors.line(saying: Self.words(echo)) != nil)
+        try #require(await service.errors.line(saying: Self.logMessage(for: echo)) != nil)
 
         var found = Data()
         for path in ["/status", "/metrics", "/healthz"] {
@@ -97,22 +99,22 @@ struct EchoedTokens {
             let outcome = try await BuiltProgram.run(words + ["--config", config])
             found += Data(outcome.standardOutput + outcome.standardError)
         }
-        found += try Self.bytes(of: ["state", "recording"], in: directory)
+        found += try Self.contents(of: ["state", "recording"], in: directory)
         await service.terminate()
-        found += try Self.bytes(of: ["state", "recording"], in: directory)
+        found += try Self.contents(of: ["state", "recording"], in: directory)
         found += Data((service.errors.text + service.output.text).utf8)
 
         let text = String(decoding: found, as: Unicode.ASCII.self)
-        let isReported = text.contains(Self.words(echo))
-        #expect(isReported, "no output contains: \(Self.words(echo))")
+        let isReported = text.contains(Self.logMessage(for: echo))
+        #expect(isReported, "no output contains: \(Self.logMessage(for: echo))")
         let pieces = Self.pieces(of: token, in: found)
         #expect(pieces.isEmpty, "\(echo): the token can be read: \(pieces)")
     }
 
     /// A replay ends by itself and prints a summary.
-    @Test(arguments: [Echo.s400, .s500]) func appearInNoReplay(echo: Echo) async throws {
+    @Test(arguments: [Echo.s400, .s500]) func appearInNoOutputOfAReplay(echo: Echo) async throws {
         let directory = try TemporaryDirectory()
-        let server = try RawServer(answering: [Self.answer(echo, token: Self.token)])
+        let server = try RawServer(answering: [Self.answer(for: echo, token: Self.token)])
         var setup = ServiceSetup(endpoint: "http://\(server.authority)")
         setup.authorization = #"{"type": "file", "path": "\#(try Self.secretFile(Self.token, in: directory))"}"#
         let log = try directory.write(RecentDrive(epochs: 12).flatMap(\.sentences), to: "drive.nmea")
@@ -125,12 +127,12 @@ struct EchoedTokens {
         await replay.terminate()
         #expect(replay.errors.text.contains("REFUSED"), "\(replay.errors.text)")
         var found = Data((replay.errors.text + replay.output.text).utf8)
-        found += try Self.bytes(of: ["."], in: directory)
+        found += try Self.contents(of: ["."], in: directory)
         #expect(Self.pieces(of: Self.token, in: found).isEmpty)
     }
 
     /// Returns the part of the log that an operator would search for.
-    private static func words(_ echo: Echo) -> String {
+    private static func logMessage(for echo: Echo) -> String {
         switch echo {
         case .redirect: "302 redirect, not followed"
         case .noHTTP: "the answer is not HTTP"
@@ -143,8 +145,8 @@ struct EchoedTokens {
         return try directory.write(token.utf8, to: "keys/token", mode: 0o600)
     }
 
-    /// Returns the contents of these directories, without subdirectories, which hold the token itself.
-    private static func bytes(of names: [String], in directory: TemporaryDirectory) throws -> Data {
+    /// Returns the contents of the files in these directories. Omits subdirectories, because `keys` contains the token.
+    private static func contents(of names: [String], in directory: TemporaryDirectory) throws -> Data {
         var bytes = Data()
         for name in names {
             for file in try FileManager.default.contentsOfDirectory(atPath: directory.path(name)).sorted() {

@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 /// A wrong clock for one process, made by libfaketime (Debian: faketime).
 final class FakeClock {
-    static let need = Comment(
+    static let requirement = Comment(
         "libfaketime, no sanitizer, and a kernel that does not report its clock as synchronized are needed")
     private static let library = ["x86_64", "aarch64"].map { "/usr/lib/\($0)-linux-gnu/faketime/libfaketimeMT.so.1" }
         .first { FileManager.default.fileExists(atPath: $0) }
@@ -21,13 +21,13 @@ final class FakeClock {
     private let file: String
     private var processID: Int32?
 
-    /// `setting` is `@` with a local time from which the clock runs, or an offset in seconds.
+    /// Creates a clock. `setting` is `@` with a local time from which the clock runs, or an offset in seconds.
     init(_ setting: String, in directory: TemporaryDirectory) throws {
         file = directory.path("clock")
         try set(setting)
     }
 
-    // libfaketime's shared memory survives when a process executes itself.
+    // libfaketime's shared memory outlives the process, so it is removed here.
     deinit {
         guard let processID else { return }
         for kind in ["sem.faketime_sem", "faketime_shm"] { unsafe unlink("/dev/shm/\(kind)_\(processID)") }
@@ -40,7 +40,7 @@ final class FakeClock {
 
     /// Starts the service through env: libfaketime adds variables to the environment of the first program, and a Swift
     /// program could then not find its arguments.
-    func start(_ config: String) throws -> RunningProgram {
+    func startService(config: String) throws -> RunningProgram {
         let settings = [
             "LD_PRELOAD": Self.library ?? "", "FAKETIME_TIMESTAMP_FILE": file, "FAKETIME_NO_CACHE": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1", "DONT_FAKE_MONOTONIC": "1", "TZ": "UTC",

@@ -13,7 +13,7 @@ import TimeAndChance
         return try FleetPlan(Arguments(("a " + arguments).split(separator: " ").map(String.init), for: command))
     }
 
-    private func names(_ arguments: String) throws -> [String] {
+    private func vehicleIDs(for arguments: String) throws -> [String] {
         try plan(arguments).names(for: VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "van 7"))
             .map(\.vehicleID)
     }
@@ -26,7 +26,9 @@ import TimeAndChance
         ("--vehicles 2 --first-vehicle 99 --vehicle-id v%02d", ["v99", "v100"]),
         ("--vehicle-id bus", ["bus"]), ("--vehicle-id v%05d --first-vehicle 12", ["v00012"]),
     ])
-    func haveNamesByNumber(arguments: String, expected: [String]) throws { #expect(try names(arguments) == expected) }
+    func nameVehiclesByNumber(arguments: String, expected: [String]) throws {
+        #expect(try vehicleIDs(for: arguments) == expected)
+    }
 
     @Test(arguments: [
         ("--vehicles 0", "--vehicles is 0; use 1 to 100000"),
@@ -63,12 +65,14 @@ import TimeAndChance
         let problem =
             "--vehicle-id van/%d: the vehicle id \"van/1\" contains \"/\"; leave out / : ? , # and "
             + "control characters"
-        #expect(throws: UsageError(problem, command: "replay")) { try names("--vehicles 2 --vehicle-id van/%d") }
+        #expect(throws: UsageError(problem, command: "replay")) {
+            try vehicleIDs(for: "--vehicles 2 --vehicle-id van/%d")
+        }
     }
 
-    @Test func followFleetEnginesRulesForNames() throws {
+    @Test func rejectNamesThatFleetEngineRejects() throws {
         do {
-            _ = try names("--vehicles 2 --vehicle-id a/%d")
+            _ = try vehicleIDs(for: "--vehicles 2 --vehicle-id a/%d")
             Issue.record("the name was accepted")
         } catch { #expect("\(error)".contains("the vehicle id \"a/1\" contains \"/\"")) }
     }
@@ -79,14 +83,14 @@ import TimeAndChance
             ("--vehicles 2 --spread-seconds 0", [0, 0]), ("", [0]),
             ("--vehicles 1 --spread-seconds 2", [0]),
         ] as [(String, [Double])])
-    func spreadTheirStarts(arguments: String, seconds: [Double]) throws {
+    func spreadTheStartsOfTheVehicles(arguments: String, seconds: [Double]) throws {
         let plan = try plan(arguments)
         #expect(
             (0..<plan.count).map { plan.offset(at: $0, interval: .seconds(10)).delay } == seconds.map { .seconds($0) })
     }
 
     /// The offset doesn't depend on the machine or on the number of vehicles.
-    @Test func offsetTracksOnlyByTheVehiclesNumber() throws {
+    @Test func offsetEachTrackOnlyByTheNumberOfItsVehicle() throws {
         let all = try plan("--vehicles 100 --spread-meters 1000")
         let some = try plan("--vehicles 10 --first-vehicle 91 --spread-meters 1000 --spread-seconds 0")
         let fix = Fix(timeOfFix: UTCTime(year: 2030, month: 1, day: 1), latitude: 52, longitude: 13)

@@ -7,33 +7,34 @@ import Operations
 
 /// The events that a follower prints, and the pauses until it asks again.
 @Suite struct FollowDecision {
-    private static func decisions() -> FollowDecisions {
+    private static func makeDecisions() -> FollowDecisions {
         FollowDecisions(retry: RetryPolicy(initialDelay: .seconds(1), maximumDelay: .seconds(60)))
     }
 
-    private static func snapshot(_ status: String? = nil, left: Int? = nil, version: String? = nil) -> FollowedSnapshot
+    private static func snapshot(_ status: String? = nil, remainingMeters: Int? = nil, version: String? = nil)
+        -> FollowedSnapshot
     {
         var snapshot = FollowedSnapshot()
-        (snapshot.status, snapshot.remainingDistanceMeters, snapshot.routeVersion) = (status, left, version)
+        (snapshot.status, snapshot.remainingDistanceMeters, snapshot.routeVersion) = (status, remainingMeters, version)
         return snapshot
     }
 
     @Test(arguments: [(0.0, Duration.milliseconds(4500)), (0.5, .seconds(5)), (1, .milliseconds(5500))])
     func asksEveryFiveSeconds(jitter: Double, pause: Duration) {
-        var decisions = Self.decisions()
+        var decisions = Self.makeDecisions()
         let (events, next) = decisions.receive(.seen(Self.snapshot("NEW")), at: .zero, jitter: jitter)
         #expect(events == [.changed(Self.snapshot("NEW"))])
         #expect(next == .read(after: pause))
     }
 
     @Test func printsOnlyChanges() {
-        var decisions = Self.decisions()
+        var decisions = Self.makeDecisions()
         var printed: [[FollowEvent]] = []
-        var drifting = Self.snapshot("ENROUTE_TO_PICKUP", left: 90)
+        var drifting = Self.snapshot("ENROUTE_TO_PICKUP", remainingMeters: 90)
         drifting.arrivalMillisecondsSince1970 = 7
         let seen = [
-            Self.snapshot("NEW"), Self.snapshot("NEW"), Self.snapshot("ENROUTE_TO_PICKUP", left: 100),
-            Self.snapshot("ENROUTE_TO_PICKUP", left: 90), drifting,
+            Self.snapshot("NEW"), Self.snapshot("NEW"), Self.snapshot("ENROUTE_TO_PICKUP", remainingMeters: 100),
+            Self.snapshot("ENROUTE_TO_PICKUP", remainingMeters: 90), drifting,
         ]
         for (index, snapshot) in seen.enumerated() {
             printed.append(decisions.receive(.seen(snapshot), at: .seconds(5 * index), jitter: 0.5).events)
@@ -42,7 +43,7 @@ import Operations
     }
 
     @Test func reportsSilenceAfterAMinuteAndThenLessOften() {
-        var decisions = Self.decisions()
+        var decisions = Self.makeDecisions()
         var printed: [Int: [FollowEvent]] = [:]
         for second in stride(from: 0, through: 250, by: 5) {
             let events = decisions.receive(.seen(Self.snapshot("ONLINE")), at: .seconds(second), jitter: 0.5).events
@@ -53,14 +54,14 @@ import Operations
     }
 
     @Test(arguments: ["COMPLETE", "CANCELED"]) func endsWithTheTrip(status: String) {
-        var decisions = Self.decisions()
+        var decisions = Self.makeDecisions()
         let (events, next) = decisions.receive(.seen(Self.snapshot(status)), at: .zero, jitter: 0.5)
         #expect(events == [.changed(Self.snapshot(status))])
         #expect(next == .end)
     }
 
-    @Test func renewsTheTokenOnceThenHolds() {
-        var decisions = Self.decisions()
+    @Test func renewsTheTokenOnceBeforeItWaits() {
+        var decisions = Self.makeDecisions()
         let refused = ReadOutcome.tokenRejected(reason: "403 words")
         let steps = (0..<4).map { _ in decisions.receive(refused, at: .zero, jitter: 0) }
         #expect(
@@ -68,8 +69,8 @@ import Operations
         #expect(steps.map(\.events) == [[], [.trouble("403 words")], [], []])
     }
 
-    @Test func backsOffObeysTheServerAndReportsOnce() {
-        var decisions = Self.decisions()
+    @Test func backsOffAsTheServerAsksAndReportsEachProblemOnce() {
+        var decisions = Self.makeDecisions()
         let waits = (0..<7).map { _ in decisions.receive(.retry(reason: "503", after: nil), at: .zero, jitter: 1) }
         #expect(waits.map(\.next) == [5.5, 5.5, 5.5, 8, 16, 32, 60].map { .read(after: .seconds($0)) })
         #expect(waits.flatMap(\.events) == [.trouble("503")])
@@ -82,14 +83,14 @@ import Operations
     }
 
     @Test func waitsAMinuteAfterAnErrorThatRetriesCannotFix() {
-        var decisions = Self.decisions()
+        var decisions = Self.makeDecisions()
         let (events, next) = decisions.receive(.hold(reason: "404"), at: .zero, jitter: 1)
         #expect(events == [.trouble("404")])
         #expect(next == .read(after: .seconds(60)))
     }
 
-    @Test func waitsForAToken() {
-        var decisions = Self.decisions()
+    @Test func waitsAsLongAsTheTokenProviderAsks() {
+        var decisions = Self.makeDecisions()
         let error = AuthorizationError(.unavailable, "the backend is away", retryAfter: .seconds(20))
         let (events, next) = decisions.receive(tokenError: error, jitter: 0)
         #expect(events == [.trouble("the backend is away")])
@@ -97,7 +98,7 @@ import Operations
     }
 
     @Test func remembersTheRouteVersionThatItHasReceived() {
-        var decisions = Self.decisions()
+        var decisions = Self.makeDecisions()
         #expect(decisions.routeVersion == nil)
         for version in ["1", nil] {
             _ = decisions.receive(.seen(Self.snapshot("NEW", version: version)), at: .zero, jitter: 0)

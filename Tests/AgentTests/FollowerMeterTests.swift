@@ -9,7 +9,7 @@ import WaypostTestSupport
 @Suite struct FollowerMeters {
     private static let metersPerDegree = 111_195.0
 
-    private static func fix(_ second: Int, east: Double, north: Double = 0, heading: Double = 90) -> Fix {
+    private static func fix(at second: Int, east: Double, north: Double = 0, heading: Double = 90) -> Fix {
         var fix = Fix(
             timeOfFix: UTCTime(millisecondsSince1970: 1_767_600_000_000 + Int64(second) * 1000),
             latitude: north / metersPerDegree, longitude: 11 + east / metersPerDegree)
@@ -18,8 +18,8 @@ import WaypostTestSupport
     }
 
     private static let corner =
-        (0...60).map { fix($0, east: Double($0) * 10) }
-        + (61...120).map { fix($0, east: 600, north: Double($0 - 60) * 10, heading: 0) }
+        (0...60).map { fix(at: $0, east: Double($0) * 10) }
+        + (61...120).map { fix(at: $0, east: 600, north: Double($0 - 60) * 10, heading: 0) }
 
     /// Returns the errors at the corner if these fixes become updates and shape points.
     private static func errors(updates: [Int], points: [Int] = [], drive: [Fix] = corner) -> FollowerErrors {
@@ -36,14 +36,14 @@ import WaypostTestSupport
         return errors
     }
 
-    @Test func areWrongAfterACornerUntilTheNextUpdate() {
+    @Test func measureTheErrorFromACornerToTheNextUpdate() {
         let errors = Self.errors(updates: [0, 50, 75, 120])
         #expect(abs(errors.live.maximum - 140 * 2.0.squareRoot()) < 1, "fourteen seconds on each leg")
         #expect(errors.live.count == 120)
         #expect(errors.track.maximum > 50)
     }
 
-    @Test func knowTheTrackFromItsCorner() {
+    @Test func measureNoTrackErrorIfTheCornerIsReported() {
         let errors = Self.errors(updates: [0, 50, 75, 120], points: [60])
         #expect(errors.track.maximum < 0.1 && errors.track.count == 120)
         #expect(abs(errors.live.maximum - 140 * 2.0.squareRoot()) < 1, "the live error is unchanged")
@@ -52,8 +52,8 @@ import WaypostTestSupport
     /// A gap of one minute, after which the vehicle is elsewhere.
     @Test func ignoreGaps() {
         let drive =
-            (0...20).map { Self.fix($0, east: Double($0) * 10) }
-            + (80...100).map { Self.fix($0, east: 3000 + Double($0) * 10) }
+            (0...20).map { Self.fix(at: $0, east: Double($0) * 10) }
+            + (80...100).map { Self.fix(at: $0, east: 3000 + Double($0) * 10) }
         let errors = Self.errors(updates: [0, 10, 25, 41], drive: drive)
         #expect(errors.track.maximum < 0.1 && errors.track.count == 10 + 16)
         #expect(errors.live.count == 40, "without the first fix after the gap and the latest one")
@@ -77,7 +77,7 @@ import WaypostTestSupport
         #expect(meter.errors.live.maximum < 0.1 && meter.errors.live.count == 58 + 56)
     }
 
-    @Test func crossTheDateLine() {
+    @Test func measureAcrossTheDateLine() {
         var drive = Self.corner
         for index in drive.indices {
             drive[index].longitude += 168.997

@@ -10,7 +10,7 @@ import WaypostTestSupport
 
 /// The follower's loop with a scripted Fleet Engine and a manual clock.
 @Suite(.timeLimit(.minutes(1))) struct Followers {
-    private static func follower(
+    private static func makeFollower(
         _ transport: ScriptedTransport, _ authorization: ScriptedAuthorization, _ clock: ManualClock
     ) throws -> Follower {
         let settings = Follower.Settings(
@@ -21,13 +21,16 @@ import WaypostTestSupport
             settings, authorization: authorization, transport: transport, clock: MonotonicClock(clock), jitter: { 0.5 })
     }
 
-    private static func trip(_ status: String) -> HTTPResponse {
+    private static func tripResponse(status: String) -> HTTPResponse {
         let body = #"{"name":"providers/p/trips/t","tripStatus":"\#(status)","currentRouteSegmentVersion":"v 1"}"#
         return HTTPResponse(status: 200, body: Array(body.utf8))
     }
 
-    @Test func askUntilTheTripIsOver() async throws {
-        let answers = [Self.trip("NEW"), HTTPResponse(status: 401), Self.trip("NEW"), Self.trip("COMPLETE")]
+    @Test func askUntilTheTripEnds() async throws {
+        let answers = [
+            Self.tripResponse(status: "NEW"), HTTPResponse(status: 401), Self.tripResponse(status: "NEW"),
+            Self.tripResponse(status: "COMPLETE"),
+        ]
         let asked = Locked(0)
         let transport = ScriptedTransport { _ in
             answers[
@@ -38,7 +41,7 @@ import WaypostTestSupport
         }
         let authorization = ScriptedAuthorization()
         let clock = ManualClock()
-        let follower = try Self.follower(transport, authorization, clock)
+        let follower = try Self.makeFollower(transport, authorization, clock)
         let moving = Task {
             for await sleep in clock.sleeps {
                 #expect(sleep == .seconds(5))
@@ -67,7 +70,7 @@ import WaypostTestSupport
             guard await gate.pass() else { throw HTTPTransportError(.cancelled, "cancelled") }
             return HTTPResponse(status: 503)
         }
-        let follower = try Self.follower(transport, ScriptedAuthorization(), ManualClock())
+        let follower = try Self.makeFollower(transport, ScriptedAuthorization(), ManualClock())
         let eventCount = Locked(0)
         let following = Task { await follower.run { _ in eventCount.withLock { $0 += 1 } } }
         for await _ in gate.arrivals.prefix(1) {}

@@ -19,24 +19,24 @@ import WaypostTestSupport
         try OwnedDescriptor(opening: path, O_WRONLY | O_CREAT | O_APPEND).writeAll(Array(text).span)
     }
 
-    /// Returns the sentences of second `second` of the generated town drive.
-    private func epoch(_ second: Int) throws -> String {
+    /// Returns the sentences of the generated town drive `second` seconds after 10:30.
+    private func epoch(at second: Int) throws -> String {
         let text = String(decoding: try Data(contentsOf: Fixtures.url("nmea/town.nmea")), as: UTF8.self)
         let time = "10300\(second).00"
         return text.split(separator: "$").filter { $0.contains(",\(time),") }.map { "$" + $0 }.joined()
     }
 
-    private func fixes(_ arguments: String...) throws -> RunningProgram {
+    private func startFixes(_ arguments: String...) throws -> RunningProgram {
         try RunningProgram(
             [BuiltProgram.waypost, "fixes", "--follow"] + arguments, environment: BuiltProgram.environment)
     }
 
     @Test(arguments: [SIGINT, SIGTERM])
     func yieldFixesAtOnceAndACompleteDocumentAtTheEnd(signal: Int32) async throws {
-        try append(try epoch(1).utf8, to: log)
-        let program = try fixes("--format", "gpx", log)
+        try append(try epoch(at: 1).utf8, to: log)
+        let program = try startFixes("--format", "gpx", log)
         #expect(await program.output.line(saying: "10:30:01.000Z") != nil)
-        try append(try epoch(2).utf8, to: log)
+        try append(try epoch(at: 2).utf8, to: log)
         #expect(await program.output.line(saying: "10:30:02.000Z") != nil)
         program.signal(signal)
         #expect(await program.end() == .exited(128 + signal))
@@ -46,16 +46,16 @@ import WaypostTestSupport
     }
 
     @Test func areReadAcrossRotationAndTruncation() async throws {
-        let program = try fixes(log)
+        let program = try startFixes(log)
         #expect(await program.errors.line(saying: "live.nmea does not exist yet; waiting for it") != nil)
-        try append((try epoch(1) + String(repeating: "# padding\r\n", count: 200)).utf8, to: log)
+        try append((try epoch(at: 1) + String(repeating: "# padding\r\n", count: 200)).utf8, to: log)
         #expect(await program.output.line(saying: "10:30:01.000Z") != nil)
         unsafe truncate(log, 0)
         #expect(await program.errors.line(saying: "live.nmea was truncated; reading it again from the start") != nil)
-        try append(try epoch(1).utf8, to: log)
+        try append(try epoch(at: 1).utf8, to: log)
         #expect(await program.output.line(saying: "10:30:01.000Z", times: 2) != nil)
         unsafe rename(log, log + ".1")
-        try append(try epoch(3).utf8, to: log)
+        try append(try epoch(at: 3).utf8, to: log)
         #expect(await program.errors.line(saying: "live.nmea was replaced; reading the new file") != nil)
         #expect(await program.output.line(saying: "10:30:03.000Z") != nil)
         #expect(await program.terminate().ending == .exited(128 + SIGTERM))
@@ -63,10 +63,10 @@ import WaypostTestSupport
 
     @Test func mayBePipesWithSeveralWriters() async throws {
         #expect(unsafe mkfifo(log, 0o600) == 0)
-        let program = try fixes(Fixtures.url("nmea/midnight.nmea").path, log)
+        let program = try startFixes(Fixtures.url("nmea/midnight.nmea").path, log)
         #expect(await program.output.line(saying: "2026-04-01T00:01:59.000Z") != nil)
         for second in 1...2 {
-            let text = try epoch(second)
+            let text = try epoch(at: second)
             let log = log
             // Opening the pipe for writing waits for a reader.
             await onThread(named: "writer") {
@@ -112,7 +112,7 @@ import WaypostTestSupport
     @Test func areReplayedAsTheyGrow() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure { $0.level = "error" }
-        try append(try epoch(1).utf8, to: log)
+        try append(try epoch(at: 1).utf8, to: log)
         let program = try RunningProgram(
             [
                 BuiltProgram.waypost, "replay", "--follow", "--keep-time", log, "--config", config, "--outbox",
@@ -120,7 +120,7 @@ import WaypostTestSupport
             ],
             environment: BuiltProgram.environment)
         #expect(await bench.arrivals.line(saying: "10:30:01") != nil)
-        try append(try epoch(7).utf8, to: log)
+        try append(try epoch(at: 7).utf8, to: log)
         #expect(await bench.arrivals.line(saying: "10:30:07") != nil)
         #expect(await program.terminate().ending == .exited(128 + SIGTERM))
         #expect(program.output.text.hasPrefix("2 fixes read"), "\(program.output.text)")

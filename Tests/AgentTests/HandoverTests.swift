@@ -45,7 +45,7 @@ import WaypostTestSupport
         "authorization.url": #""https://backend/{vehicleId}""#,
     ]
 
-    private static func configuration(_ changed: [String: String] = [:]) throws -> Configuration {
+    private static func configuration(changing changed: [String: String] = [:]) throws -> Configuration {
         var values = Self.values.merging(changed) { $1 }
         if changed["receiver.type"] != nil { values["receiver.host"] = nil }
         return try Configuration(json: Array(json(values).utf8), file: "config.json")
@@ -88,7 +88,7 @@ import WaypostTestSupport
     ])
     func stateTheirConsequences(row: Row) throws {
         let old = try Self.configuration()
-        let new = try Self.configuration(row.changed)
+        let new = try Self.configuration(changing: row.changed)
         for change in [ConfigurationChange(from: old, to: new), ConfigurationChange(from: new, to: old)] {
             #expect(change.receiverEnds == row.receiverEnds)
             #expect(change.leavesVehicle == row.leavesVehicle)

@@ -13,7 +13,7 @@ import WaypostTestSupport
     /// A gate that stays closed during a test: every task that reaches it hangs, even if cancelled.
     let gate = Gate()
     let manualClock = ManualClock()
-    let givenUp = Locked(0)
+    let abandonedCalls = Locked(0)
     var clock: MonotonicClock { MonotonicClock(manualClock) }
 
     static func hang(at gate: Gate) async {
@@ -25,9 +25,9 @@ import WaypostTestSupport
         }
     }
 
-    /// Returns an outbox whose first appends block until the gate opens.
-    static func blockingOutbox(_ gate: Gate, hangs: Int = 1) -> ScriptedOutbox {
-        let left = Locked(hangs)
+    /// Returns an outbox whose first `appends` appends block until the gate opens.
+    static func blockingOutbox(until gate: Gate, appends: Int = 1) -> ScriptedOutbox {
+        let left = Locked(appends)
         return ScriptedOutbox {
             let blocks = left.withLock { left in
                 left -= 1
@@ -58,7 +58,9 @@ import WaypostTestSupport
     }
 
     func timeLimited<Store: Outbox>(_ outbox: Store) -> TimeLimitedOutbox<Store> {
-        TimeLimitedOutbox(outbox, clock: clock, progress: progress) { [givenUp] in givenUp.withLock { $0 += 1 } }
+        TimeLimitedOutbox(outbox, clock: clock, progress: progress) { [abandonedCalls] in
+            abandonedCalls.withLock { $0 += 1 }
+        }
     }
 
     static func append(to outbox: TimeLimitedOutbox<some Outbox>) async -> Result<StoredUpdate, OutboxError> {
@@ -67,7 +69,7 @@ import WaypostTestSupport
 
     /// The outbox's disk hangs: positions are sent from memory, and the outbox is used again once it answers.
     @Test func anOutboxThatBlocksIsBypassedUntilItAnswers() async throws {
-        let outbox = timeLimited(Self.blockingOutbox(gate))
+        let outbox = timeLimited(Self.blockingOutbox(until: gate))
         async let first = Self.append(to: outbox)
         for await _ in gate.arrivals.prefix(1) {}
         await letTheWaitTimeOut(after: .seconds(30), by: .seconds(30))
@@ -78,7 +80,7 @@ import WaypostTestSupport
         await #expect(throws: error) { try await outbox.nextBatch(maximumPastLocations: 5) }
         await #expect(throws: error) { try await outbox.newest() }
         await #expect(throws: error) { try await outbox.acknowledge(ProgressWatches.batch) }
-        #expect(givenUp.withLock { $0 } == 1)
+        #expect(abandonedCalls.withLock { $0 } == 1)
         // Closing waits for the hanging call and isn't rejected because of it.
         try await outbox.close()
         // The hanging call is the stalled one, not the calls that fail at once.
@@ -98,7 +100,7 @@ import WaypostTestSupport
     /// the hanging one.
     @Test func oneHangingCallIsNoticedAmongOthers() async throws {
         defer { gate.open() }
-        let outbox = timeLimited(Self.blockingOutbox(gate, hangs: 2))
+        let outbox = timeLimited(Self.blockingOutbox(until: gate, appends: 2))
         async let first = Self.append(to: outbox)
         for await _ in gate.arrivals.prefix(1) {}
         async let second = Self.append(to: outbox)
@@ -109,7 +111,7 @@ import WaypostTestSupport
         for result in await [first, second] {
             guard case .failure = result else { throw OutboxError(.unusable) }
         }
-        #expect(givenUp.withLock { $0 } == 1)
+        #expect(abandonedCalls.withLock { $0 } == 1)
         #expect(nextStall()?.stage == .store)
     }
 
@@ -140,7 +142,7 @@ import WaypostTestSupport
         try await outbox.close()
     }
 
-    @Test func aCallIsAbandonedAtItsLimit() async throws {
+    @Test func aCallIsAbandonedAtItsTimeLimit() async throws {
         defer { gate.open() }
         let gate = gate
         async let result: Void? = AbandonableCall().run(within: .seconds(3), on: clock) { await Self.hang(at: gate) }

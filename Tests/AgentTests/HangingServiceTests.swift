@@ -39,7 +39,7 @@ import WaypostTestSupport
     @Test func reportsFromMemoryUntilTheOutboxOpens() async throws {
         let bench = try ServiceBench()
         let pending = UTCTime.system.advanced(by: .seconds(-600))
-        let hang = try await Self.outboxThatHangs(in: bench.directory, with: pending)
+        let hang = try await Self.makeHangingOutbox(in: bench.directory, updateAt: pending)
         let manager = try NotifySocket(at: bench.directory.path("notify"))
         let feeder = try LoopbackSocket(.stream)
         let service = try bench.start(environment: ["NOTIFY_SOCKET": manager.path]) {
@@ -65,7 +65,7 @@ import WaypostTestSupport
 
     @Test func stopsWhileTheOutboxHangs() async throws {
         let bench = try ServiceBench()
-        let hang = try await Self.outboxThatHangs(in: bench.directory, with: .system)
+        let hang = try await Self.makeHangingOutbox(in: bench.directory, updateAt: .system)
         let service = try bench.start()
         #expect(await service.errors.line(saying: "from memory only: the outbox is not open yet") != nil)
         let stop = await service.terminate()
@@ -78,8 +78,8 @@ import WaypostTestSupport
     /// Creates an outbox with an update of `time` whose opening hangs, as on a failing disk, until the descriptor is
     /// released. The kernel blocks a process that opens the outbox's log for writing until the holder of a lease agrees
     /// (fcntl(2)).
-    static func outboxThatHangs(
-        in directory: TemporaryDirectory, with time: UTCTime
+    static func makeHangingOutbox(
+        in directory: TemporaryDirectory, updateAt time: UTCTime
     ) async throws -> OwnedDescriptor {
         let original = directory.path("original.sqlite")
         let outbox = try await SQLiteOutbox.open(
@@ -107,7 +107,7 @@ import WaypostTestSupport
             for _ in 0..<100_000 { try notifier.send(["X=1"]) }
         }
         let pipe = bench.directory.path("journal")
-        let journal = try Self.fullPipe(at: pipe)
+        let journal = try Self.makeFullPipe(at: pipe)
 
         let feeder = try LoopbackSocket(.stream)
         let configuration = try bench.configure {
@@ -135,7 +135,7 @@ import WaypostTestSupport
     @Test func endsAtTheFirstSignalIfItsOutputIsNotRead() async throws {
         let directory = try TemporaryDirectory()
         let pipe = directory.path("output")
-        let reader = try Self.pipe(at: pipe)
+        let reader = try Self.makePipe(at: pipe)
         let log = Fixtures.url("nmea/town.nmea").path
         let program = try RunningProgram(
             ["/bin/sh", "-c", #"exec "$0" fixes "$1" >"$2""#, BuiltProgram.waypost, log, pipe],
@@ -148,8 +148,8 @@ import WaypostTestSupport
     }
 
     /// Creates a named pipe that is full. Returns its end for reading.
-    private static func fullPipe(at path: String) throws -> OwnedDescriptor {
-        let reader = try pipe(at: path)
+    private static func makeFullPipe(at path: String) throws -> OwnedDescriptor {
+        let reader = try makePipe(at: path)
         #expect(throws: SystemError(call: "write", number: EAGAIN)) {
             while true { try reader.writeAll([UInt8](repeating: UInt8(ascii: "."), count: 4096).span) }
         }
@@ -157,7 +157,7 @@ import WaypostTestSupport
     }
 
     /// Creates a named pipe. Returns a descriptor for reading and for writing without blocking.
-    private static func pipe(at path: String) throws -> OwnedDescriptor {
+    private static func makePipe(at path: String) throws -> OwnedDescriptor {
         try valueOrSystemError("make pipe") { unsafe mkfifo(path, 0o600) }
         return try OwnedDescriptor(opening: path, O_RDWR | O_NONBLOCK)
     }

@@ -6,7 +6,7 @@ import WaypostTestSupport
 
 /// How `waypost` handles the environment, descriptors and limits that it inherits.
 @Suite(.timeLimit(.minutes(1)), .serialized) struct InheritedState {
-    static let isPlain = BuiltProgram.environment.keys.allSatisfy { !$0.hasSuffix("SAN_OPTIONS") }
+    static let hasNoSanitizer = BuiltProgram.environment.keys.allSatisfy { !$0.hasSuffix("SAN_OPTIONS") }
 
     @Test(.enabled(if: NginxServer.isAvailable, "nginx and openssl are needed"))
     func ignoresVariablesThatLeakTLSSecretsOrSetAProxy() async throws {
@@ -25,7 +25,7 @@ import WaypostTestSupport
                 "SSLKEYLOGFILE": keys, "https_proxy": "http://127.0.0.1:1", "ALL_PROXY": "http://127.0.0.1:1",
                 "OPENSSL_CONF": directory.path("none"), "SSL_CERT_FILE": directory.path("none"),
                 "CURL_CA_BUNDLE": directory.path("none"), "GLIBC_TUNABLES": "glibc.malloc.perturb=1",
-            ]) { $1 }, timeLimit: BuiltProgram.hangs
+            ]) { $1 }, timeLimit: BuiltProgram.hangTimeout
         ).run()
         #expect(outcome.ending == .exited(0), "\(String(decoding: outcome.standardError, as: UTF8.self))")
         #expect(try FileSystem.entry(at: keys) == nil, "TLS secrets were written to a file")
@@ -67,14 +67,15 @@ import WaypostTestSupport
         #expect(await service.end() == .exited(0))
     }
 
-    /// Output that can't be written isn't a success.
+    /// A command fails if its output can't be written.
     @Test(arguments: ["fixes LOG", "fixes LOG --summary", "map LOG -o -", "help", "--version"])
-    func reportsThatStandardOutputIsClosed(words: String) async throws {
+    func reportsThatStandardOutputIsClosed(commandLine: String) async throws {
         let log = Fixtures.url("nmea/town.nmea").path
         let outcome = try await ChildProcess(
             arguments: [
-                "/bin/sh", "-c", "exec \"$0\" \(words.replacing("LOG", with: "'\(log)'")) >&-", BuiltProgram.waypost,
-            ], environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
+                "/bin/sh", "-c", "exec \"$0\" \(commandLine.replacing("LOG", with: "'\(log)'")) >&-",
+                BuiltProgram.waypost,
+            ], environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangTimeout
         ).run()
         #expect(outcome.ending == .exited(1))
         #expect(
@@ -84,22 +85,22 @@ import WaypostTestSupport
 
     /// Sizes in KiB for `ulimit`; with the smallest, not even the first thread could start.
     @Test(
-        .enabled(if: isPlain, "sanitizers map more"),
+        .enabled(if: hasNoSanitizer, "sanitizers map more"),
         arguments: [("-v", 70_000), ("-v", 120_000), ("-v", 200_000), ("-v", 280_000), ("-d", 12_000), ("-d", 90_000)])
     func reportsThatMemoryIsTooSmall(limit: String, kilobytes: Int) async throws {
         let directory = try TemporaryDirectory()
         let config = try ServiceSetup().write(in: directory)
         for words in [["run", "--config", config], ["replay", "/dev/null", "--config", config], ["--version"]] {
-            let outcome = try await limited("ulimit \(limit) \(kilobytes)", words)
+            let outcome = try await runWaypost(after: "ulimit \(limit) \(kilobytes)", arguments: words)
             #expect(outcome.ending == .exited(69))
-            let complaint = String(decoding: outcome.standardError, as: UTF8.self).split(separator: "\n")
-            #expect(complaint.count == 1, "\(complaint)")
-            #expect(complaint.first?.hasPrefix("waypost: not enough memory: ") == true, "\(complaint)")
+            let errorLines = String(decoding: outcome.standardError, as: UTF8.self).split(separator: "\n")
+            #expect(errorLines.count == 1, "\(errorLines)")
+            #expect(errorLines.first?.hasPrefix("waypost: not enough memory: ") == true, "\(errorLines)")
         }
     }
 
     @Test(arguments: [6, 10, 14, 63]) func reportsThatTheFileLimitIsTooLow(count: Int) async throws {
-        let outcome = try await limited("ulimit -n \(count)", ["run", "--config", "/nonexistent"])
+        let outcome = try await runWaypost(after: "ulimit -n \(count)", arguments: ["run", "--config", "/nonexistent"])
         #expect(outcome.ending == .exited(69))
         #expect(
             String(decoding: outcome.standardError, as: UTF8.self)
@@ -108,15 +109,15 @@ import WaypostTestSupport
     }
 
     /// The program would wait forever for a thread of its pool if it didn't check the limit. Root isn't limited.
-    @Test(.enabled(if: isPlain, "sanitizers start their own threads"), arguments: [1, 8])
+    @Test(.enabled(if: hasNoSanitizer, "sanitizers start their own threads"), arguments: [1, 8])
     func reportsThatTheThreadLimitIsTooLow(count: Int) async throws {
-        let program = geteuid() == 0 ? BuiltProgram.waypost(for: 64_998) : [BuiltProgram.waypost]
-        let outcome = try await limited(
-            "prlimit --nproc=\(count) --pid $$", ["run", "--config", "/nonexistent"], as: program)
+        let program = geteuid() == 0 ? BuiltProgram.command(asUser: 64_998) : [BuiltProgram.waypost]
+        let outcome = try await runWaypost(
+            after: "prlimit --nproc=\(count) --pid $$", arguments: ["run", "--config", "/nonexistent"], as: program)
         #expect(outcome.ending == .exited(69))
-        let complaint = String(decoding: outcome.standardError, as: UTF8.self)
+        let errorText = String(decoding: outcome.standardError, as: UTF8.self)
         #expect(
-            complaint.replacing(/, but only \d+ started/, with: "")
+            errorText.replacing(/, but only \d+ started/, with: "")
                 == "waypost: too few threads can be started: at least 24 are needed; raise the limit of the user's "
                 + "processes, which is \(count) (ulimit -u, LimitNPROC=), or that of the control group (TasksMax=)\n")
     }
@@ -125,14 +126,15 @@ import WaypostTestSupport
         .enabled(if: geteuid() == 0, "only root can hide /proc"),
         .enabled(if: !Sanitizer.isActive, "a sanitizer needs /proc"))
     func reportsThatProcIsMissing() async throws {
-        let outcome = try await limited("umount -l /proc", ["run"], in: ["/usr/bin/unshare", "--mount"])
+        let outcome = try await runWaypost(
+            after: "umount -l /proc", arguments: ["run"], in: ["/usr/bin/unshare", "--mount"])
         #expect(outcome.ending == .exited(69))
         #expect(
             String(decoding: outcome.standardError, as: UTF8.self)
                 == "waypost: /proc is missing, and Swift's runtime needs it; mount it (mount -t proc proc /proc)\n")
     }
 
-    @Test(.enabled(if: isPlain, "sanitizers map more"))
+    @Test(.enabled(if: hasNoSanitizer, "sanitizers map more"))
     func runsIfMemoryIsLimitedButSufficient() async throws {
         let bench = try ServiceBench()
         let service = try RunningProgram(
@@ -158,20 +160,21 @@ import WaypostTestSupport
             try valueOrSystemError("truncate") { unsafe truncate(path, 1 << 30) }
         }
         for command in ["run", "check"] {
-            let outcome = try await limited("ulimit -t 20", [command, "--config", path])
+            let outcome = try await runWaypost(after: "ulimit -t 20", arguments: [command, "--config", path])
             #expect(outcome.ending == .exited(78))
             #expect(String(decoding: outcome.standardError, as: UTF8.self) == "waypost: \(path): \(message)\n")
         }
     }
 
-    /// Runs `waypost` from a shell that has set a limit. `starter` is the start of the shell's command line.
-    private func limited(
-        _ limit: String, _ arguments: [String], as program: [String] = [BuiltProgram.waypost], in starter: [String] = []
+    /// Runs `waypost` from a shell that has run a command first. `starter` is the start of the shell's command line.
+    private func runWaypost(
+        after shellCommand: String, arguments: [String], as program: [String] = [BuiltProgram.waypost],
+        in starter: [String] = []
     ) async throws -> ChildProcess.Outcome {
         try await ChildProcess(
-            arguments: starter + ["/bin/sh", "-c", "\(limit); exec \"$0\" \"$@\""] + program + arguments,
+            arguments: starter + ["/bin/sh", "-c", "\(shellCommand); exec \"$0\" \"$@\""] + program + arguments,
             environment: BuiltProgram.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 },
-            timeLimit: BuiltProgram.hangs
+            timeLimit: BuiltProgram.hangTimeout
         ).run()
     }
 }

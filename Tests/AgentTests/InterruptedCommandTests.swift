@@ -19,14 +19,14 @@ import WaypostTestSupport
     }
 
     /// Returns the program's last message, after checking how the program ended.
-    private func words(of program: RunningProgram, after signal: Int32) async -> String {
+    private func lastMessage(of program: RunningProgram, after signal: Int32) async -> String {
         program.signal(signal)
         #expect(await program.end() == .exited(128 + signal))
         return program.errors.text
     }
 
     /// Creates a pipe that holds part of a log and stays open. A program that has opened it reads this part.
-    private func unfinishedLog(_ path: String) throws -> OwnedDescriptor {
+    private func makeUnfinishedLog(at path: String) throws -> OwnedDescriptor {
         try valueOrSystemError("make pipe") { unsafe mkfifo(path, 0o600) }
         let writer = try OwnedDescriptor(opening: path, O_RDWR)
         let text = try Data(contentsOf: Fixtures.url("nmea/tunnel.nmea")).prefix(20_000)
@@ -65,11 +65,11 @@ import WaypostTestSupport
         ], signals)
     func reportTheProgressOfReadingALog(command: ([String], message: String), signal: Int32) async throws {
         let path = directory.path("log.nmea")
-        let writer = try unfinishedLog(path)
+        let writer = try makeUnfinishedLog(at: path)
         let page = directory.path("page.html")
         let program = try start(command.0.map { $0 == "page.html" ? page : $0 } + [path])
         try await waitUntilRead(from: writer)
-        let said = await words(of: program, after: signal)
+        let said = await lastMessage(of: program, after: signal)
         #expect(said.hasPrefix(command.message), "\(said)")
         #expect(!program.output.text.contains("</gpx>") && !program.output.text.contains("fixes  "))
         #expect(try FileSystem.names(inDirectory: directory.url.path) == ["log.nmea"])
@@ -81,12 +81,12 @@ import WaypostTestSupport
         let config = try bench.configure { $0.level = "error" }
         let program = try start(["replay", log, "--config", config, "--speed", "10"])
         try #require(await bench.arrivals.wait { $0.count > 1 })
-        let said = await words(of: program, after: signal)
+        let said = await lastMessage(of: program, after: signal)
         let last = try #require(said.split(separator: "\n").last)
         #expect(last.contains(/^waypost: interrupted: \d+ % of town\.nmea played$/), "\(said)")
         #expect(program.output.text.contains("ledger: accepted "))
         #expect(!program.output.text.contains("All "), "\(program.output.text)")
-        // The pending updates are reported, and nothing else is left.
+        // If updates are pending, the message names their outbox; otherwise no file is left.
         let left = try FileSystem.names(inDirectory: directory.url.path).filter { $0.hasPrefix("waypost") }
         #expect(left.isEmpty || said.contains("--outbox \(directory.path(left[0]))/outbox.sqlite"))
     }
@@ -97,38 +97,38 @@ import WaypostTestSupport
         let log = Fixtures.url("nmea/town.nmea").path
         let program = try start(["replay", log, "--config", try bench.configure { $0.level = "info" }])
         try #require(await program.errors.line(saying: "log ended: ") != nil)
-        let said = await words(of: program, after: SIGTERM)
+        let said = await lastMessage(of: program, after: SIGTERM)
         #expect(said.hasSuffix("\nwaypost: interrupted: 100 % of town.nmea played"), "\(said)")
     }
 
-    @Test(arguments: signals) func includeDemos(signal: Int32) async throws {
+    @Test(arguments: signals) func reportTheProgressOfADemo(signal: Int32) async throws {
         let program = try start(["demo"])
         try #require(await program.errors.line(saying: "first update delivered") != nil)
-        let said = await words(of: program, after: signal)
+        let said = await lastMessage(of: program, after: signal)
         #expect(said.contains(/\nwaypost: interrupted: \d+ % of town\.nmea played$/), "\(said)")
         #expect(program.output.text.isEmpty)
         #expect(try FileSystem.names(inDirectory: directory.url.path).isEmpty)
     }
 
-    @Test(arguments: signals) func includeTokenRequests(signal: Int32) async throws {
+    @Test(arguments: signals) func reportThatATokenRequestIsUnfinished(signal: Int32) async throws {
         let (provider, asked) = try hangingProvider()
         let config = try ServiceSetup(authorization: provider).write(in: directory)
         let program = try start(["token", "--config", config])
         try #require(await asked.wait { !$0.isEmpty })
-        let said = await words(of: program, after: signal)
+        let said = await lastMessage(of: program, after: signal)
         #expect(said == "waypost: interrupted: not finished")
     }
 
-    @Test(arguments: signals) func includeChecks(signal: Int32) async throws {
+    @Test(arguments: signals) func listWhatWasNotChecked(signal: Int32) async throws {
         let config = try ServiceSetup(authorization: try hangingProvider().configuration).write(in: directory)
         let program = try start(["check", "--online", "--config", config])
         try #require(await program.output.line(saying: "does not exist yet") != nil)
-        let said = await words(of: program, after: signal)
+        let said = await lastMessage(of: program, after: signal)
         #expect(said.hasSuffix("waypost: interrupted: not checked: receiver, token, Fleet Engine"), "\(said)")
         #expect(!program.output.text.contains("FAIL"))
     }
 
-    @Test(arguments: signals) func keepTheResultsOfChecks(signal: Int32) async throws {
+    @Test(arguments: signals) func printTheResultsOfAnUnfinishedCheck(signal: Int32) async throws {
         let bench = try ServiceBench()
         let fleetEngine = try RawServer(answering: ["HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"])
         // The port is open, but silent.
@@ -141,7 +141,7 @@ import WaypostTestSupport
         let next = await RawExchange.send(["GET / HTTP/1.1\r\n\r\n"], to: address) { !$0.isEmpty }
         #expect(next.status.hasSuffix("404 Not Found"))
         try await program.waitUntilAtRest()
-        let said = await words(of: program, after: signal)
+        let said = await lastMessage(of: program, after: signal)
         #expect(said.hasSuffix("waypost: interrupted: not checked: receiver"), "\(said)")
         let found = program.output.lines.map { $0.text.prefix(19) }
         #expect(found.suffix(2) == ["ok    token        ", "FAIL  Fleet Engine "], "\(found)")
@@ -149,36 +149,36 @@ import WaypostTestSupport
     }
 
     /// The checks in the bundle wait for a token that never arrives.
-    @Test(arguments: signals) func includeBundles(signal: Int32) async throws {
+    @Test(arguments: signals) func writeNoBundle(signal: Int32) async throws {
         let (provider, asked) = try hangingProvider()
         let config = try ServiceSetup(authorization: provider).write(in: directory)
         let program = try start(["bundle", "--config", config, "-o", directory.path("b.tar")])
         try #require(await asked.wait { !$0.isEmpty })
-        let said = await words(of: program, after: signal)
+        let said = await lastMessage(of: program, after: signal)
         #expect(said.hasSuffix("waypost: interrupted: no bundle was written"), "\(said)")
         #expect(try FileSystem.names(inDirectory: directory.url.path).allSatisfy { !$0.hasPrefix("b.tar") })
     }
 
-    @Test func includeChecksOfATripsToken() async throws {
+    @Test func listATripTokenThatWasNotChecked() async throws {
         let bench = try ServiceBench()
         let (provider, asked) = try hangingProvider()
         let config = try bench.configure { $0.consumerAuthorization = provider }
         let program = try start(["check", "--online", "--config", config])
         try #require(await asked.wait { !$0.isEmpty })
-        let said = await words(of: program, after: SIGTERM)
+        let said = await lastMessage(of: program, after: SIGTERM)
         #expect(said.hasSuffix(", trip token"), "\(said)")
     }
 
-    @Test(arguments: signals) func includeFollowers(signal: Int32) async throws {
+    @Test(arguments: signals) func reportTheChangesThatAFollowerSaw(signal: Int32) async throws {
         let config = try ServiceSetup().write(in: directory)
         let program = try start(["watch", "--config", config, "--vehicle", "van-7"])
         try #require(await program.errors.line(saying: "retrying") != nil)
-        let said = await words(of: program, after: signal)
+        let said = await lastMessage(of: program, after: signal)
         #expect(said.hasSuffix("waypost: interrupted: saw 0 changes to vehicle van-7"), "\(said)")
     }
 
     /// A signal is the normal end of a command that runs until it is stopped.
-    @Test(arguments: signals) func doNotIncludeServices(signal: Int32) async throws {
+    @Test(arguments: signals) func succeedIfTheyRunUntilStopped(signal: Int32) async throws {
         let program = try start(["simulator", "--listen", "127.0.0.1:0"])
         try #require(await program.errors.line(saying: "its page is") != nil)
         program.signal(signal)

@@ -6,37 +6,37 @@ import TimeAndChance
 
 @Suite struct KnownPresent {
     private static let release = UTCTime(year: 2026, month: 1, day: 1)
-    private static let later = UTCTime(year: 2031, month: 1, day: 1)
-    private static let wrong = UTCTime(year: 2080, month: 1, day: 1)
+    private static let laterTime = UTCTime(year: 2031, month: 1, day: 1)
+    private static let wrongTime = UTCTime(year: 2080, month: 1, day: 1)
 
     @Test func isTheReleaseDateAtFirst() {
         #expect(ApproximatePresent(release: Self.release) { nil }.time == Self.release)
     }
 
-    @Test func isTheLastGoodFixTime() {
+    @Test func isTheTimeOfTheLastGoodFix() {
         let present = ApproximatePresent(release: Self.release) { nil }
-        present.note(lastGood: Self.later)
+        present.note(lastGood: Self.laterTime)
         present.note(lastGood: UTCTime(year: 2010, month: 1, day: 1))
-        #expect(present.time == Self.later)
+        #expect(present.time == Self.laterTime)
     }
 
-    @Test func isTheHostsClockWhileItIsSynchronized() {
-        let present = ApproximatePresent(release: Self.release) { Self.later }
-        present.note(lastGood: Self.wrong)
-        #expect(present.time == Self.later)
+    @Test func isTheTimeOfTheHostWhileItsClockIsSynchronized() {
+        let present = ApproximatePresent(release: Self.release) { Self.laterTime }
+        present.note(lastGood: Self.wrongTime)
+        #expect(present.time == Self.laterTime)
     }
 
-    @Test func prefersTheServersTime() {
-        let present = ApproximatePresent(release: Self.release) { Self.wrong }
-        present.note(lastGood: Self.wrong)
-        present.observe(.serverTime(Self.later))
-        #expect(present.time == Self.later)
+    @Test func prefersTheTimeOfTheServer() {
+        let present = ApproximatePresent(release: Self.release) { Self.wrongTime }
+        present.note(lastGood: Self.wrongTime)
+        present.observe(.serverTime(Self.laterTime))
+        #expect(present.time == Self.laterTime)
     }
 
     @Test(arguments: [1970, 2020, 2060, 9999])
     func ignoresAnImpossibleServerTime(year: Int) {
-        let present = ApproximatePresent(release: Self.release) { Self.later }
+        let present = ApproximatePresent(release: Self.release) { Self.laterTime }
         present.observe(.serverTime(UTCTime(year: year, month: 12, day: 31)))
-        #expect(present.time == Self.later)
+        #expect(present.time == Self.laterTime)
     }
 }

@@ -43,19 +43,21 @@ import WaypostTestSupport
 
     static let healthy = report([.receiver(.receiving(source: "/dev/gnss")), .fix(fix), delivered])
 
-    static func service(_ answers: [Result<StatusReport, AgentError>]) -> WatchedService {
+    static func watchedService(after answers: [Result<StatusReport, AgentError>]) -> WatchedService {
         var service = WatchedService()
         for (second, answer) in answers.enumerated() { service.note(answer, at: now.advanced(by: .seconds(second))) }
         return service
     }
 
-    static func screen(_ answers: [Result<StatusReport, AgentError>], columns: Int, rows: Int) -> [String] {
-        LiveScreen(service(answers), at: now.advanced(by: .seconds(9)), size: .init(columns: columns, rows: rows))
-            .text(inColour: false)
+    static func screenLines(after answers: [Result<StatusReport, AgentError>], columns: Int, rows: Int) -> [String] {
+        LiveScreen(
+            watchedService(after: answers), at: now.advanced(by: .seconds(9)), size: .init(columns: columns, rows: rows)
+        )
+        .text(inColour: false)
     }
 
     @Test func showTheWholeStateInAnOrdinaryWindow() {
-        let lines = Self.screen([.success(Self.healthy)], columns: 80, rows: 24)
+        let lines = Self.screenLines(after: [.success(Self.healthy)], columns: 80, rows: 24)
         #expect(lines.count == 24)
         #expect(lines[0].hasPrefix("Waypost ") && lines[0].hasSuffix(" 09:26:09 UTC") && lines[0].count == 80)
         #expect(lines[1] == "All is well" && lines[2] == "The last delivery was 2 s ago, and nothing is pending.")
@@ -67,12 +69,12 @@ import WaypostTestSupport
 
     @Test func showThatTheVehicleIsPrivate() {
         let hidden = Self.report([.receiver(.receiving(source: "/dev/gnss")), .fix(Self.fix), .privateModeBegan])
-        let lines = Self.screen(
-            [.success(Self.healthy), .success(hidden), .success(Self.healthy)], columns: 80, rows: 24)
+        let lines = Self.screenLines(
+            after: [.success(Self.healthy), .success(hidden), .success(Self.healthy)], columns: 80, rows: 24)
         #expect(lines.contains { $0.contains("  private mode on: ") })
         #expect(lines.contains { $0.hasSuffix("  no longer: private mode on") })
         #expect(!lines.contains { $0.hasPrefix("  private ") })
-        #expect(Self.screen([.success(hidden)], columns: 80, rows: 24).contains("  private      for 2 s"))
+        #expect(Self.screenLines(after: [.success(hidden)], columns: 80, rows: 24).contains("  private      for 2 s"))
     }
 
     /// The screen fills a window of any size and never overflows it. The verdict is the last part to be omitted.
@@ -84,7 +86,7 @@ import WaypostTestSupport
                 Self.noToken,
             ], after: 400, pending: 12_345)
         let answers = [Result.success(Self.healthy), .success(trouble), Self.notRunning, .success(trouble)]
-        let lines = Self.screen(answers, columns: columns, rows: rows)
+        let lines = Self.screenLines(after: answers, columns: columns, rows: rows)
         #expect(lines.count == rows)
         #expect(lines.allSatisfy { $0.count <= columns }, "\(lines)")
         if rows > 1, columns >= 40 {
@@ -108,14 +110,14 @@ import WaypostTestSupport
     }
 
     @Test func showThatTheServiceIsGoneAndKeepTheLastState() {
-        let first = Self.screen([Self.notRunning, Self.notRunning], columns: 80, rows: 24)
+        let first = Self.screenLines(after: [Self.notRunning, Self.notRunning], columns: 80, rows: 24)
         #expect(first[1].hasPrefix("No answer since 09:26:00 UTC"))
         #expect(first[2].hasPrefix("the service is not running"))
-        let later = Self.screen([.success(Self.healthy), Self.notRunning], columns: 80, rows: 24)
+        let later = Self.screenLines(after: [.success(Self.healthy), Self.notRunning], columns: 80, rows: 24)
         #expect(later[1].hasPrefix("No answer since 09:26:01 UTC"))
         #expect(later.contains { $0.contains("providers/p/vehicles/van-7") })
-        let back = Self.screen(
-            [.success(Self.healthy), Self.notRunning, .success(Self.healthy)], columns: 80, rows: 24)
+        let back = Self.screenLines(
+            after: [.success(Self.healthy), Self.notRunning, .success(Self.healthy)], columns: 80, rows: 24)
         #expect(back[1].hasPrefix("All is well"))
         #expect(back.contains("  09:26:02  the service answers again"))
         #expect(back.contains("  09:26:01  the service does not answer"))
@@ -127,10 +129,10 @@ import WaypostTestSupport
         let satellites = gps + [Satellite(.glonass, 65)]
         let report = Self.report(
             [.receiver(.receiving(source: "/dev/gnss")), .fix(Self.fix), .sky(Sky(satellites)), Self.delivered])
-        let lines = Self.screen([.success(report)], columns: 80, rows: 24)
+        let lines = Self.screenLines(after: [.success(report)], columns: 80, rows: 24)
         #expect(lines.contains("  GPS            1▁14   2▂19   3▃24   4▄29   5▅34   6▆39   7▇44   8█49   9█54*"))
         #expect(lines.contains { $0.hasPrefix("  GLONASS       65 -- ") })
-        let narrow = Self.screen([.success(report)], columns: 40, rows: 40)
+        let narrow = Self.screenLines(after: [.success(report)], columns: 40, rows: 40)
         #expect(narrow.contains { $0.hasPrefix("                 4▄29   5▅34   6▆39") }, "\(narrow)")
     }
 
@@ -158,15 +160,16 @@ import WaypostTestSupport
         Change([]) { _ in },
     ]
 
-    @Test(arguments: changes) func showTheLastAnswers(change: Change) {
+    @Test(arguments: changes) func listTheEventsThatAChangeCauses(change: Change) {
         var next = Self.healthy
         change.edit(&next)
-        let service = Self.service([.success(Self.healthy), .success(next)])
+        let service = Self.watchedService(after: [.success(Self.healthy), .success(next)])
         #expect(service.events.map(\.text) == change.events + ["last delivery"])
     }
 
     @Test func keepABoundedNumberOfEvents() {
-        let service = Self.service((0..<1000).map { $0 % 2 == 0 ? .success(Self.healthy) : Self.notRunning })
+        let service = Self.watchedService(
+            after: (0..<1000).map { $0 % 2 == 0 ? .success(Self.healthy) : Self.notRunning })
         #expect(service.events.count == 200)
     }
 }

@@ -43,9 +43,9 @@ import WaypostTestSupport
                 .merging(environment) { $1 })
     }
 
-    /// Returns the last word of the line that starts with `word`.
-    private func lastWord(_ word: String, by view: RunningProgram) async throws -> String {
-        let line = try #require(await view.output.line(saying: word + " "))
+    /// Returns the last word of the line that starts with `start`.
+    private func lastWord(ofLineStartingWith start: String, in view: RunningProgram) async throws -> String {
+        let line = try #require(await view.output.line(saying: start + " "))
         return String(try #require(line.text.filter { $0 != "\r" }.split(separator: " ").last))
     }
 
@@ -66,10 +66,10 @@ import WaypostTestSupport
         #expect(await view.output.line(saying: "All is well") != nil)
         #expect(await view.output.line(saying: "providers/p/vehicles/van-7") != nil)
 
-        let terminal = try await lastWord("terminal", by: view)
+        let terminal = try await lastWord(ofLineStartingWith: "terminal", in: view)
         let before = view.output.lines.count
         let resized = try await ChildProcess(
-            arguments: ["/bin/stty", "-F", terminal, "cols", "44", "rows", "10"], timeLimit: BuiltProgram.hangs
+            arguments: ["/bin/stty", "-F", terminal, "cols", "44", "rows", "10"], timeLimit: BuiltProgram.hangTimeout
         ).run()
         #expect(resized.ending == .exited(0))
         // The clock is at the end of the screen's first line, which follows the end of the previous screen.
@@ -86,7 +86,7 @@ import WaypostTestSupport
         try keys.send("q")
         #expect(await view.output.line(saying: "ended with 0") != nil)
         _ = await view.end()
-        expectRestored(view.output.lines.map(\.text))
+        expectRestoredTerminal(in: view.output.lines.map(\.text))
     }
 
     @Test(arguments: ["control-c", "SIGTERM", "SIGINT", "SIGHUP"]) func restoresTheTerminal(after ending: String)
@@ -99,15 +99,15 @@ import WaypostTestSupport
             try keys.send([3])
         } else {
             let signal = try #require(["SIGTERM": SIGTERM, "SIGINT": SIGINT, "SIGHUP": SIGHUP][ending])
-            kill(try #require(pid_t(try await lastWord("process", by: view))), signal)
+            kill(try #require(pid_t(try await lastWord(ofLineStartingWith: "process", in: view))), signal)
         }
         #expect(await view.output.line(saying: "ended with 0") != nil)
         _ = await view.end()
-        expectRestored(view.output.lines.map(\.text))
+        expectRestoredTerminal(in: view.output.lines.map(\.text))
     }
 
     /// Control-Z returns the terminal to the shell, and the view redraws when it is in the foreground again.
-    @Test func stopsAndContinues() async throws {
+    @Test func stopsOnControlZAndContinuesInTheForeground() async throws {
         let keys = try PseudoTerminal()
         let view = try startView(keys: keys, asJob: true)
         try #require(await view.output.line(saying: "No answer since ") != nil)
@@ -120,10 +120,10 @@ import WaypostTestSupport
         try keys.send("q")
         #expect(await view.output.line(saying: "ended with 0") != nil)
         _ = await view.end()
-        expectRestored(view.output.lines.map(\.text), times: 2)
+        expectRestoredTerminal(in: view.output.lines.map(\.text), times: 2)
     }
 
-    @Test func omitsColourIfDeclined() async throws {
+    @Test func omitsColourIfTheEnvironmentDeclinesIt() async throws {
         let keys = try PseudoTerminal()
         for (environment, isColoured) in [([:], true), (["NO_COLOR": "1"], false)] {
             let view = try startView(keys: keys, environment: environment)
@@ -137,14 +137,14 @@ import WaypostTestSupport
     @Test(arguments: [["--watch"], ["--watch", "--json"]]) func requiresATerminal(arguments: [String]) async throws {
         let outcome = try await BuiltProgram.run(["status"] + arguments)
         #expect(outcome.ending == .exited(64))
-        let complaint = String(decoding: outcome.standardError, as: UTF8.self)
+        let errorText = String(decoding: outcome.standardError, as: UTF8.self)
         #expect(
-            complaint.hasPrefix(
+            errorText.hasPrefix(
                 arguments.count == 1 ? "waypost: --watch needs a terminal" : "waypost: --watch is for people"))
     }
 
     /// Expects the terminal's original settings, the main screen and a visible cursor.
-    private func expectRestored(_ lines: [String], times: Int = 1) {
+    private func expectRestoredTerminal(in lines: [String], times: Int = 1) {
         let settings = lines.map { $0.filter { $0 != "\r" } }.filter { $0.split(separator: ":").count > 20 }
         #expect(settings.count == 1 + times && Set(settings).count == 1, "\(settings)")
         let text = lines.joined()

@@ -5,7 +5,9 @@ import WaypostTestSupport
 @testable import WaypostCommand
 
 @Suite struct ManualPages {
-    private static func isHere(_ program: String) -> Bool { FileSystem.isAllowed(.execute, at: "/usr/bin/\(program)") }
+    private static func isInstalled(_ program: String) -> Bool {
+        FileSystem.isAllowed(.execute, at: "/usr/bin/\(program)")
+    }
 
     private static func write(_ page: ManualPage, in directory: TemporaryDirectory) async throws -> String {
         let outcome = try await BuiltProgram.run(["manual", page.rawValue])
@@ -13,37 +15,37 @@ import WaypostTestSupport
         return try directory.write(outcome.standardOutput, to: page.rawValue)
     }
 
-    @Test(.enabled(if: isHere("man"), "man is not installed"), arguments: ManualPage.allCases)
+    @Test(.enabled(if: isInstalled("man"), "man is not installed"), arguments: ManualPage.allCases)
     func passManWithoutWarnings(page: ManualPage) async throws {
         let directory = try TemporaryDirectory()
         let path = try await Self.write(page, in: directory)
         let outcome = try await ChildProcess(
             arguments: ["/bin/sh", "-c", "exec man --warnings -E UTF-8 -l -Tutf8 -Z \"$0\" >/dev/null", path],
             environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": "80"],
-            timeLimit: BuiltProgram.hangs
+            timeLimit: BuiltProgram.hangTimeout
         ).run()
         #expect(outcome.ending == .exited(0))
         #expect(outcome.standardError.isEmpty, "\(String(decoding: outcome.standardError, as: UTF8.self))")
     }
 
-    @Test(.enabled(if: isHere("mandoc"), "mandoc is not installed"), arguments: ManualPage.allCases)
+    @Test(.enabled(if: isInstalled("mandoc"), "mandoc is not installed"), arguments: ManualPage.allCases)
     func passMandocWithoutWarnings(page: ManualPage) async throws {
         let directory = try TemporaryDirectory()
         let path = try await Self.write(page, in: directory)
         let outcome = try await ChildProcess(
-            arguments: ["/usr/bin/mandoc", "-T", "lint", "-W", "warning", path], timeLimit: BuiltProgram.hangs
+            arguments: ["/usr/bin/mandoc", "-T", "lint", "-W", "warning", path], timeLimit: BuiltProgram.hangTimeout
         ).run()
         #expect(outcome.ending == .exited(0), "\(String(decoding: outcome.standardOutput, as: UTF8.self))")
     }
 
     /// The pages that man formats contain every command and option, spelt with characters that can be typed.
-    @Test(.enabled(if: isHere("man"), "man is not installed")) func documentEveryCommandAndOption() async throws {
+    @Test(.enabled(if: isInstalled("man"), "man is not installed")) func documentEveryCommandAndOption() async throws {
         let directory = try TemporaryDirectory()
         let path = try await Self.write(.commands, in: directory)
         let outcome = try await ChildProcess(
             arguments: ["/usr/bin/man", "-E", "UTF-8", "-l", "-Tutf8", path],
             environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "MANWIDTH": "100", "GROFF_NO_SGR": "1"],
-            timeLimit: BuiltProgram.hangs,
+            timeLimit: BuiltProgram.hangTimeout,
             outputLimit: 1 << 20
         ).run()
         // Bold and italics are overstruck.

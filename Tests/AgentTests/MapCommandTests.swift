@@ -16,7 +16,7 @@ struct MapCommands {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    private func files() throws -> [String] {
+    private func fileNames() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: directory.url.path).sorted()
     }
 
@@ -30,7 +30,7 @@ struct MapCommands {
         #expect(outcome.standardOutput.isEmpty)
         let message = text(outcome.standardError)
         #expect(message.hasPrefix("waypost: \(tunnel) begins at ") && message.contains(", before the previous log, "))
-        #expect(try files() == ["page.html"])
+        #expect(try fileNames() == ["page.html"])
         #expect(try FileStatus(behind: page).permissions == 0o600, "only its owner may read a track")
         let html = try String(contentsOf: directory.url.appending(path: "page.html"), encoding: .utf8)
         #expect(html.hasPrefix("<!doctype html>") && html.hasSuffix("</html>\n"))
@@ -80,7 +80,7 @@ struct MapCommands {
         let outcome = try await ChildProcess(
             arguments: ["/bin/sh", "-c", "gzip -c \"$1\" | \"$0\" map - -o -", BuiltProgram.waypost, tunnel],
             environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 },
-            timeLimit: BuiltProgram.hangs, outputLimit: 1 << 22
+            timeLimit: BuiltProgram.hangTimeout, outputLimit: 1 << 22
         ).run()
         #expect(outcome.ending == .exited(0))
         #expect(text(outcome.standardOutput).contains("<title>standard input - Waypost</title>"))
@@ -90,7 +90,7 @@ struct MapCommands {
         let lines = try String(contentsOfFile: tunnel, encoding: .utf8)
         let log = try directory.write(lines.utf8, to: "whole.nmea")
         let archive = try await ChildProcess(
-            arguments: ["gzip", "-c", log], timeLimit: BuiltProgram.hangs, outputLimit: 1 << 22
+            arguments: ["gzip", "-c", log], timeLimit: BuiltProgram.hangTimeout, outputLimit: 1 << 22
         ).run()
         try directory.write(archive.standardOutput.dropLast(9), to: "cut.nmea.gz")
         let page = directory.path("page.html")
@@ -107,18 +107,18 @@ struct MapCommands {
         #expect(outcome.ending == .exited(65))
         #expect(
             text(outcome.standardError).hasPrefix("waypost: no fix in \(log): "))
-        #expect(try files() == ["drive.nmea"])
+        #expect(try fileNames() == ["drive.nmea"])
     }
 
     @Test(arguments: [
         ("missing/page.html", "there is no directory "), (".", "it is a directory; choose a file in it"),
     ])
-    func nameAPlaceThatCannotBeWritten(path: String, remedy: String) async throws {
+    func nameAPathThatCannotBeWritten(path: String, remedy: String) async throws {
         let page = directory.path(path)
         let outcome = try await BuiltProgram.run(["map", tunnel, "-o", page])
         #expect(outcome.ending == .exited(1))
         #expect(text(outcome.standardError).hasPrefix("waypost: \(page) cannot be written: \(remedy)"))
-        #expect(try files().isEmpty)
+        #expect(try fileNames().isEmpty)
     }
 
     @Test(arguments: [
@@ -128,8 +128,9 @@ struct MapCommands {
         ("/disk", ENOENT, "there is no directory /disk; create it, or choose another file"),
         ("/proc", ENOENT, "/proc belongs to the kernel and accepts no files; choose a file elsewhere"),
     ])
-    func nameTheRemedy(directory: String, number: CInt, remedy: String) {
-        let error = UnwritableFile(path: "\(directory)/page.html", cause: SystemError(call: "open", number: number))
+    func nameTheRemedyForAnUnwritableFile(directory: String, errorNumber: CInt, remedy: String) {
+        let error = UnwritableFile(
+            path: "\(directory)/page.html", cause: SystemError(call: "open", number: errorNumber))
         #expect(error.description == "\(directory)/page.html cannot be written: \(remedy)")
     }
 
@@ -168,7 +169,7 @@ struct MapCommands {
         let programs = try ["killed.html", "running.html"].map {
             try RunningProgram([BuiltProgram.waypost, "map", log, "-o", directory.path($0)])
         }
-        while try files().count(where: { $0.hasSuffix(".part") }) < 3 {
+        while try fileNames().count(where: { $0.hasSuffix(".part") }) < 3 {
             try Task.checkCancellation()
             await Task.yield()
         }
@@ -176,7 +177,7 @@ struct MapCommands {
         await programs[0].end()
         let outcome = try await BuiltProgram.run(["map", tunnel, "-o", directory.path("page.html")])
         #expect(outcome.ending == .exited(0))
-        let left = try files().filter { $0.hasSuffix(".part") }
+        let left = try fileNames().filter { $0.hasSuffix(".part") }
         #expect(left.count == 2 && left.contains("drive.1.part"))
         #expect(left.contains { $0.hasPrefix("running.html.") })
         #expect(try FileSystem.entry(at: kept) != nil)

@@ -34,7 +34,7 @@ import WaypostTestSupport
         #expect((page == nil) == fixes.isEmpty)
     }
 
-    @Test func showTrackGapAndFigures() throws {
+    @Test func showTheTrackItsGapAndItsFigures() throws {
         let page = try #require(try Self.page(Fixtures.fixes(of: "tunnel")))
         for words in [
             "<!doctype html>", "<title>drive.nmea - Waypost</title>", "4.57 km", "80.6 km/h", "208",
@@ -73,7 +73,7 @@ import WaypostTestSupport
         let page = try #require(try Self.page(Fixtures.fixes(of: "town")))
         #expect(page.contains("script-src 'unsafe-inline'") && page.contains("type=\"range\""))
         #expect(page.contains("<div class=\"place\" hidden>"), "the slider needs the script")
-        let single = try #require(Self.page([Self.sample(0, 53.55, 10)]))
+        let single = try #require(Self.page([Self.fix(at: 0, latitude: 53.55, longitude: 10)]))
         #expect(!single.contains("<script") && !single.contains("script-src") && !single.contains("type=\"range\""))
     }
 
@@ -109,20 +109,51 @@ import WaypostTestSupport
         }
     }
 
-    static let odd: [(String, [Fix])] = [
-        ("one fix", [sample(0, 53.55, 10)]), ("two in one place", [sample(0, 53.55, 10), sample(1, 53.55, 10)]),
-        ("the date line", [sample(0, -16.8, 179.9995), sample(1, -16.8, -179.9999), sample(2, -16.8, -179.999)]),
-        ("the pole", [sample(0, 89.9999, 10), sample(1, 90, 0), sample(2, 89.9999, -170)]),
-        ("both ends of the earth", [sample(0, 10, 10), sample(1, -10, -170), sample(100_000, 10, 10)]),
-        ("time that goes back", [sample(100, 53.55, 10), sample(0, 53.55, 10), sample(0, 53.56, 10)]),
-        ("decades", [sample(0, 53.55, 10), sample(1_400_000_000, 53.55, 10), sample(1_400_000_001, 53.55, 10)]),
+    static let rareTracks: [(String, [Fix])] = [
+        ("one fix", [fix(at: 0, latitude: 53.55, longitude: 10)]),
+        ("two in one place", [fix(at: 0, latitude: 53.55, longitude: 10), fix(at: 1, latitude: 53.55, longitude: 10)]),
+        (
+            "the date line",
+            [
+                fix(at: 0, latitude: -16.8, longitude: 179.9995), fix(at: 1, latitude: -16.8, longitude: -179.9999),
+                fix(at: 2, latitude: -16.8, longitude: -179.999),
+            ]
+        ),
+        (
+            "the pole",
+            [
+                fix(at: 0, latitude: 89.9999, longitude: 10), fix(at: 1, latitude: 90, longitude: 0),
+                fix(at: 2, latitude: 89.9999, longitude: -170),
+            ]
+        ),
+        (
+            "both ends of the earth",
+            [
+                fix(at: 0, latitude: 10, longitude: 10), fix(at: 1, latitude: -10, longitude: -170),
+                fix(at: 100_000, latitude: 10, longitude: 10),
+            ]
+        ),
+        (
+            "time that goes back",
+            [
+                fix(at: 100, latitude: 53.55, longitude: 10), fix(at: 0, latitude: 53.55, longitude: 10),
+                fix(at: 0, latitude: 53.56, longitude: 10),
+            ]
+        ),
+        (
+            "decades",
+            [
+                fix(at: 0, latitude: 53.55, longitude: 10), fix(at: 1_400_000_000, latitude: 53.55, longitude: 10),
+                fix(at: 1_400_000_001, latitude: 53.55, longitude: 10),
+            ]
+        ),
     ]
 
-    static func sample(_ seconds: Int64, _ latitude: Double, _ longitude: Double) -> Fix {
+    static func fix(at seconds: Int64, latitude: Double, longitude: Double) -> Fix {
         Fix(timeOfFix: UTCTime(millisecondsSince1970: seconds * 1000), latitude: latitude, longitude: longitude)
     }
 
-    @Test(arguments: odd) func drawRareTracks(what: String, fixes: [Fix]) throws {
+    @Test(arguments: rareTracks) func drawRareTracks(name: String, fixes: [Fix]) throws {
         for speed in [nil, 0, 12.5] as [Double?] {
             let page = try #require(
                 Self.page(

@@ -14,8 +14,8 @@ import WaypostTestSupport
     .enabled(if: !Sanitizer.isActive, "starts the program dozens of times, which takes seconds under a sanitizer")
 )
 struct OutboxCommands {
-    /// Creates a store with one delivered update and three in quarantine, numbers 2 to 4.
-    private func fill(_ bench: ServiceBench) async throws -> [LocationUpdate] {
+    /// Creates a store with one delivered update and three in quarantine, numbers 2 to 4. Returns the updates.
+    private func fillOutbox(of bench: ServiceBench) async throws -> [LocationUpdate] {
         let outbox = try await SQLiteOutbox.open(
             OutboxConfiguration(path: bench.directory.path("outbox.sqlite"), maximumBytes: 1 << 20))
         let start = UTCTime.system.advanced(by: .seconds(-600))
@@ -45,9 +45,9 @@ struct OutboxCommands {
         )
     }
 
-    @Test func changeQuarantineWhileTheServiceRuns() async throws {
+    @Test func changeTheQuarantineWhileTheServiceRuns() async throws {
         let bench = try ServiceBench()
-        let updates = try await fill(bench)
+        let updates = try await fillOutbox(of: bench)
         let config = try bench.configure()
         let service = try bench.start()
         try #require(await service.errors.line(saying: "status at") != nil)
@@ -75,9 +75,9 @@ struct OutboxCommands {
         #expect(tally?["lastTimeOfFix"]?.stringValue == updates[3].timeOfFix.description)
     }
 
-    @Test func changeQuarantineWhileTheServiceIsStopped() async throws {
+    @Test func changeTheQuarantineWhileTheServiceIsStopped() async throws {
         let bench = try ServiceBench()
-        let updates = try await fill(bench)
+        let updates = try await fillOutbox(of: bench)
         let config = try bench.configure()
         #expect(
             try await runOutbox("requeue --update 2 --update 4", config: config).out.hasPrefix("2 updates requeued"))
@@ -94,7 +94,7 @@ struct OutboxCommands {
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    @Test func reportThatThereIsNoStore() async throws {
+    @Test func reportThatThereIsNoOutbox() async throws {
         let directory = try TemporaryDirectory()
         let result = try await runOutbox("discard --all", config: try ServiceSetup().write(in: directory))
         #expect(result.code == 69 && result.errors.contains("there is no outbox yet"))
@@ -102,7 +102,7 @@ struct OutboxCommands {
             !FileManager.default.fileExists(atPath: directory.path("outbox.sqlite")), "the command creates no outbox")
     }
 
-    @Test func nameTheRepairOfADamagedOutbox() async throws {
+    @Test func sayThatTheServiceRepairsADamagedOutbox() async throws {
         let directory = try TemporaryDirectory()
         let config = try ServiceSetup().write(in: directory)
         _ = try directory.write([], to: "outbox.sqlite")
@@ -111,16 +111,16 @@ struct OutboxCommands {
         #expect(result.errors.hasSuffix("; the service repairs it at its next start\n"), "\(result.errors)")
     }
 
-    @Test func printTheirUsage() async throws {
+    @Test func rejectInvalidArguments() async throws {
         let directory = try TemporaryDirectory()
         let config = try ServiceSetup().write(in: directory)
-        for (words, message) in [
+        for (arguments, message) in [
             ("requeue", "outbox requeue needs --update N for each update, or --all"),
             ("discard --all --update 3", "outbox discard accepts --all or --update, not both"),
             ("discard --update x", "outbox discard needs --update with the number of an update, not \"x\""),
             ("list --all", "outbox list has neither --all nor --update; requeue and discard have them"),
         ] {
-            let result = try await runOutbox(words, config: config)
+            let result = try await runOutbox(arguments, config: config)
             #expect(result.code == 64 && result.errors.hasPrefix("waypost: \(message)"), "\(result)")
         }
     }

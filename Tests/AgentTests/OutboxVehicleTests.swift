@@ -20,7 +20,7 @@ import WaypostTestSupport
         path = directory.path("outbox.sqlite")
     }
 
-    private func open(for id: String) async throws -> SQLiteOutbox {
+    private func openOutbox(forVehicle id: String) async throws -> SQLiteOutbox {
         var configuration = OutboxConfiguration(path: path, maximumBytes: 1 << 20)
         let vehicle = try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: id)
         let (owner, warnings) = (OutboxVehicle(forOutbox: path), warnings)
@@ -30,52 +30,52 @@ import WaypostTestSupport
         return try await SQLiteOutbox.open(configuration)
     }
 
-    private func leaveOneUpdate(of id: String) async throws {
-        let outbox = try await open(for: id)
+    private func leavePendingUpdate(of id: String) async throws {
+        let outbox = try await openOutbox(forVehicle: id)
         try await outbox.append(
             LocationUpdate(timeOfFix: UTCTime(millisecondsSince1970: 1_767_608_130_250), latitude: 50, longitude: 10))
         try await outbox.close()
     }
 
     @Test func keepTheirUpdatesIfTheConfigurationNamesAnotherVehicle() async throws {
-        try await leaveOneUpdate(of: "van-7")
+        try await leavePendingUpdate(of: "van-7")
         let cause = OutboxError.Cause.ofVehicle(
             "providers/p/vehicles/van-7", pending: 1, configured: "providers/p/vehicles/van-8")
         for _ in 1...2 {
-            let error = await #expect(throws: OutboxError.self) { try await open(for: "van-8") }
+            let error = await #expect(throws: OutboxError.self) { try await openOutbox(forVehicle: "van-8") }
             #expect(error == OutboxError(.ofAnotherVehicle, path: path, cause))
         }
 
-        let outbox = try await open(for: "van-7")
+        let outbox = try await openOutbox(forVehicle: "van-7")
         #expect(try await outbox.ledger().pending == 1)
         let batch = try #require(try await outbox.nextBatch(maximumPastLocations: 1))
         try await outbox.acknowledge(batch)
         try await outbox.close()
 
         // Nothing is pending, so no update can be sent under the wrong name.
-        try await leaveOneUpdate(of: "van-8")
-        await #expect(throws: OutboxError.self) { try await open(for: "van-7") }
+        try await leavePendingUpdate(of: "van-8")
+        await #expect(throws: OutboxError.self) { try await openOutbox(forVehicle: "van-7") }
         #expect(warnings.withLock { $0 } == [])
         #expect(try FileStatus(at: path + ".vehicle")?.permissions == 0o600)
     }
 
-    /// An earlier release didn't record the name, or a power cut lost it: the pending updates are probably this
+    /// If an earlier release didn't record the name, or a power cut lost it, the pending updates are probably this
     /// vehicle's.
     @Test(arguments: [nil, "", "providers/p/vehicles/van-8"]) func areUnknownWithoutACompleteRecord(record: String?)
         async throws
     {
-        try await leaveOneUpdate(of: "van-8")
+        try await leavePendingUpdate(of: "van-8")
         try FileSystem.removeFile(at: path + ".vehicle")
         if let record { _ = try directory.write(record.utf8, to: "outbox.sqlite.vehicle") }
-        let outbox = try await open(for: "van-7")
+        let outbox = try await openOutbox(forVehicle: "van-7")
         #expect(try await outbox.ledger().pending == 1)
         try await outbox.close()
-        await #expect(throws: OutboxError.self) { try await open(for: "van-8") }
+        await #expect(throws: OutboxError.self) { try await openOutbox(forVehicle: "van-8") }
     }
 
     @Test func areReportedIfTheyCannotBeRecorded() async throws {
         try FileSystem.createDirectory(at: path + ".vehicle")
-        try await leaveOneUpdate(of: "van-7")
+        try await leavePendingUpdate(of: "van-7")
         #expect(
             warnings.withLock { $0 } == [
                 "could not record the vehicle of the pending updates: write \(path).vehicle: Is a directory"
@@ -83,7 +83,7 @@ import WaypostTestSupport
     }
 
     @Test func areUnchangedByACheck() async throws {
-        try await leaveOneUpdate(of: "van-8")
+        try await leavePendingUpdate(of: "van-8")
         let configuration = try Configuration(file: try ServiceSetup().write(in: directory))
         let owner = OutboxVehicle(forOutbox: path)
         let outbox = try await SQLiteOutbox.open(configuration.outbox)

@@ -18,15 +18,15 @@ import WaypostTestSupport
     init() throws {
         directory = try TemporaryDirectory()
         monitor = AgentMonitor(clock: MonotonicClock(clock))
-        try record("providers/p/vehicles/van-7")
+        try recordPendingState(of: "providers/p/vehicles/van-7")
     }
 
-    private func record(_ vehicle: String) throws {
+    private func recordPendingState(of vehicle: String) throws {
         try directory.write("\(vehicle)\n".utf8, to: "outbox.sqlite.pending-state")
     }
 
     /// Returns an agent with a pending state that sends over `transport`; none of its tasks run.
-    private func agent(
+    private func makeAgent(
         over transport: ScriptedTransport, log: LogWriter = LogWriter(level: .error, format: .text),
         _ edit: (inout ServiceSetup) -> Void = { _ in }
     ) async throws -> VehicleAgent {
@@ -47,7 +47,7 @@ import WaypostTestSupport
     }
 
     /// Returns a transport that answers with these statuses in turn.
-    private func transport(answering statuses: [Int]) -> ScriptedTransport {
+    private func makeTransport(answering statuses: [Int]) -> ScriptedTransport {
         let answers = Locked(statuses)
         return ScriptedTransport { _ throws(HTTPTransportError) in
             let status = answers.withLock { $0.removeFirst() }
@@ -57,16 +57,16 @@ import WaypostTestSupport
     }
 
     @Test func areSentUntilTheyAreAccepted() async throws {
-        let transport = transport(answering: [503, 200])
-        let agent = try await agent(over: transport)
-        async let telling: Void = agent.announcePendingState()
+        let transport = makeTransport(answering: [503, 200])
+        let agent = try await makeAgent(over: transport)
+        async let announcing: Void = agent.announcePendingState()
         for await sleep in clock.sleeps.prefix(1) {
             let active = monitor.snapshot.conditions.active(.one(.stateNotSent))?.condition
             #expect(active?.facts == .consequence(.gatewayError, .answer(status: 503)))
             #expect(active?.cause.description.hasPrefix("providers/p/vehicles/van-7 is not OFFLINE") == true)
             clock.advance(by: sleep)
         }
-        await telling
+        await announcing
         #expect(transport.requests.count == 2)
         #expect(monitor.snapshot.conditions.active(.one(.stateNotSent)) == nil)
         #expect(try !isPending)
@@ -77,29 +77,29 @@ import WaypostTestSupport
     /// vehicle that may be in a private zone reports no state.
     @Test(arguments: [("", 1), (#""privateZones": [{"latitude": 48, "longitude": 11, "radiusMeters": 200}]"#, 2)])
     func endWithAnyDeliveryThatReportsAState(reporting: String, requests: Int) async throws {
-        let transport = transport(answering: [503, 200])
-        let agent = try await agent(over: transport) { if !reporting.isEmpty { $0.reporting = reporting } }
-        async let telling: Void = agent.announcePendingState()
+        let transport = makeTransport(answering: [503, 200])
+        let agent = try await makeAgent(over: transport) { if !reporting.isEmpty { $0.reporting = reporting } }
+        async let announcing: Void = agent.announcePendingState()
         for await sleep in clock.sleeps.prefix(1) {
             // A heartbeat or a position from memory delivers nothing from the outbox.
             let repeated = UploadBatch(last: ProgressWatches.stored, lastIsPending: false, past: [])
             monitor.observe(.delivered(repeated, traffic: Traffic(), took: .zero))
             clock.advance(by: sleep)
         }
-        await telling
+        await announcing
         #expect(transport.requests.count == requests)
         #expect(try !isPending)
         await agent.close()
     }
 
-    /// The gateway has been moved: the pending state belongs to the previous van, and is deleted at the first stop.
+    /// After the gateway has been moved, the pending state belongs to the previous van. The first stop deletes it.
     @Test(arguments: ["providers/p/vehicles/van-8", ""], [200, 503])
     func areNotSentForAnotherVehicle(owner: String, status: Int) async throws {
-        try record(owner)
+        try recordPendingState(of: owner)
         let transport = ScriptedTransport { _ throws(HTTPTransportError) in
             HTTPResponse(status: status, body: Array(#"{"name": "providers/p/vehicles/van-7"}"#.utf8))
         }
-        let agent = try await agent(over: transport)
+        let agent = try await makeAgent(over: transport)
         await agent.announcePendingState()
         #expect(transport.requests.isEmpty)
         await agent.shutDown()
@@ -112,7 +112,7 @@ import WaypostTestSupport
         let log = LogWriter(level: .info, format: .json) { bytes in
             lines.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) }
         }
-        let agent = try await agent(over: transport(answering: [503]), log: log)
+        let agent = try await makeAgent(over: makeTransport(answering: [503]), log: log)
         await agent.shutDown()
         let written = lines.withLock { $0 }
         #expect(written.count == 1 && written[0].contains("\"state_not_sent\""), "\(written)")

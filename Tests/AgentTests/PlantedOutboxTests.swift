@@ -17,7 +17,7 @@ struct PlantedOutbox {
     init() throws { directory = try TemporaryDirectory() }
 
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
-    private func content(_ name: String) throws -> String {
+    private func content(of name: String) throws -> String {
         try String(contentsOfFile: directory.path(name), encoding: .utf8)
     }
 
@@ -32,7 +32,7 @@ struct PlantedOutbox {
         unsafe lchown(bench.directory.path("outbox.sqlite" + suffix), 12345, 12345)
         let outcome = try await BuiltProgram.run(
             ["replay", log, "--config", try bench.configure(), "--outbox", bench.directory.path("outbox.sqlite")])
-        #expect(try content("victim") == "worth keeping")
+        #expect(try content(of: "victim") == "worth keeping")
         let isReplaced = [".reserve", ".rebuilt"].contains(suffix)
         #expect(outcome.ending == .exited(isReplaced ? 0 : 69), "\(text(outcome.standardError))")
     }
@@ -52,7 +52,7 @@ struct PlantedOutbox {
     @Test(
         .enabled(if: geteuid() == 0, "only root can make a file of another user"),
         arguments: ["file", "link", "FIFO", "directory"])
-    func storesWithoutAReserve(kind: String) async throws {
+    func storesUpdatesWithoutAReserve(kind: String) async throws {
         let bench = try ServiceBench()
         let victim = try directory.write("worth keeping".utf8, to: "victim")
         unsafe mkdir(bench.directory.path("o"), 0o777)
@@ -73,11 +73,11 @@ struct PlantedOutbox {
         let warnings = text(outcome.standardError).split(separator: "\n").filter { $0.contains("no reserve") }
         #expect(warnings.count == 1 && warnings.first?.contains(place) == true, "\(text(outcome.standardError))")
         #expect(try FileStatus(at: place) == before)
-        #expect(try content("victim") == "worth keeping")
+        #expect(try content(of: "victim") == "worth keeping")
     }
 
     /// A recorded log isn't urgent, because it can be read again. So it isn't sent from memory.
-    @Test func keepsALogFromBeingReported() async throws {
+    @Test func preventsARecordedLogFromBeingReported() async throws {
         let bench = try ServiceBench()
         let path = try bench.directory.write("worth keeping".utf8, to: "outbox.sqlite")
         let receiver = #"{"type": "file", "path": "\#(log)"}"#
@@ -90,7 +90,7 @@ struct PlantedOutbox {
     }
 
     @Test(arguments: ["a directory that others may write", "a directory of others"])
-    func createsNothingInAnotherUsersDirectory(kind: String) async throws {
+    func createsNothingInADirectoryThatOthersControl(kind: String) async throws {
         let bench = try ServiceBench()
         let path = directory.path("theirs")
         unsafe mkdir(path, 0o700)
@@ -105,9 +105,9 @@ struct PlantedOutbox {
         let outcome = try await BuiltProgram.run(
             ["replay", log, "--config", config, "--outbox", bench.directory.path("link/outbox.sqlite")])
         #expect(outcome.ending == .exited(69))
-        let complaint = text(outcome.standardError)
-        #expect(complaint.contains("the directory \(path) "), "\(complaint)")
-        #expect(complaint.contains("choose a"), "\(complaint)")
+        let errorText = text(outcome.standardError)
+        #expect(errorText.contains("the directory \(path) "), "\(errorText)")
+        #expect(errorText.contains("choose a"), "\(errorText)")
         #expect(try FileSystem.names(inDirectory: path).isEmpty)
     }
 
@@ -168,10 +168,10 @@ struct PlantedOutbox {
         #expect(outcome.ending == .exited(78))
         let words = text(outcome.standardError + outcome.standardOutput)
         #expect(words.contains("\(path) is a file, not a socket, and is left unchanged; choose "))
-        #expect(try content("file") == "worth keeping")
+        #expect(try content(of: "file") == "worth keeping")
     }
 
-    @Test(arguments: ["check", "run"]) func isNotTheStatusSocket(command: String) async throws {
+    @Test(arguments: ["check", "run"]) func mustNotBeTheStatusSocket(command: String) async throws {
         let config = try ServiceSetup(status: "unix:\(directory.path("outbox.sqlite"))").write(in: directory)
         let outcome = try await BuiltProgram.run([command, "--config", config])
         #expect(outcome.ending == .exited(78))
@@ -182,16 +182,16 @@ struct PlantedOutbox {
         #expect(try FileSystem.names(inDirectory: directory.url.path) == ["config.json"])
     }
 
-    @Test func isNotTheConfiguration() async throws {
+    @Test func mustNotBeTheConfiguration() async throws {
         let config = try ServiceSetup(outbox: "config.json").write(in: directory)
-        let before = try content("config.json")
+        let before = try content(of: "config.json")
         let outcome = try await BuiltProgram.run(["replay", log, "--config", config])
         #expect(outcome.ending == .exited(78))
-        let complaint = text(outcome.standardError)
+        let errorText = text(outcome.standardError)
         #expect(
-            complaint.contains(
+            errorText.contains(
                 "\"outbox.path\" is \(config), and the outbox's files would replace this "
                     + "configuration; use "))
-        #expect(try content("config.json") == before)
+        #expect(try content(of: "config.json") == before)
     }
 }

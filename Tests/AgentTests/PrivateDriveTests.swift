@@ -20,8 +20,8 @@ struct PrivateDrives {
     init() throws { bench = try ServiceBench() }
 
     private var switchPath: String { bench.directory.path("private") }
-    private func switchOn() throws { _ = try bench.directory.write([], to: "private") }
-    private func switchOff() throws { try FileManager.default.removeItem(atPath: switchPath) }
+    private func turnPrivateModeOn() throws { _ = try bench.directory.write([], to: "private") }
+    private func turnPrivateModeOff() throws { try FileManager.default.removeItem(atPath: switchPath) }
 
     private func configure(zones: [(centre: Fix, radius: Int)], receiver: String? = nil) throws -> String {
         let circles = zones.map {
@@ -35,18 +35,18 @@ struct PrivateDrives {
         }
     }
 
-    private static let (begins, ends, withheld) = (
+    private static let (beginMessage, endMessage, withheldMessage) = (
         "private mode on: ", "private mode off", "fix withheld"
     )
 
-    private static func count(_ words: String, in lines: some Sequence<LineFlow.Line>) -> Int {
-        lines.count { $0.text.contains(words) }
+    private static func count(of message: String, in lines: some Sequence<LineFlow.Line>) -> Int {
+        lines.count { $0.text.contains(message) }
     }
 
     @Test func leaveNoTrace() async throws {
         let epochs = Array(RecentDrive(epochs: 30))
         let centre = try #require(epochs[22].truth)
-        try switchOn()
+        try turnPrivateModeOn()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let config = try configure(zones: [(centre, 300)])
         let service = try RunningProgram(
@@ -63,14 +63,14 @@ struct PrivateDrives {
             let isJudged = await service.errors.wait { lines in
                 let new = lines.dropFirst(before)
                 isReported = new.contains { $0.text.contains("accepted update") }
-                return isReported || Self.count(Self.withheld, in: new) > 0
+                return isReported || Self.count(of: Self.withheldMessage, in: new) > 0
             }
             try #require(isJudged)
             return isReported
         }
         var reportedEpochs: [DriveEpoch] = []
 
-        // Private from the start.
+        // The vehicle is private from the start.
         for epoch in epochs[0..<3] { #expect(try await !send(epoch)) }
         try #require(await service.errors.line(saying: "vehicle is OFFLINE") != nil)
         try await evidence.collect()
@@ -80,21 +80,21 @@ struct PrivateDrives {
         #expect(await bench.vehicle?.vehicleState == "OFFLINE")
         #expect(await bench.vehicle?.lastLocations == 0)
 
-        // On the road, not private.
-        try switchOff()
-        try #require(await service.errors.line(saying: Self.ends) != nil)
+        // The vehicle is on the road and not private.
+        try turnPrivateModeOff()
+        try #require(await service.errors.line(saying: Self.endMessage) != nil)
         for epoch in epochs[3..<10] where try await send(epoch) { reportedEpochs.append(epoch) }
         try #require(await bench.arrival(of: epochs[9]) != nil)
         #expect(await bench.vehicle?.vehicleState == "ONLINE")
 
-        // Private by the switch.
-        try switchOn()
+        // The switch makes the vehicle private.
+        try turnPrivateModeOn()
         for epoch in epochs[10..<14] { #expect(try await !send(epoch)) }
         try await evidence.collect([["bundle", "-o", "-", "--with-positions"]])
-        try switchOff()
-        try #require(await service.errors.line(saying: Self.ends, times: 2) != nil)
+        try turnPrivateModeOff()
+        try #require(await service.errors.line(saying: Self.endMessage, times: 2) != nil)
 
-        // Through the zone until the end.
+        // The vehicle drives through the zone until the end.
         var isInZone: [Bool] = []
         for epoch in epochs[14..<30] {
             isInZone.append(try #require(epoch.truth).distance(to: centre) <= 300)
@@ -108,8 +108,8 @@ struct PrivateDrives {
         try await evidence.collect()
         #expect(await service.terminate().ending == .exited(0))
 
-        #expect(Self.count(Self.begins, in: service.errors.lines) == 3)
-        #expect(Self.count(Self.ends, in: service.errors.lines) == 3)
+        #expect(Self.count(of: Self.beginMessage, in: service.errors.lines) == 3)
+        #expect(Self.count(of: Self.endMessage, in: service.errors.lines) == 3)
         // Every fix is reported, except the first ones after the switch is off and those at the zone's border.
         #expect(reportedEpochs.count >= 14)
         let hidden = epochs[0..<3] + epochs[10..<14] + zip(epochs[14..<30], isInZone).filter(\.1).map(\.0)
@@ -165,7 +165,7 @@ struct PrivateDrives {
             let part = try bench.directory.write(epochs.flatMap(\.sentences), to: "part")
             defer { try? FileManager.default.removeItem(atPath: part) }
             _ = try await ChildProcess(
-                arguments: ["/bin/sh", "-c", "cat '\(part)' >'\(pipe)'"], timeLimit: BuiltProgram.hangs
+                arguments: ["/bin/sh", "-c", "cat '\(part)' >'\(pipe)'"], timeLimit: BuiltProgram.hangTimeout
             ).run()
         }
         let config = try configure(zones: zones, receiver: #"{"type": "file", "path": "\#(pipe)"}"#)
@@ -177,19 +177,19 @@ struct PrivateDrives {
         // Wait for the last epoch but one: the last one is complete only when a sentence of another epoch follows.
         try #require(await bench.arrival(of: epochs[118]) != nil)
 
-        try switchOn()
-        try #require(await service.errors.line(saying: Self.begins, times: 2) != nil)
+        try turnPrivateModeOn()
+        try #require(await service.errors.line(saying: Self.beginMessage, times: 2) != nil)
         let before = service.errors.lines.count
         try await write(hour)
         let isJudged = await service.errors.wait { lines in
             lines.count >= before + hour.count - 1
-                && Self.count(Self.withheld, in: lines.dropFirst(before)) >= hour.count - 1
+                && Self.count(of: Self.withheldMessage, in: lines.dropFirst(before)) >= hour.count - 1
         }
         try #require(isJudged)
         try await evidence.collect([["status"], ["outbox", "export"], ["bundle", "-o", "-", "--with-positions"]])
 
-        try switchOff()
-        try #require(await service.errors.line(saying: Self.ends, times: 2) != nil)
+        try turnPrivateModeOff()
+        try #require(await service.errors.line(saying: Self.endMessage, times: 2) != nil)
         try await write(last)
         try #require(await bench.arrival(of: epochs[958]) != nil)
         try await evidence.collect()
@@ -202,7 +202,7 @@ struct PrivateDrives {
         let around = first + last
         let hidden = hour + around.filter { epoch in distances(epoch).contains { $0 <= 0 } }
         // The last fix before the private hour may belong to the hour, and the first fix after the hour does. The
-        // vehicle leaves a zone only when it is farther outside than a fix may err.
+        // vehicle has left a zone only when it is outside by more than the possible error of a fix.
         let reportedEpochs = (first.dropLast() + last.dropFirst()).filter { epoch in
             distances(epoch).allSatisfy { $0 > 100 }
         }
@@ -243,7 +243,7 @@ private struct Evidence {
 
     /// Expects that no part of `hidden` is found, and that all `reportedEpochs` are. `epochs` is the whole drive.
     func expect(hidden: [DriveEpoch], reportedEpochs: [DriveEpoch], of epochs: [DriveEpoch], log: String) async throws {
-        let text = try Self.files(below: bench.directory.url.path) + shown + log + bench.arrivals.text
+        let text = try Self.contents(ofFilesBelow: bench.directory.url.path) + shown + log + bench.arrivals.text
         let everything = Self.numbers(in: text)
         let delivered = Set(try #require(await bench.vehicle).deliveries.keys.map { "\($0)" })
         // A street may return to the latitude of a private place.
@@ -281,14 +281,14 @@ private struct Evidence {
     }
 
     /// Returns the contents of all files in the directory as text, including the outbox and the recording.
-    private static func files(below directory: String) throws -> String {
+    private static func contents(ofFilesBelow directory: String) throws -> String {
         var text = ""
         for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
             let path = "\(directory)/\(name)"
             var isDirectory = false
             _ = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
             if isDirectory {
-                text += try files(below: path)
+                text += try contents(ofFilesBelow: path)
             } else if name != "config.json", name != "arrivals" {
                 text += String(
                     decoding: FileManager.default.contents(atPath: path) ?? Data(), as: Unicode.ASCII.self)

@@ -18,7 +18,7 @@ import WaypostTestSupport
 
     /// Advances the clock by up to `seconds`, one second at a time, until a stage stalls. Returns the second and the
     /// stage.
-    mutating func advance(seconds: Int) -> String? {
+    mutating func advanceUntilStall(seconds: Int) -> String? {
         for second in 1...seconds {
             if let stall = watch.tick(after: .seconds(1)) { return "\(second) \(stall.stage)" }
         }
@@ -26,25 +26,25 @@ import WaypostTestSupport
     }
 
     @Test mutating func ignoreIdleStages() {
-        #expect(advance(seconds: 1000) == nil)
+        #expect(advanceUntilStall(seconds: 1000) == nil)
     }
 
     @Test(arguments: Stage.allCases)
     mutating func noticeAStageWithoutProgress(stage: Stage) {
         watch.reportProgress(of: stage)
-        #expect(advance(seconds: 500) == "30 \(stage)")
+        #expect(advanceUntilStall(seconds: 500) == "30 \(stage)")
     }
 
     @Test mutating func watchOnlyStagesWithATimeout() {
         watch = ProgressWatch(timeouts: [.store: .seconds(30)])
         watch.reportProgress(of: .token)
-        #expect(advance(seconds: 500) == nil)
+        #expect(advanceUntilStall(seconds: 500) == nil)
     }
 
-    @Test mutating func areQuietWhileCallsReturn() {
+    @Test mutating func reportNoStallWhileCallsReturn() {
         for _ in 0..<20 {
             watch.markBusy(.token)
-            #expect(advance(seconds: 29) == nil)
+            #expect(advanceUntilStall(seconds: 29) == nil)
             watch.markIdle(.token)
         }
     }
@@ -53,15 +53,15 @@ import WaypostTestSupport
     @Test mutating func doNotCountNewWorkAsProgress() {
         for _ in 0..<2 {
             watch.markBusy(.store)
-            #expect(advance(seconds: 10) == nil)
+            #expect(advanceUntilStall(seconds: 10) == nil)
         }
         watch.markBusy(.store)
-        #expect(advance(seconds: 10) == "10 store")
+        #expect(advanceUntilStall(seconds: 10) == "10 store")
     }
 
     @Test mutating func reportHowLongAStageHasBeenStalled() {
         watch.reportProgress(of: .token)
-        #expect(advance(seconds: 29) == nil)
+        #expect(advanceUntilStall(seconds: 29) == nil)
         let stall = Stall(stage: .token, duration: .seconds(30))
         #expect(watch.tick(after: .seconds(1)) == stall)
         #expect(stall.description == "token: the token provider has returned neither a token nor an error for 30 s")
@@ -72,23 +72,23 @@ import WaypostTestSupport
         watch.reportProgress(of: .store)
         #expect(watch.tick(after: .seconds(86_400)) == nil)
         #expect(watch.tick(after: .seconds(-5)) == nil)
-        #expect(advance(seconds: 24) == nil)
-        #expect(advance(seconds: 1) == "1 store")
+        #expect(advanceUntilStall(seconds: 24) == nil)
+        #expect(advanceUntilStall(seconds: 1) == "1 store")
     }
 
-    @Test func expectTheThreadToKeepIterating() {
+    @Test func expectTheReceiverThreadToKeepIterating() {
         let progress = StageProgress(watch)
-        func advance(seconds: Int) -> Stall? {
+        func advanceUntilStall(seconds: Int) -> Stall? {
             (0..<seconds).lazy.compactMap { _ in progress.tick(after: .seconds(1)) }.first
         }
         progress.turned()
-        #expect(advance(seconds: 29) == nil)
+        #expect(advanceUntilStall(seconds: 29) == nil)
         progress.turned()
-        #expect(advance(seconds: 29) == nil)
+        #expect(advanceUntilStall(seconds: 29) == nil)
         progress.ended()  // the log has ended
-        #expect(advance(seconds: 300) == nil)
+        #expect(advanceUntilStall(seconds: 300) == nil)
         progress.turned()
-        #expect(advance(seconds: 31)?.stage == .receiver)
+        #expect(advanceUntilStall(seconds: 31)?.stage == .receiver)
     }
 
     /// A fix has been processed once it is judged. The watch doesn't wait for fixes that are dropped for newer ones.
@@ -140,7 +140,7 @@ import WaypostTestSupport
     mutating func allowTheUploadLoopToWaitForAReason(events: [ReportingEvent], stallsAfter: Int?) {
         watch = ProgressWatch(timeouts: [.upload: .seconds(30)])
         for event in events { watch.record(event) }
-        #expect(advance(seconds: 1000) == stallsAfter.map { "\($0) upload" })
+        #expect(advanceUntilStall(seconds: 1000) == stallsAfter.map { "\($0) upload" })
     }
 
     /// An exchange starts with its request, and ends with an answer or an error.
@@ -155,7 +155,7 @@ import WaypostTestSupport
     mutating func expectAnExchangeToEnd(events: [ReportingEvent], stallsAfter: Int?) {
         watch = ProgressWatch(timeouts: [.transport: .seconds(30)])
         for event in events { watch.record(event) }
-        #expect(advance(seconds: 1000) == stallsAfter.map { "\($0) transport" })
+        #expect(advanceUntilStall(seconds: 1000) == stallsAfter.map { "\($0) transport" })
     }
 
     /// A stalled loop is noticed, although the maintenance of the outbox and the vehicle's state continue.
@@ -169,17 +169,17 @@ import WaypostTestSupport
         watch.record(.uploading(Self.batch))
         for _ in 0..<14 {
             watch.record(event)
-            #expect(advance(seconds: 2) == nil)
+            #expect(advanceUntilStall(seconds: 2) == nil)
         }
         watch.record(event)
-        #expect(advance(seconds: 2) == "2 upload")
+        #expect(advanceUntilStall(seconds: 2) == "2 upload")
     }
 
     @Test mutating func countADeliveryAsProgressOfTheUploadLoop() {
         watch.record(.uploading(Self.batch))
-        #expect(advance(seconds: 29) == nil)
+        #expect(advanceUntilStall(seconds: 29) == nil)
         watch.record(.delivered(Self.batch, traffic: Traffic(), took: .zero))
-        #expect(advance(seconds: 29) == nil)
-        #expect(advance(seconds: 1) == "1 upload")
+        #expect(advanceUntilStall(seconds: 29) == nil)
+        #expect(advanceUntilStall(seconds: 1) == "1 upload")
     }
 }

@@ -8,7 +8,7 @@ import WaypostTestSupport
 
 @Suite struct ProxyConfiguration {
     /// Returns a configuration with a proxy for each server.
-    private static func text(
+    private static func configurationText(
         upload: String, authorization: String = #"{"url": "http://p:3128"}"#, endpoint: String = "https://engine.test"
     ) -> String {
         """
@@ -22,7 +22,7 @@ import WaypostTestSupport
         let directory = try TemporaryDirectory()
         let file = try directory.write("hush-4711\n".utf8, to: "password", mode: 0o600)
         let configuration = try Configurations.read(
-            Self.text(
+            Self.configurationText(
                 upload: #"{"url": "socks5h://10.0.0.1:1080", "user": "van", "password": {"file": "\#(file)"}}"#))
         let proxy = try #require(configuration.upload.proxy)
         #expect(proxy.origin == "socks5h://10.0.0.1:1080" && proxy.key == "upload.proxy")
@@ -71,18 +71,20 @@ import WaypostTestSupport
         ),
     ])
     func reportsErrors(proxy: String, message: String) {
-        let problems = Configurations.problems(Self.text(upload: proxy))
+        let problems = Configurations.problems(in: Self.configurationText(upload: proxy))
         #expect(problems.count == 1 && problems[0].hasPrefix("config.json: \"\(message)"), "\(problems)")
         #expect(!problems.joined().contains("hush") && !problems.joined().contains("4711"))
     }
 
     /// Plain http to this machine must not leave it through a remote proxy.
-    @Test func keepsPlainTokensOnThisMachine() {
+    @Test func keepsUnencryptedTokensOnThisMachine() {
         let endpoint = "http://127.0.0.1:8089"
-        let problems = Configurations.problems(Self.text(upload: #"{"url": "https://p:1"}"#, endpoint: endpoint))
+        let problems = Configurations.problems(
+            in: Self.configurationText(upload: #"{"url": "https://p:1"}"#, endpoint: endpoint))
         #expect(
             problems.count == 1 && problems[0].contains("the token would leave the machine unencrypted"), "\(problems)")
-        let here = Configurations.problems(Self.text(upload: #"{"url": "http://127.0.0.1:3128"}"#, endpoint: endpoint))
+        let here = Configurations.problems(
+            in: Self.configurationText(upload: #"{"url": "http://127.0.0.1:3128"}"#, endpoint: endpoint))
         #expect(here == [])
     }
 }

@@ -37,11 +37,11 @@ import Operations
             (.connectionFailed, "check the vehicle's network and upload.endpoint"), (.cancelled, "no answer"),
             (.tlsFailed, "check that the port of upload.endpoint speaks https"),
         ] as [(HTTPTransportError.Code, String)])
-    func haveARemedyIfThereIsNoAnswer(code: HTTPTransportError.Code, end: String) {
+    func haveARemedyIfThereIsNoAnswer(code: HTTPTransportError.Code, ending: String) {
         guard case .retry(let reason, nil) = ReadOutcome(of: HTTPTransportError(code, "no answer")) else {
             Issue.record("the request isn't retried")
             return
         }
-        #expect(reason.description.hasSuffix(end), "\(reason)")
+        #expect(reason.description.hasSuffix(ending), "\(reason)")
     }
 }

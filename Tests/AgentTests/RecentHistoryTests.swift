@@ -23,7 +23,7 @@ import WaypostTestSupport
     static let failed = ReportingEvent.failed(.unanswered(.sample("no network")), traffic: Traffic())
     static let noToken = ReportingEvent.notPrepared(.noPermit(MissingPermit(.unavailable, "no answer")))
 
-    @Test func countTheLastHourByMinutes() {
+    @Test func countTheEventsOfEachMinuteOfTheLastHour() {
         var history = RecentHistory()
         history.note(Self.delivered(3), at: .seconds(10))
         history.note(Self.delivered(1), at: .seconds(59))
@@ -45,7 +45,7 @@ import WaypostTestSupport
         #expect(history.minutes(at: .seconds(20_000)).allSatisfy { $0 == RecentHistory.Minute() })
     }
 
-    @Test func knowWhenNothingWasDelivered() {
+    @Test func recordWhenNothingWasDelivered() {
         var history = RecentHistory()
         history.note(Self.failed, at: .seconds(100))
         #expect(history.outages(at: .seconds(104)).isEmpty, "the next attempt may still deliver")
@@ -62,7 +62,7 @@ import WaypostTestSupport
     }
 
     /// A continuing outage extends to the end of the current minute's bar.
-    @Test func drawAnOutageThatLastsToTheEnd() {
+    @Test func extendAContinuingOutageToTheEndOfTheMinute() {
         var history = RecentHistory()
         history.note(Self.failed, at: .seconds(60))
         #expect(history.outageMinutes(at: .seconds(90)).map { [$0.lowerBound, $0.upperBound] } == [[59, 60]])
@@ -70,11 +70,11 @@ import WaypostTestSupport
         #expect(history.outageMinutes(at: .seconds(105)).map { [$0.lowerBound, $0.upperBound] } == [[59, 59.5]])
     }
 
-    /// The page draws bars and bands on one grid.
+    /// The page draws the bars of the minutes and the bands of the outages on one grid.
     @Test(arguments: [
         (0, 0, 59.0), (45, 45, 59.75), (60, 60, 59.0), (60, 119, 59.0), (60, 120, 58.0), (90, 3659, 0.5),
     ])
-    func knowTheMinuteOfAMoment(moment: Int, now: Int, minute: Double) {
+    func placeAMomentOnTheGridOfMinutes(moment: Int, now: Int, minute: Double) {
         let found = RecentHistory.minutePosition(of: .seconds(moment), at: .seconds(now))
         #expect(abs(found - minute) < 1e-9)
         var history = RecentHistory()
@@ -82,7 +82,7 @@ import WaypostTestSupport
         #expect(history.minutes(at: .seconds(now))[Int(found)]?.failed == 1)
     }
 
-    @Test func knowTheTrackOfTheLastHour() throws {
+    @Test func keepTheTrackOfTheLastHour() throws {
         var history = RecentHistory()
         for second in 0..<7200 {
             let fix = Fix.sample(Double(second), north: Double(second) * 10, speed: 10)
@@ -114,7 +114,7 @@ import WaypostTestSupport
     }
 
     /// Five hours with ten fixes per second, an outage every ten seconds and a log line every second.
-    @Test func stayWithinTheirBounds() {
+    @Test func stayWithinTheirLimits() {
         var history = RecentHistory()
         let long = String(repeating: "x", count: 10_000)
         for second in stride(from: 0, to: 20_000, by: 1) {

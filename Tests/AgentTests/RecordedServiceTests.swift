@@ -10,15 +10,15 @@ import WaypostTestSupport
 
 /// A run of the real service, recorded by `--record`.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct RecordedServices {
-    /// Drives through an outage. Returns the directory and the bytes that the receiver sent.
-    private static func record(_ bench: ServiceBench) async throws -> (place: String, sent: [UInt8]) {
+    /// Records a drive through an outage. Returns the recording's directory and the bytes that the receiver sent.
+    private static func recordDrive(on bench: ServiceBench) async throws -> (directory: String, sent: [UInt8]) {
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let place = bench.directory.path("drive")
         let service = try RunningProgram(
             [BuiltProgram.waypost, "run", "--config", try bench.configure(), "--record", place],
             environment: BuiltProgram.environment)
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
-        // One minute apart, so that each epoch is an update.
+        // The epochs are one minute apart, so that each becomes an update.
         let drive = Array(RecentDrive(epochs: 12 * 12))
         let epochs = stride(from: 0, to: drive.count, by: 12).map { drive[$0] }
         for (number, epoch) in zip(1..., epochs) {
@@ -40,7 +40,7 @@ import WaypostTestSupport
 
     @Test func replayTheSameFixes() async throws {
         let bench = try ServiceBench()
-        let (place, sent) = try await Self.record(bench)
+        let (place, sent) = try await Self.recordDrive(on: bench)
         let receiver = place + "/receiver-000001.nmea"
         let recorded = try BoundedFile.contents(of: receiver, limit: 1 << 20)
         let lines = recorded.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)

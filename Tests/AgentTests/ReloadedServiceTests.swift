@@ -14,7 +14,7 @@ import WaypostTestSupport
 @testable import Operations
 @testable import Waypost
 
-/// `waypost run`, which receives another configuration while it runs, and executes itself again with that
+/// `waypost run`, which receives another configuration while it runs, and executes its program again with that
 /// configuration.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ReloadedService {
     let bench: ServiceBench
@@ -29,7 +29,7 @@ import WaypostTestSupport
         service.signal(SIGHUP)
     }
 
-    private func moveToTheOther(_ setup: inout ServiceSetup) {
+    private func useTheOtherFleetEngine(_ setup: inout ServiceSetup) {
         setup.endpoint = other.simulator.baseURL.origin
         setup.tokenURL = other.simulator.tokenURL(for: .onDemandTrips)
     }
@@ -60,7 +60,7 @@ import WaypostTestSupport
         let (service, receiver) = try await start()
         try receiver.send(epochs[0])
         try #require(await bench.arrival(of: epochs[0]) != nil)
-        try reload(service, moveToTheOther)
+        try reload(service, useTheOtherFleetEngine)
         try #require(await isReloaded(service))
         #expect(commandName(ofProcess: service.processID) == "waypost")
         #expect(HoldingProcess(reading: service.processID).isService)
@@ -77,8 +77,8 @@ import WaypostTestSupport
         #expect(ledger["delivered"]?.integerValue == 2, "\(ledger.text)")
     }
 
-    /// Every change is in force afterwards, and no stop is reported to Fleet Engine.
-    @Test func changesEveryOtherKey() async throws {
+    /// After the reload, every change is in effect. No stop is reported to Fleet Engine.
+    @Test func changesReceiverOutboxStatusAddressAndLog() async throws {
         let manager = try NotifySocket(at: bench.directory.path("notify"))
         let (service, receiver) = try await start(environment: ["NOTIFY_SOCKET": manager.path])
         try receiver.send(epochs[0])
@@ -144,7 +144,7 @@ import WaypostTestSupport
     /// The service uses the text that was validated, even if the files have changed since.
     @Test func usesTheTextThatWasValidated() async throws {
         let pending = UTCTime.system.advanced(by: .seconds(-600))
-        let hang = try await HangingService.outboxThatHangs(in: bench.directory, with: pending)
+        let hang = try await HangingService.makeHangingOutbox(in: bench.directory, updateAt: pending)
         let id = try bench.directory.write("van-7".utf8, to: "id")
         let (service, receiver) = try await start()
         try #require(await service.errors.line(saying: "from memory only: the outbox is not open yet") != nil)
@@ -193,7 +193,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func remembersTheBaudRate() async throws {
+    @Test func keepsTheDetectedBaudRate() async throws {
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let automatic = #"{"type": "serial", "device": "\#(bench.devicePath)", "baudRate": "automatic"}"#
         let service = try bench.start { $0.receiver = automatic }
@@ -222,7 +222,7 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// Each error is reported by name, and the service continues unchanged. The next valid configuration ends the
+    /// The log names the key of each error, and the service continues unchanged. The next valid configuration ends the
     /// condition.
     @Test func keepsItsConfigurationIfTheNewOneIsInvalid() async throws {
         let status = "unix:" + bench.directory.path("status")
@@ -280,7 +280,7 @@ import WaypostTestSupport
         case inBackoff, whileARequestStalls, whileTheTokenEndpointHangs, whileATokenCommandHangs
     }
 
-    /// Waits of the old configuration are abandoned.
+    /// A reload abandons the waits of the old configuration.
     @Test(arguments: Moment.allCases) func canBeReloadedAtAnyTime(moment: Moment) async throws {
         let gate = Gate()
         let silent = try HTTPService(listeningOn: .loopback(host: "127.0.0.1", port: 0)) { _ in
@@ -305,7 +305,7 @@ import WaypostTestSupport
         case .whileARequestStalls, .whileTheTokenEndpointHangs: for await _ in gate.arrivals.prefix(1) {}
         case .whileATokenCommandHangs: try #require(await service.errors.line(saying: "accepted update 1") != nil)
         }
-        try reload(service, moveToTheOther)
+        try reload(service, useTheOtherFleetEngine)
         #expect(await other.arrival(of: epochs[0]) != nil)
         #expect(await service.errors.line(saying: "delivered 1 update in ") != nil)
         #expect(await service.terminate().ending == .exited(0))
@@ -313,8 +313,8 @@ import WaypostTestSupport
         #expect(ledger["delivered"]?.integerValue == 1, "\(ledger.text)")
     }
 
-    /// Each request is either carried out or merged with the next one; the last configuration is in force. No other
-    /// process can ever take the outbox.
+    /// Each reload is either carried out or merged with the next one, so the last configuration is in effect. No other
+    /// process can open the outbox meanwhile.
     @Test func handlesManyReloadsInQuickSuccession() async throws {
         let (service, receiver) = try await start()
         let rival = try bench.directory.write(
@@ -326,14 +326,14 @@ import WaypostTestSupport
             return endings
         }()
         for number in 0..<30 {
-            try reload(service) { number.isMultiple(of: 2) ? moveToTheOther(&$0) : () }
+            try reload(service) { number.isMultiple(of: 2) ? useTheOtherFleetEngine(&$0) : () }
             _ = await service.errors.line(saying: "configuration reloaded", times: 1 + number / 3)
         }
         #expect(try await endings == Array(repeating: .exited(69), count: 12))
         // A signal that is still pending would cause another reload, during which an epoch can be lost.
         try await service.waitUntilAtRest()
         try reload(service) {
-            moveToTheOther(&$0)
+            useTheOtherFleetEngine(&$0)
             $0.logFormat = "json"
         }
         let isReady = await service.errors.wait { lines in
@@ -367,7 +367,7 @@ import WaypostTestSupport
         #expect(manager.messages.lines.last { $0.text.hasSuffix("ING=1") }?.text == "STOPPING=1")
     }
 
-    /// The first message that a busy manager receives afterwards must not say that a reload is in progress.
+    /// If a manager was too busy to receive messages during a reload, its next message must not say RELOADING=1.
     @Test func notifiesAManagerThatMissedTheReload() async throws {
         let path = bench.directory.path("deaf")
         let socket = try NotifySocket.bound(to: path)

@@ -16,22 +16,24 @@ struct ReplacedFiles {
         receiver = try PluggedReceiver(link: bench.devicePath)
     }
 
-    /// Replaces a configured file with the right one, like `mv`.
-    private func put(_ source: String, at name: String) throws {
+    /// Replaces the configured file `name` with a copy of `source` in one step, as `mv` does.
+    private func install(_ source: String, as name: String) throws {
         try FileManager.default.copyItem(atPath: source, toPath: bench.directory.path(name + ".new"))
         try FileSystem.rename(bench.directory.path(name + ".new"), to: bench.directory.path(name))
     }
 
     /// Starts a service with another party's authority, certificate and key, for a server that requires the right ones.
-    private func start(_ server: NginxServer, port: UInt16, namesClient: Bool) async throws -> RunningProgram {
+    private func startService(for server: NginxServer, port: UInt16, usesClientCertificate: Bool) async throws
+        -> RunningProgram
+    {
         let others = try TemporaryDirectory()
         try await TestCertificates.make(in: others)
-        try put(namesClient ? server.caFile : TestCertificates.authority(in: others), at: "ca.pem")
-        try put(TestCertificates.client(in: others).certificate, at: "van.pem")
-        try put(TestCertificates.client(in: others).key, at: "van.key")
+        try install(usesClientCertificate ? server.caFile : TestCertificates.authority(in: others), as: "ca.pem")
+        try install(TestCertificates.client(in: others).certificate, as: "van.pem")
+        try install(TestCertificates.client(in: others).key, as: "van.key")
         let directory = bench.directory
         let pair =
-            namesClient
+            usesClientCertificate
             ? #", "clientCertificateFile": "\#(directory.path("van.pem"))", "clientKeyFile": "\#(directory.path("van.key"))""#
             : ""
         let service = try bench.start {
@@ -45,37 +47,38 @@ struct ReplacedFiles {
         return service
     }
 
-    private func server() async throws -> NginxServer {
+    private func makeServer() async throws -> NginxServer {
         try await NginxServer(
             token: TestTokens.driver(vehicleID: "van-7", issuedAt: Int(Date().timeIntervalSince1970)),
             answer: #"{"name":"providers/p/vehicles/van-7"}"#)
     }
 
-    @Test(arguments: [true, false]) func replacedAuthoritiesAreUsed(isAsked: Bool) async throws {
-        let server = try await server()
-        let service = try await start(server, port: server.port, namesClient: false)
+    @Test(arguments: [true, false]) func replacedAuthoritiesAreUsed(isReloadRequested: Bool) async throws {
+        let server = try await makeServer()
+        let service = try await startService(for: server, port: server.port, usesClientCertificate: false)
         try #require(await service.errors.line(saying: "its certificate is not trusted") != nil)
-        try put(server.caFile, at: "ca.pem")
-        if isAsked { service.signal(SIGHUP) }
-        let words = isAsked ? "configuration reloaded" : "certificate files replaced"
+        try install(server.caFile, as: "ca.pem")
+        if isReloadRequested { service.signal(SIGHUP) }
+        let words = isReloadRequested ? "configuration reloaded" : "certificate files replaced"
         #expect(await service.errors.line(saying: words) != nil)
         #expect(await service.errors.line(saying: "delivered 1 update in ") != nil)
         #expect(await service.terminate().ending == .exited(0))
     }
 
     /// A certificate without its key is not used, because the key may follow a moment later.
-    @Test(arguments: [true, false]) func replacedClientFilesAreUsedAsAMatchingPair(isAsked: Bool) async throws {
-        let server = try await server()
-        let service = try await start(server, port: server.mutualPort, namesClient: true)
+    @Test(arguments: [true, false]) func replacedClientFilesAreUsedAsAMatchingPair(isReloadRequested: Bool) async throws
+    {
+        let server = try await makeServer()
+        let service = try await startService(for: server, port: server.mutualPort, usesClientCertificate: true)
         try #require(await service.errors.line(saying: "token endpoint ") != nil)
-        try put(server.clientCertificate.certificate, at: "van.pem")
-        if isAsked { service.signal(SIGHUP) }
+        try install(server.clientCertificate.certificate, as: "van.pem")
+        if isReloadRequested { service.signal(SIGHUP) }
         let words = "reload rejected"
         let line = try #require(await service.errors.line(saying: words)).text
         let key = bench.directory.path("van.key")
         #expect(line.contains("authorization.clientKeyFile \(key) does not match"), "\(line)")
-        try put(server.clientCertificate.key, at: "van.key")
-        if isAsked { service.signal(SIGHUP) }
+        try install(server.clientCertificate.key, as: "van.key")
+        if isReloadRequested { service.signal(SIGHUP) }
         #expect(await service.errors.line(saying: "delivered 1 update in ") != nil)
         #expect(service.errors.text.split(separator: words).count == 2)
         #expect(await service.terminate().ending == .exited(0))

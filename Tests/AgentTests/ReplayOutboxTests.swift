@@ -14,13 +14,13 @@ import WaypostTestSupport
 
     init() throws { temporary = try TemporaryDirectory() }
 
-    private func replay(
+    private func runReplay(
         _ arguments: [String], config: String
     ) async throws -> (ChildProcess.Ending, errors: String, output: String) {
         let outcome = try await ChildProcess(
             arguments: [BuiltProgram.waypost, "replay", log, "--config", config] + arguments,
             environment: BuiltProgram.environment.merging(["TMPDIR": temporary.url.path]) { $1 },
-            timeLimit: BuiltProgram.hangs, outputLimit: 1 << 20
+            timeLimit: BuiltProgram.hangTimeout, outputLimit: 1 << 20
         ).run()
         return (
             outcome.ending, String(decoding: outcome.standardError, as: UTF8.self),
@@ -35,7 +35,7 @@ import WaypostTestSupport
         let bench = try ServiceBench()
         let config = try bench.configure { $0.level = "error" }
         for round in 1...2 {
-            let (ending, errors, output) = try await replay([], config: config)
+            let (ending, errors, output) = try await runReplay([], config: config)
             #expect(ending == .exited(0) && errors.isEmpty, "\(errors)")
             #expect(output.contains("ledger: accepted 43 = delivered 43 + pending 0"), "\(output)")
             #expect(try remainingFiles().isEmpty)
@@ -45,27 +45,27 @@ import WaypostTestSupport
             try FileSystem.entry(at: bench.directory.path("outbox.sqlite")) == nil, "that path belongs to the service")
     }
 
-    @Test func areInTheDefaultDirectoryIfTheirOwnIsMissing() async throws {
+    @Test func areInTheDefaultDirectoryIfTheConfiguredOneIsMissing() async throws {
         let bench = try ServiceBench()
         let outcome = try await ChildProcess(
             arguments: [
                 BuiltProgram.waypost, "replay", log, "--config", try bench.configure { $0.level = "error" },
             ],
             environment: BuiltProgram.environment.merging(["TMPDIR": temporary.path("none")]) { $1 },
-            timeLimit: BuiltProgram.hangs, outputLimit: 1 << 20
+            timeLimit: BuiltProgram.hangTimeout, outputLimit: 1 << 20
         ).run()
         #expect(outcome.ending == .exited(0))
         #expect(try remainingFiles().isEmpty)
     }
 
-    @Test func areContinuedIfNamed() async throws {
+    @Test func areContinuedIfTheCommandLineNamesThem() async throws {
         let bench = try ServiceBench()
         let config = try bench.configure { $0.level = "error" }
         let outbox = bench.directory.path("drive.sqlite")
-        let first = try await replay(["--outbox", outbox], config: config)
+        let first = try await runReplay(["--outbox", outbox], config: config)
         #expect(first.0 == .exited(0))
         #expect(first.errors == "waypost: \(outbox) is a new outbox\n")
-        let second = try await replay(["--outbox", outbox], config: config)
+        let second = try await runReplay(["--outbox", outbox], config: config)
         #expect(second.0 == .exited(0))
         #expect(
             second.errors.hasPrefix(
@@ -90,7 +90,7 @@ import WaypostTestSupport
         #expect(kept.text.hasSuffix(remedy))
 
         let bench = try ServiceBench()
-        let (ending, _, output) = try await replay(
+        let (ending, _, output) = try await runReplay(
             ["--outbox", outbox], config: try bench.configure { $0.level = "error" })
         #expect(ending == .exited(0))
         #expect(output.contains("accepted \(43 + count) = delivered \(43 + count)"), "\(output)")
@@ -100,7 +100,7 @@ import WaypostTestSupport
         let bench = try ServiceBench()
         let config = try bench.configure()
         for (path, role) in [(log, "the log"), (config, "the configuration")] {
-            let (ending, errors, _) = try await replay(["--outbox", path], config: config)
+            let (ending, errors, _) = try await runReplay(["--outbox", path], config: config)
             #expect(ending == .exited(64))
             #expect(errors.hasPrefix("waypost: --outbox \(path) is \(role); use an outbox"), "\(errors)")
         }
@@ -112,7 +112,7 @@ import WaypostTestSupport
         let outcome = try await ChildProcess(
             arguments: [BuiltProgram.waypost, "replay", config, "--config", config],
             environment: BuiltProgram.environment.merging(["TMPDIR": temporary.url.path]) { $1 },
-            timeLimit: BuiltProgram.hangs, outputLimit: 1 << 20
+            timeLimit: BuiltProgram.hangTimeout, outputLimit: 1 << 20
         ).run()
         #expect(outcome.ending == .exited(65))
         #expect(try remainingFiles().isEmpty)
@@ -124,7 +124,7 @@ import WaypostTestSupport
     ])
     func areNotSentToAnotherMachineWithoutConsent(arguments: [String], vehicles: String) async throws {
         let config = try ServiceSetup(endpoint: "https://fleetengine.invalid").write(in: temporary)
-        let (ending, errors, _) = try await replay(arguments, config: config)
+        let (ending, errors, _) = try await runReplay(arguments, config: config)
         #expect(ending == .exited(64))
         #expect(
             errors.hasPrefix(
@@ -146,12 +146,12 @@ import WaypostTestSupport
         (2, 3, "5 updates not delivered, but kept; to deliver the pending updates, replay "),
         (0, 1, "1 update not delivered, but kept in quarantine in "),
     ])
-    func sayHowToDeliverKeptUpdates(pending: Int64, quarantined: Int64, words: String?) async throws {
+    func sayHowToDeliverKeptUpdates(pending: Int64, quarantined: Int64, message: String?) async throws {
         let path = temporary.path("drive.sqlite")
         let ledger = Ledger(
             accepted: pending + quarantined, delivered: 0, pending: pending, evicted: 0, quarantined: quarantined)
         let said = await ReplayOutbox(continuing: path).conclude(ledger)
-        #expect((said == nil) == (words == nil))
-        if let words { #expect(said?.contains(words) == true && said?.contains(path) == true, "\(said ?? "")") }
+        #expect((said == nil) == (message == nil))
+        if let message { #expect(said?.contains(message) == true && said?.contains(path) == true, "\(said ?? "")") }
     }
 }

@@ -19,11 +19,13 @@ import WaypostTestSupport
             // Without a plan, the share is the part of the log that has been read.
             (0, 100, 1, .maximum, 0, 0), (25, 100, 1, .maximum, 0.25, 0), (0, 0, 0, .maximum, 1, 0),
         ] as [(Int, Int, Int, ReplaySpeed, Double, Int)])
-    func areAccurate(reached: Int, length: Int, elapsed: Int, speed: ReplaySpeed, share: Double, left: Int) {
+    func giveTheShareAndTheTimeLeft(
+        reached: Int, length: Int, elapsed: Int, speed: ReplaySpeed, share: Double, secondsLeft: Int
+    ) {
         let progress = ReplayProgress(
             reached: .seconds(reached), of: .seconds(length), elapsed: .seconds(elapsed), speed: speed)
         #expect(abs(progress.share - share) < 1e-9)
-        #expect(progress.left == .seconds(left))
+        #expect(progress.left == .seconds(secondsLeft))
     }
 
     @Test func progressOfManyVehiclesIsCombined() {
@@ -37,7 +39,7 @@ import WaypostTestSupport
         (40, "100 %  29 pending  no connection: Failed"),
         (30, "100 %  29 pending  no connect…"),
     ])
-    func showTheFailure(width: Int, text: String) {
+    func showTheFailureAsFarAsItFits(width: Int, text: String) {
         let reason = width == 40 ? "no connection: Failed" : "no connection: Failed to connect to 127.0.0.1 port 1"
         let line = ProgressLine(
             name: "town.nmea",
@@ -91,7 +93,7 @@ import WaypostTestSupport
         let outcome = try await ChildProcess(
             arguments: ["script", "-qec", command, "/dev/null"],
             environment: BuiltProgram.environment.merging(["PATH": "/usr/bin:/bin"]) { $1 },
-            timeLimit: BuiltProgram.hangs,
+            timeLimit: BuiltProgram.hangTimeout,
             outputLimit: 1 << 22
         ).run()
         return String(decoding: outcome.standardOutput, as: UTF8.self)
@@ -111,10 +113,10 @@ import WaypostTestSupport
     }
 
     @Test(arguments: ["fixes --summary", "map -o /dev/null"])
-    func progressOfReadingIsShownOnATerminal(words: String) async throws {
+    func progressOfReadingIsShownOnATerminal(commandLine: String) async throws {
         let log = Fixtures.url("nmea/town.nmea").path
         let logs = Array(repeating: "'\(log)'", count: 3).joined(separator: " ")
-        let command = words.split(separator: " ", maxSplits: 1)
+        let command = commandLine.split(separator: " ", maxSplits: 1)
         let text = try await terminalOutput("'\(BuiltProgram.waypost)' \(command[0]) \(logs) \(command[1])")
         #expect(text.contains("% of town.nmea (log 2 of 3) read"), "\(text)")
     }

@@ -37,7 +37,7 @@ import WaypostTestSupport
             name: "trips, token outage", service: .onDemandTrips, faults: [("--token-outage", "3")]),
     ]
 
-    @Test(arguments: cases) func deliverEverythingAccepted(row: Case) async throws {
+    @Test(arguments: cases) func deliverEveryAcceptedUpdate(row: Case) async throws {
         let directory = try TemporaryDirectory()
         let log = try directory.write(Drive(.town, duration: .seconds(300)).flatMap(\.sentences), to: "drive.nmea")
 
@@ -79,7 +79,7 @@ import WaypostTestSupport
     }
 
     /// The times of fixes follow from the plan, not from the moments at which a busy machine reads them.
-    @Test(arguments: ["max", "400"]) func sendTheSameDistancesEachTimeOnABusyMachine(speed: String) async throws {
+    @Test(arguments: ["max", "400"]) func sendTheSameIntervalsEachTimeOnABusyMachine(speed: String) async throws {
         let log = Fixtures.url("nmea/town.nmea").path
         let load = try (1...3).map { _ in try RunningProgram(["/bin/sh", "-c", "while :; do :; done"]) }
         defer { for program in load { program.kill() } }
@@ -103,7 +103,7 @@ import WaypostTestSupport
         (Ledger(accepted: 3, delivered: 2), false, "DOES NOT BALANCE"),
         (Ledger(), false, "No update was accepted, although fixes were read"),
     ])
-    func reportTheirResults(ledger: Ledger, isComplete: Bool, words: String) throws {
+    func reportTheirResults(ledger: Ledger, isComplete: Bool, message: String) throws {
         var counts = DeliveryCounts()
         counts.fixes = 600
         counts.requests = 20
@@ -111,7 +111,7 @@ import WaypostTestSupport
         let summary = ReplaySummary(
             counts: counts, ledger: ledger, duration: .milliseconds(1500), driven: .seconds(360), bytesWritten: 180_500)
         #expect(summary.isComplete == isComplete)
-        #expect(summary.text.contains(words))
+        #expect(summary.text.contains(message))
         let json = try JSONValue(parsing: Array(summary.json.utf8))
         for key in [
             "fixes", "accepted", "delivered", "pending", "evicted", "quarantined", "tokenFetches", "requests",
@@ -144,7 +144,7 @@ import WaypostTestSupport
             ),
         ] as [(Int, Int, [String: Int], Ledger, Bool, String, String)])
     func accountForEachFix(
-        fixes: Int, withheld: Int, rejected: [String: Int], ledger: Ledger, isComplete: Bool, words: String,
+        fixes: Int, withheld: Int, rejected: [String: Int], ledger: Ledger, isComplete: Bool, explanation: String,
         verdict: String
     ) throws {
         var counts = DeliveryCounts()
@@ -152,7 +152,7 @@ import WaypostTestSupport
         let summary = ReplaySummary(counts: counts, ledger: ledger, duration: .seconds(1))
         #expect(summary.isComplete == isComplete && summary.counts.fixes == 600)
         #expect(summary.text.hasPrefix("600 fixes read in 1.0 s"), "\(summary.text)")
-        #expect(summary.text.contains(words) && summary.text.contains(verdict), "\(summary.text)")
+        #expect(summary.text.contains(explanation) && summary.text.contains(verdict), "\(summary.text)")
         let json = try JSONValue(parsing: Array(summary.json.utf8))
         #expect(json["withheldFixes"]?.doubleValue == Double(withheld))
         #expect(json["rejectedFixes"]?["jump"]?.doubleValue == rejected["jump"].map(Double.init))

@@ -5,7 +5,7 @@ import Operations
 import WaypostTestSupport
 
 @Suite struct RequestMeters {
-    @Test func knowTheShareThatArrivedInTime() throws {
+    @Test func giveTheTimeInWhichAShareWasAnswered() throws {
         var figures = RequestFigures()
         #expect(figures.time(of: 0.5) == nil && figures.failureList == nil)
         for milliseconds in 1...1000 { figures.countAnswer(after: .milliseconds(milliseconds)) }

@@ -16,8 +16,8 @@ import WaypostTestSupport
 
 /// `waypost run` as a process, with a receiver on a pseudo-terminal and Fleet Engine on loopback.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct RunningService {
-    /// An old log isn't a live receiver: the run ends with an error that names the command for logs.
-    @Test func explainsWhyNoStandardInputWasUsed() async throws {
+    /// An old log isn't a live receiver, so the run ends with an error that names the command for logs.
+    @Test func rejectsAnOldLogOnStandardInput() async throws {
         let bench = try ServiceBench()
         let file = try bench.configure { $0.receiver = #"{"type": "stdin"}"# }
         let outcome = try await ChildProcess(
@@ -25,7 +25,7 @@ import WaypostTestSupport
                 "/bin/sh", "-c", "cat \"$1\" | \"$0\" run --config \"$2\"", BuiltProgram.waypost,
                 Fixtures.url("nmea/town.nmea").path, file,
             ], environment: ["PATH": "/usr/bin:/bin"].merging(BuiltProgram.environment) { $1 },
-            timeLimit: BuiltProgram.hangs, outputLimit: 1 << 20
+            timeLimit: BuiltProgram.hangTimeout, outputLimit: 1 << 20
         ).run()
         let words = String(decoding: outcome.standardError, as: UTF8.self)
         #expect(outcome.ending == .exited(65), "\(words)")
@@ -36,7 +36,7 @@ import WaypostTestSupport
         withExtendedLifetime(bench) {}
     }
 
-    /// After a restart, a wild first position is rejected, not the true one after it.
+    /// After a restart, an implausible first position is rejected, and the true one that follows is accepted.
     @Test func judgesItsFirstFixByTheStoredPosition() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
@@ -192,8 +192,8 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// A backup, or a user with `sqlite3`, locks the outbox: positions arrive in time, and are stored once the lock is
-    /// released.
+    /// While a backup or a user with `sqlite3` locks the outbox, positions arrive in time. They are stored once the
+    /// lock is released.
     @Test func keepsReportingWhileAnotherProgramLocksTheOutbox() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
@@ -225,11 +225,11 @@ import WaypostTestSupport
     @Test(
         .enabled(if: TinyFileSystem.isAllowed, "mounting a small file system needs root"),
         arguments: ["read-only", "a directory"])
-    func startsWithoutItsOutbox(trouble: String) async throws {
+    func startsWithoutItsOutbox(problem: String) async throws {
         let bench = try ServiceBench()
         let disk = try TinyFileSystem(at: bench.directory.path("disk"), megabytes: 2)
         let store = bench.directory.path("disk/outbox.sqlite")
-        switch trouble {
+        switch problem {
         case "full": try disk.fill()
         case "read-only": try disk.setReadOnly(true)
         default: try FileSystem.createDirectory(at: store)
@@ -245,7 +245,7 @@ import WaypostTestSupport
             try receiver.send(epoch)
             try #require(await bench.arrival(of: epoch) != nil)
         }
-        switch trouble {
+        switch problem {
         case "full": try disk.free()
         case "read-only": try disk.setReadOnly(false)
         default: try FileManager.default.removeItem(atPath: store)

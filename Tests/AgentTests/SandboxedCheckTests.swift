@@ -64,7 +64,7 @@ import WaypostTestSupport
             ("PrivateTmp=yes", ["/tmp", "/var/tmp"]), ("ProtectHome=yes", ["/home", "/root", "/run/user"]),
             ("ProtectHome=read-only", []), ("InaccessiblePaths=-/mnt /srv", ["/mnt", "/srv"]), ("PrivateTmp=no", []),
         ] as [(String, [String])])
-    func knowTheHiddenPaths(line: String, directories: [String]) {
+    func findTheHiddenPaths(line: String, directories: [String]) {
         let properties = Self.properties("User=waypost", line)
         #expect(properties.hidden == directories)
         let words = (["waypost"] + directories).joined(separator: " ")
@@ -76,8 +76,8 @@ import WaypostTestSupport
         ("{ path=/w ; argv[]=/w run ; ignore_errors=no }", "/etc/waypost/config.json"),
         ("", "/etc/waypost/config.json"),
     ])
-    func knowTheConfigurationThatTheServiceReads(start: String, file: String) {
-        #expect(Self.properties("ExecStart=" + start).configurationFile == file)
+    func findTheConfigurationThatTheServiceReads(execStart: String, file: String) {
+        #expect(Self.properties("ExecStart=" + execStart).configurationFile == file)
     }
 
     @Test func nameAPathThatTheUnitHides() throws {

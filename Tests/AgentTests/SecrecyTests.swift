@@ -22,7 +22,7 @@ struct Secrecy {
             $0.outbox = "state/outbox.sqlite"
         }
         let recording = bench.directory.path("recording")
-        var found = try await Self.words(of: config, source)
+        var found = try await Self.commandOutput(config: config)
 
         // The caller may have a permissive umask.
         let service = try RunningProgram(
@@ -45,19 +45,20 @@ struct Secrecy {
             #expect(answer.text.contains("HTTP/1.1 200"))
             found += answer.text
         }
-        found += try await Self.words(of: config, source)
-        let written = try Self.written(["state", "recording"], in: bench.directory)
+        found += try await Self.commandOutput(config: config)
+        let written = try Self.contents(of: ["state", "recording"], in: bench.directory)
         found += written.text
         #expect(await service.terminate().ending == .exited(0))
-        let recorded = try Self.written(["recording"], in: bench.directory)  // written every few seconds and at the end
+        // The recording is written every few seconds and at the end.
+        let recorded = try Self.contents(of: ["recording"], in: bench.directory)
         found += service.errors.text + service.output.text + recorded.text
 
         // There was an event to report, and it was reported.
         for words in [
             "SQLite format 3", "GNRMC", "token rejected", "Fleet Engine busy", "ok       fits",
         ] {
-            let isThere = found.contains(words)
-            #expect(isThere, "no output contains: \(words)")
+            let isFound = found.contains(words)
+            #expect(isFound, "no output contains: \(words)")
         }
         let open = written.open + recorded.open
         #expect(open.isEmpty, "others may read \(open)")
@@ -70,13 +71,13 @@ struct Secrecy {
             #expect(leaks == 0, "\(leaks) parts of a token can be read")
         }
         for words in ["Bearer", "Please log in", Self.clientSecret] {
-            let isThere = found.contains(words)
-            #expect(!isThere, "the output contains: \(words)")
+            let isFound = found.contains(words)
+            #expect(!isFound, "the output contains: \(words)")
         }
     }
 
     /// Returns the output of the commands that read the configuration.
-    private static func words(of config: String, _ source: SecretSource) async throws -> String {
+    private static func commandOutput(config: String) async throws -> String {
         var text = ""
         for words in [
             ["check", "--online"], ["config"], ["config", "--json"], ["token"], ["outbox", "list"],
@@ -94,8 +95,8 @@ struct Secrecy {
         return text
     }
 
-    /// Returns everything in these directories, and the names that other users may open.
-    private static func written(_ names: [String], in directory: TemporaryDirectory) throws -> (
+    /// Returns the contents of the files in these directories, and the paths that other users may open.
+    private static func contents(of names: [String], in directory: TemporaryDirectory) throws -> (
         text: String, open: [String]
     ) {
         let files = FileManager.default

@@ -18,7 +18,7 @@ final class SecretSource: Sendable {
         directory = try TemporaryDirectory()
         backend = try TokenBackend(of: bench.simulator, pages: .max)
         let issuer = try LocalAddress(String(bench.simulator.baseURL.origin.dropFirst("http://".count)))
-        // The simulator's faults also affect tokens.
+        // The simulator's faults also affect token requests, so several attempts may be necessary.
         var found: String?
         for _ in 0..<50 where found == nil {
             let answer = await RawExchange.get("/token/driver/van-7", from: issuer)
@@ -49,7 +49,7 @@ final class SecretSource: Sendable {
     /// Makes the issuer return tokens from now on.
     func repair() throws {
         switch kind {
-        case .http: backend.endPages()
+        case .http: backend.answerWithTokens()
         case .command: try directory.write([], to: "mended")
         case .file: try FileSystem.rename(directory.path("token"), to: directory.path("half"))  // in one step
         }

@@ -20,8 +20,8 @@ struct ServiceMeasurements {
             let sent = ContinuousClock.now
             times.append(sent.duration(to: try #require(await bench.arrival(of: epoch)).arrivedAt))
         }
-        // During the first epochs, the receiver's cycle is learned, a token fetched and a connection opened.
-        report("epochToArrival", Array(times.dropFirst(20)))
+        // During the first epochs, the service learns the receiver's cycle, fetches a token and opens a connection.
+        printQuantiles(of: Array(times.dropFirst(20)), named: "epochToArrival")
         await service.terminate()
     }
 
@@ -36,10 +36,10 @@ struct ServiceMeasurements {
             times.append(service.startedAt.duration(to: ready.arrivedAt))
             await service.terminate()
         }
-        report("startToReady", times)
+        printQuantiles(of: times, named: "startToReady")
     }
 
-    private func report(_ name: String, _ times: [Duration]) {
+    private func printQuantiles(of times: [Duration], named name: String) {
         let sorted = times.map { ($0 / .microseconds(1)).rounded() / 1000 }.sorted()
         func quantile(_ share: Double) -> Double { sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))] }
         print(

@@ -9,7 +9,7 @@ import WaypostTestSupport
 
 /// `waypost status` and `waypost why`, with a running service and without one.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct ServiceQueries {
-    static func edit(_ bench: ServiceBench) -> (inout ServiceSetup) -> Void {
+    static func statusSocketEdit(for bench: ServiceBench) -> (inout ServiceSetup) -> Void {
         let address = "unix:" + bench.directory.path("status")
         return { $0.status = address }
     }
@@ -17,7 +17,7 @@ import WaypostTestSupport
     @Test func describeTheRunningService() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
-        let service = try bench.start(Self.edit(bench))
+        let service = try bench.start(Self.statusSocketEdit(for: bench))
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
         let drive = Array(RecentDrive(epochs: 2))
         for epoch in drive {
@@ -63,7 +63,7 @@ import WaypostTestSupport
 
     @Test func warnIfOthersCanChangeTheConfiguration() async throws {
         let bench = try ServiceBench()
-        let config = try bench.configure(Self.edit(bench))
+        let config = try bench.configure(Self.statusSocketEdit(for: bench))
         try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: config)
         let service = try RunningProgram(
             [BuiltProgram.waypost, "run", "--config", config], environment: BuiltProgram.environment)
@@ -110,15 +110,15 @@ import WaypostTestSupport
                 + "(kill \(getpid())) and start it again")
     }
 
-    /// Only its owner and root may use a Unix socket.
+    /// Only root and the owner of a Unix socket may use it.
     @Test(.enabled(if: geteuid() == 0, "only root may ask as another user"))
     func nameTheUsersWhoMayAsk() async throws {
         let bench = try ServiceBench()
-        let service = try bench.start(Self.edit(bench))
+        let service = try bench.start(Self.statusSocketEdit(for: bench))
         try #require(await service.errors.line(saying: "status at") != nil)
         let outcome = try await ChildProcess(
-            arguments: BuiltProgram.waypost(for: 4711) + ["why", "--config", bench.directory.path("config.json")],
-            environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
+            arguments: BuiltProgram.command(asUser: 4711) + ["why", "--config", bench.directory.path("config.json")],
+            environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangTimeout
         ).run()
         #expect(outcome.ending == .exited(69))
         let address = "unix:" + bench.directory.path("status")
@@ -126,11 +126,11 @@ import WaypostTestSupport
             String(decoding: outcome.standardError, as: UTF8.self)
                 == "waypost: \(address) is closed to uid 4711; run this as root (sudo), or see systemctl status waypost\n"
         )
-        // It must not report that the service's receiver and outbox are free.
+        // The check must not report that the service's receiver and outbox are free.
         let check = try await ChildProcess(
-            arguments: BuiltProgram.waypost(for: 4711) + [
+            arguments: BuiltProgram.command(asUser: 4711) + [
                 "check", "--online", "--config", bench.directory.path("config.json"),
-            ], environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
+            ], environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangTimeout
         ).run()
         let lines = String(decoding: check.standardOutput, as: UTF8.self).split(separator: "\n").map(String.init)
         let words = "FAIL  service        \(address) is closed to uid 4711; run this as root (sudo), or see systemctl "
@@ -144,7 +144,7 @@ import WaypostTestSupport
     /// The reason why a run ended itself is shown while the service is down; the next run logs it and removes it.
     @Test func reportWhyTheLastRunEndedItself() async throws {
         let bench = try ServiceBench()
-        let config = try bench.configure(Self.edit(bench))
+        let config = try bench.configure(Self.statusSocketEdit(for: bench))
         let path = StallRecord.path(forOutbox: bench.directory.path("outbox.sqlite"))
         let stall = Stall(stage: .token, duration: .seconds(120))
         try StallRecord(stall, time: UTCTime(year: 2026, month: 11, day: 21), uptime: .seconds(9)).write(to: path)
@@ -153,7 +153,7 @@ import WaypostTestSupport
         let reason = "ended itself at 2026-11-21T00:00:00.000Z: token: the token provider has returned neither"
         #expect(String(decoding: down.standardError, as: UTF8.self).contains(reason))
 
-        let service = try bench.start(Self.edit(bench))
+        let service = try bench.start(Self.statusSocketEdit(for: bench))
         let cause =
             "last run stalled and ended itself: 2026-11-21T00:00:00.000Z: token: the token provider has returned neither"
         #expect(await service.errors.line(saying: cause) != nil)
@@ -190,7 +190,7 @@ import WaypostTestSupport
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let address = bench.directory.path("status")
-        let service = try bench.start(Self.edit(bench))
+        let service = try bench.start(Self.statusSocketEdit(for: bench))
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
         try #require(await service.errors.line(saying: "status at") != nil)
         let config = bench.directory.path("config.json")
@@ -223,7 +223,7 @@ import WaypostTestSupport
         withExtendedLifetime(receiver) {}
     }
 
-    @Test func reportThatPortZeroCannotBeAsked() async throws {
+    @Test func reportThatPortZeroCannotBeQueried() async throws {
         let bench = try ServiceBench()
         let outcome = try await BuiltProgram.run(["status", "--config", try bench.configure()])
         #expect(outcome.ending == .exited(69))

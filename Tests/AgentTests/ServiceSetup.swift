@@ -12,7 +12,7 @@ struct ServiceSetup {
     var outbox = "outbox.sqlite"
     var status = "127.0.0.1:0"
     var level = "debug"
-    /// `text` or `json`.
+    /// The value of `log.format`: `text` or `json`.
     var logFormat = "text"
     /// The section `receiver`; a serial port by default.
     var receiver: String?

@@ -65,7 +65,7 @@ import WaypostTestSupport
 
         let keys = try PseudoTerminal()
         let session = try RunningProgram(
-            ["/bin/sh", "-c", "exec script -qfec \"$0\" /dev/null <$1 2>&1", Self.start(shell), keys.path],
+            ["/bin/sh", "-c", "exec script -qfec \"$0\" /dev/null <$1 2>&1", Self.startCommand(for: shell), keys.path],
             environment: [
                 "PATH": "\(directoryPath)/bin:/usr/bin:/bin", "HOME": directoryPath, "TERM": "xterm", "LANG": "C.UTF-8",
             ])
@@ -89,7 +89,7 @@ import WaypostTestSupport
     }
 
     /// Returns the command that starts a shell without the user's files.
-    private static func start(_ shell: Shell) -> String {
+    private static func startCommand(for shell: Shell) -> String {
         switch shell {
         case .bash: "bash --noprofile --norc -i"
         case .zsh: "zsh -f -i"

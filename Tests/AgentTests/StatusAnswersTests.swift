@@ -73,7 +73,7 @@ import WaypostTestSupport
         #expect(page["minutes"]?.arrayValue?.count == 60)
         #expect(page["minutes"]?[59] == .array([.integer(3), .integer(0), .integer(4)]))
         #expect(page["events"]?[0]?["text"]?.stringValue == "words of <b>others</b> & \"quotes\"")
-        // 20 s before the page's time.
+        // The event is 20 s older than the page.
         #expect(page["events"]?[0]?["time"]?.integerValue == 1_795_219_180_000)
         let map = String(decoding: await answer(.get, "/map").body, as: UTF8.self)
         #expect(map.contains("class=\"vehicle\"") && !map.contains("<script"))

@@ -69,7 +69,7 @@ import WaypostTestSupport
         #expect((OnlineCheck.receiver(of: report).verdict == .fail) == row.isReported || !row.isReported)
     }
 
-    /// The end of standard input is reported if unusable fixes arrived.
+    /// This reason is reported if standard input ends before a fix was accepted.
     @Test func reportsWhyNoFixWasAccepted() {
         let monitor = monitor()
         #expect(monitor.snapshot.reasonForNoFix == nil)
@@ -86,7 +86,7 @@ import WaypostTestSupport
         #expect(monitor.snapshot.reasonForNoFix == nil)
     }
 
-    @Test func countsEvents() {
+    @Test func countsUpdatesRequestsAndRetries() {
         let monitor = monitor()
         let traffic = Traffic(bytesSent: 10, bytesReceived: 20)
         monitor.observe(.accepted(Self.stored))
@@ -110,7 +110,7 @@ import WaypostTestSupport
         #expect(counts.requests == 1 && counts.retries == 0 && counts.traffic.bytesSent == 10)
     }
 
-    @Test func reportsTheReceiversState() {
+    @Test func reportsTheStateOfTheReceiver() {
         let monitor = monitor()
         #expect(report(monitor).receiver.kind == "starting")
         monitor.observe(.fix(Fix(timeOfFix: UTCTime(year: 2026, month: 1, day: 5), latitude: 1, longitude: 1)))
@@ -126,7 +126,7 @@ import WaypostTestSupport
         #expect(report(monitor).metrics().split(separator: "\n").contains(Substring(sample)))
     }
 
-    /// A momentary state is reported only briefly.
+    /// Satellites and accuracy are reported only while they are recent.
     @Test func reportsTheSkyAndTheQualityOfThePosition() throws {
         let monitor = monitor()
         #expect(report(monitor).receiver.sky == nil && report(monitor).receiver.satellitesInView == nil)
@@ -189,7 +189,7 @@ import WaypostTestSupport
 
     /// Fleet Engine's clock is trusted. The receiver's time is used if Fleet Engine's hasn't been received for ten
     /// minutes.
-    @Test func reportsTheLeadOfTheHostsClock() {
+    @Test func reportsTheOffsetOfTheHostClock() {
         let present = UTCTime(year: 2026, month: 1, day: 5)
         let monitor = monitor { present }
         func fix(_ offset: Int) -> ReportingEvent {
@@ -208,7 +208,7 @@ import WaypostTestSupport
     }
 
     /// The age of pending updates is counted by the receiver's time, whatever the host's clock shows.
-    @Test func reportsTheOutboxsSizeAndOldestUpdate() {
+    @Test func reportsTheSizeAndOldestUpdateOfTheOutbox() {
         let monitor = monitor()
         let time = UTCTime(year: 2026, month: 1, day: 5)
         let extent = StoreExtent(
@@ -227,7 +227,7 @@ import WaypostTestSupport
         #expect(host.freeDiskBytes == 5000 && host.residentBytes == 18_000_000)
     }
 
-    /// The outbox is nearly full from 80 % on, until it is below 75 %.
+    /// The condition begins when 80 % of the outbox is used, and ends when less than 75 % is used.
     @Test func reportsThatTheOutboxIsNearlyFull() {
         let monitor = monitor()
         for (used, isReported) in [(79, false), (80, true), (76, true), (74, false), (79, false)] as [(Int64, Bool)] {
@@ -238,7 +238,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func measuresTheDurationOfDeliveries() {
+    @Test func countsTheDelaysOfDeliveries() {
         let monitor = monitor()
         func deliver(_ age: Int, isPending: Bool = true) {
             let time = UTCTime(year: 2026, month: 1, day: 5).advanced(by: .zero - .seconds(age))
@@ -396,7 +396,7 @@ import WaypostTestSupport
 @Suite struct EventLogging {
     final class Lines: Sendable {
         private let bytes = Locked([UInt8]())
-        func append(_ more: [UInt8]) { bytes.withLock { $0 += more } }
+        func append(_ newBytes: [UInt8]) { bytes.withLock { $0 += newBytes } }
         var all: [String] {
             bytes.withLock { String(decoding: $0, as: UTF8.self) }.split(separator: "\n").map(String.init)
         }
@@ -405,17 +405,17 @@ import WaypostTestSupport
     let clock = ManualClock()
     let lines = Lines()
 
-    func writer(_ level: LogLevel = .info, format: LogFormat = .text) -> LogWriter {
+    func makeWriter(_ level: LogLevel = .info, format: LogFormat = .text) -> LogWriter {
         let lines = lines
         return LogWriter(level: level, format: format, isReadByJournal: format == .text) { lines.append($0) }
     }
 
     func log(_ level: LogLevel = .info, logsFirstDelivery: Bool = false) -> EventLog {
-        EventLog(log: writer(level), clock: MonotonicClock(clock), logsFirstDelivery: logsFirstDelivery)
+        EventLog(log: makeWriter(level), clock: MonotonicClock(clock), logsFirstDelivery: logsFirstDelivery)
     }
 
     func monitor(_ level: LogLevel = .info) -> AgentMonitor {
-        AgentMonitor(clock: MonotonicClock(clock), log: writer(level))
+        AgentMonitor(clock: MonotonicClock(clock), log: makeWriter(level))
     }
 
     /// The page shows everything that an operator should know, even if the log's level is high.
@@ -461,15 +461,15 @@ import WaypostTestSupport
     }
 
     @Test func writesTheCodeInJSON() throws {
-        let monitor = AgentMonitor(clock: MonotonicClock(clock), log: writer(format: .json))
+        let monitor = AgentMonitor(clock: MonotonicClock(clock), log: makeWriter(format: .json))
         monitor.observe(Why.noToken)
         let entry = try JSONValue(parsing: Array(try #require(lines.all.first).utf8))
         #expect(entry["code"]?.stringValue == "token_request_rejected" && entry["level"]?.stringValue == "error")
     }
 
-    /// Each flaw of a token is logged with its code, and shown until a token comes without a warning after ten minutes.
+    /// Each flaw of a token is logged with its code. It is shown until, after ten minutes, a token has no warning.
     @Test func reportsFlawsOfTokens() throws {
-        let monitor = AgentMonitor(clock: MonotonicClock(clock), log: writer(format: .json))
+        let monitor = AgentMonitor(clock: MonotonicClock(clock), log: makeWriter(format: .json))
         let van = AuthorizationContext(vehicleID: "v")
         func codes() -> [ConditionCode] {
             monitor.snapshot.conditions.visible(at: monitor.uptime).map(\.code)
@@ -589,10 +589,10 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [(LogFormat.text, "<4>3 log lines"), (.json, "\"level\":\"warning\",\"message\":\"3 log lines")])
-    func logsTheNumberOfDroppedLines(format: LogFormat, words: String) {
+    func logsTheNumberOfDroppedLines(format: LogFormat, start: String) {
         let writer = LogWriter(level: .info, format: format, isReadByJournal: true)
         let notice = String(decoding: writer.notice(ofDropped: 3), as: UTF8.self)
-        #expect(notice.contains("\(words) dropped: standard error was not read"))
+        #expect(notice.contains("\(start) dropped: standard error was not read"))
         #expect(notice.hasSuffix("\n"))
     }
 }

@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 @Suite(.serialized, .timeLimit(.minutes(2))) struct StoppingService {
     enum Moment: CaseIterable {
-        case beforeTheReceiverIsThere, whileReceiving, inBackoff, whileARequestStalls, whileTheTokenEndpointHangs
+        case beforeTheReceiverIsConnected, whileReceiving, inBackoff, whileARequestStalls, whileTheTokenEndpointHangs
     }
 
     @Test(arguments: Moment.allCases) func stopsInLessThanFiveSeconds(moment: Moment) async throws {
@@ -19,7 +19,7 @@ import WaypostTestSupport
         }
         let serving = Task { await silent.run() }
         defer { serving.cancel() }
-        let receiver = moment == .beforeTheReceiverIsThere ? nil : try PluggedReceiver(link: bench.devicePath)
+        let receiver = moment == .beforeTheReceiverIsConnected ? nil : try PluggedReceiver(link: bench.devicePath)
         let service = try bench.start {
             if moment == .whileTheTokenEndpointHangs { $0.tokenURL = "http://\(silent.address)/token" }
             if moment == .inBackoff { $0.retryDelay = 60 }
@@ -30,7 +30,7 @@ import WaypostTestSupport
             try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
             try receiver.send(epoch)
             switch moment {
-            case .beforeTheReceiverIsThere: break
+            case .beforeTheReceiverIsConnected: break
             case .whileReceiving: try #require(await service.errors.line(saying: "delivered 1 update in") != nil)
             case .inBackoff: try #require(await service.errors.line(saying: "next attempt in") != nil)
             case .whileARequestStalls: try #require(await bench.arrival(of: epoch) != nil)
@@ -45,7 +45,7 @@ import WaypostTestSupport
         #expect(service.errors.lines.last?.text.hasSuffix("stopped") == true)
         let state = await bench.vehicle?.vehicleState
         switch moment {
-        case .beforeTheReceiverIsThere, .whileReceiving: #expect(state == "OFFLINE")
+        case .beforeTheReceiverIsConnected, .whileReceiving: #expect(state == "OFFLINE")
         case .whileARequestStalls: #expect(state != nil)
         case .inBackoff, .whileTheTokenEndpointHangs: #expect(state == nil)
         }

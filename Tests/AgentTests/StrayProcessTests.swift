@@ -28,7 +28,7 @@ import WaypostTestSupport
         let words = String(decoding: outcome.standardError, as: UTF8.self)
         #expect(words.hasPrefix("waypost: token command /bin/sh "), "\(words)")
         #expect(took < .seconds(20), "took \(took)")
-        try expectGone(in: directory)
+        try expectNoStrayProcess(in: directory)
     }
 
     @Test func endWithTheService() async throws {
@@ -46,12 +46,12 @@ import WaypostTestSupport
         let (ending, took) = await service.terminate()
         #expect(ending == .exited(0))
         #expect(took < .seconds(9))
-        try expectGone(in: directory)
+        try expectNoStrayProcess(in: directory)
     }
 
     /// Only root can end a process that has become root. The number of such processes must not grow with each attempt.
     @Test(.enabled(if: geteuid() == 0, "only root can make a set-user-id program"), arguments: [0, 2])
-    func processesOfAnotherUserPreventTheCommandFromStarting(hidden: Int) async throws {
+    func preventTheCommandFromStartingIfTheyBelongToAnotherUser(hidden: Int) async throws {
         let directory = try TemporaryDirectory()
         let becomeRoot = directory.path("become-root")
         try FileManager.default.copyItem(atPath: "/usr/bin/setpriv", toPath: becomeRoot)
@@ -65,7 +65,7 @@ import WaypostTestSupport
             [
                 "/usr/bin/unshare", "--mount", "sh", "-c", #"mount -t proc -o "hidepid=$0" proc /proc; exec "$@""#,
                 "\(hidden)",
-            ] + BuiltProgram.waypost(for: 64_999)
+            ] + BuiltProgram.command(asUser: 64_999)
                 + [
                     "replay", Fixtures.url("nmea/tunnel.nmea").path, "--config", config, "--outbox",
                     directory.path("outbox.sqlite"), "--speed", "max",
@@ -96,7 +96,7 @@ import WaypostTestSupport
     ///
     /// The limit is that of a user without other processes. If the test fails, the processes end by themselves.
     @Test(.enabled(if: geteuid() == 0, "only root can become a user with a limit of processes"))
-    func thatForkEndlesslyEndWithTheCommandAtItsTimeout() async throws {
+    func endWithTheCommandEvenIfTheyForkEndlessly() async throws {
         let user = 64_995
         let directory = try TemporaryDirectory()
         let storm =
@@ -108,17 +108,17 @@ import WaypostTestSupport
         let outcome = try await ChildProcess(
             arguments: [
                 "/bin/sh", "-c", #"prlimit --nproc=120 --pid $$; exec "$@""#, "sh",
-            ] + BuiltProgram.waypost(for: user) + ["token", "--config", config],
-            environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
+            ] + BuiltProgram.command(asUser: user) + ["token", "--config", config],
+            environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangTimeout
         ).run()
         let left = try await ChildProcess(
             arguments: ["find", "/proc", "-maxdepth", "1", "-user", "\(user)", "-name", "[1-9]*"],
-            environment: ["PATH": "/usr/bin:/bin"], timeLimit: BuiltProgram.hangs
+            environment: ["PATH": "/usr/bin:/bin"], timeLimit: BuiltProgram.hangTimeout
         ).run()
-        // All processes of this user.
+        // This ends all processes of the user.
         _ = try await ChildProcess(
             arguments: ["setpriv", "--reuid", "\(user)", "--clear-groups", "perl", "-e", #"kill "KILL", -1"#],
-            environment: ["PATH": "/usr/bin:/bin"], timeLimit: BuiltProgram.hangs
+            environment: ["PATH": "/usr/bin:/bin"], timeLimit: BuiltProgram.hangTimeout
         ).run()
         #expect(left.standardOutput.isEmpty, "processes were left behind")
         #expect(outcome.ending == .exited(69))
@@ -127,7 +127,8 @@ import WaypostTestSupport
         #expect(!words.contains("running"), "\(words)")
     }
 
-    /// The process ids of another namespace would hide every stray process, and other processes could be killed.
+    /// Process ids from the `/proc` of another namespace would hide every stray process, and other processes could be
+    /// killed.
     @Test(.enabled(if: geteuid() == 0, "only root can make a namespace"))
     func areLeftToTheSystemIfProcBelongsToAnotherNamespace() async throws {
         let directory = try TemporaryDirectory()
@@ -139,7 +140,7 @@ import WaypostTestSupport
         let service = try RunningProgram(
             [
                 "/usr/bin/unshare", "--pid", "--fork", "--kill-child", "sh", "-c",
-                // Kernel threads are children of process 2.
+                // The service must not be process 2, because kernel threads are children of process 2.
                 #"/bin/true; /bin/true; "$0" replay "$1" --config "$2"; :"#, BuiltProgram.waypost,
                 Fixtures.url("nmea/tunnel.nmea").path, config,
             ], environment: BuiltProgram.environment)
@@ -156,9 +157,9 @@ import WaypostTestSupport
     /// The first process of a container inherits every orphan. Waypost kills no orphan, and reaps the orphans that have
     /// ended.
     @Test(.enabled(if: geteuid() == 0, "only root can make a namespace"))
-    func areCollectedByTheFirstProcessOfAContainer() async throws {
+    func areReapedByTheFirstProcessOfAContainer() async throws {
         let directory = try TemporaryDirectory()
-        // A second pipe, because a reader may still find the first one open for writing, and read nothing.
+        // Each stray process has its own pipe, because a reader might find a shared one still open and read nothing.
         let leave = #"(sh -c 'echo $$ >UP' & sh -c 'sleep 45' &); read p <UP; "#
         let config = try configure(
             leave + "mkfifo UP2; " + leave.replacing("UP", with: "UP2") + "while [ -e /proc/$p ]; do sleep .01; done; "
@@ -169,14 +170,14 @@ import WaypostTestSupport
             arguments: [
                 "/usr/bin/unshare", "--pid", "--fork", "--kill-child", "--mount-proc", BuiltProgram.waypost, "token",
                 "--config", config,
-            ], environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
+            ], environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangTimeout
         ).run()
         let words = String(decoding: outcome.standardError, as: UTF8.self)
         #expect(words.hasPrefix("waypost: token command /bin/sh failed with status 3: both;"), "\(words)")
     }
 
     /// Children that the program inherits from a shell that executes it are not ended.
-    @Test func doNotIncludeChildrenOlderThanTheProgram() async throws {
+    @Test func doNotIncludeChildrenThatAreOlderThanTheProgram() async throws {
         let directory = try TemporaryDirectory()
         let config = try configure("exit 3", in: directory)
         let script = """
@@ -185,7 +186,7 @@ import WaypostTestSupport
         let outcome = try await ChildProcess(
             arguments: ["setsid", "--wait", "sh", "-c", script, BuiltProgram.waypost, config],
             environment: BuiltProgram.environment.merging(["PATH": "/usr/bin:/bin"]) { $1 },
-            timeLimit: BuiltProgram.hangs
+            timeLimit: BuiltProgram.hangTimeout
         ).run()
         #expect(outcome.ending == .exited(69))
         let processID = try strayID(in: directory)
@@ -200,7 +201,7 @@ import WaypostTestSupport
             arguments: [
                 "perl", "-e", "$SIG{CHLD} = 'IGNORE'; exec @ARGV", BuiltProgram.waypost, "token", "--config", config,
             ],
-            environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
+            environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangTimeout
         ).run()
         #expect(
             String(decoding: outcome.standardError, as: UTF8.self)
@@ -225,7 +226,7 @@ import WaypostTestSupport
         return try #require(pid_t(text.filter(\.isNumber)))
     }
 
-    private func expectGone(in directory: TemporaryDirectory) throws {
+    private func expectNoStrayProcess(in directory: TemporaryDirectory) throws {
         let processID = try strayID(in: directory)
         #expect(kill(processID, SIGKILL) == -1, "process \(processID) was left behind")
     }

@@ -7,7 +7,7 @@ import WaypostTestSupport
 @testable import WaypostCommand
 
 @Suite struct Summary {
-    static func text(_ paths: String...) async throws -> String {
+    static func summary(of paths: String...) async throws -> String {
         let (logs, total, _) = await LogSummary.survey(try LogReader(paths: paths))
         return FixesSummary(logs: logs, total: total, now: now).text
     }
@@ -17,22 +17,22 @@ import WaypostTestSupport
 
     /// A log of 2006 may be genuine, or from a receiver whose week number has rolled over.
     @Test(arguments: [("150806", "on 2026-03-31,"), ("150826", nil)])
-    func notesDatesFrom1024WeeksAgo(date: String, words: String?) async throws {
+    func notesDatesFrom1024WeeksAgo(date: String, note: String?) async throws {
         let directory = try TemporaryDirectory()
         let lines = [
             sentence("GPRMC,101500.00,A,5231.1234,N,01323.1234,E,1,9,\(date),,,A", ending: "\n"),
             sentence("GPRMC,101501.00,A,5231.1234,N,01323.1234,E,1,9,\(date),,,A", ending: "\n"),
         ]
-        let text = try await Self.text(try directory.write(lines.joined().utf8, to: "drive.log"))
+        let text = try await Self.summary(of: try directory.write(lines.joined().utf8, to: "drive.log"))
         let plain = text.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
-        let isNoted = words.map { plain.contains("if the log was recorded 1024 weeks later, \($0)") }
+        let isNoted = note.map { plain.contains("if the log was recorded 1024 weeks later, \($0)") }
         #expect(isNoted ?? !plain.contains("1024 weeks"), "\(text)")
     }
 
     @Test func hasOneSectionPerLog() async throws {
         let path = Fixtures.url("nmea/tunnel.nmea").path
         #expect(
-            try await Self.text(path) == """
+            try await Self.summary(of: path) == """
                 \(path)
                   receiver     not named in the log
                   talkers      GN several constellations, GP GPS
@@ -47,9 +47,9 @@ import WaypostTestSupport
                 """)
     }
 
-    @Test func summaryOfSeveralLogsEndsWithTheirTotal() async throws {
+    @Test func endsWithTheTotalOfSeveralLogs() async throws {
         let (town, tunnel) = (Fixtures.url("nmea/town.nmea").path, Fixtures.url("nmea/tunnel.nmea").path)
-        let text = try await Self.text(town, tunnel, "/nonexistent.nmea")
+        let text = try await Self.summary(of: town, tunnel, "/nonexistent.nmea")
         #expect(text.contains("\n\ntotal of 2 logs\n  fixes        808\n"))
         #expect(text.contains("1 gap of 1 min 33 s; time goes back once\n"))
         #expect(!text.contains("nonexistent"))
@@ -63,7 +63,7 @@ import WaypostTestSupport
         ]
         let lines = bodies.map { sentence($0, ending: "\n") }
         let log = try directory.write((lines.joined() + "$GPGLL,1*00\n$GPGLL,1*00\n$GPGLL,1\n").utf8, to: "drive.log")
-        let text = try await Self.text(log)
+        let text = try await Self.summary(of: log)
         for words in [
             "receiver     u-blox ag - www.u-blox.com\n", "talkers      GP GPS\n",
             "rejected     2  wrong checksum, first in line 5\n",
@@ -79,13 +79,13 @@ import WaypostTestSupport
     func isAtMostAHundredColumnsWide(log: String) async throws {
         let directory = try #require(Fixtures.recordedReceivers)
         let path = directory.appending(path: "gpsd/\(log)").path
-        let text = try await Self.text(path)
+        let text = try await Self.summary(of: path)
         for line in text.split(separator: "\n").dropFirst() { #expect(line.count <= 100, "\(line)") }
         #expect(!text.contains(" 1 fixes") && !text.contains(" 1 lines") && !text.contains(" 1 epochs"))
     }
 
     @Test func saysIfThereIsNothingToSummarise() async throws {
-        #expect(try await Self.text() == "total of 0 logs\n  fixes        none")
+        #expect(try await Self.summary() == "total of 0 logs\n  fixes        none")
     }
 }
 

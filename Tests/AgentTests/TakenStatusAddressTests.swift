@@ -47,7 +47,7 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// The outbox has one owner, regardless of who holds the address.
+    /// Only one service may use the outbox, whichever process holds the address.
     @Test func letsNoSecondServiceUseTheOutbox() async throws {
         let directory = try TemporaryDirectory()
         let config = try ServiceSetup(status: "unix:" + directory.path("status")).write(in: directory)

@@ -6,7 +6,7 @@ import Testing
     let page = TechnicianPage.html(nonce: "4711")
 
     /// The page works in a vehicle without a network: it requests nothing from another address.
-    @Test func areOneDocument() {
+    @Test func areSelfContained() {
         for word in ["http://", "https://", "src=", "@import", "url("] {
             // SVG's namespace isn't requested.
             #expect(!page.replacing("http://www.w3.org/2000/svg", with: "").contains(word), "\(word)")
@@ -25,7 +25,7 @@ import Testing
     }
 
     /// Only the map is inserted as markup; the module that draws it escapes all text.
-    @Test func showTextAsText() {
+    @Test func insertOnlyTheMapAsMarkup() {
         #expect(page.ranges(of: "innerHTML").count == 1 && page.contains("$(\"map\").innerHTML"))
         #expect(!page.contains("insertAdjacentHTML") && !page.contains("outerHTML") && !page.contains("document.write"))
     }

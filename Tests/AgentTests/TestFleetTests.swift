@@ -14,7 +14,7 @@ import WaypostTestSupport
 @Suite(.timeLimit(.minutes(2))) struct TestFleets {
     private let log = Fixtures.url("nmea/tunnel.nmea").path
 
-    private func replay(
+    private func runReplay(
         _ arguments: String, bench: ServiceBench, _ edit: (inout ServiceSetup) -> Void = { $0.level = "error" }
     ) async throws -> (ending: ChildProcess.Ending, errors: String, summary: JSONValue?) {
         let config = try bench.configure(edit)
@@ -29,7 +29,7 @@ import WaypostTestSupport
     @Test func deliverEverythingWithOneTokenPerVehicle() async throws {
         let count = Sanitizer.isActive ? 30 : 300  // hundreds take minutes under a sanitizer
         let bench = try ServiceBench()
-        let (ending, errors, summary) = try await replay(
+        let (ending, errors, summary) = try await runReplay(
             "--vehicles \(count) --vehicle-id van-%03d --spread-meters 500", bench: bench)
         #expect(ending == .exited(0) && errors.isEmpty, "\(errors)")
         let record = await bench.simulator.record
@@ -49,10 +49,10 @@ import WaypostTestSupport
         }
     }
 
-    /// After the end of the drive there is no newer position to lead the pending updates.
+    /// After the end of the drive, no newer position accompanies the pending updates.
     @Test(arguments: [1, 3]) func deliverEverythingIfTheDriveEndsInAPrivateZone(count: Int) async throws {
         let bench = try ServiceBench(faults: [("--delay", "0.1")])
-        let (ending, errors, summary) = try await replay("--vehicles \(count)", bench: bench) {
+        let (ending, errors, summary) = try await runReplay("--vehicles \(count)", bench: bench) {
             $0.level = "info"
             $0.reporting = #""privateZones": [{"latitude": 53.518, "longitude": 9.9342, "radiusMeters": 300}]"#
         }
@@ -69,7 +69,7 @@ import WaypostTestSupport
     @Test func countFailuresByAnswer() async throws {
         let count = Sanitizer.isActive ? 10 : 40
         let bench = try ServiceBench(faults: [("--errors", "503:0.1,429:0.02")])
-        let (ending, _, summary) = try await replay("--vehicles \(count)", bench: bench)
+        let (ending, _, summary) = try await runReplay("--vehicles \(count)", bench: bench)
         #expect(ending == .exited(0))
         #expect(summary?["delivered"]?.integerValue == Int64(count * 43))
         #expect(summary?["failures"]?["503"]?.integerValue ?? 0 > 0, "\(summary?.text ?? "")")
@@ -77,7 +77,7 @@ import WaypostTestSupport
 
     @Test func askForTheTokensOfAllVehicles() async throws {
         let authorization = ScriptedAuthorization()
-        await TestFleet.fetchTokens(of: try names(350), from: authorization)
+        await TestFleet.fetchTokens(of: try vehicleNames(count: 350), from: authorization)
         #expect(Set(authorization.asked).count == 350 && authorization.asked.count == 350)
     }
 
@@ -86,11 +86,11 @@ import WaypostTestSupport
             guard asked < 150 else { throw AuthorizationError(.unavailable, "closed") }
             return AuthorizationToken(value: "token", lifetime: .seconds(3600))
         }
-        await TestFleet.fetchTokens(of: try names(1000), from: authorization)
+        await TestFleet.fetchTokens(of: try vehicleNames(count: 1000), from: authorization)
         #expect((150...300).contains(authorization.asked.count), "\(authorization.asked.count)")
     }
 
-    private func names(_ count: Int) throws -> [VehicleName] {
+    private func vehicleNames(count: Int) throws -> [VehicleName] {
         try (1...count).map { try VehicleName(service: .onDemandTrips, providerID: "p", vehicleID: "van-\($0)") }
     }
 }

@@ -13,7 +13,7 @@ import WaypostTestSupport
 /// Every form of a backend's answer and its right handling. The tests prove that the service and `waypost token` both
 /// handle each form this way.
 @Suite struct TokenAnswerTable {
-    enum Fate: Sendable {
+    enum ExpectedResult: Sendable {
         case used
         /// The token is used, and a warning is reported.
         case warned(Warning)
@@ -23,7 +23,7 @@ import WaypostTestSupport
     /// A warning of the service, without the part that every row would repeat.
     enum Warning: Sendable, Hashable {
         case claim(ClaimWarning)
-        case stated(Int, own: Int)
+        case stated(Int, expSeconds: Int)
         case unreadable, dateBeforeIssue, dateAfterExpiry, unjudged
         case otherFormat(ExpirationFormat)
         case shortLived(Int)
@@ -36,7 +36,8 @@ import WaypostTestSupport
             case .questionableToken(let token):
                 switch token.fact {
                 case .claims(let claim, _): self = .claim(claim)
-                case .expiry(.stated(_, let seconds, let own), _): self = .stated(seconds, own: own)
+                case .expiry(.stated(_, let seconds, let expSeconds), _):
+                    self = .stated(seconds, expSeconds: expSeconds)
                 case .expiry(.unreadable, _): self = .unreadable
                 case .expiry(.otherFormat(_, let format, _), _): self = .otherFormat(format)
                 case .expiry(.dateBeforeIssue, _): self = .dateBeforeIssue
@@ -86,14 +87,17 @@ import WaypostTestSupport
         var isSynchronized = false
         /// The token's remaining lifetime in seconds, if relevant.
         var life: Int?
-        let fate: Fate
+        let expectedResult: ExpectedResult
 
         init(
-            _ name: String, _ body: String, _ fate: Fate, life: Int? = nil, format: TokenAnswerFormat? = nil,
+            _ name: String, _ body: String, _ expectedResult: ExpectedResult, life: Int? = nil,
+            format: TokenAnswerFormat? = nil,
             date: Double? = nil, host: Double = 5, isSynchronized: Bool = false, status: Int = 200,
             headers: [(String, String)] = []
         ) {
-            (self.name, self.body, self.fate, self.life, self.host) = (name, Array(body.utf8), fate, life, host)
+            (self.name, self.body, self.expectedResult, self.life, self.host) = (
+                name, Array(body.utf8), expectedResult, life, host
+            )
             self.isSynchronized = isSynchronized
             (self.status, self.headers, self.format) = (status, headers, format ?? TokenAnswerFormat())
             if let date {
@@ -102,7 +106,9 @@ import WaypostTestSupport
             }
         }
 
-        init(_ name: String, bytes: [UInt8], _ fate: Fate) { (self.name, body, self.fate) = (name, bytes, fate) }
+        init(_ name: String, bytes: [UInt8], _ expectedResult: ExpectedResult) {
+            (self.name, body, self.expectedResult) = (name, bytes, expectedResult)
+        }
 
         var testDescription: String { name }
     }
@@ -177,15 +183,19 @@ import WaypostTestSupport
         Row("a huge number", answer(expiry: "1e300"), .warned(.unreadable)),
         Row("not a number", answer(expiry: #""nan""#), .warned(.unreadable)),
         Row(
-            "an hour ago", answer(expiry: "1767567600"), .warned(.stated(-3605, own: 3595)),
+            "an hour ago", answer(expiry: "1767567600"), .warned(.stated(-3605, expSeconds: 3595)),
             life: 3595),
-        Row("milliseconds in the past", answer(expiry: "1767567600000"), .warned(.stated(-3605, own: 3595))),
-        Row("RFC 3339 in the past", answer(expiry: #""2026-01-04T23:00:00Z""#), .warned(.stated(-3605, own: 3595))),
-        Row("the time of issue", answer(expiry: "1767571200"), .warned(.stated(-5, own: 3595)), life: 3595),
-        Row("half of exp", answer(expiry: "1800"), .warned(.stated(1800, own: 3595)), life: 3595),
-        Row("twice exp", answer(expiry: "7200"), .warned(.stated(7200, own: 3595)), life: 3595),
-        Row("minutes as seconds", answer(expiry: "60"), .warned(.stated(60, own: 3595)), life: 3595),
-        Row("milliseconds from now", answer(expiry: "3600000"), .warned(.stated(3_600_000, own: 3595)), life: 3595),
+        Row("milliseconds in the past", answer(expiry: "1767567600000"), .warned(.stated(-3605, expSeconds: 3595))),
+        Row(
+            "RFC 3339 in the past", answer(expiry: #""2026-01-04T23:00:00Z""#),
+            .warned(.stated(-3605, expSeconds: 3595))),
+        Row("the time of issue", answer(expiry: "1767571200"), .warned(.stated(-5, expSeconds: 3595)), life: 3595),
+        Row("half of exp", answer(expiry: "1800"), .warned(.stated(1800, expSeconds: 3595)), life: 3595),
+        Row("twice exp", answer(expiry: "7200"), .warned(.stated(7200, expSeconds: 3595)), life: 3595),
+        Row("minutes as seconds", answer(expiry: "60"), .warned(.stated(60, expSeconds: 3595)), life: 3595),
+        Row(
+            "milliseconds from now", answer(expiry: "3600000"), .warned(.stated(3_600_000, expSeconds: 3595)),
+            life: 3595),
         Row("microseconds since 1970", answer(expiry: "1767574800000000"), .warned(.unreadable)),
         Row(
             "wrong format: milliseconds", answer(expiry: "1767574800"),
@@ -521,7 +531,7 @@ import WaypostTestSupport
                     hostTime: UTCTime(millisecondsSince1970: Int64((Self.issued + row.host) * 1000))))
         } catch { command = .failure(error) }
 
-        switch row.fate {
+        switch row.expectedResult {
         case .used: try expectUse(row, service, command, remarks: [], said: said)
         case .warned(let warning):
             let report = try command.get()

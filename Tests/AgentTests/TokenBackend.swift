@@ -44,7 +44,7 @@ final class TokenBackend: Sendable {
     deinit { serving.cancel() }
 
     /// Makes the backend answer only with tokens from now on.
-    func endPages() { state.withLock { $0.pagesLeft = 0 } }
+    func answerWithTokens() { state.withLock { $0.pagesLeft = 0 } }
 
     var tokens: [String] { state.withLock { $0.tokens } }
 }

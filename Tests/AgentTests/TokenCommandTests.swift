@@ -52,7 +52,7 @@ struct TokenCommands {
         #expect(page.firstMatch(of: /stated   "\w+" agrees with exp\n/) != nil, "\(page)")
     }
 
-    /// The invalid token of an endpoint, and the last line about it.
+    /// The path of an endpoint that returns a wrong token, and the last line of the report.
     @Test(arguments: [
         (
             "driver/van-8",
@@ -115,8 +115,8 @@ struct TokenCommands {
         #expect(errors.contains("has no \"consumerAuthorization\""))
     }
 
-    /// A claim of thousands of characters that contains a token.
-    @Test func shortenClaimsInJSONToo() async throws {
+    /// The claim has thousands of characters and contains a token.
+    @Test func shortenALongClaimInAnError() async throws {
         let directory = try TemporaryDirectory()
         let inner = TestTokens.driver(vehicleID: "van-7")
         let token = TestTokens.token(
@@ -182,7 +182,7 @@ struct TokenCommands {
         func runOnTerminal(_ option: String) async throws -> ChildProcess.Outcome {
             try await ChildProcess(
                 arguments: ["/bin/sh", "-c", command, BuiltProgram.waypost, config, option],
-                environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangs
+                environment: BuiltProgram.environment, timeLimit: BuiltProgram.hangTimeout
             ).run()
         }
         let refused = try await runOnTerminal("")
@@ -203,7 +203,7 @@ struct TokenCommands {
         (#"{"type": "http", "url": "http://127.0.0.1:1/"}"#, 69),
         (#"{"type": "http"}"#, 78),
     ])
-    func nameThePartyThatMustAct(authorization: String, exit: Int32) async throws {
+    func explainAFailureInOneLine(authorization: String, exit: Int32) async throws {
         let directory = try TemporaryDirectory()
         let config = try ServiceSetup(authorization: authorization).write(in: directory)
         let (page, errors) = try await run(["token"], config: config, exit: exit)
@@ -236,7 +236,7 @@ struct TokenCommands {
         #expect(page.contains(words), "\(page)")
     }
 
-    @Test func areOneLineOfTheOnlineCheck() async throws {
+    @Test func driverTokensAreSummarisedInOneLineByTheOnlineCheck() async throws {
         let bench = try ServiceBench()
         func line(_ url: String) async throws -> String? {
             let config = try bench.configure {
@@ -262,7 +262,7 @@ struct TokenCommands {
         ("/nowhere/{tripId}", "note  trip token     ", "try an existing trip: waypost token --trip ID"),
         ("/token/consumer/other", "FAIL  trip token     ", "is for trip other; check the trip id and the endpoint"),
     ])
-    func tripTokensAreOneLineOfTheOnlineCheck(path: String, begins: String, message: String) async throws {
+    func tripTokensAreSummarisedInOneLineByTheOnlineCheck(path: String, begins: String, message: String) async throws {
         let bench = try ServiceBench()
         let config = try bench.configure {
             $0.receiver = #"{"type": "stdin"}"#

@@ -11,7 +11,7 @@ import WaypostTestSupport
 @Suite struct TokenVerdicts {
     static let claims =
         #""iss":"a","sub":"a","aud":"https://fleetengine.googleapis.com/","iat":1000000000,"exp":1000003600"#
-    static let driver = #""authorization":{"vehicleid":"v"}"#
+    static let driverAuthorization = #""authorization":{"vehicleid":"v"}"#
 
     /// The service doesn't judge a token by an unsynchronized host clock, but a user who inspects the token is
     /// informed.
@@ -25,10 +25,10 @@ import WaypostTestSupport
                 "2 h ahead of this host's clock, but Fleet Engine accepts at most 10 min; set the clock that is wrong"
             ),
         ] as [(Int64, String?)])
-    func reportATokenFromTheFuture(host: Int64, words: String?) throws {
+    func reportATokenFromTheFuture(host: Int64, note: String?) throws {
         let configuration = try Configurations.read(Configurations.smallest)
         let answer = try TokenAnswer(
-            Array(TestTokens.token(payload: "{\(Self.claims),\(Self.driver)}").utf8),
+            Array(TestTokens.token(payload: "{\(Self.claims),\(Self.driverAuthorization)}").utf8),
             from: .init(
                 from: TokenOrigin(.file, "X"), issuerTime: 1_000_000_000, localTime: Double(1_000_000_000 + host)),
             format: TokenAnswerFormat())
@@ -39,8 +39,8 @@ import WaypostTestSupport
         let last = report.lines.last.map { "\($0.name) \($0.text)" } ?? ""
         #expect(last.hasSuffix(", if it is this host's clock that is wrong") == (host > 3600 || host < -600), "\(last)")
         let notes = report.lines.filter { $0.name == "note" }.map(\.text)
-        #expect(notes.count == (words == nil ? 0 : 1), "\(notes)")
-        #expect(words.map { notes.first?.contains($0) == true && report.summary.contains($0) } ?? true, "\(notes)")
+        #expect(notes.count == (note == nil ? 0 : 1), "\(notes)")
+        #expect(note.map { notes.first?.contains($0) == true && report.summary.contains($0) } ?? true, "\(notes)")
     }
 
     /// The token is fine, but the endpoint's certificate expires soon.
@@ -56,7 +56,7 @@ import WaypostTestSupport
         let configuration = try Configurations.read(Configurations.smallest)
         let now = UTCTime(millisecondsSince1970: 1_000_000_000_000)
         let answer = try TokenAnswer(
-            Array(TestTokens.token(payload: "{\(Self.claims),\(Self.driver)}").utf8),
+            Array(TestTokens.token(payload: "{\(Self.claims),\(Self.driverAuthorization)}").utf8),
             from: .init(
                 from: TokenOrigin(.file, "X"), issuerTime: 1_000_000_000,
                 certificateEnd: days.map { now.advanced(by: .seconds($0 * 86_400)) }, localTime: 1_000_000_000),
@@ -149,7 +149,7 @@ import WaypostTestSupport
         (#"{"taskids":["t"]}"#, .deliveryConsumer(id: "t")), (#"{"vehicleid":"*"}"#, .server),
         (#"{"taskids":["*"]}"#, .server), ("{}", .unstated), ("1", .unstated),
     ])
-    func knowTheRole(authorization: String, role: TokenRole) throws {
+    func findTheRoleOfAToken(authorization: String, role: TokenRole) throws {
         #expect(TokenRole(try JSONWebToken(TestTokens.token(payload: #"{"authorization":\#(authorization)}"#))) == role)
     }
 }

@@ -18,7 +18,7 @@ import WaypostTestSupport
             try await clock.sleep(for: .milliseconds(deadline))
             return begun.duration(to: clock.now)
         }
-        // Time advances no further than that, because a woken task reads the clock a little later.
+        // Time stops at `woken`, because a woken task reads the clock a little later.
         let turns = Task { [base] in
             for await wait in base.sleeps where begun.duration(to: clock.now) < .milliseconds(woken) {
                 base.advance(by: wait)
@@ -35,7 +35,7 @@ import WaypostTestSupport
             var waits: [Duration] = []
             for await wait in base.sleeps {
                 waits.append(wait)
-                // All of them sleep before time advances.
+                // All tasks sleep before time advances.
                 while clock.sleepers < 1000, waits.count == 1 { await Task.yield() }
                 base.advance(by: wait)
                 if waits.count == 4 { break }

@@ -67,7 +67,7 @@ import WaypostTestSupport
         }
     }
 
-    @Test func mayReplaceAnyText() throws {
+    @Test func mayReplaceAnyString() throws {
         for (name, text) in [
             ("type", "command"), ("program", "/usr/bin/sign"), ("argument", "--key=hush"), ("level", "debug"),
             ("listen", "unix:/run/waypost/status"),
@@ -92,7 +92,7 @@ import WaypostTestSupport
         #expect(
             command.map(\.path) == ["authorization.command[0]", "authorization.command[2]", "authorization.command"])
         #expect(!"\(configuration.settings)".contains("hush"))
-        // A warning, because an argument may be a secret and every user can read these files.
+        // The warning is given because an argument may be a secret, and every user can read these files.
         #expect(
             configuration.warnings.contains { $0.description.hasPrefix("authorization.command[2] comes from a file") })
         let rejected = configuration.warnings.filter { !$0.mayBeRight }
@@ -229,7 +229,7 @@ import WaypostTestSupport
             #""log.level" comes from the file DIRECTORY/key, whose value is not allowed; use "error""#
         ),
     ])
-    func nameKeyPlaceAndRemedy(find: String, replacement: String, message: String) throws {
+    func nameTheKeyTheSourceAndTheRemedy(find: String, replacement: String, message: String) throws {
         try directory.write("hush".utf8, to: "key")
         try directory.write("hu/sh".utf8, to: "slash")
         let problem = problem(replacing: find, with: replacement)

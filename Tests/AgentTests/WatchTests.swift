@@ -53,7 +53,7 @@ struct Watches {
     }
 
     /// Reports a town drive for the configured vehicle.
-    private func drive(_ config: String) async throws {
+    private func replayDrive(config: String) async throws {
         let log = try directory.write(Drive(.town, duration: .seconds(300)).flatMap(\.sentences), to: "drive.nmea")
         let outcome = try await BuiltProgram.run(["replay", log, "--config", config])
         try #require(outcome.ending == .exited(0))
@@ -66,7 +66,7 @@ struct Watches {
             [BuiltProgram.waypost, "watch", "--config", config, "--trip", "trip 7"],
             environment: BuiltProgram.environment)
         try #require(await watch.output.line(saying: "no position yet  vehicle van-7  NEW  250 m left") != nil)
-        try await drive(config)
+        try await replayDrive(config: config)
         try #require(await watch.output.line(saying: "COMPLETE") != nil)
         #expect(await watch.end() == .exited(0))
         #expect(watch.output.lines.last?.text.contains("vehicle van-7  COMPLETE") == true)
@@ -78,7 +78,7 @@ struct Watches {
     @Test(arguments: FleetService.allCases) func followAVehicleUntilStopped(service: FleetService) async throws {
         defer { serving.cancel() }
         let config = try configure(service: service, consumer: nil)
-        try await drive(config)
+        try await replayDrive(config: config)
         let watch = try RunningProgram(
             [BuiltProgram.waypost, "watch", "--config", config, "--vehicle", "van-7", "--json"],
             environment: BuiltProgram.environment)
@@ -144,8 +144,8 @@ struct Watches {
         defer { serving.cancel() }
         let outcome = try await BuiltProgram.run(["watch", "--config", try configure(consumer: nil)] + arguments)
         #expect(outcome.ending == .exited(code))
-        let complaint = String(decoding: outcome.standardError, as: UTF8.self)
-        #expect(complaint.contains(message), "\(complaint)")
+        let errorText = String(decoding: outcome.standardError, as: UTF8.self)
+        #expect(errorText.contains(message), "\(errorText)")
     }
 
     @Test func rejectTripsOfScheduledTasks() throws {

@@ -236,7 +236,8 @@ import WaypostTestSupport
             ([(0, notStored), (299, .fix(fix)), (299, delivered)], 300, false),
             ([(0, .receiverWarning(.antennaOpen)), (299, .fix(fix)), (299, delivered)], 300, true),
         ] as [([(at: Int, event: ReportingEvent)], Int, Bool)])
-    func isUnhealthyAfterMinutes(events: [(at: Int, event: ReportingEvent)], end: Int, isHealthy: Bool) {
+    func reportsAnOutageOfFiveMinutesAsUnhealthy(events: [(at: Int, event: ReportingEvent)], end: Int, isHealthy: Bool)
+    {
         #expect(Self.report(events, until: end).isHealthy == isHealthy)
     }
 }

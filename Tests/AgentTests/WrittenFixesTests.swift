@@ -67,7 +67,7 @@ import WaypostTestSupport
         #expect(collection.features.allSatisfy { $0.properties.latitude == 53.55 })
     }
 
-    @Test(arguments: ["town", "tunnel", "midnight"]) func agreeWithTheTruth(drive: String) async throws {
+    @Test(arguments: ["town", "tunnel", "midnight"]) func matchTheExpectedFixes(drive: String) async throws {
         let path = Fixtures.url("nmea/\(drive).nmea").path
         let (decoding, output) = try await LogReader(paths: [path]).read { reader in
             var output: [UInt8] = []
@@ -81,7 +81,7 @@ import WaypostTestSupport
         #expect(output == Array(expected))
     }
 
-    @Test func propertiesOfADamagedLogAreKeptAndTheDamageIsReported() async throws {
+    @Test func statisticsAreKeptIfALaterLogIsMissing() async throws {
         let good = Fixtures.url("nmea/town.nmea").path
         let decoding = try await LogReader(paths: [good, "/nonexistent.nmea"]).read { reader in
             reader.decodeAll(progress: .silent) { _ in }

@@ -7,23 +7,24 @@ import WaypostTestSupport
 /// `waypost run` on a host whose clock is wrong or is set during the run: a real process under libfaketime. The
 /// process's timers remain right, as on such a host. `make clock-test` tests the same for longer, with tokens that
 /// expire.
-@Suite(.serialized, .timeLimit(.minutes(1)), .enabled(if: FakeClock.isUsable, FakeClock.need)) struct WrongClock {
+@Suite(.serialized, .timeLimit(.minutes(1)), .enabled(if: FakeClock.isUsable, FakeClock.requirement)) struct WrongClock
+{
     @Test(arguments: ["@1970-01-01 00:01:00", "@2080-01-01 00:00:00"])
     func hasNoEffectOnDelivery(setting: String) async throws {
         let bench = try ServiceBench(faults: [("--token-life", "360")])
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let clock = try FakeClock(setting, in: bench.directory)
-        let service = try clock.start(bench.configure())
+        let service = try clock.startService(config: bench.configure())
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
         let address = try await service.statusAddress()
         for (number, epoch) in RecentDrive(epochs: 10).enumerated() {
             try receiver.send(epoch)
-            // At this distance from the host's clock, a time is accepted once three fixes confirm it.
+            // A time that differs this much from the host's clock is accepted once three fixes confirm it.
             if number < 2 {
                 try #require(
-                    await metricsContain(
-                        "waypost_fixes_rejected_total{reason=\"unconfirmed_time\"} \(number + 1)\n", address)
-                )
+                    await metrics(
+                        at: address,
+                        contain: "waypost_fixes_rejected_total{reason=\"unconfirmed_time\"} \(number + 1)\n"))
             } else {
                 try #require(await bench.arrival(of: epoch) != nil)
             }
@@ -34,8 +35,8 @@ import WaypostTestSupport
         #expect(await service.terminate().ending == .exited(0))
     }
 
-    /// Nothing shows here that the receiver is a year ahead. Once the receiver is right again, its time is accepted,
-    /// even after a restart.
+    /// Nothing shows the service that the receiver is a year ahead. Once the receiver is right again, its time is
+    /// accepted, even after a restart.
     @Test func doesNotKeepAWrongFutureTime() async throws {
         let bench = try ServiceBench()
         let receiver = try PluggedReceiver(link: bench.devicePath)
@@ -49,7 +50,7 @@ import WaypostTestSupport
                 try receiver.send(epoch)
                 guard number < 2 else { break }
                 let words = "waypost_fixes_rejected_total{reason=\"\(reason)\"} \(number + 1)\n"
-                try #require(await metricsContain(words, address))
+                try #require(await metrics(at: address, contain: words))
             }
             let hasArrived = await bench.arrivals.wait { lines in
                 lines.contains { $0.text.contains("\(drive[2].time)") && $0.text.contains("\"kind\":\"last\"") }
@@ -59,11 +60,11 @@ import WaypostTestSupport
         }
     }
 
-    /// Polls the metrics until they contain `words`, or the test times out. Returns whether they do.
-    private func metricsContain(_ words: String, _ address: LocalAddress) async -> Bool {
+    /// Polls the metrics until they contain `text`, or the test times out. Returns whether they do.
+    private func metrics(at address: LocalAddress, contain text: String) async -> Bool {
         while !Task.isCancelled {
             let answer = await RawExchange.get("/metrics", from: address)
-            if answer.text.contains(words) { return true }
+            if answer.text.contains(text) { return true }
         }
         return false
     }
@@ -72,7 +73,7 @@ import WaypostTestSupport
         let bench = try ServiceBench(faults: [("--token-life", "360")])
         let receiver = try PluggedReceiver(link: bench.devicePath)
         let clock = try FakeClock("+0", in: bench.directory)
-        let service = try clock.start(bench.configure())
+        let service = try clock.startService(config: bench.configure())
         try #require(await service.errors.line(saying: "waiting for the first sentence") != nil)
         let jumps = ["+0", "+3600", "+0", "-3600", "+0"]
         for (number, epoch) in RecentDrive(epochs: 5 * jumps.count).enumerated() {

@@ -6,27 +6,27 @@ import WaypostTestSupport
 struct DocumentedTests {
     @Test(arguments: ["docs/authorization.md"])
     func nameExistingTests(page: String) throws {
-        let names = Self.names(in: try Checkout.text(page))
+        let names = Self.testNames(in: try Checkout.contents(of: page))
         #expect(names.count > 50, "\(page) names too few tests")
-        let tests = try Self.tests(in: Checkout.sources(below: "Tests"))
+        let tests = try Self.declaredTests(in: Checkout.sources(below: "Tests"))
         let missing = names.filter { !tests.contains($0) }
         #expect(missing.isEmpty, "\(page) names tests that don't exist: \(missing.sorted())")
     }
 
     /// Every row of a table names its tests.
     @Test(arguments: ["docs/authorization.md"])
-    func proveEachRule(page: String) throws {
-        let rows = try Checkout.text(page).split(separator: "\n").filter {
+    func areNamedForEachRule(page: String) throws {
+        let rows = try Checkout.contents(of: page).split(separator: "\n").filter {
             $0.hasPrefix("| ") && !$0.hasPrefix("| ---")
         }
         for row in rows where !row.hasSuffix("| proved by |") {
-            #expect(!Self.names(in: String(row)).isEmpty, "no test is named in: \(row)")
+            #expect(!Self.testNames(in: String(row)).isEmpty, "no test is named in: \(row)")
         }
     }
 
     @Test(arguments: [("docs/authorization.md", "kept by"), ("docs/architecture.md", "decided by")])
     func nameExistingTypes(page: String, column: String) throws {
-        let names = Self.types(in: try Checkout.text(page), column: column)
+        let names = Self.typeNames(in: try Checkout.contents(of: page), column: column)
         #expect(names.count > 10, "\(page) names too few types")
         let declaration = /(?:^|\s)(?:struct|class|actor|enum|protocol) (\w+)/
         let declared = try Checkout.sources(below: "Sources").flatMap(\.code).compactMap {
@@ -53,20 +53,22 @@ struct DocumentedTests {
                     @Test func third() {}
                 }
                 """)
-        #expect(Self.tests(in: [file]) == ["One.first", "One.second", "Two.third"])
+        #expect(Self.declaredTests(in: [file]) == ["One.first", "One.second", "Two.third"])
         #expect(
-            Self.names(in: "`One.first`, `One.none` and `Type`, `file.md`, One.second") == ["One.first", "One.none"])
+            Self.testNames(in: "`One.first`, `One.none` and `Type`, `file.md`, One.second") == [
+                "One.first", "One.none",
+            ])
         let table = "| a | by |\n| --- | --- |\n| `No` | `One`, `Two.third`; `Three` |\n\n| `Four` | `Five` |"
-        #expect(Self.types(in: table, column: "by") == ["One", "Three"])
+        #expect(Self.typeNames(in: table, column: "by") == ["One", "Three"])
     }
 
     /// Returns the names in the form `Suite.test` in backquotes. File names start with a lower-case letter.
-    private static func names(in text: String) -> Set<String> {
+    private static func testNames(in text: String) -> Set<String> {
         Set(text.matches(of: /`([A-Z]\w+\.[a-z]\w+)`/).map { String($0.1) })
     }
 
     /// Returns the names in the form `Type` in backquotes, in columns with the given title.
-    private static func types(in text: String, column: String) -> Set<String> {
+    private static func typeNames(in text: String, column: String) -> Set<String> {
         var names: Set<String> = []
         var index: Int?
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -83,7 +85,7 @@ struct DocumentedTests {
     }
 
     /// Returns the tests in the files in the form `Suite.test`, ignoring comments.
-    private static func tests(in files: [SourceFile]) -> Set<String> {
+    private static func declaredTests(in files: [SourceFile]) -> Set<String> {
         var found: Set<String> = []
         for file in files {
             var suite = ""

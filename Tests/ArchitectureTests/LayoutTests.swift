@@ -23,7 +23,7 @@ import Testing
     @Test(arguments: modules.map(\.name))
     func declaresEachModule(module name: String) throws {
         let module = try #require(modules.first { $0.name == name })
-        let package = try Checkout.text("Package.swift")
+        let package = try Checkout.contents(of: "Package.swift")
         #expect(package.contains("\"\(name)\""), "Package.swift does not declare \(name)")
         // The build checks the dependencies in the manifest; this test checks that they match the table.
         let dependencies = try #require(Self.dependencies(of: name, in: package))
@@ -50,7 +50,7 @@ import Testing
         #expect(try Checkout.directories(in: "Sources/SystemLibraries").contains(library))
     }
 
-    @Test func importsOnlyModulesAboveInTheTable() {
+    @Test func importsOnlyModulesThatAreHigherInTheTable() {
         for (index, module) in modules.enumerated() {
             let later = Set(modules[index...].map(\.name))
             #expect(module.mayImport.isDisjoint(with: later), "\(module.name) imports a module below it")
@@ -70,9 +70,9 @@ import Testing
         ("RetryPolicy", "@Suite struct RetryPolicies {", true), ("RetryPolicy", "@Suite struct Retrying {", false),
         ("FullDisk", "extension FullDisk {", false),
     ])
-    func findsSuitesOfOtherNames(file: String, declaration: String, isRight: Bool) {
+    func recognisesASuiteThatIsNamedAfterItsFile(file: String, declaration: String, isNamedAfterFile: Bool) {
         let file = SourceFile(path: "Tests/ATests/\(file)Tests.swift", text: declaration)
-        #expect(Self.isNamedAfterASuite(file) == isRight)
+        #expect(Self.isNamedAfterASuite(file) == isNamedAfterFile)
     }
 
     private static func isNamedAfterASuite(_ file: SourceFile) -> Bool {

@@ -22,7 +22,7 @@ private let coreAndAdapters: Set<String> = [
 /// The architecture: the imports allowed for each module. Each line is a decision; docs/architecture.md has the
 /// reasons.
 let modules: [Module] = [
-    // Pure: no I/O, no platform, no C except its mathematics. Values that differ between runs are passed in.
+    // Pure modules: no I/O, no platform, and no C except mathematics. Values that differ between runs are passed in.
     Module("Core", "TimeAndChance", []),
     // The only redaction, used wherever foreign text is shown, and the formatting of counts.
     Module("Core", "ReportedText", []),
@@ -30,8 +30,8 @@ let modules: [Module] = [
     Module("Core", "HTTPMessages", ["TimeAndChance", "ReportedText"]),
     Module("Core", "GNSS", ["TimeAndChance", "ReportedText", "CMath"]),
     Module("Core", "VehicleAuthorization", ["ReportedText", "StrictJSON"]),
-    // Talks to providers written against Foundation. It re-exports Foundation for them, and no other module may import
-    // it.
+    // This module calls providers that use Foundation. It re-exports Foundation for them, and no other module may
+    // import Foundation.
     Module(
         "Core", "DriverAuthorization",
         ["ReportedText", "VehicleAuthorization", "Foundation", "FoundationNetworking", "Synchronization"]),
@@ -39,7 +39,7 @@ let modules: [Module] = [
     Module(
         "Core", "Reporting",
         ["TimeAndChance", "ReportedText", "GNSS"]),
-    // The conditions that an operator should know: the only place that words a failure.
+    // The conditions that an operator should know. Only this module words failures.
     Module("Core", "Conditions", ["TimeAndChance", "ReportedText", "GNSS", "VehicleAuthorization", "Reporting"]),
     // The appearance of every page that shows a track.
     Module("Core", "TrackDrawing", ["TimeAndChance", "ReportedText", "GNSS", "CMath"]),
@@ -84,7 +84,7 @@ let modules: [Module] = [
 
     // Everything that an operator sees.
     Module("Operations", "Operations", coreAndAdapters.subtracting(["RunRecording"]).union(["Glibc"])),
-    // The service: assembles the parts and watches their progress.
+    // The service, which assembles the parts and watches their progress.
     Module(
         "Agent", "Waypost",
         coreAndAdapters.subtracting(["TrackDrawing", "CurlTransport", "FleetEngineDelivery"])

@@ -3,12 +3,12 @@ import Testing
 /// docs/platforms.md is the authoritative list of supported platforms; other places agree with it.
 @Suite struct Platforms {
     private let supported: Substring
-    private let seen: Substring
+    private let lastSeen: Substring
 
     init() throws {
-        let sections = try Checkout.text("docs/platforms.md").split(separator: "\n## ")
+        let sections = try Checkout.contents(of: "docs/platforms.md").split(separator: "\n## ")
         supported = try #require(sections.first { $0.hasPrefix("Supported") })
-        seen = try #require(sections.first { $0.hasPrefix("Last seen") })
+        lastSeen = try #require(sections.first { $0.hasPrefix("Last seen") })
     }
 
     /// The README names a release only if it is supported, and a release is supported only if its tests have passed.
@@ -16,18 +16,18 @@ import Testing
         let releases = Self.releases(in: supported)
         #expect(releases.count >= 2, "docs/platforms.md names no releases where this test looks for them")
         for release in releases {
-            let rows = seen.split(separator: "\n").filter { $0.hasPrefix("| Debian \(release)") }
+            let rows = lastSeen.split(separator: "\n").filter { $0.hasPrefix("| Debian \(release)") }
             #expect(!rows.isEmpty, "Debian \(release) is listed as supported, but was never seen to pass")
             for row in rows { #expect(row.contains(/`[0-9a-f]{7,}`/), "no commit: \(row)") }
         }
-        let readme = try Checkout.text("README.md")
+        let readme = try Checkout.contents(of: "README.md")
         let need = try #require(readme.split(separator: "\n").first { $0.hasPrefix("You need ") })
         #expect(need.contains("Debian \(releases.sorted().map(String.init).joined(separator: " or "))"))
     }
 
     /// `scripts/prepare` requires the same version, which it reads from Package.swift.
     @Test func useTheCompilerThatThePackageRequires() throws {
-        let first = try #require(try Checkout.text("Package.swift").split(separator: "\n").first)
+        let first = try #require(try Checkout.contents(of: "Package.swift").split(separator: "\n").first)
         let version = try #require(first.firstMatch(of: /swift-tools-version: ([0-9.]+)/)).1
         #expect(supported.contains("Swift \(version)"), "Package.swift asks for Swift \(version)")
     }

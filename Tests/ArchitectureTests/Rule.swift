@@ -17,7 +17,7 @@ extension Rule {
         }
     }
 
-    /// One concept per file. A file beyond this length contains two.
+    /// Each file has one concept. A file beyond this length has at least two.
     static let length = Rule(name: "length") { file in
         let limit = 500
         let count = file.lines.count - (file.lines.last?.isEmpty == true ? 1 : 0)
@@ -114,7 +114,7 @@ extension Rule {
 
     /// Files that write text to a terminal or log directly: Waypost's own text, or foreign text that is already a
     /// `ReportedText`.
-    private static let mayClean: Set<String> = [
+    private static let mayFormatText: Set<String> = [
         "Sources/Adapters/LinuxPlatform/Terminal/StandardOutput.swift",
         "Sources/Operations/Operations/Log/LogWriter.swift",
         "Sources/Command/WaypostCommand/Live/LiveScreen.swift",
@@ -123,8 +123,8 @@ extension Rule {
         "Sources/Core/StrictJSON/JSONParser.swift",
     ]
 
-    /// Only `ReportedText` formats foreign text: no other code makes text of bytes, cuts or cleans it, redacts tokens,
-    /// or puts a header, a JSON value or a foreign error into a sentence.
+    /// Only `ReportedText` formats foreign text: no other code makes text from bytes, cuts or cleans it, redacts
+    /// tokens, or puts a header, a JSON value or a foreign error into a sentence.
     static let foreignText = Rule(name: "foreign text") { file in
         guard file.moduleDirectory != "Sources/Core/ReportedText" else { return [] }
         var found = lines(of: file, containing: /ReportedText\(string(?:Literal|Interpolation):/)
@@ -133,7 +133,7 @@ extension Rule {
         if !mayDecode.contains(file.path) {
             found += lines(of: others, containing: /String\((?:decoding|cString|bytes|validating|validatingCString):/)
         }
-        if !mayClean.contains(file.path) {
+        if !mayFormatText.contains(file.path) {
             found += lines(of: others, containing: /\.printable/)
             found += lines(of: others, containing: /\\\([^"]*\.(?:prefix|suffix)\((?!while)[^{]*\)\)/)
         }

@@ -10,7 +10,7 @@ import WaypostTestSupport
 @Suite(.timeLimit(.minutes(1))) struct CommandTokenProviders {
     private let van7 = AuthorizationContext(vehicleID: "van-7", taskID: "t")
 
-    private func provider(
+    private func makeProvider(
         _ script: String, _ arguments: String..., limit: Duration = .seconds(20)
     ) throws -> CommandTokenProvider {
         try CommandTokenProvider(
@@ -22,14 +22,14 @@ import WaypostTestSupport
     }
 
     @Test(arguments: ["%s", "%s\\n", #"{"VEHICLE_TOKEN_KEY":"%s"}"#])
-    func readTheProgramsOutput(format: String) async throws {
+    func readTheOutputOfTheProgram(format: String) async throws {
         let token = TestTokens.driver(vehicleID: "van-7")
-        let provider = try provider("echo noise >&2; printf '\(format)' \"$1\"", token)
+        let provider = try makeProvider("echo noise >&2; printf '\(format)' \"$1\"", token)
         #expect(try await provider.token(for: van7) == AuthorizationToken(value: token, lifetime: .seconds(3600)))
     }
 
     @Test func passTheProgramOnlyItsContext() async throws {
-        let provider = try provider(
+        let provider = try makeProvider(
             #"test "$1" = van-7 && test "$WAYPOST_VEHICLE_ID$WAYPOST_TASK_ID$WAYPOST_PROVIDER_ID$EXTRA" = van-7tpyes "#
                 + #"&& test -z "$(env | grep -vE '^(PATH|HOME|LANG|EXTRA|KEY|PWD|OLDPWD|SHLVL|_|WAYPOST_[A-Z_]+)=')" "#
                 + #"&& test -z "$(cat)" && printf %s "$2""#,
@@ -63,7 +63,7 @@ import WaypostTestSupport
         var limit = Duration.seconds(20)
         if case .timedOut(let time, _) = fault { limit = time }
         let error = await #expect(throws: AuthorizationError.self) {
-            try await provider(script, TestTokens.driver(vehicleID: "van-7"), limit: limit).token(for: van7)
+            try await makeProvider(script, TestTokens.driver(vehicleID: "van-7"), limit: limit).token(for: van7)
         }
         #expect(error?.fault == .commandFailed(origin, fault))
     }
@@ -74,14 +74,14 @@ import WaypostTestSupport
             ("echo null; echo no login >&2", .nothingPrinted(said: ["no login"])), ("echo '<html>'", .page),
         ] as [(String, AnswerFault)])
     func rejectOutputWithoutAToken(script: String, fault: AnswerFault) async throws {
-        let error = await #expect(throws: AuthorizationError.self) { try await provider(script).token(for: van7) }
+        let error = await #expect(throws: AuthorizationError.self) { try await makeProvider(script).token(for: van7) }
         #expect(error?.fault == .unusableAnswer(origin, fault))
     }
 
     /// A program with endless output is killed, and the reader isn't delayed.
     @Test func killAProgramThatWritesEndlessly() async throws {
         let error = await #expect(throws: AuthorizationError.self) {
-            try await provider("yes x >&2 & yes y >&2 & yes z >&2", limit: .milliseconds(200)).token(for: van7)
+            try await makeProvider("yes x >&2 & yes y >&2 & yes z >&2", limit: .milliseconds(200)).token(for: van7)
         }
         guard case .commandFailed(_, .timedOut) = error?.fault else { throw try #require(error) }
     }
@@ -112,7 +112,7 @@ import WaypostTestSupport
         let leaky = unsafe open(try directory.write("".utf8, to: "open", mode: 0o600), O_RDONLY)
         defer { close(leaky) }
         let token = TestTokens.driver(vehicleID: "van-7")
-        let provider = try provider("test ! -e /proc/$$/fd/\(leaky) && printf %s \(token)")
+        let provider = try makeProvider("test ! -e /proc/$$/fd/\(leaky) && printf %s \(token)")
         #expect(try await provider.token(for: van7).value == token)
     }
 
@@ -121,7 +121,7 @@ import WaypostTestSupport
         let path = directory.path("pipe")
         try #require(unsafe mkfifo(path, 0o600) == 0)
         let token = TestTokens.driver(vehicleID: "van-7")
-        // The grandchild keeps the pipe open, so the stream ends when the grandchild has gone.
+        // The grandchild keeps the pipe open, so the stream ends when the grandchild ends.
         let reading = Task {
             await onThread(named: "fifo") { () -> Bool in
                 guard let pipe = try? OwnedDescriptor(opening: path, O_RDONLY) else { return false }
@@ -131,7 +131,7 @@ import WaypostTestSupport
                 return true
             }
         }
-        let provider = try provider(
+        let provider = try makeProvider(
             "(sh -c 'sleep 1000' 3>\(path) >/dev/null &) ; exec 3>\(path); printf %s \"$1\"", token)
         #expect(try await provider.token(for: van7).value == token)
         #expect(await reading.value)
@@ -142,7 +142,7 @@ import WaypostTestSupport
         let path = directory.path("pipe")
         try #require(unsafe mkfifo(path, 0o600) == 0)
         let (starts, announcer) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        // The stream ends when the last process with the pipe has gone.
+        // The stream ends when the last process that has the pipe open ends.
         let reading = Task {
             await onThread(named: "fifo") { () -> Bool in
                 guard let pipe = try? OwnedDescriptor(opening: path, O_RDONLY) else { return false }
@@ -152,7 +152,7 @@ import WaypostTestSupport
                 return true
             }
         }
-        let provider = try provider("exec 3>\(path); sleep 1000 & echo up >&3; sleep 1000")
+        let provider = try makeProvider("exec 3>\(path); sleep 1000 & echo up >&3; sleep 1000")
         let running = Task { try await provider.token(for: van7) }
         for await _ in starts { break }
         running.cancel()

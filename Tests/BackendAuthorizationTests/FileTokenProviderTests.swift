@@ -10,14 +10,14 @@ import WaypostTestSupport
     private let van7 = AuthorizationContext(vehicleID: "van-7")
     private let token = TestTokens.driver(vehicleID: "van-7")
 
-    private func provider(_ path: String) -> FileTokenProvider {
+    private func makeProvider(path: String) -> FileTokenProvider {
         FileTokenProvider(path: path, providerID: "p")
     }
 
     @Test func readTheFileEachTime() async throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write((token + "\n").utf8, to: "van-7", mode: 0o600)
-        let provider = provider(directory.path("{vehicleId}"))
+        let provider = makeProvider(path: directory.path("{vehicleId}"))
         #expect(try await provider.token(for: van7).value == token)
         let next = TestTokens.driver(vehicleID: "van-7", serial: 2)
         let other = try directory.write(#"{"VEHICLE_TOKEN_KEY":"\#(next)"}"#.utf8, to: "other", mode: 0o600)
@@ -25,7 +25,7 @@ import WaypostTestSupport
         #expect(try await provider.token(for: van7).value == next)
     }
 
-    private func origin(_ path: String) -> TokenOrigin {
+    private func origin(ofFileAt path: String) -> TokenOrigin {
         TokenOrigin(.file, path, tokenKey: "VEHICLE_TOKEN_KEY", subject: van7.subject)
     }
 
@@ -40,11 +40,13 @@ import WaypostTestSupport
     func rejectAFileWithoutAToken(content: String, fault: AnswerFault) async throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write(content.utf8, to: "token", mode: 0o600)
-        let error = await #expect(throws: AuthorizationError.self) { try await provider(path).token(for: van7) }
-        #expect(error?.fault == .unusableAnswer(origin(path), fault))
+        let error = await #expect(throws: AuthorizationError.self) {
+            try await makeProvider(path: path).token(for: van7)
+        }
+        #expect(error?.fault == .unusableAnswer(origin(ofFileAt: path), fault))
     }
 
-    @Test func requireTheirFile() async throws {
+    @Test func rejectAnUnreadableOrUnprotectedFile() async throws {
         let directory = try TemporaryDirectory()
         try #require(unsafe symlink("loop", directory.path("loop")) == 0)
         let open = try directory.write("secret".utf8, to: "open", mode: 0o644)
@@ -54,7 +56,7 @@ import WaypostTestSupport
             (open, .openToEveryUser(isMounted: false)),
         ] {
             let fault = TokenFault.sourceUnusable(SourceFault("the token", .file(path), problem))
-            await #expect(throws: AuthorizationError(fault)) { try await provider(path).token(for: van7) }
+            await #expect(throws: AuthorizationError(fault)) { try await makeProvider(path: path).token(for: van7) }
         }
     }
 
@@ -66,7 +68,7 @@ import WaypostTestSupport
     }
 
     @Test(arguments: [(3599.0, false), (3600.0, true), (nil, false)] as [(Double?, Bool)])
-    func judgeExpiryByASynchronizedClock(present: Double?, isOver: Bool) async throws {
+    func judgeExpiryByASynchronizedClock(present: Double?, isExpired: Bool) async throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write(token.utf8, to: "token", mode: 0o600)
         let provider = FileTokenProvider(path: path, providerID: "p", present: { present.map { 1_000_000_000 + $0 } })
@@ -75,7 +77,7 @@ import WaypostTestSupport
             _ = try await provider.token(for: van7)
             error = nil
         } catch let refusal { error = refusal }
-        #expect(error?.fault == (isOver ? .expired(origin(path), .overWhenGiven(.synchronizedHost)) : nil))
+        #expect(error?.fault == (isExpired ? .expired(origin(ofFileAt: path), .overWhenGiven(.synchronizedHost)) : nil))
     }
 
     /// The lifetime when the file was written, the file's age, and the remaining lifetime, which is `nil` if the clock
@@ -85,8 +87,9 @@ import WaypostTestSupport
             (3600, 0.0, 3600), (3600, 600, 3000), (3600, -0.5, 3600), (3600, -10, nil), (3600, 3600, nil),
             (3600, 1e9, nil), (nil, 10, nil), (0, 10, 0),
         ] as [(Int?, Double, Int?)])
-    func countTheAgeOfTheFile(life: Int?, age: Double, left: Int?) {
-        let lifetime = FileTokenProvider.lifetime(life.map { .seconds($0) }, writtenAt: 5000, now: 5000 + age)
-        #expect(lifetime == left.map { .seconds($0) })
+    func countTheAgeOfTheFile(writtenLifetime: Int?, age: Double, remainingLifetime: Int?) {
+        let lifetime = FileTokenProvider.lifetime(
+            writtenLifetime.map { .seconds($0) }, writtenAt: 5000, now: 5000 + age)
+        #expect(lifetime == remainingLifetime.map { .seconds($0) })
     }
 }

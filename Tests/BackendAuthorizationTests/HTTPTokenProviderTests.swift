@@ -10,7 +10,7 @@ import WaypostTestSupport
     private let van7 = AuthorizationContext(vehicleID: "van 7")
     private let body = #"{"VEHICLE_TOKEN_KEY":"\#(TestTokens.driver(vehicleID: "van 7"))"}"#
 
-    private func provider(
+    private func makeProvider(
         _ settings: HTTPTokenSettings, environment: [String: String] = [:],
         now: Double = 0, _ answer: @escaping ScriptedTransport.Answer
     ) throws -> (HTTPTokenProvider, ScriptedTransport) {
@@ -21,15 +21,15 @@ import WaypostTestSupport
     }
 
     private func origin(
-        _ place: String = "https://backend.example.com/t", credentials: [String] = []
+        at address: String = "https://backend.example.com/t", credentials: [String] = []
     ) -> TokenOrigin {
         TokenOrigin(
-            .endpoint, place, tokenKey: "VEHICLE_TOKEN_KEY", subject: van7.subject,
+            .endpoint, address, tokenKey: "VEHICLE_TOKEN_KEY", subject: van7.subject,
             credentials: credentials.map { "authorization.\($0)" })
     }
 
     @Test func requestATokenAndReadTheAnswer() async throws {
-        let (provider, transport) = try provider(
+        let (provider, transport) = try makeProvider(
             HTTPTokenSettings(url: "https://backend.example.com/token/driver/{vehicleId}?project={providerId}")
         ) { _ in HTTPResponse(status: 200, body: Array(body.utf8)) }
         #expect(try await provider.token(for: van7).lifetime == .seconds(3600))
@@ -51,7 +51,7 @@ import WaypostTestSupport
                 HeaderTemplate("X-Basic", .environment("PAIR"), scheme: .basic),
                 HeaderTemplate("X-Plain", .literal("plain")),
             ], body: .literal(#"{"vehicle":"{vehicleId}"}"#))
-        let (provider, transport) = try provider(settings, environment: ["PAIR": "user:pass"]) { _ in
+        let (provider, transport) = try makeProvider(settings, environment: ["PAIR": "user:pass"]) { _ in
             HTTPResponse(status: 200, body: Array(body.utf8))
         }
         _ = try await provider.token(for: van7)
@@ -68,19 +68,21 @@ import WaypostTestSupport
             ("application/x-www-form-urlencoded", "id={vehicleId}&grant=x", "id=van%207&grant=x"),
             ("application/json", #"{"id":"{vehicleId}"}"#, #"{"id":"van 7"}"#),
         ])
-    func readTheBodyFromAFile(type: String, template: String, sent: String) async throws {
+    func readTheBodyFromAFile(type: String, template: String, sentBody: String) async throws {
         let directory = try TemporaryDirectory()
         let settings = HTTPTokenSettings(
             url: "https://backend.example.com/token", method: .post,
             headers: [HeaderTemplate("Content-Type", .literal(type))],
             body: .file(try directory.write((template + "\n").utf8, to: "body", mode: 0o600)))
-        let (provider, transport) = try provider(settings) { _ in HTTPResponse(status: 200, body: Array(body.utf8)) }
+        let (provider, transport) = try makeProvider(settings) { _ in
+            HTTPResponse(status: 200, body: Array(body.utf8))
+        }
         _ = try await provider.token(for: van7)
-        #expect(transport.requests.map { String(decoding: $0.body, as: UTF8.self) } == [sent])
+        #expect(transport.requests.map { String(decoding: $0.body, as: UTF8.self) } == [sentBody])
     }
 
     @Test func leaveTheirConnectionsWhenTheNetworkReturns() async throws {
-        let (provider, transport) = try provider(HTTPTokenSettings(url: "https://backend.example.com/t")) { _ in
+        let (provider, transport) = try makeProvider(HTTPTokenSettings(url: "https://backend.example.com/t")) { _ in
             HTTPResponse(status: 200)
         }
         await provider.networkReturned()
@@ -91,7 +93,7 @@ import WaypostTestSupport
         let secret = "grant=x&hush=hush"
         let settings = HTTPTokenSettings(
             url: "https://backend.example.com/t", method: .post, body: .environment("BODY"))
-        let (provider, _) = try provider(settings, environment: ["BODY": secret]) { _ in
+        let (provider, _) = try makeProvider(settings, environment: ["BODY": secret]) { _ in
             HTTPResponse(status: 200, body: Array(#"{"no \#(secret)":1}"#.utf8))
         }
         let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
@@ -112,7 +114,7 @@ import WaypostTestSupport
     }
 
     @Test func requestATripTokenForATrip() async throws {
-        let (provider, transport) = try provider(
+        let (provider, transport) = try makeProvider(
             HTTPTokenSettings(url: "https://backend.example.com/token/consumer/{tripId}")
         ) { _ in HTTPResponse(status: 200, body: Array(body.utf8)) }
         _ = try await provider.token(for: AuthorizationContext(tripID: "t/1"))
@@ -124,7 +126,7 @@ import WaypostTestSupport
     @Test func rejectAnExpiredToken() async throws {
         // The token was issued at 01:46:40, and is returned more than an hour later.
         let settings = HTTPTokenSettings(url: "https://backend.example.com/t")
-        let (provider, _) = try provider(settings, now: 1_000_003_601) { _ in
+        let (provider, _) = try makeProvider(settings, now: 1_000_003_601) { _ in
             HTTPResponse(
                 status: 200, headers: HTTPHeaders(["Date": "Sun, 09 Sep 2001 02:46:41 GMT"]), body: Array(body.utf8))
         }
@@ -167,12 +169,12 @@ import WaypostTestSupport
         status: Int, headers: KeyValuePairs<String, String>, code: AuthorizationError.Code,
         detail: EndpointRejection.Detail?, wait: Int?
     ) async throws {
-        let (provider, _) = try provider(
+        let (provider, _) = try makeProvider(
             HTTPTokenSettings(url: "https://backend.example.com/t?key=secret&vehicle={vehicleId}")
         ) { _ in HTTPResponse(status: status, headers: HTTPHeaders(headers), body: Array("secret".utf8)) }
         let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
         #expect(error?.code == code && error?.retryAfter == wait.map { .seconds($0) })
-        let origin = origin("https://backend.example.com/t?key=…&vehicle=…", credentials: ["url"])
+        let origin = origin(at: "https://backend.example.com/t?key=…&vehicle=…", credentials: ["url"])
         #expect(error?.fault == .rejected(origin, EndpointRejection(status: status, detail: detail)))
     }
 
@@ -185,18 +187,18 @@ import WaypostTestSupport
         for (status, body) in [
             (404, ""), (302, ""), (400, #"{"error": "no route for /hooks/Xk29dLmPq8s"}"#), (200, ""),
         ] {
-            let (provider, _) = try provider(settings) { _ in
+            let (provider, _) = try makeProvider(settings) { _ in
                 HTTPResponse(status: status, headers: HTTPHeaders(["Location": location]), body: Array(body.utf8))
             }
             let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
             let facts = error.map { "\($0.fault)" } ?? ""
             #expect(facts.contains("credential token-url") && !secrets.contains(where: facts.contains), "\(facts)")
         }
-        let (silent, _) = try provider(settings) { (_) throws(HTTPTransportError) in
+        let (silent, _) = try makeProvider(settings) { (_) throws(HTTPTransportError) in
             throw HTTPTransportError(
                 .nameNotResolved, "https://backend.example.com: Could not resolve host: backend.example.com")
         }
-        let origin = origin("at the URL in the credential token-url")
+        let origin = origin(at: "at the URL in the credential token-url")
         let fault = TokenFault.unanswered(origin, .nameNotResolved, "Could not resolve host: …")
         await #expect(throws: AuthorizationError(fault)) { try await silent.token(for: van7) }
     }
@@ -216,8 +218,10 @@ import WaypostTestSupport
             ("https://backend.example.com/t", "<title>400 No required SSL certificate was sent", .certificateRequired),
             ("https://backend.example.com/t", #"{"error": "invalid_grant"}"#, .spentGrant),
         ] as [(String, String, EndpointRejection.Detail?)])
-    func includeTheDetailOfA400(url: String, body: String, detail: EndpointRejection.Detail?) async throws {
-        let (provider, _) = try provider(HTTPTokenSettings(url: url)) { _ in
+    func reportTheDetailOfAnAnswerWithStatus400(url: String, body: String, detail: EndpointRejection.Detail?)
+        async throws
+    {
+        let (provider, _) = try makeProvider(HTTPTokenSettings(url: url)) { _ in
             HTTPResponse(status: 400, body: Array(body.utf8))
         }
         let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
@@ -263,7 +267,7 @@ import WaypostTestSupport
     func reportAnUntrustedCertificate(
         fault: HTTPTransportError.CertificateFault?, expected: ExchangeFault.CertificateFault?
     ) async throws {
-        let (provider, _) = try provider(HTTPTokenSettings(url: "https://backend.example.com/t")) {
+        let (provider, _) = try makeProvider(HTTPTokenSettings(url: "https://backend.example.com/t")) {
             _ throws(HTTPTransportError) in
             throw HTTPTransportError(.certificateNotTrusted, "SSL certificate problem", certificateFault: fault)
         }
@@ -277,14 +281,14 @@ import WaypostTestSupport
         (400, false), (401, true), (403, true), (404, true), (500, false), (502, false), (503, true), (504, false),
     ])
     func recogniseThePageOfAnotherServer(status: Int, isPage: Bool) async throws {
-        let (provider, _) = try provider(HTTPTokenSettings(url: "https://backend.example.com/t")) { _ in
+        let (provider, _) = try makeProvider(HTTPTokenSettings(url: "https://backend.example.com/t")) { _ in
             HTTPResponse(status: status, body: Array("<!DOCTYPE html><p>secret".utf8))
         }
         let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
         #expect(error?.fault == .rejected(origin(), EndpointRejection(status: status, isPage: isPage)))
     }
 
-    /// A backend's message is shown without secrets, and only if it can't differ at each try.
+    /// A backend's message is shown without secrets, and only if it is the same at each attempt.
     @Test(
         arguments: [
             (#"{"error": "no such vehicle"}"#, "no such vehicle"),
@@ -299,9 +303,9 @@ import WaypostTestSupport
             (#"{"error": ""}"#, nil), (#"{"error": "hush-hush van 7"}"#, nil), (#"["error"]"#, nil),
             (#"{"error": "cut o"#, nil), ("no vehicle", nil),
         ] as [(String, ReportedText?)])
-    func keepTheBackendsOwnMessage(body: String, message: ReportedText?) async throws {
+    func keepTheMessageOfTheBackend(body: String, message: ReportedText?) async throws {
         for status in [400, 401, 403, 404, 422, 503] {
-            let (provider, _) = try provider(
+            let (provider, _) = try makeProvider(
                 HTTPTokenSettings(
                     url: "https://backend.example.com/t", headers: [HeaderTemplate("Key", .literal("hush-hush"))])
             ) { _ in HTTPResponse(status: status, body: Array(body.utf8)) }
@@ -346,7 +350,7 @@ import WaypostTestSupport
             (.transportFailed, .misconfigured),
         ])
     func reportWhyThereIsNoAnswer(failure: HTTPTransportError.Code, code: AuthorizationError.Code) async throws {
-        let (provider, _) = try provider(HTTPTokenSettings(url: "https://backend.example.com/t")) {
+        let (provider, _) = try makeProvider(HTTPTokenSettings(url: "https://backend.example.com/t")) {
             _ throws(HTTPTransportError) in throw HTTPTransportError(failure, "https://backend.example.com: broken")
         }
         let error = await #expect(throws: AuthorizationError.self) { try await provider.token(for: van7) }
@@ -361,21 +365,21 @@ import WaypostTestSupport
             ("https://x/<vehicleId>", "contains <, which usually marks a placeholder"),
             ("https://user:secret@x/", "credentials"),
         ])
-    func requireAValidURL(url: String, words: String) {
+    func requireAValidURL(url: String, message: String) {
         let error = #expect(throws: AuthorizationError.self) {
-            try provider(HTTPTokenSettings(url: url)) { _ in HTTPResponse(status: 200) }
+            try makeProvider(HTTPTokenSettings(url: url)) { _ in HTTPResponse(status: 200) }
         }
         #expect(error?.code == .misconfigured)
         guard case .invalidSetting("authorization.url", let fault) = error?.fault else {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect("\(fault)".contains(words) && !"\(fault)".contains("secret"), "\(fault)")
+        #expect("\(fault)".contains(message) && !"\(fault)".contains("secret"), "\(fault)")
     }
 
     @Test func countTheTokensAgeByTheEndpointsClock() async throws {
-        // The token was issued at 1,000,000,000, which is 01:46:40, and is returned a quarter of an hour later.
-        let (provider, _) = try provider(HTTPTokenSettings(url: "https://backend.example.com/t")) { _ in
+        // The token was issued at Unix time 1,000,000,000 (01:46:40 UTC), and is returned a quarter of an hour later.
+        let (provider, _) = try makeProvider(HTTPTokenSettings(url: "https://backend.example.com/t")) { _ in
             HTTPResponse(
                 status: 200, headers: HTTPHeaders(["Date": "Sun, 09 Sep 2001 02:01:40 GMT"]), body: Array(body.utf8))
         }
@@ -384,7 +388,7 @@ import WaypostTestSupport
 
     @Test func warnAboutAnExpiryButUseTheToken() async throws {
         let answer = #"{"TOKEN_EXPIRATION":60000,\#(body.dropFirst())"#
-        let (provider, _) = try provider(HTTPTokenSettings(url: "https://backend.example.com/t")) { _ in
+        let (provider, _) = try makeProvider(HTTPTokenSettings(url: "https://backend.example.com/t")) { _ in
             HTTPResponse(status: 200, body: Array(answer.utf8))
         }
         let token = try await provider.token(for: van7)

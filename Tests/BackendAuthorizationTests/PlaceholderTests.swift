@@ -5,7 +5,7 @@ import VehicleAuthorization
 
 @Suite struct Placeholder {
     private func expand(
-        _ template: String, _ encoding: Placeholders.Encoding, task: String? = nil
+        _ template: String, encoding: Placeholders.Encoding, task: String? = nil
     ) throws(AuthorizationError) -> String {
         try Placeholders(
             providerID: "my project", context: AuthorizationContext(vehicleID: "vän/7 \"x\"", taskID: task)
@@ -25,7 +25,7 @@ import VehicleAuthorization
             ("id={vehicleId}", .form, "id=v%C3%A4n%2F7%20%22x%22"), ("{", .percent, "{"), ("a}b", .percent, "a}b"),
         ])
     func isReplaced(template: String, encoding: Placeholders.Encoding, text: String) throws {
-        #expect(try expand(template, encoding) == text)
+        #expect(try expand(template, encoding: encoding) == text)
     }
 
     @Test(
@@ -37,14 +37,14 @@ import VehicleAuthorization
         ] as [(String, SettingFault)])
     func isRejected(template: String, fault: SettingFault) {
         #expect(throws: AuthorizationError(.invalidSetting(key: "authorization.url", fault))) {
-            try expand(template, .percent)
+            try expand(template, encoding: .percent)
         }
     }
 
     private static let context = AuthorizationContext(vehicleID: "vän/7 \"x\"")
 
     @Test func isReplacedByTheTaskIfThereIsOne() throws {
-        #expect(try expand("/{taskId}", .percent, task: "t 1") == "/t%201")
+        #expect(try expand("/{taskId}", encoding: .percent, task: "t 1") == "/t%201")
     }
 
     @Test(

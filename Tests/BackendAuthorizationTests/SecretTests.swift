@@ -61,7 +61,7 @@ import WaypostTestSupport
         #expect(made.value == value && made.secret == secret)
     }
 
-    @Test func haveTheSchemeBearerOnce() throws {
+    @Test func areSentWithTheSchemeBearerOnlyOnce() throws {
         let template = HeaderTemplate("Authorization", .literal("bearer  key"), scheme: .bearer)
         let made = try template.value(environment: [:])
         #expect(made.value == "Bearer key" && made.secret == "key")
@@ -73,18 +73,18 @@ import WaypostTestSupport
             ([0xFF, 0xFE, 0x6B, 0], .notUTF8),
             (Array(#"{"type": "service_account", "private_key": "-----BEGIN"}"#.utf8), .serviceAccountKey),
         ] as [([UInt8], SourceFault.Problem)])
-    func areOneLineOfTextInAHeader(content: [UInt8], problem: SourceFault.Problem) throws {
+    func areRejectedInAHeaderIfTheyAreNotOneLineOfText(content: [UInt8], problem: SourceFault.Problem) throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write(content, to: "key", mode: 0o600)
         #expect(self.problem(HeaderTemplate("Authorization", .file(path), scheme: .bearer)) == problem)
     }
 
     @Test(arguments: ["Basic dXNlcjpw", "\"key\"", "key of van-7"])
-    func areASingleKeyAfterBearer(secret: String) {
+    func areRejectedInTheSchemeBearerIfTheyAreNotASingleKey(secret: String) {
         #expect(problem(HeaderTemplate("Authorization", .literal(secret), scheme: .bearer)) == .invalidKey)
     }
 
-    @Test func areAPairInTheSchemeBasic() {
+    @Test func areRejectedInTheSchemeBasicIfTheyAreNotAPair() {
         let template = HeaderTemplate("Authorization", .environment("KEY"), scheme: .basic)
         #expect(problem(template, environment: ["KEY": "secret"]) == .invalidPair)
     }
@@ -93,7 +93,7 @@ import WaypostTestSupport
         let directory = try TemporaryDirectory()
         try directory.write("secret\n".utf8, to: "key", mode: 0o400)
         try directory.write("".utf8, to: "empty", mode: 0o400)
-        // The unit's default for a missing credential.
+        // The unit's default for a missing credential is an empty line.
         try directory.write("\n".utf8, to: "unset", mode: 0o400)
         let environment = ["CREDENTIALS_DIRECTORY": directory.url.path]
         #expect(try Secret.credential("key").text(for: "header X", environment: environment) == "secret")
@@ -104,7 +104,7 @@ import WaypostTestSupport
         }
     }
 
-    /// A backend would reject such a header at each request.
+    /// A backend would reject a header without a scheme at each request.
     @Test(
         arguments: [
             ("Authorization", "van:hush", .noScheme), ("Authorization", "Bearer ${hush}", .unfilledVariable),

@@ -9,14 +9,14 @@ import WaypostTestSupport
     static let token = TestTokens.driver(vehicleID: "van-7")
 
     private func read(
-        _ text: String, _ format: TokenAnswerFormat = TokenAnswerFormat()
+        _ text: String, format: TokenAnswerFormat = TokenAnswerFormat()
     ) throws(AuthorizationError) -> TokenAnswer {
         try TokenAnswer(
             Array(text.utf8), from: .init(from: TokenOrigin(.endpoint, "X"), localTime: 1_000_000_000), format: format)
     }
 
     /// Returns the reason why `bytes` are rejected; `nil` if they aren't.
-    private func fault(_ bytes: [UInt8], for context: AuthorizationContext? = nil) -> AnswerFault? {
+    private func fault(in bytes: [UInt8], for context: AuthorizationContext? = nil) -> AnswerFault? {
         let origin = TokenOrigin(.endpoint, "X", subject: context?.subject)
         let error = #expect(throws: AuthorizationError.self) {
             try TokenAnswer(
@@ -59,7 +59,7 @@ import WaypostTestSupport
             ("\(token)\n", TokenAnswerFormat(), 3600),
         ])
     func containTokenAndLifetime(text: String, format: TokenAnswerFormat, seconds: Int) throws {
-        let answer = try read(text, format)
+        let answer = try read(text, format: format)
         #expect(answer.token.value == Self.token && answer.token.lifetime == .seconds(3600))
         #expect(answer.token.reuse == (seconds == 3600 ? nil : .seconds(seconds)))
         #expect(answer.token.warnings.isEmpty == (seconds == 3600) && answer.statedFits == (seconds == 3600))
@@ -130,33 +130,34 @@ import WaypostTestSupport
             ),
             (#"{"VEHICLE_TOKEN_KEY":"{\"token\":\"\#(token)\"}"}"#, .lookalike(.writtenJSON, .underKey)),
         ] as [(String, AnswerFault)])
-    func areRejected(text: String, fault: AnswerFault) { #expect(self.fault(Array(text.utf8)) == fault) }
+    func areRejected(text: String, fault: AnswerFault) { #expect(self.fault(in: Array(text.utf8)) == fault) }
 
-    /// A backend's text in Latin-1.
+    /// The text of the backend is in Latin-1.
     @Test func mustBeUTF8() {
         let text = Array(#"{"driver":"J"#.utf8) + [0xFC] + Array(#"rgen"}"#.utf8)
-        guard case .invalidJSON(.encoding, _, _, _, _) = fault(text) else {
+        guard case .invalidJSON(.encoding, _, _, _, _) = fault(in: text) else {
             Issue.record("not rejected")
             return
         }
     }
 
     static let apiKey = "AIzaSysecret" + String(repeating: "x", count: 27)
-    static let half = token.count / 2
+    static let halfLength = token.count / 2
 
     /// Texts that operators mistake for a token, or that issuers return instead of one.
     @Test(
         arguments: [
             ("ya29.a0AfB_byCsecret", .accessToken), (apiKey, .apiKey), ("-----BEGIN PRIVATE KEY-----\nsecret", .pem),
-            ("\(token.prefix(half))\r\n\(token.suffix(token.count - half))", .broken), ("token=\(token)", .surrounded),
+            ("\(token.prefix(halfLength))\r\n\(token.suffix(token.count - halfLength))", .broken),
+            ("token=\(token)", .surrounded),
             ("Authorization: Bearer \(token)", .surrounded), ("'\(token)'", .surrounded),
             ("\(token)\n\(token)", .surrounded), ("\(token)==", .plainBase64),
             (Base64.encoded("\(token)\n".utf8), .encoded), ("eyJh.a.b.c.secret", .encrypted),
         ] as [(String, AnswerFault.Lookalike)])
     func areRecognisedByTheirForm(text: String, kind: AnswerFault.Lookalike) {
-        #expect(fault(Array(text.utf8)) == .lookalike(kind, .bareText))
+        #expect(fault(in: Array(text.utf8)) == .lookalike(kind, .bareText))
         let quoted = text.replacing("\r\n", with: "\\r\\n").replacing("\n", with: "\\n")
-        #expect(fault(Array(#"{"VEHICLE_TOKEN_KEY":"\#(quoted)"}"#.utf8)) == .lookalike(kind, .underKey))
+        #expect(fault(in: Array(#"{"VEHICLE_TOKEN_KEY":"\#(quoted)"}"#.utf8)) == .lookalike(kind, .underKey))
     }
 
     /// A key that holds another subject's token isn't suggested.
@@ -169,7 +170,7 @@ import WaypostTestSupport
         ] as [(String, AuthorizationContext, AnswerFault.Members)])
     func nameTheExpectedKeys(claim: String, context: AuthorizationContext, members: AnswerFault.Members) {
         let token = TestTokens.token(payload: #"{"exp":1000003600,"authorization":{"\#(claim)":"x"}}"#)
-        let fault = fault(Array(#"{"OTHER":"\#(token)"}"#.utf8), for: context)
+        let fault = fault(in: Array(#"{"OTHER":"\#(token)"}"#.utf8), for: context)
         #expect(fault == .missingKey(keys: ["OTHER"], others: 0, members))
     }
 

@@ -13,7 +13,7 @@ import WaypostTestSupport
         for code in codes {
             #expect(code.rawValue.wholeMatch(of: /[a-z0-9]+(_[a-z0-9]+)*/) != nil)
             #expect(!code.title.isEmpty && !code.title.contains(":") && !code.title.contains(";"), "\(code)")
-            // In the log the remedy follows a semicolon; elsewhere it is a separate sentence.
+            // In the log, the remedy follows a semicolon; elsewhere it is a separate sentence.
             #expect(!code.remedy.isEmpty && code.remedy.first?.isLowercase == true, "\(code)")
             #expect(code.remedy.last != ".", "\(code)")
         }

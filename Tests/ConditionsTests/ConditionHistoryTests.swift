@@ -17,11 +17,11 @@ import WaypostTestSupport
     }
 
     /// Returns the codes of the logged lines; a minus marks an end.
-    private static func lines(of steps: [Step]) -> [String] {
+    private static func loggedCodes(of steps: [Step]) -> [String] {
         var conditions = ActiveConditions()
         var now = Duration.zero
         var written: [String] = []
-        func take() {
+        func collectLines() {
             written += conditions.takeLines(at: now).map {
                 ($0.severity == .info ? "-" : "") + $0.code.rawValue
             }
@@ -31,15 +31,15 @@ import WaypostTestSupport
             case .raise(let condition, let topic, let seconds, let times):
                 for _ in 0..<times {
                     conditions.raise(condition, on: topic, at: now)
-                    take()
+                    collectLines()
                     now += .seconds(seconds)
                 }
             case .clear(let topic):
                 conditions.clear(topic, at: now)
-                take()
+                collectLines()
             case .wait(let seconds):
                 now += .seconds(seconds)
-                take()
+                collectLines()
             }
         }
         return written
@@ -70,7 +70,7 @@ import WaypostTestSupport
             ([.clear()], []),
         ] as [([Step], [String])])
     func logsChanges(steps: [Step], expected: [String]) {
-        #expect(Self.lines(of: steps) == expected)
+        #expect(Self.loggedCodes(of: steps) == expected)
     }
 
     /// Each problem of a rejected reload is a line with the code, and so is each repetition.
@@ -84,7 +84,7 @@ import WaypostTestSupport
         #expect(lines[1].text.description.hasPrefix("reload rejected: \"b\" is missing; set it; correct"))
     }
 
-    /// The series of the metric are unique.
+    /// If a code were shown twice, the metric would have two identical series.
     @Test func showsACodeOnce() {
         let active = Condition(.outboxDamaged, "damaged again")
         var conditions = ActiveConditions()

@@ -7,15 +7,15 @@ import VehicleAuthorization
     private static let endpoint = TokenOrigin(
         .endpoint, "https://b.example/t", tokenKey: "jwt", subject: .vehicle(id: "van-7", taskID: nil),
         credentials: ["authorization.headers"])
-    private static let plain = TokenOrigin(.endpoint, "https://b.example/t", tokenKey: "jwt")
-    private static let mutual = TokenOrigin(
+    private static let plainEndpoint = TokenOrigin(.endpoint, "https://b.example/t", tokenKey: "jwt")
+    private static let mutualEndpoint = TokenOrigin(
         .endpoint, "https://b.example/t", credentials: ["authorization.clientCertificateFile"])
     private static let command = TokenOrigin(.command, "/bin/token", tokenKey: "jwt")
     private static let file = TokenOrigin(.file, "/run/token", tokenKey: "jwt")
     private static let van7 = AuthorizationContext(vehicleID: "van-7")
 
-    private static func status(
-        _ status: Int, _ detail: EndpointRejection.Detail? = nil, isPage: Bool = false, origin: TokenOrigin = endpoint
+    private static func rejection(
+        status: Int, _ detail: EndpointRejection.Detail? = nil, isPage: Bool = false, origin: TokenOrigin = endpoint
     ) -> TokenFault {
         .rejected(origin, EndpointRejection(status: status, detail: detail, isPage: isPage))
     }
@@ -35,7 +35,7 @@ import VehicleAuthorization
                     + "certificate"
             ),
             (
-                .unanswered(mutual, .certificateRejected, "alert"), "token endpoint https://b.example/t: alert",
+                .unanswered(mutualEndpoint, .certificateRejected, "alert"), "token endpoint https://b.example/t: alert",
                 "check that authorization.clientCertificateFile has not expired (waypost check) and that the backend trusts "
                     + "its authority"
             ),
@@ -45,26 +45,27 @@ import VehicleAuthorization
                 "if the certificate authority is your own, add its certificate to authorization.caFile"
             ),
             (
-                status(302, .redirect(to: "https://x.example")),
+                rejection(status: 302, .redirect(to: "https://x.example")),
                 "token endpoint https://b.example/t answered 302: a redirect to https://x.example, which is not followed",
                 "set authorization.url to the final address, or, if that is a login page, check authorization.headers"
             ),
             (
-                status(401, origin: plain),
+                rejection(status: 401, origin: plainEndpoint),
                 "token endpoint https://b.example/t answered 401: no headers are configured",
                 "add authorization.headers or a client certificate"
             ),
             (
-                status(401, isPage: true),
+                rejection(status: 401, isPage: true),
                 "token endpoint https://b.example/t answered 401, with a page (HTML or XML): it rejects our credentials",
                 "check authorization.headers; another server, a proxy or a login page may be answering"
             ),
             (
-                status(403), "token endpoint https://b.example/t answered 403: it denies a token for this vehicle",
+                rejection(status: 403),
+                "token endpoint https://b.example/t answered 403: it denies a token for this vehicle",
                 "check vehicle.vehicleId, that the vehicle is enrolled there, and authorization.headers"
             ),
             (
-                status(405, .allowedMethods(["POST"])),
+                rejection(status: 405, .allowedMethods(["POST"])),
                 "token endpoint https://b.example/t answered 405: it expects another method; it allows POST",
                 "check authorization.method"
             ),
@@ -168,7 +169,7 @@ import VehicleAuthorization
 
     @Test func nameARemedyForEachStatus() {
         for code in 300..<600 where !(200..<300).contains(code) {
-            #expect(!Self.status(code).wording.remedy.isEmpty, "\(code)")
+            #expect(!Self.rejection(status: code).wording.remedy.isEmpty, "\(code)")
         }
     }
 

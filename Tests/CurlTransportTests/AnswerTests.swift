@@ -24,7 +24,7 @@ import Testing
         #expect(answer.headers.fields == [HTTPHeaders([String(name): value]).fields[0]])
     }
 
-    @Test func forgetsAnInterimAnswer() {
+    @Test func discardsAnInterimResponse() {
         var answer = CurlAnswer(bodyLimit: 10)
         for line in ["HTTP/1.1 103 Early Hints\r\n", "Link: x\r\n", "\r\n", "HTTP/1.1 200 OK\r\n", "A: b\r\n", "\r\n"] {
             #expect(feed(line, to: &answer))

@@ -7,7 +7,7 @@ import WaypostTestSupport
 
 @Suite(.timeLimit(.minutes(1))) struct BrokenExchange {
     /// Long limits, so that a loaded machine reaches none of them. A test shortens only the limit that it is about.
-    private let wide = HTTPLimits(
+    private let longLimits = HTTPLimits(
         connect: .seconds(60), total: .seconds(60), responseBytes: 1000)
 
     /// The server's behaviour, the total limit in milliseconds, and the error's code.
@@ -21,14 +21,14 @@ import WaypostTestSupport
     func failsWithTheExpectedCode(
         delivery: ServedResponse.Delivery, limit: Int, code: HTTPTransportError.Code
     ) async throws {
-        var limits = wide
+        var limits = longLimits
         limits.total = .milliseconds(limit)
         try await Loopback.serve { _ in
             var response = ServedResponse(status: 200, contentType: "text/plain", String(repeating: "x", count: 500))
             response.delivery = delivery
             return response
         } during: { url in
-            let error = try await failure(url, limits)
+            let error = try await failure(of: url, limits: limits)
             #expect(error.code == code)
             #expect(error.traffic.bytesSent > 0)
         }
@@ -53,40 +53,40 @@ import WaypostTestSupport
         ])
     func failsIfTheAnswerIsMalformedOrTooLarge(answer: String, code: HTTPTransportError.Code) async throws {
         let server = try RawServer(answering: [answer])
-        let error = try await failure("http://\(server.authority)", wide)
+        let error = try await failure(of: "http://\(server.authority)", limits: longLimits)
         #expect(error.code == code)
         #expect(error.description.hasPrefix("http://\(server.authority): "))
     }
 
-    @Test func endsASlowAnswerAtTheTotalLimit() async throws {
+    @Test func endsAtTheTotalTimeLimitIfItsAnswerIsSlow() async throws {
         let drops = ["HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n"] + [String](repeating: "x", count: 100)
         let server = try RawServer(answering: drops, pause: .milliseconds(30))
-        var limits = wide
+        var limits = longLimits
         limits.total = .milliseconds(400)
-        let error = try await failure("http://\(server.authority)", limits)
+        let error = try await failure(of: "http://\(server.authority)", limits: limits)
         #expect(error.code == .timedOut)
         #expect(error.description.contains("no complete answer within 0.4 s"))
         #expect(error.traffic.bytesReceived > 0)
     }
 
-    @Test func endsAHandshakeAtTheConnectLimit() async throws {
+    @Test func endsAtTheConnectTimeLimitIfItsHandshakeHangs() async throws {
         let server = try RawServer(answering: [])
-        var limits = wide
+        var limits = longLimits
         limits.connect = .milliseconds(100)
-        let error = try await failure("https://\(server.authority)", limits)
+        let error = try await failure(of: "https://\(server.authority)", limits: limits)
         #expect(error.code == .timedOut)
         #expect(error.description.contains("no connection within 0.1 s"))
     }
 
     @Test func failsIfThePortIsClosed() async throws {
         let closed = try LoopbackSocket.reservation()
-        let error = try await failure("http://127.0.0.1:\(closed.port)", HTTPLimits())
+        let error = try await failure(of: "http://127.0.0.1:\(closed.port)", limits: HTTPLimits())
         #expect(error.code == .connectionFailed)
     }
 
     @Test func failsIfTheNameIsUnknown() async throws {
         let error = try await failure(
-            "https://waypost-test.invalid/", HTTPLimits(connect: .seconds(2), total: .seconds(2)))
+            of: "https://waypost-test.invalid/", limits: HTTPLimits(connect: .seconds(2), total: .seconds(2)))
         // Without a network the resolver may time out instead of failing.
         #expect([.nameNotResolved, .timedOut].contains(error.code))
         #expect(error.description.hasPrefix("https://waypost-test.invalid: "))
@@ -96,9 +96,9 @@ import WaypostTestSupport
     func isAbandonedWhenCancelled(scheme: String) async throws {
         // With http, the request waits for its answer; with https, it waits for the handshake.
         let server = try RawServer(answering: [])
-        let transport = try Loopback.transport()
+        let transport = try Loopback.makeTransport()
         let url = try HTTPURL("\(scheme)://\(server.authority)")
-        let sending = Task { [wide] in try await transport.send(HTTPRequest(.get, url, limits: wide)) }
+        let sending = Task { [longLimits] in try await transport.send(HTTPRequest(.get, url, limits: longLimits)) }
         for await _ in server.requests { break }
         sending.cancel()
         let error = await #expect(throws: HTTPTransportError.self) { try await sending.value }
@@ -110,9 +110,9 @@ import WaypostTestSupport
     @Test(arguments: [("https", HTTPTransportError.Code.connectionFailed), ("http", .timedOut)])
     func usesANewConnectionWhenTheNetworkChanges(scheme: String, code: HTTPTransportError.Code) async throws {
         let server = try RawServer(answering: [])
-        let transport = try Loopback.transport()
+        let transport = try Loopback.makeTransport()
         let url = try HTTPURL("\(scheme)://\(server.authority)")
-        var limits = wide
+        var limits = longLimits
         limits.total = .milliseconds(300)
         let sending = Task { [limits] in try await transport.send(HTTPRequest(.get, url, limits: limits)) }
         for await _ in server.requests { break }
@@ -122,7 +122,7 @@ import WaypostTestSupport
     }
 
     @Test func doesNotStartIfAlreadyCancelled() async throws {
-        let transport = try Loopback.transport()
+        let transport = try Loopback.makeTransport()
         let url = try HTTPURL("http://127.0.0.1:1")
         let sending = Task {
             unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
@@ -132,12 +132,12 @@ import WaypostTestSupport
         #expect(error?.code == .cancelled)
     }
 
-    @Test func doesNotDisturbItsNeighbours() async throws {
+    @Test func doesNotDelayOtherExchanges() async throws {
         let silent = try RawServer(answering: [])
         try await Loopback.serve { _ in
             ServedResponse(status: 200, contentType: "text/plain", "ok")
         } during: { url in
-            let transport = try Loopback.transport()
+            let transport = try Loopback.makeTransport()
             let deadURL = try HTTPURL("http://\(silent.authority)")
             let dead = Task { try await transport.send(HTTPRequest(.get, deadURL)) }
             for _ in 0..<20 {
@@ -148,8 +148,8 @@ import WaypostTestSupport
         }
     }
 
-    private func failure(_ url: String, _ limits: HTTPLimits) async throws -> HTTPTransportError {
-        let transport = try Loopback.transport()
+    private func failure(of url: String, limits: HTTPLimits) async throws -> HTTPTransportError {
+        let transport = try Loopback.makeTransport()
         let request = HTTPRequest(
             .post, try HTTPURL(url), headers: HTTPHeaders(["Authorization": "Bearer top-secret"]),
             body: Array("body-secret".utf8), limits: limits)

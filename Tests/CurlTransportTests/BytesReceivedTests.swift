@@ -18,7 +18,7 @@ import Testing
         #expect(!received.isFlooded(6, received: 100))
     }
 
-    /// Otherwise a connection that is used for months would eventually be treated as flooded.
+    /// Without a new count, a connection that is used for months would eventually be treated as flooded.
     @Test mutating func areCountedAgainAfterEachPause() {
         received.recordOpening(of: 5)
         for exchange in 0..<100 {

@@ -30,7 +30,7 @@ import WaypostTestSupport
         #expect(CertificateValidity.all(inPEM: []) == [])
         let damaged = Array("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".utf8)
         #expect(CertificateValidity.all(inPEM: expired + damaged + client) == [Self.expired])
-        // Cut off in the middle.
+        // This certificate is cut off in the middle.
         #expect(CertificateValidity.all(inPEM: Array(client.dropLast(100))) == [])
     }
 }

@@ -19,7 +19,7 @@ import WaypostTestSupport
             return ServedResponse(
                 status: 201, contentType: "text/plain", "héllo", headers: HTTPHeaders(["X-Answer": "a b"]))
         } during: { url in
-            let transport = try Loopback.transport()
+            let transport = try Loopback.makeTransport()
             let response = try await transport.send(
                 HTTPRequest(
                     method, try HTTPURL(url + "/v1/a%2Fb/../c?updateMask=x,y"),
@@ -56,7 +56,7 @@ import WaypostTestSupport
                 HTTPResponse(status: 200, headers: HTTPHeaders(["Content-Encoding": coding]), body: compressed))
         } during: { url in
             do {
-                let response = try await Loopback.transport().send(HTTPRequest(.get, try HTTPURL(url)))
+                let response = try await Loopback.makeTransport().send(HTTPRequest(.get, try HTTPURL(url)))
                 #expect(failure == nil)
                 #expect(String(decoding: response.body, as: UTF8.self) == #"{"name":"providers/p/vehicles/v"}"#)
                 #expect(response.headers["Content-Encoding"] == nil)
@@ -71,7 +71,7 @@ import WaypostTestSupport
         try await Loopback.serve { _ in
             ServedResponse(status: 200, contentType: "text/plain", "")
         } during: { url in
-            let response = try await Loopback.transport().send(HTTPRequest(.head, try HTTPURL(url)))
+            let response = try await Loopback.makeTransport().send(HTTPRequest(.head, try HTTPURL(url)))
             #expect(response.status == 200)
             #expect(response.body.isEmpty)
         }
@@ -84,7 +84,7 @@ import WaypostTestSupport
             count.withLock { $0 += 1 }
             return ServedResponse(HTTPResponse(status: status, headers: HTTPHeaders(["Location": "/elsewhere"])))
         } during: { url in
-            let response = try await Loopback.transport().send(HTTPRequest(.get, try HTTPURL(url)))
+            let response = try await Loopback.makeTransport().send(HTTPRequest(.get, try HTTPURL(url)))
             #expect(response.status == status)
             #expect(response.headers["Location"] == "/elsewhere")
             #expect(count.withLock { $0 } == 1)
@@ -95,7 +95,7 @@ import WaypostTestSupport
         try await Loopback.serve { request in
             ServedResponse(status: 200, contentType: "text/plain", "\(request.body.count)")
         } during: { url in
-            let response = try await Loopback.transport().send(
+            let response = try await Loopback.makeTransport().send(
                 HTTPRequest(.put, try HTTPURL(url), body: [UInt8](repeating: 0x61, count: 1_000_000)))
             #expect(String(decoding: response.body, as: UTF8.self) == "1000000")
             #expect(response.traffic.bytesSent > 1_000_000)
@@ -106,7 +106,7 @@ import WaypostTestSupport
         try await Loopback.serve { request in
             ServedResponse(status: 200, contentType: "text/plain", request.target)
         } during: { url in
-            let transport = try Loopback.transport()
+            let transport = try Loopback.makeTransport()
             let right = await withTaskGroup(of: Bool.self) { group in
                 for number in 0..<200 {
                     group.addTask {
@@ -168,7 +168,7 @@ import WaypostTestSupport
         ("Name\r\nX", "v"), ("Name", "v\r\nX: y"), ("Name", "v\n"), ("", "v"), ("Na me", "v"), ("N", "\u{0}"),
     ])
     func rejectsAHeaderThatWouldBreakItsLine(name: String, value: String) async throws {
-        let transport = try Loopback.transport()
+        let transport = try Loopback.makeTransport()
         let request = HTTPRequest(
             .get, try HTTPURL("http://127.0.0.1:1"), headers: HTTPHeaders([String(name): value + "secret"]))
         let error = await #expect(throws: HTTPTransportError.self) { try await transport.send(request) }

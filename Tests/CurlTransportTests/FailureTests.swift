@@ -22,7 +22,7 @@ import Testing
             (CURLE_OUT_OF_MEMORY, .malformedResponse), (CURLE_FAILED_INIT, .transportFailed),
             (CURLE_URL_MALFORMAT, .transportFailed), (CURLE_WRITE_ERROR, .transportFailed),
         ])
-    func hasItsKind(curl: CURLcode, code: HTTPTransportError.Code) {
+    func hasTheCodeThatCorrespondsToLibcurls(curl: CURLcode, code: HTTPTransportError.Code) {
         let failure = CurlFailure(curl, message: "words", limits: HTTPLimits())
         #expect(failure.code == code)
         #expect(!failure.cause.isEmpty)
@@ -48,7 +48,7 @@ import Testing
         let failure = CurlFailure(
             CURLE_PEER_FAILED_VERIFICATION, message: "words", verification: verification, limits: HTTPLimits())
         #expect(failure.cause == "its certificate is not trusted: words" && failure.certificateFault == fault)
-        // The verdict says nothing about a connection that failed for another reason.
+        // The result of the verification says nothing about a connection that failed for another reason.
         let other = CurlFailure(
             CURLE_SSL_CONNECT_ERROR, message: "words", verification: verification, limits: HTTPLimits())
         #expect(other.certificateFault == nil)

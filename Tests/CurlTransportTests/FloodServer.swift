@@ -16,7 +16,7 @@ struct FloodServer: Sendable {
     private let directory: TemporaryDirectory
 
     /// Starts the server, which ends when this value is released.
-    init(_ kind: String) async throws {
+    init(behaviour kind: String) async throws {
         directory = try TemporaryDirectory()
         try await TestCertificates.make(in: directory)
         let (certificate, key) = TestCertificates.server(in: directory)
@@ -28,7 +28,7 @@ struct FloodServer: Sendable {
     }
 
     /// Whether the server reports `event`, a `connection` or a `request`, exactly `times` times.
-    func counts(_ times: Int, of event: String) async -> Bool {
+    func hasCounted(_ times: Int, of event: String) async -> Bool {
         await wait(for: event, times: times) && program.output.lines.count { $0.text == event } == times
     }
 

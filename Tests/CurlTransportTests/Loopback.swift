@@ -8,7 +8,7 @@ import Testing
 enum Loopback {
     static let hasIPv6 = (try? ListeningSocket(on: .loopback(host: "::1", port: 0))) != nil
 
-    static func transport(caFile: String? = nil) throws -> CurlTransport {
+    static func makeTransport(caFile: String? = nil) throws -> CurlTransport {
         try CurlTransport(options: CurlTransportOptions(userAgent: "waypost/test", caFile: caFile))
     }
 

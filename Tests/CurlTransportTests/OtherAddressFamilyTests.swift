@@ -19,7 +19,7 @@ struct OtherAddressFamily {
         for (silentHost, host) in [("127.0.0.1", "[::1]"), ("::1", "127.0.0.1")] {
             let server = try await NginxServer(host: host)
             let silent = try ListeningSocket(on: .loopback(host: silentHost, port: server.port))
-            let transport = try Loopback.transport(caFile: server.caFile)
+            let transport = try Loopback.makeTransport(caFile: server.caFile)
             let url = try HTTPURL("https://localhost:\(server.port)/")
             let limits = HTTPLimits(connect: .milliseconds(400), total: .seconds(20))
             do { _ = try await transport.send(HTTPRequest(.get, url, limits: limits)) } catch {
@@ -30,16 +30,16 @@ struct OtherAddressFamily {
         }
         let words = try #require(failures.first)
         #expect(failures.count == 1)
-        #expect(Self.names.contains { words.hasSuffix("(over \($0); \($1) is next)") }, "\(words)")
+        #expect(Self.familyNames.contains { words.hasSuffix("(over \($0); \($1) is next)") }, "\(words)")
     }
 
-    private static let names = [("IPv4", "IPv6"), ("IPv6", "IPv4")]
+    private static let familyNames = [("IPv4", "IPv6"), ("IPv6", "IPv4")]
 
     /// The port of the other family rejects connections, so the exchange is repeated over any family.
-    @Test func isLeftAtOnceIfItRejectsConnections() async throws {
+    @Test func isAbandonedAtOnceIfItRejectsConnections() async throws {
         let silent = try ListeningSocket(on: .loopback(host: Self.hosts[1], port: 0))
         guard case .loopback(_, let port) = silent.address else { return }
-        let transport = try Loopback.transport()
+        let transport = try Loopback.makeTransport()
         let limits = HTTPLimits(connect: .milliseconds(300), total: .seconds(20))
         let request = HTTPRequest(.get, try HTTPURL("https://localhost:\(port)/"), limits: limits)
         var routes: [String] = []
@@ -62,7 +62,7 @@ struct OtherAddressFamily {
         let other = try ListeningSocket(on: .loopback(host: Self.hosts[1], port: port))
         let raw = [one.raw, other.raw]
         let unused = try EventDescriptor()
-        let transport = try Loopback.transport()
+        let transport = try Loopback.makeTransport()
         let isConnected = ending == .lateAnswer || ending == .cancelledAnswer
         let url = try HTTPURL("\(isConnected ? "http" : "https")://localhost:\(port)/")
         var limits = HTTPLimits(connect: .seconds(30), total: .seconds(30))
@@ -89,7 +89,7 @@ struct OtherAddressFamily {
         }
         let expected =
             ending == .lateHandshake
-            ? Self.names.map { ["over \($0); \($1) is next", "over \($1)"] } : [["none", "none"]]
+            ? Self.familyNames.map { ["over \($0); \($1) is next", "over \($1)"] } : [["none", "none"]]
         #expect(expected.contains(routes), "\(routes)")
         _ = (one.raw, other.raw)
     }

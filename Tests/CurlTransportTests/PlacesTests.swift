@@ -14,7 +14,7 @@ import Testing
         #expect(places.connections == connections && places.transfers == transfers)
     }
 
-    @Test func changeWithTheServer() {
+    @Test func changeWithTheProtocolOfTheServer() {
         var places = TransferPlaces(maximumConnections: 8)
         let changes = [true, true, false, false, true].map { isHTTP2 in places.recordAnswer(overHTTP2: isHTTP2) }
         #expect(changes == [true, false, true, false, true])

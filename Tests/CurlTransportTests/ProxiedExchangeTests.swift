@@ -11,8 +11,8 @@ import WaypostTestSupport
     .timeLimit(.minutes(1)), .serialized)
 struct ProxiedExchange {
     /// Returns a transport that uses the proxy at `port` and trusts the authorities in `caFile`.
-    private func transport(
-        _ kind: ProxyServer.Kind, _ port: Int, caFile: String? = nil, password: String? = ProxyServer.password
+    private func makeTransport(
+        through kind: ProxyServer.Kind, port: Int, caFile: String? = nil, password: String? = ProxyServer.password
     ) throws -> CurlTransport {
         var proxy =
             switch kind {
@@ -27,7 +27,7 @@ struct ProxiedExchange {
         return try CurlTransport(options: options)
     }
 
-    private func get(_ transport: CurlTransport, _ url: String) async throws -> String {
+    private func answerText(over transport: CurlTransport, of url: String) async throws -> String {
         String(decoding: try await transport.send(HTTPRequest(.get, try HTTPURL(url))).body, as: UTF8.self)
     }
 
@@ -41,7 +41,7 @@ struct ProxiedExchange {
     }
 
     /// Returns the error of a request that must fail.
-    private func failure(_ transport: CurlTransport, _ url: String) async throws -> HTTPTransportError {
+    private func failure(over transport: CurlTransport, of url: String) async throws -> HTTPTransportError {
         try #require(
             await #expect(throws: HTTPTransportError.self) {
                 _ = try await transport.send(HTTPRequest(.get, try HTTPURL(url)))
@@ -49,25 +49,27 @@ struct ProxiedExchange {
     }
 
     @Test(arguments: [ProxyServer.Kind.http, .socks5h])
-    func goesThroughTheProxyWithTLSInside(kind: ProxyServer.Kind) async throws {
+    func usesTLSToTheServerThroughTheProxy(kind: ProxyServer.Kind) async throws {
         let server = try await NginxServer()
         let proxy = try await ProxyServer(kind)
-        let transport = try transport(kind, proxy.port, caFile: server.caFile)
-        #expect(try await get(transport, "https://localhost:\(server.port)/protocol") == "HTTP/2.0 TLSv1.3")
-        let connection = try await get(transport, "https://localhost:\(server.port)/connection")
-        let next = try await get(transport, "https://localhost:\(server.port)/connection")
+        let transport = try makeTransport(through: kind, port: proxy.port, caFile: server.caFile)
+        #expect(
+            try await answerText(over: transport, of: "https://localhost:\(server.port)/protocol") == "HTTP/2.0 TLSv1.3"
+        )
+        let connection = try await answerText(over: transport, of: "https://localhost:\(server.port)/connection")
+        let next = try await answerText(over: transport, of: "https://localhost:\(server.port)/connection")
         #expect(connection.split(separator: " ").first == next.split(separator: " ").first, "a tunnel is kept")
         // A server's wrong certificate is distinguished from a proxy's.
-        let error = try await failure(transport, "https://localhost:\(server.foreignPort)/")
+        let error = try await failure(over: transport, of: "https://localhost:\(server.foreignPort)/")
         #expect(error.code == .certificateNotTrusted && error.proxyFault == nil)
     }
 
-    @Test func alsoUsesTLSToTheProxy() async throws {
+    @Test func usesTLSToAnHTTPSProxy() async throws {
         let proxy = try await ProxyServer(.https)
         try await serve { url in
-            let trusting = try transport(.https, proxy.port, caFile: proxy.caFile)
-            #expect(try await get(trusting, url) == "ok")
-            let error = try await failure(try transport(.https, proxy.port), url)
+            let trusting = try makeTransport(through: .https, port: proxy.port, caFile: proxy.caFile)
+            #expect(try await answerText(over: trusting, of: url) == "ok")
+            let error = try await failure(over: try makeTransport(through: .https, port: proxy.port), of: url)
             #expect(error.proxyFault == .unreachable, "\(error)")
             #expect(error.description.contains("the certificate of the proxy https://localhost:\(proxy.port)"))
         }
@@ -78,12 +80,13 @@ struct ProxiedExchange {
     func reportsThatTheLoginIsRejected(kind: ProxyServer.Kind) async throws {
         let proxy = try await ProxyServer(kind)
         try await serve { url in
-            #expect(try await get(try transport(kind, proxy.port), url) == "ok")
+            #expect(try await answerText(over: try makeTransport(through: kind, port: proxy.port), of: url) == "ok")
             let faults: [(String?, HTTPTransportError.ProxyFault)] = [
                 ("wrong-4712", .loginRejected), (nil, .loginRequired),
             ]
             for (password, fault) in faults {
-                let error = try await failure(try transport(kind, proxy.port, password: password), url)
+                let error = try await failure(
+                    over: try makeTransport(through: kind, port: proxy.port, password: password), of: url)
                 #expect(error.code == .connectionFailed)
                 #expect(error.proxyFault == (kind == .http ? fault : .refused), "\(error)")
                 #expect(
@@ -94,12 +97,12 @@ struct ProxiedExchange {
 
     @Test func reportsThatTheServerIsForbiddenOrUnreachable() async throws {
         let proxy = try await ProxyServer(.http, forbidding: "localhost")
-        let transport = try transport(.http, proxy.port)
-        let forbidden = try await failure(transport, "https://localhost:4711/")
+        let transport = try makeTransport(through: .http, port: proxy.port)
+        let forbidden = try await failure(over: transport, of: "https://localhost:4711/")
         #expect(forbidden.proxyFault == .serverForbidden, "\(forbidden)")
         #expect(forbidden.description.contains("it doesn't allow localhost:4711"))
         let closed = try LoopbackSocket.reservation()
-        let away = try await failure(transport, "https://127.0.0.1:\(closed.port)/")
+        let away = try await failure(over: transport, of: "https://127.0.0.1:\(closed.port)/")
         #expect(away.proxyFault == .serverUnreachable, "\(away)")
     }
 
@@ -108,17 +111,17 @@ struct ProxiedExchange {
         let port = reserved.port
         let first = try await ProxyServer(.http, port: port)
         try await serve { url in
-            let transport = try transport(.http, port)
-            #expect(try await get(transport, url) == "ok")
+            let transport = try makeTransport(through: .http, port: port)
+            #expect(try await answerText(over: transport, of: url) == "ok")
             first.stop()
             // The first attempt may find its connection lost.
-            _ = try? await get(transport, url)
-            let error = try await failure(transport, url)
+            _ = try? await answerText(over: transport, of: url)
+            let error = try await failure(over: transport, of: url)
             #expect(error.code == .connectionFailed && error.proxyFault == .unreachable, "\(error)")
             #expect(
                 error.description.contains("no connection to the proxy http://127.0.0.1:\(port): Connection refused"))
             let second = try await ProxyServer(.http, port: port)
-            #expect(try await get(transport, url) == "ok")
+            #expect(try await answerText(over: transport, of: url) == "ok")
             _ = second
         }
     }
@@ -130,10 +133,11 @@ struct ProxiedExchange {
             ("HTTP/1.1 511 Network Authentication Required\r\nContent-Length: 0\r\n\r\n", .intercepted),
             ("HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n", .notAProxy),
         ] as [(String, HTTPTransportError.ProxyFault)])
-    func doesNotAcceptAPortalsAnswer(answer: String, fault: HTTPTransportError.ProxyFault) async throws {
+    func doesNotAcceptTheAnswerOfAPortal(answer: String, fault: HTTPTransportError.ProxyFault) async throws {
         let portal = try RawServer(answering: [answer])
         let port = try #require(portal.authority.split(separator: ":").last.flatMap { Int($0) })
-        let error = try await failure(try transport(.http, port), "https://localhost:4711/")
+        let error = try await failure(
+            over: try makeTransport(through: .http, port: port), of: "https://localhost:4711/")
         #expect(error.proxyFault == fault, "\(error)")
     }
 }

@@ -30,16 +30,16 @@ import Testing
                 "a captive portal answered in its place; sign in to the portal, or use another network"
             ),
         ] as [(Int, Bool, HTTPTransportError.ProxyFault, String)])
-    func isNamedByTheProxysAnswer(
-        status: Int, hasLogin: Bool, fault: HTTPTransportError.ProxyFault, words: String
+    func isNamedByTheAnswerOfTheProxy(
+        status: Int, hasLogin: Bool, fault: HTTPTransportError.ProxyFault, reason: String
     ) throws {
         let failure = CurlProxyFailure(status: status, of: try Self.proxy(hasLogin: hasLogin), to: "example.com:443")
         #expect(failure?.fault == fault)
         let text = failure.map { "\($0.cause); \($0.remedy)" } ?? ""
-        #expect(text.hasPrefix("the proxy http://p.test:3128 answered \(status): \(words)"), "\(text)")
+        #expect(text.hasPrefix("the proxy http://p.test:3128 answered \(status): \(reason)"), "\(text)")
     }
 
-    @Test func isNotTheCauseBeyondATunnel() throws {
+    @Test func isNotReportedIfTheTunnelWasOpened() throws {
         #expect(CurlProxyFailure(status: 200, of: try Self.proxy(), to: "example.com:443") == nil)
     }
 
@@ -57,15 +57,15 @@ import Testing
             (CURLE_WEIRD_SERVER_REPLY, .notAProxy, "the server at http://p.test:3128 isn't a proxy: words"),
             (CURLE_PROXY, .refused, "the proxy http://p.test:3128 made no connection: words; check its rules, "),
         ] as [(CURLcode, HTTPTransportError.ProxyFault, String)])
-    func isNamedByLibcurlsCode(curl: CURLcode, fault: HTTPTransportError.ProxyFault, words: String) throws {
+    func isNamedByTheCodeOfLibcurl(curl: CURLcode, fault: HTTPTransportError.ProxyFault, message: String) throws {
         let failure = CurlProxyFailure(curl, of: try Self.proxy(), message: "words", refusal: "Connection refused")
         #expect(failure?.fault == fault)
         let text = failure.map { "\($0.cause); \($0.remedy)" } ?? ""
-        #expect(text.hasPrefix(words), "\(text)")
+        #expect(text.hasPrefix(message), "\(text)")
     }
 
     /// Only libcurl's code shows whether there was a tunnel through a SOCKS proxy.
-    @Test func socksFailureIsNamedByLibcurlsCode() throws {
+    @Test func socksFailureIsNamedByTheCodeOfLibcurl() throws {
         let proxy = try Self.proxy("socks5h://p.test:1080")
         for curl in [CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_RECV_ERROR] {
             #expect(CurlProxyFailure(curl, of: proxy, message: "words", refusal: nil) == nil)

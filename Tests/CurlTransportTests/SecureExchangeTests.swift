@@ -9,15 +9,15 @@ import WaypostTestSupport
 struct SecureExchange {
     @Test func verifiesTheServerAndSpeaksHTTP2() async throws {
         let server = try await NginxServer()
-        let transport = try Loopback.transport(caFile: server.caFile)
-        let spoken = try await text(transport, port: server.port, target: "/protocol")
+        let transport = try Loopback.makeTransport(caFile: server.caFile)
+        let spoken = try await answerText(over: transport, port: server.port, target: "/protocol")
         #expect(spoken == "HTTP/2.0 TLSv1.3")
     }
 
     @Test func rejectsAServerThatItCannotVerify() async throws {
         let server = try await NginxServer()
-        let trusting = try Loopback.transport(caFile: server.caFile)
-        let plain = try Loopback.transport()
+        let trusting = try Loopback.makeTransport(caFile: server.caFile)
+        let plain = try Loopback.makeTransport()
         let faults: [(CurlTransport, UInt16, String, HTTPTransportError.CertificateFault)] = [
             (plain, server.port, "certificate", .ofUnknownAuthority),
             (trusting, server.expiredPort, "expired", .outsideItsTime),
@@ -32,7 +32,7 @@ struct SecureExchange {
     }
 
     /// The expiry is reported only if requested, and with the first request of a connection.
-    @Test func reportsWhenTheServersCertificateExpires() async throws {
+    @Test func reportsWhenTheCertificateOfTheServerExpires() async throws {
         let server = try await NginxServer()
         let request = HTTPRequest(.get, try HTTPURL("https://localhost:\(server.port)/"))
         var options = CurlTransportOptions(userAgent: "waypost/test", caFile: server.caFile)
@@ -47,35 +47,39 @@ struct SecureExchange {
         #expect(unencrypted.certificateEnd == nil)
     }
 
-    @Test func usesOneConnectionForAll() async throws {
+    @Test func usesOneConnectionForAllRequests() async throws {
         let server = try await NginxServer()
-        let transport = try Loopback.transport(caFile: server.caFile)
+        let transport = try Loopback.makeTransport(caFile: server.caFile)
         let connections = try await withThrowingTaskGroup(of: String.self) { group in
-            for _ in 0..<90 { group.addTask { try await text(transport, port: server.port, target: "/connection") } }
+            for _ in 0..<90 {
+                group.addTask { try await answerText(over: transport, port: server.port, target: "/connection") }
+            }
             return try await group.reduce(into: Set<Substring>()) { $0.insert($1.prefix { $0 != " " }) }
         }
         #expect(connections.count == 1)
-        let last = try await text(transport, port: server.port, target: "/connection")
+        let last = try await answerText(over: transport, port: server.port, target: "/connection")
         #expect(last == "\(connections.first ?? "") 91")
     }
 
-    /// The vehicles of a load test send about as many requests at once.
-    @Test func sharesFewConnectionsAmongMany() async throws {
+    /// The vehicles of a load test send about 2000 requests at once.
+    @Test func sharesFewConnectionsAmongManyRequests() async throws {
         let server = try await NginxServer()
         var options = CurlTransportOptions(userAgent: "waypost/test", caFile: server.caFile)
         options.maximumConnections = 256
         let transport = try CurlTransport(options: options)
         let connections = try await withThrowingTaskGroup(of: String.self) { group in
-            for _ in 0..<2000 { group.addTask { try await text(transport, port: server.port, target: "/connection") } }
+            for _ in 0..<2000 {
+                group.addTask { try await answerText(over: transport, port: server.port, target: "/connection") }
+            }
             return try await group.reduce(into: Set<Substring>()) { $0.insert($1.prefix { $0 != " " }) }
         }
         #expect(connections.count <= 6, "\(connections)")
     }
 
-    /// A token of 640 bytes and a body of 300: the size of one update.
-    @Test func spendsFewBytesOnAWarmRequest() async throws {
+    /// The token has 640 bytes and the body has 300, about as many as in an update.
+    @Test func spendsFewBytesOnARequestOverAnOpenConnection() async throws {
         let server = try await NginxServer()
-        let transport = try Loopback.transport(caFile: server.caFile)
+        let transport = try Loopback.makeTransport(caFile: server.caFile)
         let request = HTTPRequest(
             .put, try HTTPURL("https://localhost:\(server.port)/bytes?updateMask=lastLocation,vehicleState"),
             headers: HTTPHeaders([
@@ -91,27 +95,27 @@ struct SecureExchange {
 
     @Test func resumesTheTLSSessionOnANewConnection() async throws {
         let server = try await NginxServer()
-        let transport = try Loopback.transport(caFile: server.caFile)
-        #expect(try await text(transport, port: server.briefPort, target: "/session") == "1 .")
-        let second = try await text(transport, port: server.briefPort, target: "/session")
+        let transport = try Loopback.makeTransport(caFile: server.caFile)
+        #expect(try await answerText(over: transport, port: server.briefPort, target: "/session") == "1 .")
+        let second = try await answerText(over: transport, port: server.briefPort, target: "/session")
         #expect(second == "1 r")
     }
 
     @Test func closesTheConnectionAfterATimeout() async throws {
         let server = try await NginxServer()
-        let transport = try Loopback.transport(caFile: server.caFile)
-        let first = try await text(transport, port: server.port, target: "/connection")
+        let transport = try Loopback.makeTransport(caFile: server.caFile)
+        let first = try await answerText(over: transport, port: server.port, target: "/connection")
         #expect(first.hasSuffix(" 1"))
         let slow = HTTPRequest(
             .get, try HTTPURL("https://localhost:\(server.port)/slow"),
             limits: HTTPLimits(total: .milliseconds(100)))
         let error = await #expect(throws: HTTPTransportError.self) { try await transport.send(slow) }
         #expect(error?.code == .timedOut)
-        let next = try await text(transport, port: server.port, target: "/connection")
+        let next = try await answerText(over: transport, port: server.port, target: "/connection")
         #expect(next != first && next.hasSuffix(" 1"), "\(first), then \(next)")
     }
 
-    private func text(_ transport: CurlTransport, port: UInt16, target: String) async throws -> String {
+    private func answerText(over transport: CurlTransport, port: UInt16, target: String) async throws -> String {
         let response = try await transport.send(HTTPRequest(.get, try HTTPURL("https://localhost:\(port)\(target)")))
         return String(decoding: response.body, as: UTF8.self)
     }

@@ -10,7 +10,7 @@ import TimeAndChance
     ]
 
     @Test(arguments: places)
-    func projectsMetresAndBack(latitude: Double, longitude: Double) {
+    func projectsPointsToPlacesAndBack(latitude: Double, longitude: Double) {
         let plane = LocalProjection(latitude: latitude, longitude: longitude)
         #expect(plane.point(latitude: latitude, longitude: longitude).length < 1e-6)
         for point in [PlanePoint(x: 1000, y: 0), PlanePoint(x: -300, y: 20_000), PlanePoint(x: 0, y: -100_000)] {

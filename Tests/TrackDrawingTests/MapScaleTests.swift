@@ -38,10 +38,11 @@ import TimeAndChance
         #expect(speeds.percentages == [0, 75, 0, 0, 25, 0, 0])
     }
 
-    static func time(_ clock: Int, day: Int = 31) -> UTCTime {
+    /// Returns a time in March 2026. The digits of `hhmmss` are the hour, minute and second: 103000 is 10:30:00.
+    static func time(_ hhmmss: Int, day: Int = 31) -> UTCTime {
         UTCTime(
             year: 2026, month: 3, day: day,
-            millisecondOfDay: (clock / 10_000 * 3600 + clock / 100 % 100 * 60 + clock % 100) * 1000)
+            millisecondOfDay: (hhmmss / 10_000 * 3600 + hhmmss / 100 % 100 * 60 + hhmmss % 100) * 1000)
     }
 
     @Test(arguments: [

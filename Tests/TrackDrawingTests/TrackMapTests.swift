@@ -125,7 +125,7 @@ import WaypostTestSupport
         var pause = 0
     }
 
-    static func survey(_ legs: [Leg]) -> TrackSurvey {
+    static func survey(of legs: [Leg]) -> TrackSurvey {
         var survey = TrackSurvey()
         var second = 0
         var place = PlanePoint(x: 0, y: 0)
@@ -146,41 +146,41 @@ import WaypostTestSupport
     }
 
     /// Returns the labels of the track's ends.
-    static func labels(_ map: String) -> [String] {
+    static func endLabels(in map: String) -> [String] {
         map.matches(of: /class="label strong"[^>]*>([^<]*)</).map { String($0.output.1) }
     }
 
     /// Returns the classes of the legend's keys.
-    static func keys(_ map: String) -> [String] {
+    static func legendKeys(in map: String) -> [String] {
         map.matches(of: /<li[^>]*><i class="((?:dot|line)[^"]*)"/).map { String($0.output.1) }
     }
 
-    static let out = Leg(seconds: 1200, north: 25)
+    static let outwardLeg = Leg(seconds: 1200, north: 25)
 
     /// On a drawing with 75 m per pixel, 1 km is less than the width of two marks.
     @Test(
         arguments: [
-            ([out, Leg(seconds: 1160, north: -25)], ["end 10:39", "start 10:00"]),
-            ([out, Leg(seconds: 1160, north: -25), Leg(seconds: 90)], ["end 10:40", "start 10:00"]),
-            ([out, Leg(seconds: 1205, north: -25)], ["start and end"]),
-            ([Leg(seconds: 90), out, Leg(seconds: 1200, north: -25), Leg(seconds: 90)], ["start and end"]),
+            ([outwardLeg, Leg(seconds: 1160, north: -25)], ["end 10:39", "start 10:00"]),
+            ([outwardLeg, Leg(seconds: 1160, north: -25), Leg(seconds: 90)], ["end 10:40", "start 10:00"]),
+            ([outwardLeg, Leg(seconds: 1205, north: -25)], ["start and end"]),
+            ([Leg(seconds: 90), outwardLeg, Leg(seconds: 1200, north: -25), Leg(seconds: 90)], ["start and end"]),
             ([Leg(seconds: 5)], ["start 10:00"]),
         ])
     func labelBothEnds(legs: [Leg], labels: [String]) throws {
-        let map = try #require(TrackMap(Self.survey(legs)))
-        #expect(Self.labels(MapDrawing(map, map.frame(.wide)).svg.text) == labels)
+        let map = try #require(TrackMap(Self.survey(of: legs)))
+        #expect(Self.endLabels(in: MapDrawing(map, map.frame(.wide)).svg.text) == labels)
     }
 
     /// Three stops, of 90 s, 120 s and 60 s, that are too close together for separate marks.
     @Test func joinTheNumbersAndTimesOfStopsInOnePlace() throws {
         let step = Leg(seconds: 20, north: 20)
         let legs = [
-            Self.out, Leg(seconds: 95), step, Leg(seconds: 125), step, Leg(seconds: 65),
+            Self.outwardLeg, Leg(seconds: 95), step, Leg(seconds: 125), step, Leg(seconds: 65),
             Leg(seconds: 1200, north: 5, east: 20),
         ]
-        let map = try #require(TrackMap(Self.survey(legs))).section.text
+        let map = try #require(TrackMap(Self.survey(of: legs))).section.text
         #expect(map.contains(">1–3</text>") && map.contains(">4 min 30 s in total<"))
-        #expect(Self.keys(map) == ["dot start", "dot end", "dot stop"] && map.contains("several stops"))
+        #expect(Self.legendKeys(in: map) == ["dot start", "dot end", "dot stop"] && map.contains("several stops"))
     }
 
     @Test(
@@ -196,39 +196,42 @@ import WaypostTestSupport
     @Test func explainTheDrawnMarksOnly() throws {
         // The track begins and ends with a stop, and the gap is in the same place.
         let legs = [
-            Leg(seconds: 90), Leg(seconds: 90, pause: 600), Self.out, Leg(seconds: 1200, north: -25), Leg(seconds: 90),
+            Leg(seconds: 90), Leg(seconds: 90, pause: 600), Self.outwardLeg, Leg(seconds: 1200, north: -25),
+            Leg(seconds: 90),
         ]
-        let map = try #require(TrackMap(Self.survey(legs))).section.text
-        #expect(Self.keys(map) == ["dot stop"], "\(Self.keys(map))")
-        let broken = try #require(TrackMap(Self.survey([Self.out, Leg(seconds: 900, north: 25, pause: 60)]))).section
-        #expect(Self.keys(broken.text) == ["dot start", "dot end", "line gap"])
+        let map = try #require(TrackMap(Self.survey(of: legs))).section.text
+        #expect(Self.legendKeys(in: map) == ["dot stop"], "\(Self.legendKeys(in: map))")
+        let broken = try #require(
+            TrackMap(Self.survey(of: [Self.outwardLeg, Leg(seconds: 900, north: 25, pause: 60)]))
+        ).section
+        #expect(Self.legendKeys(in: broken.text) == ["dot start", "dot end", "line gap"])
     }
 
     /// A vehicle without a heading is drawn as a disc.
     @Test(arguments: [nil, 90] as [Double?]) func explainTheVehicleAsItIsDrawn(heading: Double?) throws {
         var fix = Fix(timeOfFix: UTCTime(millisecondsSince1970: 0), latitude: 53.55, longitude: 10)
         fix.headingDegrees = heading
-        let map = try #require(TrackMap(Self.survey([Self.out]), newest: fix)).section.text
-        #expect(Self.keys(map).contains(heading == nil ? "dot now disc" : "dot now"))
-        #expect(!Self.keys(map).contains(heading == nil ? "dot now" : "dot now disc"))
+        let map = try #require(TrackMap(Self.survey(of: [Self.outwardLeg]), newest: fix)).section.text
+        #expect(Self.legendKeys(in: map).contains(heading == nil ? "dot now disc" : "dot now"))
+        #expect(!Self.legendKeys(in: map).contains(heading == nil ? "dot now" : "dot now disc"))
     }
 
     /// The legend of a growing track keeps its colours.
     @Test func keepTheColoursOfAMovingVehicle() throws {
-        func scale(_ legs: [Leg]) throws -> [String] {
-            let survey = Self.survey(legs)
+        func speedLegend(for legs: [Leg]) throws -> [String] {
+            let survey = Self.survey(of: legs)
             let newest = Fix(timeOfFix: UTCTime(millisecondsSince1970: 0), latitude: 53.55, longitude: 10)
             let map = try #require(TrackMap(survey, newest: newest)).section.text
             return map.matches(of: /<li><i class="(k\d"><\/i>[^<]*)</).map { String($0.output.1) }
         }
-        let slow = try scale([Leg(seconds: 60, north: 3)])
+        let slow = try speedLegend(for: [Leg(seconds: 60, north: 3)])
         #expect(slow.count == SpeedScale.classCount)
-        #expect(try scale([Leg(seconds: 60, north: 3), Leg(seconds: 60, north: 30)]) == slow)
+        #expect(try speedLegend(for: [Leg(seconds: 60, north: 3), Leg(seconds: 60, north: 30)]) == slow)
     }
 
     /// The colours of speed would hide the reported track.
     @Test func drawTheTrackInGreyBelowTheReportedTrack() throws {
-        let survey = Self.survey([Self.out])
+        let survey = Self.survey(of: [Self.outwardLeg])
         let places = [0, 1].map { index in
             let time = UTCTime(millisecondsSince1970: Int64(index) * 1000)
             let fix = Fix(timeOfFix: time, latitude: 53.55 + Double(index) / 10, longitude: 10)
@@ -249,7 +252,7 @@ import WaypostTestSupport
             Leg(seconds: 600, north: 10), Leg(seconds: 120), Leg(seconds: 120, pause: 1200),
             Leg(seconds: 600, north: 10),
         ]
-        let section = try #require(TrackMap(Self.survey(legs))?.profileSection).text
+        let section = try #require(TrackMap(Self.survey(of: legs))?.profileSection).text
         func spans(_ kind: String, of drawing: Substring) -> [ClosedRange<Double>] {
             drawing.matches(of: /<g class="(\w+)"><title>[^<]*<\/title><rect x="([\d.]+)" y="26" width="([\d.]+)"/)
                 .filter { $0.output.1 == kind }
