@@ -69,7 +69,8 @@ import WaypostTestSupport
     func judgeExpiryByASynchronizedClock(present: Double?, isOver: Bool) async throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write(token.utf8, to: "token", mode: 0o600)
-        let provider = FileTokenProvider(path: path, providerID: "p", present: { present.map { 1_000_000_000 + $0 } })
+        let provider = FileTokenProvider(
+            path: path, providerID: "p", synchronizedClock: { present.map { 1_000_000_000 + $0 } })
         let error: AuthorizationError?
         do throws(AuthorizationError) {
             _ = try await provider.token(for: van7)

@@ -62,7 +62,8 @@ import WaypostTestSupport
         let answer = try read(text, format)
         #expect(answer.token.value == Self.token && answer.token.lifetime == .seconds(3600))
         #expect(answer.token.reuse == (seconds == 3600 ? nil : .seconds(seconds)))
-        #expect(answer.token.warnings.isEmpty == (seconds == 3600) && answer.statedFits == (seconds == 3600))
+        #expect(
+            answer.token.warnings.isEmpty == (seconds == 3600) && answer.isStatedExpiryConsistent == (seconds == 3600))
     }
 
     /// A fault keeps only the names of an answer's keys and the kinds of its values, because the values may be secrets.

@@ -289,11 +289,11 @@ package enum OfflineCheck {
         switch provider {
         case .http(let settings, _):
             for header in settings.headers {
-                prove(header.prove)
-                if let doubt = header.doubt { lines.append(CheckLine(.note, section, doubt)) }
+                prove(header.validate)
+                if let warning = header.quotesWarning { lines.append(CheckLine(.note, section, warning)) }
             }
             if let body = settings.body {
-                prove { () throws(AuthorizationError) in try body.prove(for: "\(section).body") }
+                prove { () throws(AuthorizationError) in try body.requireReadable(for: "\(section).body") }
             }
         case .command(let arguments, let environment, _, _):
             if let program = arguments.first, isHidden(program) {
@@ -303,7 +303,7 @@ package enum OfflineCheck {
                 lines.append(CheckLine(.fail, section, "\(section).command: \(fault.wording.sentence)"))
             }
             for (name, secret) in environment.sorted(by: { $0.key < $1.key }) {
-                prove { () throws(AuthorizationError) in try secret.prove(for: "variable \(name)") }
+                prove { () throws(AuthorizationError) in try secret.requireReadable(for: "variable \(name)") }
             }
         case .file(let template, _):
             let path = configuration.expanded(template)
