@@ -35,7 +35,7 @@ import WaypostTestSupport
             now.withLock {
                 $0 = UTCTime(year: 2026, month: 1, day: 5).advanced(by: .milliseconds(Int64(second * 1000)))
             }
-            recorder.received(Array(text.utf8).span)
+            recorder.bytesReceived(Array(text.utf8).span)
         }
 
         /// The bytes that would be written, without times.

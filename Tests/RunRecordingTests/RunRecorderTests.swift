@@ -19,7 +19,7 @@ import WaypostTestSupport
         now.withLock { $0 = $0.advanced(by: .milliseconds(milliseconds)) }
     }
 
-    private func read(_ text: String) { recorder.received(Array(text.utf8).span) }
+    private func read(_ text: String) { recorder.bytesReceived(Array(text.utf8).span) }
 
     /// Returns the receiver's bytes and the log since the last call.
     private func takeOutput() -> (receiver: String, log: String) {
@@ -76,7 +76,7 @@ import WaypostTestSupport
 
     @Test func dropBytesIfTheDiskIsSlow() {
         let block = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 16)
-        for _ in 0..<100 { recorder.received(block.span) }
+        for _ in 0..<100 { recorder.bytesReceived(block.span) }
         #expect(takeOutput().receiver.utf8.count <= RecordingBacklog.maximumBytes)
         recorder.note(logLine: "info: on")
         #expect(

@@ -39,7 +39,7 @@ package final class RunRecorder: ReportingObserver, ReceiverTap {
         }
     }
 
-    package func received(_ bytes: Span<UInt8>) {
+    package func bytesReceived(_ bytes: Span<UInt8>) {
         let read = RecordedRead(at: now(), bytes: bytes.indices.map { bytes[$0] })
         state.withLock { state in
             if state.unjudged == nil {

@@ -43,7 +43,7 @@ struct ReopenWait {
     /// Blocks until opening the line should be tried again. Returns `false` if stopped.
     mutating func wait(for endpoint: any ReceiverEndpoint, unless stop: EventDescriptor) throws(SystemError) -> Bool {
         if watch == nil {
-            watch = endpoint.watchForReturn()
+            watch = endpoint.makeDeviceWatch()
             // The device may have appeared just before the watch began, so one attempt is made at once.
             if watch != nil { return try settle(unless: stop) }
         }

@@ -57,13 +57,13 @@ struct HostLookup: Sendable {
             }
             outcome = try poll(arrival.raw, within: Self.timeout, unless: stop)
         } catch {
-            throw .notNow(.hostNotFound(host, "\(error)"))
+            throw .failed(.hostNotFound(host, "\(error)"))
         }
         if outcome == .stopped { throw .stopped }
         switch answer.withLock({ $0 }) {
         case .addresses(let addresses): return addresses
-        case .failed(let message): throw .notNow(.hostNotFound(host, message))
-        case nil: throw .notNow(.hostNotFound(host, nil))
+        case .failed(let message): throw .failed(.hostNotFound(host, message))
+        case nil: throw .failed(.hostNotFound(host, nil))
         }
     }
 
