@@ -103,7 +103,7 @@ package final class CommandTokenProvider: TokenProvider {
         if error.number == ENOENT, !ChildProcess.hasNullDevice {
             return AuthorizationError(.programUnusable(key: key, .noNullDevice))
         }
-        let found = await onThreadIfAny(named: "waypost-program") {
+        let found = await onThreadIfPossible(named: "waypost-program") {
             TokenProgram.problem(of: program, refusal: error.number)
         }
         let problem: ProgramFault =

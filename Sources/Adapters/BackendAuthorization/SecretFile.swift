@@ -78,8 +78,8 @@ extension SourceFault.Problem {
         self =
             switch problem {
             case .invalidName: .invalidCredentialName
-            case .noneGiven: .noCredentials
-            case .notGiven: .noSuchCredential
+            case .noCredentials: .noCredentials
+            case .noSuchCredential: .noSuchCredential
             }
     }
 }
@@ -170,7 +170,7 @@ extension String {
 func readOnThread<Value: Sendable>(
     named name: String, for keys: String, _ body: @escaping @Sendable () throws(AuthorizationError) -> Value
 ) async throws(AuthorizationError) -> Value {
-    let result = await onThreadIfAny(named: name) { () -> Result<Value, AuthorizationError> in
+    let result = await onThreadIfPossible(named: name) { () -> Result<Value, AuthorizationError> in
         do throws(AuthorizationError) { return .success(try body()) } catch { return .failure(error) }
     }
     switch result {

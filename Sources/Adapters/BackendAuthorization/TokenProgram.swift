@@ -64,7 +64,7 @@ package enum TokenProgram {
             }
             path = "\(directory)/\(program)"
         }
-        guard let status = try? FileStatus(behind: path) else {
+        guard let status = try? FileStatus(followingLinksAt: path) else {
             return problem(ofCommandLine: path) ?? (path.hasPrefix("~") ? .homePath(path) : .missing(path))
         }
         guard status.kind == .file else { return .notAFile(path, kind: status.kind.rawValue) }
@@ -81,7 +81,7 @@ package enum TokenProgram {
         let program = String(line[..<blank])
         let exists =
             program.contains(where: { $0 == "/" })
-            ? (try? FileStatus(behind: program)) != nil
+            ? (try? FileStatus(followingLinksAt: program)) != nil
             : directories.contains { FileSystem.isAllowed(.execute, at: "\($0)/\(program)") }
         return exists ? .commandLine(program: program, line: line) : nil
     }

@@ -93,7 +93,7 @@ final class GrowingFile {
         case .end: break
         }
         let open = try FileStatus(of: file.descriptor)
-        switch LogFileChange(readTo: offset, of: open, current: try? FileStatus(behind: path)) {
+        switch LogFileChange(readTo: offset, of: open, current: try? FileStatus(followingLinksAt: path)) {
         case .none: return .nothingYet
         case .truncated:
             try valueOrSystemError("begin \(path) again") { lseek(file.descriptor.raw, 0, SEEK_SET) }

@@ -140,7 +140,7 @@ extension RecordedLog {
     /// input.
     static func isReadOnce(_ path: String) -> Bool {
         if path == "-" { return true }
-        guard let kind = try? FileStatus(behind: path).kind else { return false }
+        guard let kind = try? FileStatus(followingLinksAt: path).kind else { return false }
         return kind != .file && kind != .directory
     }
 

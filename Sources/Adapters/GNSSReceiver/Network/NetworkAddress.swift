@@ -50,7 +50,7 @@ struct HostLookup: Sendable {
         let outcome: PollOutcome
         do throws(SystemError) {
             let arrival = try EventDescriptor()
-            try startThreadIfAny(named: "host-lookup") {
+            try startThreadIfPossible(named: "host-lookup") {
                 let found = resolve(onlyNumeric: false)
                 answer.withLock { $0 = found }
                 arrival.signal()

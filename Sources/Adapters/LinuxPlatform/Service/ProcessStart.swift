@@ -11,7 +11,7 @@ package enum ProcessStart {
     ///
     /// If the process can't work at all, ends it with a one-line message.
     package static func prepare() {
-        holdHangup()
+        blockHangup()
         _ = executable
         occupyStandardDescriptors()
         if UnwantedVariable.clearEnvironment() { executeAgain() }
@@ -23,7 +23,7 @@ package enum ProcessStart {
 
     /// Blocks SIGHUP, the request to reload. Otherwise a SIGHUP that arrives early would end the process. A blocked one
     /// stays pending until `runService` waits for it. The signal also stays blocked when the program is executed again.
-    static func holdHangup() {
+    static func blockHangup() {
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
         unsafe sigaddset(&signals, SIGHUP)
@@ -162,14 +162,14 @@ enum StartNeeds {
         let started = Int(unsafe clinux_startable_threads(CInt(threads), &reason))
         if started == threads { return }
         LastLine.end(
-            threadComplaint(
+            threadShortageMessage(
                 started: started, reason: reason, processLimit: clinux_process_limit(),
                 stack: clinux_default_stack_size()))
     }
 
     /// Returns the message for a lack of threads. It names two possible causes, because the system reports EAGAIN both
     /// for a limit on processes and for a stack without memory. A negative `processLimit` means no limit.
-    static func threadComplaint(
+    static func threadShortageMessage(
         started: Int, reason: CInt = EAGAIN, processLimit: Int, stack: Int
     ) -> String {
         if reason == EPERM {

@@ -34,7 +34,7 @@ enum RowScan {
         var offset: Int64 = 0
         var unreadable = 0
         while offset < size {
-            let written = try withSystem(path, disk.nextWritten(from: offset, of: path))
+            let written = try withSystem(path, disk.nextDataOffset(from: offset, of: path))
             let next = min(size, written ?? size)
             if next > offset {
                 // A row may end in the unwritten range, which reads as zeros. This many zeros are enough to complete

@@ -146,7 +146,7 @@ extension Configuration {
     package var privateSwitch: PrivateSwitch? {
         guard let path = privateModeFile else { return nil }
         return {
-            let isOn = await onThreadIfAny(named: "private-switch") {
+            let isOn = await onThreadIfPossible(named: "private-switch") {
                 do throws(SystemError) { return try FileStatus(at: path) != nil } catch { return true }
             }
             return (try? isOn.get()) ?? true

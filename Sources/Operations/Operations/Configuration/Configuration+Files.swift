@@ -125,7 +125,9 @@ extension Configuration {
     /// Verifies that the status socket can be created at its path.
     package func verifyStatusSocket() throws(AgentError) {
         guard case .unix(let socket) = statusAddress else { return }
-        do throws(SystemError) { try ListeningSocket.require(socket, for: EffectiveUser.expected(at: socket)) } catch {
+        do throws(SystemError) {
+            try ListeningSocket.requireUsablePath(socket, for: EffectiveUser.expected(at: socket))
+        } catch {
             if let refusal = error.refusal { throw AgentError(.configuration, "status.listen: \(refusal.sentence)") }
             // A missing directory isn't a problem here, because RuntimeDirectory= or StateDirectory= in the unit may
             // create it when the service starts.
