@@ -9,7 +9,7 @@ import Testing
     private func makeConnection() -> HTTPConnection {
         HTTPConnection(
             limits: HTTPServiceLimits(time: .seconds(60)),
-            names: AllowedHosts(listeningOn: .loopback(host: "127.0.0.1", port: 80)), now: .zero, date: { "D" })
+            allowedHosts: AllowedHosts(listeningOn: .loopback(host: "127.0.0.1", port: 80)), now: .zero, date: { "D" })
     }
 
     private let get = Array("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
@@ -146,7 +146,7 @@ import Testing
         #expect(writeAll(&connection) == "HTTP/1.1 200")
         #expect(connection.deadline == nil)
         #expect(connection.ending == nil)
-        connection.receiveEnd()
+        connection.recordEndOfInput()
         #expect(connection.ending == .close)
     }
 

@@ -63,9 +63,9 @@ import WaypostTestSupport
     }
 
     @Test func recordTheLog() {
-        recorder.note(logLine: "info: started")
+        recorder.record(logLine: "info: started")
         wait(milliseconds: 1500)
-        recorder.note(logLine: "debug: accepted update 1")
+        recorder.record(logLine: "debug: accepted update 1")
         #expect(
             takeOutput().log == """
                 2026-11-21T00:00:00.000Z info: started
@@ -78,7 +78,7 @@ import WaypostTestSupport
         let block = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 16)
         for _ in 0..<100 { recorder.bytesReceived(block.span) }
         #expect(takeOutput().receiver.utf8.count <= RecordingBacklog.maximumBytes)
-        recorder.note(logLine: "info: on")
+        recorder.record(logLine: "info: on")
         #expect(
             takeOutput().log == """
                 2026-11-21T00:00:00.000Z warning: 85 entries not recorded: the disk was too slow
@@ -149,7 +149,7 @@ import WaypostTestSupport
         ("/dev/null", "open directory /dev/null: Not a directory"),
     ])
     func returnTheReasonIfTheyCannotWrite(directory: String, reason: String) async {
-        let error = await recorder.write(RecordingSettings(directory: directory, version: "0.1.0"))
+        let error = await recorder.writeRecording(RecordingSettings(directory: directory, version: "0.1.0"))
         #expect(error?.description == reason)
     }
 

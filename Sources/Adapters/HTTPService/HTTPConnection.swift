@@ -28,7 +28,7 @@ struct HTTPConnection {
     private static let drainTime = Duration.seconds(2)
 
     private let limits: HTTPServiceLimits
-    private let names: AllowedHosts
+    private let allowedHosts: AllowedHosts
     /// Returns the value of the `Date` header.
     private let date: () -> String
     private var parser: HTTPRequestParser
@@ -37,9 +37,9 @@ struct HTTPConnection {
     /// The bytes that haven't been written to the socket yet.
     private(set) var output: ArraySlice<UInt8> = []
 
-    init(limits: HTTPServiceLimits, names: AllowedHosts, now: Duration, date: @escaping () -> String) {
+    init(limits: HTTPServiceLimits, allowedHosts: AllowedHosts, now: Duration, date: @escaping () -> String) {
         self.limits = limits
-        self.names = names
+        self.allowedHosts = allowedHosts
         self.date = date
         parser = HTTPRequestParser(limits: limits)
         phase = .reading(deadline: now + limits.time)
@@ -79,7 +79,7 @@ struct HTTPConnection {
     }
 
     /// Records that the client has closed its sending side.
-    mutating func receiveEnd() { phase = .ended(.close) }
+    mutating func recordEndOfInput() { phase = .ended(.close) }
 
     /// Accepts the handler's response to the current request.
     mutating func answer(_ served: ServedResponse, now: Duration) {
@@ -122,12 +122,12 @@ struct HTTPConnection {
     }
 
     /// Records that the socket has failed.
-    mutating func fail() { phase = .ended(.close) }
+    mutating func recordFailure() { phase = .ended(.close) }
 
     private mutating func nextRequest(now: Duration) -> ServedRequest? {
         do {
-            if let complete = try parser.next() {
-                try names.check(complete)
+            if let complete = try parser.nextRequest() {
+                try allowedHosts.check(complete)
                 request = complete
                 phase = .handling
                 output = []

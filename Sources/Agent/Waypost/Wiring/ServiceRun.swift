@@ -212,7 +212,7 @@ extension ServiceRun {
                     + "\(path) replays it")
         }
         let settings = RecordingSettings(directory: directory, version: Release.version)
-        guard let error = await recorder.write(settings) else { return }
+        guard let error = await recorder.writeRecording(settings) else { return }
         let condition = Condition(
             recordingIn: directory, endedBy: "\(error.refusal?.reason ?? error.description)",
             remedy: "\(error.refusal?.remedy ?? "")")
