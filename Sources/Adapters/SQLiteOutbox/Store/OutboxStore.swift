@@ -25,8 +25,8 @@ final class OutboxStore {
     /// all of them.
     static let quarantineLimit = 256
 
-    /// Opens a store that exists and is complete. If it is closed before `enableCheckpointOnClose` is called, nothing is
-    /// moved from the log into the database.
+    /// Opens a store that exists and is complete. If it is closed before `enableCheckpointOnClose` is called, nothing
+    /// is moved from the log into the database.
     init(_ files: StoreFiles) throws(OutboxError) {
         let connection = try SQLiteConnection(
             path: files.path, access: .readWrite, on: files.disk, lockTimeout: Self.lockTimeout)
