@@ -20,7 +20,7 @@ package actor LogReader {
         package let bytesRead: Int64
         /// The size of the log; `nil` for a pipe.
         package let totalBytes: Int64?
-        /// The outcome of the log, in its last chunk; otherwise `nil`.
+        /// The outcome of the log if this is its last chunk; otherwise `nil`.
         package let outcome: LogOutcome?
         /// The reason why the log couldn't be opened or read further; `nil` if there was no failure.
         package let failure: FixSourceError?

@@ -15,7 +15,7 @@ package struct LogReplay: FixSource {
         package var keepsTime: Bool
         /// Whether to start over at the end of the logs, forever.
         package var loops: Bool
-        /// Whether to wait for more data at the end of the last log, forever.
+        /// Whether to keep waiting for more data at the end of the last log.
         package var follows: Bool
 
         package init(

@@ -154,7 +154,8 @@ struct StartedProcess: ~Copyable {
             ]
             let left = ContinuousClock.now.duration(to: deadline)
             _ = unsafe poll(&watched, nfds_t(watched.count), wholeMilliseconds(left))
-            // Read before checking for the end, because output written before the end belongs to the result.
+            // Read the output before checking whether the program has ended, because all output that was written
+            // before the end belongs to the result.
             if isOutputOpen {
                 isOutputOpen = Self.drain(output, into: &standardOutput, keepingLast: nil, limit: rules.outputLimit)
             }

@@ -4,10 +4,12 @@ import Glibc
 /// The children of this process: the programs that it started, and the processes that those programs left behind.
 ///
 /// A process that leaves its group and loses its parent is an orphan, and would be adopted by another process. After
-/// `allowAdoption`, this process adopts such orphans instead, and kills them when no program runs.
-/// It adopts only if all orphans come from its own programs and can be found. So it adopts none if it had children
-/// before its own start (from a script, before `exec`). Nor does it if there is no `/proc`, or if it is the first
-/// process of a container, which inherits all orphans.
+/// `allowAdoption`, this process adopts such orphans instead, and kills them when no program is running.
+///
+/// It adopts orphans only if all of them come from its own programs and can be found. So it adopts none in these cases:
+/// - It inherited children from a script that executed it (`exec`).
+/// - There is no `/proc`.
+/// - It is the first process of a container, which inherits all orphans.
 package enum ChildTable {
     private struct State {
         var mayAdopt = false
@@ -53,8 +55,8 @@ package enum ChildTable {
     /// another namespace the same ids belong to other processes.
     private static let findsChildren = FileSystem.linkTarget(at: "/proc/self") == String(getpid())
 
-    /// Whether the processes that programs leave behind keep running, because without `/proc` this process can't find
-    /// them.
+    /// Whether this process can't find the processes that programs leave behind, because there is no `/proc`. They then
+    /// keep running.
     package static var cannotFindChildren: Bool { state.withLock { $0.mayAdopt } && !findsChildren }
 
     /// Allows this process to adopt orphans. Call it only in a process whose children are all started through this
