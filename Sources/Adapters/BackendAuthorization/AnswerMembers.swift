@@ -23,7 +23,7 @@ extension AnswerFault.Members {
         let failures: Set = ["error", "errors", "exception", "fault", "message", "detail", "details"]
         self =
             if let path = AnswerFault.Lookalike.tokenPaths(in: answer).first {
-                Self.mismatchedToken(answer[path: path]?.stringValue, for: origin.from.subject)
+                Self.mismatchedToken(answer[path: path]?.stringValue, for: origin.source.subject)
                     ?? .tokenUnder(reportedText(path))
             } else if members["private_key"] != nil {
                 .serviceAccountKey

@@ -89,7 +89,7 @@ package final class CommandTokenProvider: TokenProvider {
         }
         return try TokenAnswer(
             outcome.standardOutput,
-            from: .init(from: origin, localTime: wallClock(), present: synchronizedClock(), secrets: secrets),
+            from: .init(source: origin, localTime: wallClock(), present: synchronizedClock(), secrets: secrets),
             format: format)
     }
 

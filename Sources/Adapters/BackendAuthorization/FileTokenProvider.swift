@@ -42,7 +42,7 @@ package final class FileTokenProvider: TokenProvider {
         let answer = try TokenAnswer(
             content.bytes,
             from: .init(
-                from: TokenOrigin(
+                source: TokenOrigin(
                     .file, path, section: section, tokenKey: format.tokenKey, subject: context.subject),
                 localTime: content.modifiedAt, present: synchronizedClock()),
             format: format)

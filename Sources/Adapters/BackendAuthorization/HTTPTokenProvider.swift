@@ -61,7 +61,7 @@ package final class HTTPTokenProvider: TokenProvider {
         return try TokenAnswer(
             response.body,
             from: .init(
-                from: origin,
+                source: origin,
                 mediaType: response.headers["Content-Type"]?.split(separator: ";").first.map(String.init),
                 issuerTime: response.headers["Date"].flatMap(UTCTime.init(httpDate:))?.secondsSince1970,
                 certificateEnd: response.certificateEnd, localTime: wallClock(), present: synchronizedClock(),

@@ -38,7 +38,7 @@ package struct TokenAnswer: Sendable {
 
     /// The facts about an answer that aren't in its body.
     package struct Origin {
-        var from: TokenOrigin
+        var source: TokenOrigin
         /// The answer's media type, without parameters.
         var mediaType: String?
         /// The issuer's time, in seconds since 1970; `nil` if the answer doesn't state it.
@@ -66,7 +66,7 @@ package struct TokenAnswer: Sendable {
             found = try FoundToken(in: bytes, format: format, from: origin)
             parsed = try found.parsed()
         } catch {
-            throw AuthorizationError(.unusableAnswer(origin.from, error))
+            throw AuthorizationError(.unusableAnswer(origin.source, error))
         }
         let stated = found.statedExpiry.flatMap {
             StatedExpiry($0, key: format.expirationKey, without: origin.secrets + [found.text])
@@ -76,8 +76,8 @@ package struct TokenAnswer: Sendable {
             localTime: origin.localTime, present: origin.present)
         token = AuthorizationToken(
             value: found.text, lifetime: expiry.lifetime, reuse: expiry.reuse,
-            warnings: expiry.warnings.map { .expiry($0, origin.from) })
-        self.origin = origin.from
+            warnings: expiry.warnings.map { .expiry($0, origin.source) })
+        self.origin = origin.source
         issuerTime = origin.issuerTime
         statedExpiry = stated
         certificateEnd = origin.certificateEnd

@@ -116,7 +116,7 @@ import ReportedText
         let curlFailure = CurlFailure(
             code, message: message, verificationResult: easy.number(CURLINFO_SSL_VERIFYRESULT), refusal: refusal,
             limits: exchange.request.limits)
-        return failure(curlFailure.code, curlFailure.cause, curlFailure.certificateFault)
+        return failure(curlFailure.code, curlFailure.cause, certificateFault: curlFailure.certificateFault)
     }
 
     /// Returns the failure if the configured proxy caused it; otherwise `nil`.
@@ -138,7 +138,7 @@ import ReportedText
     /// Returns a failure with its cause and the traffic so far.
     func failure(
         _ code: HTTPTransportError.Code, _ cause: ReportedText,
-        _ certificateFault: HTTPTransportError.CertificateFault? = nil
+        certificateFault: HTTPTransportError.CertificateFault? = nil
     ) -> CurlExchange.Outcome {
         .failure(
             HTTPTransportError(

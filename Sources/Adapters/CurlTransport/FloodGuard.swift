@@ -96,7 +96,7 @@ final class CurlSockets: Sendable {
     var floodCount: Int { state.withLock { $0.floodCount } }
 
     func recordOpening(of socket: CInt) {
-        apply(.answering, to: socket)
+        apply(.newlyOpened, to: socket)
         state.withLock { $0.received.recordOpening(of: socket) }
     }
 
@@ -157,7 +157,7 @@ struct ConnectionWatch: Sendable, Hashable {
     let idleSeconds: CInt
 
     /// The times for a new connection while a response is expected.
-    static let answering = Self(unacknowledgedSeconds: 10, idleSeconds: 5)
+    static let newlyOpened = Self(unacknowledgedSeconds: 10, idleSeconds: 5)
     /// The times for a reused connection while a response is expected. It may have died unnoticed, because mobile
     /// networks drop connections that are idle for a minute.
     static let reused = Self(unacknowledgedSeconds: 5, idleSeconds: 5)

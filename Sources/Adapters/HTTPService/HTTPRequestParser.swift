@@ -261,19 +261,19 @@ package struct HTTPServiceLimits: Sendable, Hashable {
     package var bodyBytes: Int
     /// The maximum time for which a connection may be idle, a request may take to arrive, or a client may take to read
     /// the response.
-    package var time: Duration
+    package var timeout: Duration
     /// The maximum number of open connections. If it is exceeded, the oldest connection that has no request in progress
     /// is closed.
     package var connections: Int
 
     package init(
-        headBytes: Int = 16384, headerCount: Int = 64, bodyBytes: Int = 1 << 20, time: Duration = .seconds(60),
+        headBytes: Int = 16384, headerCount: Int = 64, bodyBytes: Int = 1 << 20, timeout: Duration = .seconds(60),
         connections: Int = 64
     ) {
         self.headBytes = headBytes
         self.headerCount = headerCount
         self.bodyBytes = bodyBytes
-        self.time = time
+        self.timeout = timeout
         self.connections = connections
     }
 }

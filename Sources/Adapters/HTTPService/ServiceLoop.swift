@@ -142,11 +142,11 @@ struct ServiceLoop {
                 break
             }
         }
-        guard let ending = peer.connection.ending else {
+        guard let termination = peer.connection.termination else {
             if peer.connection.hasSentEverything { shutdown(peer.socket.raw, CInt(SHUT_WR)) }
             return
         }
-        if ending == .reset { resetOnClose(peer.socket.raw) }
+        if termination == .reset { resetOnClose(peer.socket.raw) }
         peers[number] = nil
     }
 

@@ -25,7 +25,7 @@ package struct LogOutcome: Sendable {
         self.name = name
         self.statistics = statistics
         self.fixTimes = fixTimes
-        foreignKind = statistics.sentences == 0 ? ForeignLogKind(beginning, statistics) : nil
+        foreignKind = statistics.sentences == 0 ? ForeignLogKind(beginning: beginning, statistics: statistics) : nil
     }
 
     /// The error for a log that has no sentences, not even sentences without checksums; otherwise `nil`.
@@ -120,7 +120,7 @@ package struct LogOutcome: Sendable {
 extension ForeignLogKind {
     /// Recognises the kind of a file by its first bytes and by the decoder's counts. Returns `nil` if the kind is
     /// unknown.
-    init?(_ bytes: [UInt8], _ statistics: DecoderStatistics) {
+    init?(beginning bytes: [UInt8], statistics: DecoderStatistics) {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let content = bytes.dropFirst(bytes.starts(with: mark) ? mark.count : 0).drop { $0 == 0x20 || 9...13 ~= $0 }
         let plain = Array(content.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 })

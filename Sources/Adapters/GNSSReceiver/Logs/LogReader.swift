@@ -175,12 +175,12 @@ package actor LogReader {
             case .recordedLog(let file):
                 var span = buffer.mutableSpan
                 let count = try file.read(into: &span)
-                decode(count, emit)
+                decodeBuffer(count: count, emit)
                 return count > 0
             case .growingFile(let file):
                 switch try check(file) {
                 case .bytes(let count):
-                    decode(count, emit)
+                    decodeBuffer(count: count, emit)
                     return true
                 case .truncated:
                     notify("\(logName) was truncated; reading it again from the start")
@@ -204,7 +204,7 @@ package actor LogReader {
         }
     }
 
-    private func decode(_ count: Int, _ emit: (Fix) -> Void) {
+    private func decodeBuffer(count: Int, _ emit: (Fix) -> Void) {
         let bytes = buffer
         let new = bytes.span.extracting(first: count)
         if log.beginning.isEmpty { log.beginning = Array(bytes.prefix(min(count, 1024))) }

@@ -134,8 +134,8 @@ package struct LogReplay: FixSource {
         }
         guard survey.fixes > 0 else { throw LogOutcome.noFixError(of: outcomes) }
         for outcome in outcomes { outcome.checksumRemark.map(report) }
-        if survey.stepsBack > 0 {
-            report(LogOutcome.orderRemark(on: outcomes) ?? .timeGoesBack(log: name, times: survey.stepsBack))
+        if survey.backwardSteps > 0 {
+            report(LogOutcome.orderRemark(on: outcomes) ?? .timeGoesBack(log: name, times: survey.backwardSteps))
         }
         return (survey, failure)
     }
@@ -270,7 +270,7 @@ package struct LogSurvey: Sendable, Hashable {
     package private(set) var length = Duration.zero
 
     /// The number of fixes whose time is earlier than that of the previous fix.
-    private(set) var stepsBack = 0
+    private(set) var backwardSteps = 0
 
     private var last: UTCTime?
     /// The earliest time of any fix. If the logs aren't in order, it isn't the time of the first fix.
@@ -288,7 +288,7 @@ package struct LogSurvey: Sendable, Hashable {
         fixes += 1
         if let last {
             length += ReplayTimeline.step(from: last, to: timeOfFix)
-            if timeOfFix < last { stepsBack += 1 }
+            if timeOfFix < last { backwardSteps += 1 }
         }
         last = timeOfFix
         earliest = min(earliest ?? timeOfFix, timeOfFix)

@@ -47,7 +47,7 @@ package struct NextImage: Sendable {
     }
 
     /// The message from the previous image; `nil` if there was no previous image.
-    package static var received: [UInt8]? { inbox.withLock { $0 } }
+    package static var receivedMessage: [UInt8]? { inbox.withLock { $0 } }
     private static let inbox = Locked<[UInt8]?>(nil)
 
     /// Receives the message and the locks of the previous image. `ProcessStart` calls this while there is only one

@@ -17,7 +17,7 @@ package enum ProcessStart {
         if UnwantedVariable.clearEnvironment() { executeAgain() }
         NextImage.receive()
         signal(SIGCHLD, SIG_DFL)  // if a parent ignored it, the exit statuses of programs would be lost
-        StartNeeds.require()
+        StartRequirements.require()
         ChildTable.allowAdoption()
     }
 
@@ -129,7 +129,7 @@ package struct UnwantedVariable: Sendable {
 /// can't be created, the runtime waits for that thread forever. So everything is requested once at the start, when a
 /// shortage can be reported. Memory is requested only if the process has its own limit; usually there is none, or only
 /// that of a control group.
-enum StartNeeds {
+enum StartRequirements {
     /// The number of descriptors that a service needs, with some to spare.
     private static let descriptors = 64
     /// The number of threads that a service needs, with some to spare. Each thread has its own stack.
@@ -146,10 +146,10 @@ enum StartNeeds {
     /// Ends the process with status 69 and a one-line message if a limit is too low.
     static func require() {
         if FileSystem.linkTarget(at: "/proc/self") == nil {
-            LastLine.end("/proc is missing, and Swift's runtime needs it; mount it (mount -t proc proc /proc)")
+            FatalExit.exit("/proc is missing, and Swift's runtime needs it; mount it (mount -t proc proc /proc)")
         }
         if clinux_descriptor_limit() < descriptors {
-            LastLine.end(
+            FatalExit.exit(
                 "too few open files are allowed: at least \(descriptors) are needed; raise the limit (ulimit -n, "
                     + "LimitNOFILE=)")
         }
@@ -161,7 +161,7 @@ enum StartNeeds {
         var reason: CInt = 0
         let started = Int(unsafe clinux_startable_threads(CInt(threads), &reason))
         if started == threads { return }
-        LastLine.end(
+        FatalExit.exit(
             threadShortageMessage(
                 started: started, reason: reason, processLimit: clinux_process_limit(),
                 stack: clinux_default_stack_size()))
@@ -196,7 +196,7 @@ enum StartNeeds {
         let need = bytes(stack: clinux_default_stack_size())
         guard clinux_can_map(need) == 0 else { return }
         let megabytes = (need + (1 << 20) - 1) >> 20
-        LastLine.end(
+        FatalExit.exit(
             "not enough memory: \(megabytes) MiB must be available within the limits of address space and data; raise them "
                 + "(ulimit -v and -d, LimitAS= and LimitDATA=) or remove them")
     }

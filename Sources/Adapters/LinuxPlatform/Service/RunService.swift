@@ -117,7 +117,7 @@ private let wakingSignal = SIGURG
 private func execute(_ image: NextImage, passing reloads: ReloadRequests?) -> Never {
     if reloads?.takeRequest() == true { kill(getpid(), SIGHUP) }
     ChildTable.reapAll()
-    LastLine.end("\(image.execute()); the service manager starts the service again", status: 1)
+    FatalExit.exit("\(image.execute()); the service manager starts the service again", status: 1)
 }
 
 /// Waits until the shutdown ends the process. Ends the process itself at another signal or at the time limit. Calls
@@ -173,11 +173,11 @@ extension timespec {
     }
 }
 
-/// The last message of a process that can't do its work.
-enum LastLine {
+/// The exit of a process that can't do its work, with a last message.
+enum FatalExit {
     /// Writes a one-line message and ends the process, by default with status 69 (service unavailable). Updates that
     /// the outbox has stored aren't lost.
-    static func end(_ message: String, status: CInt = 69) -> Never {
+    static func exit(_ message: String, status: CInt = 69) -> Never {
         let line = Array("waypost: \(message)\n".utf8)
         _ = unsafe write(STDERR_FILENO, line, line.count)
         ChildTable.endAll()

@@ -81,7 +81,7 @@ package func startThread(named name: String, _ body: @escaping @Sendable () -> V
     for attempt in 0... {
         do throws(SystemError) { return try startThreadIfPossible(named: name, body) } catch {
             guard attempt < 50, error.number == EAGAIN else {
-                LastLine.end(
+                FatalExit.exit(
                     "thread \(name) cannot be started: \(error.reason); raise the limits of memory and processes "
                         + "(ulimit -v, -d and -u, TasksMax=)")
             }

@@ -55,7 +55,7 @@ package actor SQLiteOutbox: Outbox {
     package func open() throws(OutboxError) {
         do throws(OutboxError) {
             let engine = try OutboxEngine(configuration)
-            try configuration.admit(engine.ledger())
+            try configuration.checkLedger(engine.ledger())
             state = .open(engine)
         } catch {
             state = .failed(error, triedAt: configuration.uptime())
@@ -177,7 +177,7 @@ package struct OutboxConfiguration: Sendable {
     package var reportWarningEnd: @Sendable (OutboxWarning) -> Void = { _ in }
     /// Called on the outbox's thread whenever the outbox is opened, with its ledger. If it throws, the outbox stays
     /// closed.
-    package var admit: @Sendable (Ledger) throws(OutboxError) -> Void = { _ in }
+    package var checkLedger: @Sendable (Ledger) throws(OutboxError) -> Void = { _ in }
     /// The disk on which all files of the outbox are stored.
     package var disk: any StoreDisk = SystemDisk()
 

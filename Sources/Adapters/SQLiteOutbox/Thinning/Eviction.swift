@@ -52,7 +52,7 @@ struct Eviction {
         var hasEvicted = false
         for record in records where record.stored.sequence != next.newest?.sequence {
             guard try store.remove(record.stored.sequence) else { continue }
-            next.evict(record.stored, reason)
+            next.evict(record.stored, because: reason)
             hasEvicted = true
         }
         return hasEvicted
@@ -79,7 +79,9 @@ struct Eviction {
                 of: block.map(\.stored.update), tolerance: step.tolerance, fixed: Set(newest))
             let staying = Set(kept)
             if kept.count < block.count { try store.replace(first...last, with: kept.map { block[$0] }) }
-            for index in block.indices where !staying.contains(index) { next.evict(block[index].stored, .thinned) }
+            for index in block.indices where !staying.contains(index) {
+                next.evict(block[index].stored, because: .thinned)
+            }
             next.thinning.advance(step, to: last)
             return true
         }
