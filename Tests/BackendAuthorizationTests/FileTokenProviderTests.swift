@@ -87,7 +87,8 @@ import WaypostTestSupport
             (3600, 1e9, nil), (nil, 10, nil), (0, 10, 0),
         ] as [(Int?, Double, Int?)])
     func countTheAgeOfTheFile(life: Int?, age: Double, left: Int?) {
-        let lifetime = FileTokenProvider.lifetime(life.map { .seconds($0) }, writtenAt: 5000, now: 5000 + age)
+        let lifetime = FileTokenProvider.remainingLifetime(
+            of: life.map { .seconds($0) }, writtenAt: 5000, now: 5000 + age)
         #expect(lifetime == left.map { .seconds($0) })
     }
 }

@@ -47,7 +47,7 @@ package final class FileTokenProvider: TokenProvider {
                 localTime: content.modifiedAt, present: synchronizedClock()),
             format: format)
         let life = answer.token.lifetime
-        let left = Self.lifetime(life, writtenAt: content.modifiedAt, now: wallClock())
+        let left = Self.remainingLifetime(of: life, writtenAt: content.modifiedAt, now: wallClock())
         return answer.withLifetime(left, warning: life != nil && left == nil ? .oldFile : nil)
     }
 
@@ -56,7 +56,7 @@ package final class FileTokenProvider: TokenProvider {
     /// If the token seems to have expired since then, or the file seems to have been written in the future, this
     /// machine's clock is probably wrong. In that case the remaining lifetime is unknown, so the result is `nil`. Fleet
     /// Engine then decides whether the token is still valid.
-    static func lifetime(_ lifetime: Duration?, writtenAt: Double, now: Double) -> Duration? {
+    static func remainingLifetime(of lifetime: Duration?, writtenAt: Double, now: Double) -> Duration? {
         guard let lifetime, lifetime > .zero else { return lifetime }
         let age = now - writtenAt
         guard age > -1, age < Double(lifetime.components.seconds) else { return nil }

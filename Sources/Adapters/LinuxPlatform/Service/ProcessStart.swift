@@ -141,7 +141,7 @@ enum StartRequirements {
 
     /// Returns the number of bytes that a process needs in addition to its code, if each thread's stack takes `stack`
     /// bytes.
-    static func bytes(stack: Int) -> Int { heap + threads * stack }
+    static func requiredBytes(stack: Int) -> Int { heap + threads * stack }
 
     /// Ends the process with status 69 and a one-line message if a limit is too low.
     static func require() {
@@ -193,7 +193,7 @@ enum StartRequirements {
         guard clinux_memory_is_limited() == 1 else { return }
         // A separate arena for each thread would reserve at least 64 MiB of address space.
         clinux_use_one_arena()
-        let need = bytes(stack: clinux_default_stack_size())
+        let need = requiredBytes(stack: clinux_default_stack_size())
         guard clinux_can_map(need) == 0 else { return }
         let megabytes = (need + (1 << 20) - 1) >> 20
         FatalExit.exit(

@@ -18,7 +18,7 @@ struct StoreFiles: Sendable {
     /// The path of the `DiskReserve`.
     var reserve: String { path + ".reserve" }
     /// The path of the note of `StoreCount`.
-    var count: String { path + ".count" }
+    var counterNote: String { path + ".count" }
     /// The path at which a new store is built. The store there is complete if the file at `path` is missing.
     var rebuilt: String { path + ".rebuilt" }
 

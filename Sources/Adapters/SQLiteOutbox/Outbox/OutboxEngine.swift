@@ -51,7 +51,7 @@ final class OutboxEngine {
         eviction = Eviction(maximumBytes: configuration.maximumBytes, maximumAge: configuration.maximumAge)
         ownership = try StoreOwnership(files, reserve)
         try openStore()
-        do { try reserve.fill() } catch {}  // the first append reports a full disk instead
+        do { try reserve.createIfMissing() } catch {}  // the first append reports a full disk instead
     }
 
     deinit {
@@ -80,7 +80,7 @@ final class OutboxEngine {
             let stored = StoredUpdate(sequence: sequence, update: update)
             do throws(OutboxError) {
                 if isCommitDue {
-                    try reserve.fill()
+                    try reserve.createIfMissing()
                     try commit(store)
                 }
             } catch {
